@@ -3,14 +3,18 @@ SHELL := /bin/sh
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DIST ?= dist
 # A third of the tests' time is waiting, so two more than there are processors.
 TESTERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Hundreds of processes start in a run of the tests: without compiled files each would compile the program.
 unexport PYTHONDONTWRITEBYTECODE
 
+RUNTIME := $(shell sed -n 's/^\([A-Za-z0-9_.-]*\)\(\[.*\]\)\{0,1\}==.*/\1/p' requirements.txt | sort -u)
+LICENCES = $(BIN)/pip-licenses --format markdown --packages $(RUNTIME)
+
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs shots clean
+.PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs site shots clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,7 +22,7 @@ help:  ## this list
 run: $(VENV)/run.stamp  ## everything on this machine, on port 8000 (PORT=)
 	@exec $(BIN)/flask --app wsgi up
 
-test: $(VENV)/dev.stamp  ## the whole suite, in parallel (ARGS= for pytest)
+test: $(VENV)/dev.stamp clients/node_modules/stamp  ## the whole suite, in parallel (ARGS= for pytest)
 	@exec $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal $(ARGS)
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy and the import contracts
@@ -45,28 +49,41 @@ fuzz: $(VENV)/dev.stamp  ## long runs: hostile requests, state machines (FUZZ_EX
 		exec $(BIN)/python -m pytest -n auto -p no:randomly --timeout 7200 \
 		tests/contract/test_fuzz.py tests/security/test_fuzz_inside.py tests/security/test_fuzz_rows.py tests/models $(ARGS)
 
-audit: $(VENV)/dev.stamp  ## what we depend on: locked, licensed, without known holes (asks osv.dev)
-	@exec $(BIN)/python -m supply audit
+audit: $(VENV)/dev.stamp  ## licences and known vulnerabilities of what we depend on (asks osv.dev)
+	@$(LICENCES) >/dev/null
+	@$(BIN)/pip-audit --progress-spinner off --disable-pip -s osv -r requirements.txt -r requirements-dev.txt
 
 sbom: $(VENV)/dev.stamp  ## a CycloneDX bill of materials on standard output
-	@$(BIN)/python -m supply sbom
+	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible requirements.txt
 
-clients: $(VENV)/dev.stamp  ## what integrators get, made from the OpenAPI document
-	@$(BIN)/python -m clients.generate
+clients: $(VENV)/dev.stamp clients/node_modules/stamp  ## clients for Python, TypeScript and Postman (DIST=dist)
+	@mkdir -p $(DIST)
+	@$(BIN)/flask --app wsgi openapi write $(DIST)/openapi.json
+	@$(BIN)/openapi-python-client generate --path $(DIST)/openapi.json --output-path $(DIST)/python --overwrite \
+		--config clients/python.yml
+	@clients/node_modules/.bin/openapi-typescript $(DIST)/openapi.json -o $(DIST)/typescript/event-commerce.d.ts
+	@clients/node_modules/.bin/openapi2postmanv2 -s $(DIST)/openapi.json -o $(DIST)/postman.json -p
+
+clients/node_modules/stamp: clients/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing; on Debian: apt-get install npm"; exit 1; }
+	@cd clients && flock package.json sh -c \
+		'[ node_modules/stamp -nt package-lock.json ] || { npm ci --silent --no-audit --no-fund && touch node_modules/stamp; }'
 
 docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	$(BIN)/flask --app wsgi docs write
-	$(BIN)/python -m supply licences
+	@{ printf '# Licences\n\nWhat the service needs to run, written by `make docs`. `make audit` fails at a licence that is not in\n`pyproject.toml`. The service itself is under the [MIT licence](../LICENSE).\n\n'; $(LICENCES); } > docs/licences.md
 
 shots: $(VENV)/dev.stamp  ## the pictures of the guides, taken from the demo (Chromium, pdftoppm)
 	@$(BIN)/python -m tests.docs.shots
 
 lock: $(VENV)/run.stamp  ## resolve requirements*.in again
 	$(BIN)/pip install -q uv==0.13.8
-	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-emit-find-links requirements.in -o requirements.txt
-	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-emit-find-links requirements-dev.in -o requirements-dev.txt
+	@for name in requirements requirements-dev requirements-observability; do \
+		$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+			--no-emit-find-links $$name.in -o $$name.txt; done
+
+site: $(VENV)/dev.stamp  ## the documentation as a web site with search, in dist/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir $(abspath $(DIST))/site
 
 clean:  ## the virtual environment and all local data
 	rm -rf $(VENV) var

@@ -25,7 +25,7 @@ class SettingsError(Exception):
     """The settings are wrong; the message has one sentence for each."""
 
 
-def setting(help: str, *, default: Any = None, secret: bool = False) -> Any:
+def setting(help: str, *, default: object = None, secret: bool = False) -> Any:
     """Return a field of `Settings` with its help text and default for the documentation."""
     return dataclass_field(metadata={"help": help, "default": default, "secret": secret})
 
@@ -115,9 +115,9 @@ class Settings:
     METRICS_DIR: Path = setting(
         "folder of the metrics of this node, best in memory (tmpfs)", default="DATA_DIR/metrics"
     )
-    SENTRY_DSN: str | None = setting("receives errors; needs requirements-observability.in", secret=True)
+    SENTRY_DSN: str | None = setting("receives errors; needs requirements-observability.txt", secret=True)
     OTEL_EXPORTER_OTLP_ENDPOINT: str | None = setting(
-        "receives traces by OTLP over HTTP; needs requirements-observability.in", secret=True
+        "receives traces by OTLP over HTTP; needs requirements-observability.txt", secret=True
     )
 
     @property

@@ -3,11 +3,14 @@
 import sys
 from typing import NoReturn
 
+import click
 from flask import Flask
+from flask.cli import FlaskGroup
 
 from app import create_app
 from app.config import SettingsError
 from app.embedded import EmbeddedError
+from app.version import __version__
 
 WRONG_SETTINGS, CANNOT_START = 2, 1
 
@@ -20,6 +23,13 @@ def create_app_or_exit() -> Flask:
         _exit(f"{error}\nCorrect these settings and start again (docs/settings.md explains each).", WRONG_SETTINGS)
     except EmbeddedError as error:
         _exit(str(error), CANNOT_START)
+
+
+def main() -> None:
+    """Run the commands of `flask --app wsgi` as `event-commerce`, the console script of the wheel."""
+    group = FlaskGroup(create_app=create_app_or_exit, add_version_option=False, help="The event commerce service.")
+    click.version_option(__version__, prog_name="event-commerce")(group)
+    group.main()
 
 
 def _exit(message: str, code: int) -> NoReturn:

@@ -25,7 +25,7 @@ _servers = ExitStack()
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Watch(), "leaks")
     if not hasattr(config, "workerinput") and not config.option.collectonly:
-        stores.start(_servers)
+        stores.start_stores(_servers)
 
 
 @pytest.hookimpl(trylast=True)

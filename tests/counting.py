@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import psycopg
 import pytest
 
-from tests.races import at_once
+from tests.races import run_concurrently
 
 Result = TypeVar("Result")
 RAIL = "payrail_mock_charge"
@@ -16,7 +16,7 @@ TRANSACTION_COMMANDS = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
 
 @contextmanager
-def statements() -> Iterator[list[str]]:
+def record_statements() -> Iterator[list[str]]:
     """Every statement that this process executes inside the block, without transaction commands.
 
     It patches the driver's cursor, which executes both SQLAlchemy's statements and SQL text.
@@ -28,13 +28,13 @@ def statements() -> Iterator[list[str]]:
         yield executed
 
 
-def counted(call: Callable[[], Result]) -> tuple[Result, list[str]]:
+def count_statements(call: Callable[[], Result]) -> tuple[Result, list[str]]:
     """The result of a call and its statements. It runs in a new thread, like a request on a server.
 
     Calls in the thread of the test share its session, where loaded objects would save statements.
     """
-    with statements() as executed:
-        (result,) = at_once(1, lambda _: call())
+    with record_statements() as executed:
+        (result,) = run_concurrently(1, lambda _: call())
     return result, executed
 
 

@@ -59,14 +59,14 @@ def data(response: TestResponse, status: int = 200) -> dict[str, Any]:
     return response_data
 
 
-def refusal(response: TestResponse) -> tuple[int, str]:
+def read_error(response: TestResponse) -> tuple[int, str]:
     """Status and code of an error response."""
     body = response.get_json()
     assert body["success"] is False, body
     return response.status_code, body["shortMessage"]
 
 
-def problems(response: TestResponse) -> dict[str, str]:
+def list_problems(response: TestResponse) -> dict[str, str]:
     """Path and code of every problem in a 422 response."""
-    assert refusal(response) == (422, "VALIDATION_FAILED"), response.get_data(as_text=True)
+    assert read_error(response) == (422, "VALIDATION_FAILED"), response.get_data(as_text=True)
     return {error["path"]: error["code"] for error in response.get_json()["data"]["errors"]}

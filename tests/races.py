@@ -8,7 +8,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def at_once(count: int, call: Callable[[int], Result]) -> list[Result]:
+def run_concurrently(count: int, call: Callable[[int], Result]) -> list[Result]:
     """The results of `call(0)` to `call(count - 1)`, started together in one thread each."""
     start = Barrier(count)
 

@@ -136,7 +136,7 @@ class _Handler:
 
 
 @contextmanager
-def running(
+def run_smtp_sink(
     *,
     tls: ssl.SSLContext | None = None,
     starttls: bool = False,

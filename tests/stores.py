@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATABASE, REDIS, TEMPLATE = "TEST_DATABASE_URL", "TEST_REDIS_URL", "TEST_TEMPLATE"
 
 
-def start(stack: ExitStack) -> None:
+def start_stores(stack: ExitStack) -> None:
     """Finds or starts the servers, creates the migrated template, and sets the environment variables."""
     database, redis = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
     if not (database and redis):
@@ -35,7 +35,7 @@ def database_of(worker: str) -> str:
     with _maintenance(os.environ[DATABASE]) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}"')
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{os.environ[TEMPLATE]}" STRATEGY FILE_COPY')
-    return named(os.environ[DATABASE], name)
+    return set_database(os.environ[DATABASE], name)
 
 
 def drop(url: str) -> None:
@@ -54,7 +54,7 @@ def redis_of(worker: str) -> str:
     )
 
 
-def named(url: str, database: str) -> str:
+def set_database(url: str, database: str) -> str:
     return make_url(url).set(database=database).render_as_string(hide_password=False)
 
 
@@ -70,7 +70,7 @@ def _template(url: str) -> str:
             return name
         connection.execute(f'DROP DATABASE IF EXISTS "{name}_new"')
         connection.execute(f'CREATE DATABASE "{name}_new"')
-    app = app_for(database_url=named(url, f"{name}_new"), redis_url=os.environ[REDIS])
+    app = app_for(database_url=set_database(url, f"{name}_new"), redis_url=os.environ[REDIS])
     with app.app_context():
         from app.core.db import db
 

@@ -18,7 +18,7 @@ from flask import Flask
 
 from tests.faults.service import OURS, ROOT, WEB, free_port, until_ready
 
-CUT = (OSError, ValueError, HTTPException)
+CONNECTION_ERRORS = (OSError, ValueError, HTTPException)
 """The errors of a reader whose connection breaks."""
 
 
@@ -50,7 +50,7 @@ def event_of(block: bytes) -> Event | None:
     return Event(fields[b"event"].decode(), orjson.loads(fields[b"data"]), id)
 
 
-class Listening:
+class StreamClient:
     """An open stream, whose events are read on demand."""
 
     def __init__(
@@ -109,11 +109,11 @@ class Web:
     port: int
     process: "subprocess.Popen[bytes]"
     log: Path
-    opened: list[Listening] = field(default_factory=list)
+    opened: list[StreamClient] = field(default_factory=list)
 
-    def listen(self, path: str, headers: dict[str, str], position: str | None = None, **options: Any) -> Listening:
+    def listen(self, path: str, headers: dict[str, str], position: str | None = None, **options: Any) -> StreamClient:
         position_header = {} if position is None else {"Last-Event-ID": position}
-        self.opened.append(Listening(self.port, path, {**headers, **position_header}, **options))
+        self.opened.append(StreamClient(self.port, path, {**headers, **position_header}, **options))
         return self.opened[-1]
 
     def leave(self) -> None:
@@ -137,7 +137,7 @@ class Web:
 
 
 @contextmanager
-def web(app: Flask, folder: Path, *arguments: str, **variables: str) -> Iterator[Web]:
+def run_web(app: Flask, folder: Path, *arguments: str, **variables: str) -> Iterator[Web]:
     """gunicorn with the service's settings; two workers of eight threads by default."""
     settings, port, log = app.extensions["settings"], free_port(), folder / "web.log"
     environment = {
@@ -166,7 +166,7 @@ def web(app: Flask, folder: Path, *arguments: str, **variables: str) -> Iterator
     assert "Traceback" not in log.read_text(), log.read_text()[-4000:]
 
 
-class Following(threading.Thread):
+class ReconnectingClient(threading.Thread):
     """A client that follows a stock like the guide, and reconnects when its connection breaks."""
 
     def __init__(self, service: Web, path: str, headers: dict[str, str]) -> None:
@@ -175,13 +175,13 @@ class Following(threading.Thread):
         self.seen: list[dict[str, Any]] = []
         self.names: list[str] = []
         self.position: str | None = None
-        self.connection: Listening | None = None
+        self.connection: StreamClient | None = None
         self.over = threading.Event()
         self.begun = 0
 
     def run(self) -> None:
         while not self.over.is_set():
-            with suppress(*CUT):
+            with suppress(*CONNECTION_ERRORS):
                 self.connection = self.service.listen(self.path, self.headers, self.position)
                 self.begun += self.connection.status == 200
                 while (event := self.connection.next(5)) is not None:
@@ -195,5 +195,5 @@ class Following(threading.Thread):
 
     def cut(self) -> None:
         """Breaks the connection."""
-        with suppress(*CUT, AttributeError):
+        with suppress(*CONNECTION_ERRORS, AttributeError):
             self.connection.socket.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]

@@ -5,6 +5,6 @@ class TooSlow(AssertionError):
     """A time was missed. setup.cfg retries only tests with this error."""
 
 
-def timely(met: bool, *details: object) -> None:
+def assert_in_time(met: bool, *details: object) -> None:
     if not met:
         raise TooSlow(*details or ("the machine or the program is too slow",))

@@ -18,7 +18,7 @@ DEFINITION_SQL = text("""
 
 
 @contextmanager
-def without(*names: str) -> Iterator[None]:
+def without_rules(*names: str) -> Iterator[None]:
     """Removes these constraints and indexes for the block and then restores them with their own definitions.
 
     The rows of their tables are deleted, because they may violate the rules.

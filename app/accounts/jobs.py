@@ -78,7 +78,7 @@ def mail_codes_blocked(run: Run, *, purpose: str, email: str, tries: int, second
 
 
 @job("accounts.mail_notice", Delivery.AT_LEAST_ONCE)
-def mail_notice(run: Run, *, template: str, account_id: str, **context: Any) -> None:
+def mail_notice(run: Run, *, template: str, account_id: str, **context: object) -> None:
     """Mails a notice about an account to its verified address; an unverified address may belong to a stranger.
 
     Beyond NOTICES_PER_DAY of the same notice, the mail is dropped and logged.

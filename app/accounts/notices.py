@@ -11,6 +11,6 @@ def enqueue_notice(template: str, account_id: str, **context: Any) -> None:
     enqueue("accounts.mail_notice", template=template, account_id=account_id, **context)
 
 
-def build_notice_job(template: str, account_id: str, **context: Any) -> Work:
+def build_notice_job(template: str, account_id: str, **context: object) -> Work:
     """The same notice as a job for `enqueue_all`."""
     return job_spec("accounts.mail_notice", template=template, account_id=account_id, **context)

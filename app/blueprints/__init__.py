@@ -2,7 +2,7 @@
 
 from flask import Flask
 
-from app.blueprints import console
+from app.blueprints import pages
 from app.blueprints.accounts.routes import blp as accounts
 from app.blueprints.allocations.document_routes import blp as allocation_documents
 from app.blueprints.allocations.link_routes import blp as allocation_links
@@ -55,4 +55,4 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         subscriptions,
     ):
         api.register_blueprint(blueprint)
-    console.register(app, settings)
+    pages.register(app, settings)

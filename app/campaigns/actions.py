@@ -46,7 +46,7 @@ class SentTest(TypedDict):
     messages: int
 
 
-def broadcast(*, caller: Caller, event_id: str, **fields: Any) -> Campaign:
+def broadcast(*, caller: Caller, event_id: str, **fields: object) -> Campaign:
     """The new campaign, sending, scheduled or a draft, with the counts of its audience.
 
     An audience of more than a thousand places is counted when sending starts. Raises NotFound, MailLimitReached, and
@@ -59,7 +59,7 @@ def broadcast(*, caller: Caller, event_id: str, **fields: Any) -> Campaign:
     return {**row, "audience": counts.audience}
 
 
-def duplicate(*, caller: Caller, event_id: str, campaign_id: str, **fields: Any) -> Campaign:
+def duplicate(*, caller: Caller, event_id: str, campaign_id: str, **fields: object) -> Campaign:
     """A copy called "… (copy)" with the given fields: a draft unless they send or schedule it.
 
     Raises NotFound, ValidationFailed, MailLimitReached.
@@ -74,7 +74,7 @@ def duplicate(*, caller: Caller, event_id: str, campaign_id: str, **fields: Any)
 
 
 def change_campaign(
-    *, caller: Caller, event_id: str, campaign_id: str, expected_version: int | None, **fields: Any
+    *, caller: Caller, event_id: str, campaign_id: str, expected_version: int | None, **fields: object
 ) -> Campaign:
     """The campaign with these fields. `send_now` sends it, `scheduled_at` schedules it, and None makes it a draft.
 
@@ -148,7 +148,7 @@ def resend_uncertain(
     return {"campaign_id": campaign["id"], "resent": count}
 
 
-def send_test(*, caller: Caller, event_id: str, channels: Sequence[str], **fields: Any) -> SentTest:
+def send_test(*, caller: Caller, event_id: str, channels: Sequence[str], **fields: object) -> SentTest:
     """Sends each variant of the texts to the caller, on those of the channels that reach them.
 
     Raises NotFound, ValidationFailed, NoReachableChannel, and Throttled after thirty tests within an hour.

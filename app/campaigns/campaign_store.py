@@ -29,7 +29,7 @@ Fields = Mapping[Any, Any]
 """Fields of a campaign by name, or its row."""
 
 
-def _parameter(column: Column[Any]) -> BindParameter[Any]:
+def _parameter(column: Column[object]) -> BindParameter[Any]:
     return bindparam(f"its_{column.name}", type_=column.type)
 
 
@@ -57,7 +57,9 @@ CREATE_CAMPAIGN = (
 )
 
 
-def create_campaign(session: OrmSession, caller: Caller, event_id: str, fields: Fields, **columns: Any) -> RowMapping:
+def create_campaign(
+    session: OrmSession, caller: Caller, event_id: str, fields: Fields, **columns: object
+) -> RowMapping:
     """The new campaign, sending, scheduled or a draft. The caller's right to the event has been checked.
 
     Raises NotFound, MailLimitReached.
@@ -81,7 +83,9 @@ def create_campaign(session: OrmSession, caller: Caller, event_id: str, fields: 
     return row
 
 
-def update_campaign(session: OrmSession, caller: Caller, campaign: RowMapping, verb: str, **columns: Any) -> RowMapping:
+def update_campaign(
+    session: OrmSession, caller: Caller, campaign: RowMapping, verb: str, **columns: object
+) -> RowMapping:
     """Changes columns of a campaign and records the act; returns the new row, one version on."""
     record_act = insert(ACTS).values(
         campaign_id=campaign["id"], verb=verb, account_id=caller.id, details=_build_details(columns)

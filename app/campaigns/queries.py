@@ -88,7 +88,7 @@ def list_templates(caller: Caller, event_id: str) -> TextChoices:
     return TextChoices(list(TEMPLATES.values()), placeholders)
 
 
-def _fetch_one(statement: Select[Any], caller: Caller, event_id: str, campaign_id: str, tier: str) -> CampaignRow:
+def _fetch_one(statement: Select[object], caller: Caller, event_id: str, campaign_id: str, tier: str) -> CampaignRow:
     query = statement.join(Event, Event.id == CAMPAIGN.event_id).where(
         CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, tier)
     )

@@ -8,7 +8,6 @@ from threading import Lock
 from urllib.parse import urlsplit
 
 import httpcore
-import httpx
 
 from app.clients.deadline import DeadlineBackend
 
@@ -80,4 +79,4 @@ class Connection:
 @cache
 def _build_ssl_context() -> ssl.SSLContext:
     """The context with the system's authorities, cached because loading them is slower than a call."""
-    return httpx.create_ssl_context()
+    return httpcore.default_ssl_context()

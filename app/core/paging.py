@@ -32,7 +32,7 @@ class Page:
 
 
 def page_of(
-    statement: Select[Any],
+    statement: Select[object],
     *,
     id_column: ColumnElement[str],
     order: Order,
@@ -53,7 +53,7 @@ def page_of(
     return Page(page_rows, limit, next_after, _count_rows(statement) if with_total else None)
 
 
-def _count_rows(statement: Select[Any]) -> int:
+def _count_rows(statement: Select[object]) -> int:
     return db.session.scalar(select(func.count()).select_from(statement.order_by(None).subquery())) or 0
 
 

@@ -12,7 +12,6 @@
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from types import TracebackType
-from typing import Any
 
 from reportlab.graphics.shapes import Drawing
 from reportlab.lib.colors import Color
@@ -42,7 +41,7 @@ WIDTH = A4[0] - 2 * MARGIN
 class _NumberedCanvas(Canvas):  # type: ignore[misc]
     """A canvas that writes `Page 1 of 3`: it keeps the pages until their number is known."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **{**kwargs, "invariant": 1})
         self.pages: list[dict[str, object]] = []
 

@@ -248,7 +248,7 @@ def _running_and_upcoming(
     names: frozenset[str],
     limit: ColumnElement[int],
     times: TimeParameters,
-    cursor: ColumnElement[Any] | None,
+    cursor: ColumnElement[object] | None,
     near: int,
 ) -> Subquery:
     """Running events, all from the index of periods, and upcoming events from the index of starts."""

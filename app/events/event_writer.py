@@ -60,7 +60,7 @@ def apply_changes(session: Session, event: Event, caller: Caller, fields: Mappin
     return modified
 
 
-def resolve_times(value: Any, zone: str, *, as_text: bool = False) -> Any:
+def resolve_times(value: object, zone: str, *, as_text: bool = False) -> Any:
     """The same value with every time as a UTC instant; inside stored JSON, as text."""
     if isinstance(value, datetime):
         instant = to_instant(value, zone)

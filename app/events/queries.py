@@ -82,7 +82,7 @@ def lock_for_booking(session: Session, caller: Caller, id: str, *, limited: bool
     return event
 
 
-def hold_event(statement: Select[Any]) -> Select[Any]:
+def hold_event(statement: Select[object]) -> Select[Any]:
     """The statement with FOR KEY SHARE: the event is neither changed nor removed, and holders do not block each
     other."""
     return statement.with_for_update(read=True, key_share=True)
@@ -95,7 +95,7 @@ def hold(session: Session, id: str) -> None:
         raise NotFound()
 
 
-def lock_event(statement: Select[Any]) -> Select[Any]:
+def lock_event(statement: Select[object]) -> Select[Any]:
     """The statement with FOR NO KEY UPDATE: rows that refer to the event can still be written."""
     return statement.with_for_update(key_share=True)
 

@@ -1,1 +1,1 @@
-"""Stock of an event: items, movements that are only ever added, imports, exports, reminders and orders."""
+"""The stock of an event: items, movements, imports, exports, reports, reminders and purchase orders."""

@@ -1,14 +1,14 @@
-"""Long work that people wait for: a row says how far it is, and in the end what came of it and where to fetch it.
+"""Background jobs: a row has the progress of a job, and in the end its result and its file.
 
-job = StockJob(event_id=…, account_id=…, kind="report", asked={…})     # with enqueue(…) in one transaction
-found = begun(run, job.id)                                             # in the worker; None: it is over already
-progressed(run, job.id, 40)
-ended(session, run, job.id, result, file=File(…), failed=None)         # commits with the work itself
+StockJob(event_id=…, account_id=…, kind="report", asked={…})           # in one transaction with enqueue(…)
+start_job(run, job_id)                                                 # in the worker; None when it has ended already
+update_progress(run, job_id, 40)
+finish_job(session, run, job_id, result, file=JobFile(…), error=None)  # in the transaction of the work itself
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TypedDict
 
 from flask import current_app
 from sqlalchemy import delete, func, select, update
@@ -19,6 +19,7 @@ from app.core.session import ReadOrWriteSession
 from app.core.signed_downloads import sign_download_token
 from app.core.transaction import transaction
 from app.events.queries import hold
+from app.inventory.item_fields import JsonObject
 from app.inventory.models import StockJob
 
 LINK_PURPOSE = "stock-file"
@@ -33,9 +34,15 @@ STEPS: dict[str, frozenset[str]] = {
 OPEN_STATES = tuple(state for state, next_states in STEPS.items() if next_states)
 
 
+class _FileValues(TypedDict, total=False):
+    file: bytes
+    file_name: str
+    file_type: str
+
+
 @dataclass(frozen=True)
 class JobFile:
-    """What can be fetched when work is done."""
+    """The file of a finished job."""
 
     name: str
     content_type: str
@@ -43,18 +50,18 @@ class JobFile:
 
 
 def build_file_path(event_id: str, job_id: str) -> str:
-    """Where the file of a job is fetched, with the same token as everything else."""
+    """Return the path of a job's file, for requests with an access token."""
     return f"/api/events/{event_id}/inventory/reports?jobId={job_id}&download=true"
 
 
 def build_download_url(job: StockJob, viewer_id: str) -> str:
-    """Where this viewer fetches the file of a job within the next five minutes, without a token beside it."""
+    """Return a signed URL of a job's file, valid for this viewer for five minutes without an access token."""
     base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
     return f"{base_url}/api/events/{job.event_id}/inventory/reports/files/{sign_download_token(LINK_PURPOSE, job.id, viewer_id)[0]}"
 
 
-def serialize_job(job: StockJob, viewer_id: str, *, now: datetime | None = None) -> dict[str, Any]:
-    """A job as it goes out to a viewer. What has not ended after two hours will not end."""
+def serialize_job(job: StockJob, viewer_id: str, *, now: datetime | None = None) -> JsonObject:
+    """Return a job for a response. A job that is open for two hours has failed."""
     is_timed_out = job.status in OPEN_STATES and job.created_at < (now or database_now()) - TIMEOUT
     return {
         "job_id": job.id,
@@ -68,7 +75,7 @@ def serialize_job(job: StockJob, viewer_id: str, *, now: datetime | None = None)
 
 
 def start_job(run: Run, job_id: str) -> tuple[bytes, StockJob] | None:
-    """The input of a job that begins now, and the job; None when there is none any more, or it has ended."""
+    """Mark a job as running and return its input and the job; None when it was deleted or has ended."""
     with transaction() as session:
         job = session.scalar(
             select(StockJob).where(StockJob.id == job_id, StockJob.status.in_(OPEN_STATES)).with_for_update()
@@ -82,7 +89,7 @@ def start_job(run: Run, job_id: str) -> tuple[bytes, StockJob] | None:
 
 
 def update_progress(run: Run, job_id: str, percent: int) -> None:
-    """Tells how far a job is, and keeps its lease."""
+    """Record the progress of a job and extend the lease of its run."""
     with transaction() as session:
         run.hold_in(session)
         session.execute(update(StockJob).where(StockJob.id == job_id).values(progress=percent))
@@ -92,12 +99,12 @@ def finish_job(
     session: ReadOrWriteSession,
     run: Run,
     job_id: str,
-    result: dict[str, Any],
+    result: JsonObject,
     *,
     file: JobFile | None,
     error: str | None,
 ) -> None:
-    """Writes down what came of a job, in the transaction that does it."""
+    """Record the result of a job in the transaction of its work."""
     run.done_in(session)
     session.execute(
         update(StockJob)
@@ -117,7 +124,7 @@ def finish_job(
 def create_finished_job(
     session: ReadOrWriteSession, event_id: str, account_id: str, kind: str, file: JobFile | None
 ) -> str:
-    """Keeps a file that was made at once, as work that is done; the id of its job. Raises NotFound."""
+    """Keep a file as a finished job and return the id of the job. Raises NotFound."""
     hold(session, event_id)
     job = StockJob(
         event_id=event_id, account_id=account_id, kind=kind, status="done", progress=100, **_build_file_values(file)
@@ -128,9 +135,9 @@ def create_finished_job(
 
 
 def delete_old_jobs(session: ReadOrWriteSession) -> None:
-    """Removes what nobody can fetch any more."""
+    """Delete the jobs older than two days."""
     session.execute(delete(StockJob).where(StockJob.created_at < func.now() - RETENTION))
 
 
-def _build_file_values(file: JobFile | None) -> dict[str, Any]:
+def _build_file_values(file: JobFile | None) -> _FileValues:
     return {} if file is None else {"file": file.data, "file_name": file.name, "file_type": file.content_type}

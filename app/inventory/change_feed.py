@@ -1,11 +1,11 @@
-"""What listeners of a stock have to be told, without loss and without waiting for anybody.
+"""The changes of the stock since a position; no change is lost or repeated.
 
-    position = here()                                   # take it before the snapshot of items that goes out first
-    told = since(event_id, position)                    # again after each NOTIFY on `book.CHANNEL`, payload: the event
-    told.changes, told.position                         # which is what `id:` carries and Last-Event-ID gives back
+    position = load_position()                          # before the items are read for the snapshot of the stream
+    change_set = load_changes(event_id, position)       # after each NOTIFY on `movement_sql.CHANNEL` for the event
+    change_set.changes, change_set.position             # the position is the `id:` of the event and the Last-Event-ID
 
-A position is what its reader could see: PostgreSQL's snapshot, and when it was taken. What is new is whatever was not
-visible in it, so a transaction that began early and committed late is told when it has committed, and never twice.
+A position contains PostgreSQL's snapshot of a reader and its time. A change is new when its transaction was not visible
+in the snapshot. A transaction that starts early and commits late therefore appears once, after its commit.
 See docs/decisions/stock-change-feed.md.
 """
 
@@ -18,14 +18,14 @@ from typing import NamedTuple
 from app.core.db import fetch_row, fetch_rows
 
 RETENTION = timedelta(hours=48)
-"""How long changes are kept; positions count for half of that, so that none is asked for while it is removed."""
+"""How long changes are kept. Positions are valid for half of that time, so that no valid one misses deleted changes."""
 MAX_CHANGES = 1000
 _POSITION = re.compile(r"(\d{9,11})-((\d{1,19}):(\d{1,19}):((?:\d{1,19}(?:,\d{1,19})*)?))", re.ASCII)
 POSITION_SQL = "SELECT extract(epoch FROM clock_timestamp())::bigint || '-' || pg_current_snapshot()::text"
 CHANGES_SQL = f"""
-WITH here AS MATERIALIZED ({POSITION_SQL} AS position)
-SELECT here.position, p.number, c.seq, c.kind, c.item_id, c.movement
-  FROM here CROSS JOIN unnest(%(snapshots)s::text[]::pg_snapshot[]) WITH ORDINALITY p(snapshot, number)
+WITH reader AS MATERIALIZED ({POSITION_SQL} AS position)
+SELECT reader.position, p.number, c.seq, c.kind, c.item_id, c.movement
+  FROM reader CROSS JOIN unnest(%(snapshots)s::text[]::pg_snapshot[]) WITH ORDINALITY p(snapshot, number)
   LEFT JOIN LATERAL (SELECT seq, kind, item_id, movement FROM inventory_change
                       WHERE event_id = %(event)s AND xid >= pg_snapshot_xmin(p.snapshot)
                         AND NOT pg_visible_in_snapshot(xid, p.snapshot)
@@ -35,7 +35,7 @@ SELECT here.position, p.number, c.seq, c.kind, c.item_id, c.movement
 
 
 class StockChange(NamedTuple):
-    """A change: `moved` (with its movement), `created`, `changed`, `low`, or `many` items at once (without an item)."""
+    """A change: `moved` (with its movement), `created`, `changed`, `low`, or `many` items together (without an item)."""
 
     seq: int
     kind: str
@@ -44,8 +44,10 @@ class StockChange(NamedTuple):
 
 
 class ChangeSet(NamedTuple):
-    """What has changed, each item's own changes in their order, and where to go on. `resync`: the position is too old
-    or too much has changed since; take a fresh snapshot of the items."""
+    """The changes, in order for each item, and the new position.
+
+    `resync`: the position is too old or there are too many changes; the client must load the items again.
+    """
 
     changes: list[StockChange]
     position: str
@@ -53,19 +55,19 @@ class ChangeSet(NamedTuple):
 
 
 def load_position() -> str:
-    """The position of somebody who reads now."""
+    """Return the position of a reader that starts now."""
     row = fetch_row(POSITION_SQL, ())
     assert row is not None
     return str(row[0])
 
 
 def load_changes(event_id: str, position: str) -> ChangeSet:
-    """What an event's listener at this position has to be told, in one query."""
+    """Return the changes of an event since a position, in one query."""
     return load_changes_by_position(event_id, [position])[position]
 
 
 def load_changes_by_position(event_id: str, positions: Sequence[str]) -> dict[str, ChangeSet]:
-    """The same for listeners at several positions, in one query: afterwards they stand at one."""
+    """Return the changes since each of several positions, in one query; all get the same new position."""
     snapshots = {position: snapshot for position in positions if (snapshot := _parse_snapshot(position)) is not None}
     params = {"event": event_id, "snapshots": list(snapshots.values()), "most": MAX_CHANGES + 1}
     rows = fetch_rows(CHANGES_SQL, params) if snapshots else []
@@ -85,7 +87,7 @@ def _build_change_set(changes: list[StockChange] | None, position: str) -> Chang
 
 
 def _parse_snapshot(position: str) -> str | None:
-    """The snapshot of a position that counts; None for one that is too old, or none of ours."""
+    """Return the snapshot of a position; None when it is too old or malformed."""
     match = _POSITION.fullmatch(position)
     if match is None:
         return None
@@ -97,6 +99,6 @@ def _parse_snapshot(position: str) -> str | None:
         and running_ids == sorted(set(running_ids))
         and all(xmin <= transaction_id < xmax for transaction_id in running_ids)
     )
-    # PostgreSQL refuses numbers whose lower half is zero: no transaction has one.
+    # PostgreSQL refuses transaction numbers whose lower 32 bits are zero.
     is_valid = is_valid and all(transaction_id % 2**32 for transaction_id in (xmin, xmax, *running_ids))
     return match[2] if is_valid and -60 < age < RETENTION.total_seconds() / 2 else None

@@ -12,7 +12,7 @@ inventory_group = AppGroup("inventory", help="The stock of events.")
 
 
 def register(app: Flask) -> None:
-    """Adds the commands to the `flask` of this application."""
+    """Add the commands to the `flask` command line."""
     app.cli.add_command(inventory_group)
 
 
@@ -23,7 +23,7 @@ def verify_command(event_id: str | None) -> None:
     mismatches = list(list_differences(event_id))
     for mismatch in mismatches:
         click.echo(
-            f"event {mismatch.event_id}, item {mismatch.sku}, {mismatch.quantity_name}: {mismatch.stored_quantity}, the book says {mismatch.movement_total}"
+            f"event {mismatch.event_id}, item {mismatch.sku}, {mismatch.quantity_name}: {mismatch.stored_quantity}, the movements add up to {mismatch.movement_total}"
         )
     if mismatches:
         click.echo(f"{len(mismatches)} differences", err=True)

@@ -1,8 +1,9 @@
-"""The stock room of a bar, for the demo: what a festival of three nights keeps, some of it low, some of it old."""
+"""Demo data: the stock of a festival bar for three nights, with low items and expired items."""
 
 import random
 from datetime import timedelta
 from decimal import Decimal
+from typing import cast
 
 from sqlalchemy import select
 
@@ -10,6 +11,7 @@ from app.accounts.caller import Caller
 from app.core.clock import utcnow
 from app.core.db import db
 from app.inventory.actions import adjust_item, create_item, update_reminder
+from app.inventory.item_fields import ItemValues
 from app.inventory.models import StockItem
 
 BAR_COLUMNS = (
@@ -162,34 +164,31 @@ BAR_STOCK = (
 
 
 def seed(caller: Caller, event_id: str) -> int:
-    """How many items had to be made for this event."""
+    """Create the demo items of an event that has none, and return their number."""
     if db.session.scalar(select(StockItem.id).where(StockItem.event_id == event_id).limit(1)):
         return 0
     generator = random.Random(2026)
     for row in BAR_STOCK:
         values = dict(zip(BAR_COLUMNS, row, strict=True))
         days = values.pop("days")
-        prices = {name: Decimal(str(values[name])) for name in BAR_COLUMNS[7:13] if values[name] is not None}
+        numbers = {name: Decimal(str(values[name])) for name in BAR_COLUMNS[7:13] if values[name] is not None}
         expiry = utcnow().date() + timedelta(days=int(str(days))) if days else None
-        item = create_item(
-            caller=caller,
-            event_id=event_id,
-            **{
-                **values,
-                **prices,
-                "reserved": Decimal(0),
-                "damaged": Decimal(0),
-                "tax_rate": Decimal(15),
-                "expiry_date": expiry,
-            },
-        )
-        _record_rehearsal(caller, event_id, str(item["id"]), Decimal(str(values["on_hand"])), generator)
+        item_values = {
+            **values,
+            **numbers,
+            "reserved": Decimal(0),
+            "damaged": Decimal(0),
+            "tax_rate": Decimal(15),
+            "expiry_date": expiry,
+        }
+        item = create_item(caller=caller, event_id=event_id, **cast(ItemValues, item_values))
+        _record_rehearsal(caller, event_id, item["id"], Decimal(str(values["on_hand"])), generator)
     update_reminder(caller=caller, event_id=event_id, expected_version=None, enabled=True, hour=8)
     return len(BAR_STOCK)
 
 
 def _record_rehearsal(caller: Caller, event_id: str, item_id: str, on_hand: Decimal, generator: random.Random) -> None:
-    """A rehearsal's sales, something broken, and a count that finds a little less than the book says."""
+    """Record a sale, a damage and a count that finds a little less than expected."""
     sold = Decimal(generator.randrange(2, 8))
     adjust_item(caller=caller, event_id=event_id, item_id=item_id, delta=-sold, reason="sold", reference="rehearsal")
     adjust_item(caller=caller, event_id=event_id, item_id=item_id, delta=Decimal(1), bucket="damaged", reason="damage")

@@ -1,8 +1,8 @@
-"""What people get by mail about stock: the words stand in templates/email, the facts come from here."""
+"""The emails about stock; their texts are in templates/email."""
 
-from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import NamedTuple
 
 from flask import current_app
 from sqlalchemy import func, select
@@ -12,18 +12,29 @@ from app.clients.message import Message
 from app.core.db import db
 from app.events.models import Event
 from app.inventory.formatting import format_quantity
-from app.inventory.models import StockItem
-from app.inventory.reminders import MAX_LISTED_ITEMS, Digest
+from app.inventory.models import ITEM_TABLE
+from app.inventory.reminders import MAX_LISTED_ITEMS, Digest, DigestItem
+
+
+class AlertItem(NamedTuple):
+    """An item of an alert."""
+
+    id: str
+    name: str
+    sku: str
+    unit: str | None
+    reorder_level: Decimal
+    on_order: Decimal
 
 
 def build_digest_email(digest: Digest, *, to: str, key: str) -> Message:
-    """What has run low and what is about to expire."""
+    """Return the email with the low items and the expiring items."""
     return render_email(
         "inventory_digest",
         to=to,
         key=key,
         name="",
-        event=digest.event.name,
+        event=digest.event_name,
         low=[_format_low_item(item, item.available) for item in digest.low],
         expiring=[
             f"{item.name} ({item.sku}): {format_quantity(item.on_hand, item.unit)}, {_format_expiry(item.expiry_date, digest.today)}"
@@ -35,15 +46,16 @@ def build_digest_email(digest: Digest, *, to: str, key: str) -> Message:
 
 
 def build_alert_email(event_id: str, available_by_item: dict[str, Decimal], *, to: str, key: str) -> Message | None:
-    """What has just fallen to its reorder level; None when the event has gone."""
+    """Return the email with the items that fell to their reorder level; None when the event has been deleted."""
     event = db.session.execute(select(Event.name).where(Event.id == event_id)).first()
-    rows: Sequence[Any] = db.session.execute(
-        select(StockItem.id, StockItem.name, StockItem.sku, StockItem.unit, StockItem.reorder_level, StockItem.on_order)
-        .where(StockItem.id.in_(list(available_by_item)))
-        .order_by(func.lower(StockItem.name))
+    rows = db.session.execute(
+        select(*(ITEM_TABLE.c[name] for name in AlertItem._fields))
+        .where(ITEM_TABLE.c.id.in_(list(available_by_item)))
+        .order_by(func.lower(ITEM_TABLE.c.name))
         .limit(MAX_LISTED_ITEMS)
-    ).all()
-    if event is None or not rows:
+    )
+    items = [AlertItem(*row) for row in rows]
+    if event is None or not items:
         return None
     return render_email(
         "inventory_alert",
@@ -51,21 +63,22 @@ def build_alert_email(event_id: str, available_by_item: dict[str, Decimal], *, t
         key=key,
         name="",
         event=event.name,
-        first=rows[0].name,
+        first=items[0].name,
         others=len(available_by_item) - 1,
-        low=[_format_low_item(row, available_by_item[row.id]) for row in rows],
-        more=max(0, len(available_by_item) - len(rows)),
+        low=[_format_low_item(item, available_by_item[item.id]) for item in items],
+        more=max(0, len(available_by_item) - len(items)),
         url=_build_docs_url(),
     )
 
 
-def _format_low_item(item: Any, available: Decimal) -> str:
+def _format_low_item(item: DigestItem | AlertItem, available: Decimal) -> str:
     level = f"{format_quantity(available, item.unit)} available, reorder level {format_quantity(item.reorder_level)}"
     on_order = f", {format_quantity(item.on_order)} on order" if item.on_order else ""
     return f"{item.name} ({item.sku}): {level}{on_order}"
 
 
-def _format_expiry(expiry: Any, today: Any) -> str:
+def _format_expiry(expiry: date | None, today: date) -> str:
+    assert expiry is not None
     formatted_day = f"{expiry:%a} {expiry.day} {expiry:%B %Y}"
     return f"expired on {formatted_day}" if expiry < today else f"good until {formatted_day}"
 

@@ -5,24 +5,24 @@ from app.core.errors import Conflict, Gone, StaleVersion, TooLarge, Unprocessabl
 
 class InsufficientStock(Conflict):
     number, code = 40922, "INSUFFICIENT_STOCK"
-    message = "There is not that much; data says what is on hand, reserved, damaged and available."
+    message = "There is not enough stock; data has the quantities on hand, reserved, damaged and available."
 
 
 class SkuTaken(Conflict):
     number, code = 40923, "SKU_TAKEN"
-    message = "Another item of this event has that SKU, in this case or another."
+    message = "Another item of this event has this SKU; upper and lower case count as equal."
 
 
 class QuantityTooLarge(Conflict):
     number, code = 40933, "QUANTITY_TOO_LARGE"
-    message = "An item can hold at most 999,999,999.999; data says how much there is."
+    message = "A quantity can be at most 999,999,999.999; data has the present quantities."
 
 
 class StaleStock(StaleVersion):
-    """The code of a stale version, as a conflict: it is the stock that is stale, not the item."""
+    """A conflict with the code of a stale version: the quantity has changed, not the item."""
 
     status, number = 409, 40924
-    message = "What is on hand differs from expectedOnHand; data says what it is."
+    message = "The quantity on hand differs from expectedOnHand; data has the present quantity."
 
 
 class ImportTooLarge(TooLarge):
@@ -37,9 +37,9 @@ class NotASpreadsheet(UnsupportedMedia):
 
 class ImportRejected(Unprocessable):
     number, code = 42222, "IMPORT_REJECTED"
-    message = "Nothing was written; data.errors names what is wrong, by row and column."
+    message = "Nothing was written; data.errors lists the errors by row and column."
 
 
 class StockLinkExpired(Gone):
     number, code = 41085, "STOCK_LINK_EXPIRED"
-    message = "This link was good for five minutes; ask for the job again, its downloadUrl is fresh."
+    message = "This link was valid for five minutes; read the job again for a new downloadUrl."

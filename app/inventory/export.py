@@ -1,12 +1,11 @@
-"""The stock as a file: written by PostgreSQL, so that a million items need no memory here.
+"""The stock as CSV, written by PostgreSQL, so that a million items need no memory in this process.
 
-It opens in spreadsheets (UTF-8 with its mark, and nothing that they would take for a formula) and imports back
-unchanged: what looks like the beginning of a formula gets a quote in front, which the import takes off.
+Spreadsheets open the file (UTF-8 with a byte order mark, no formulas) and an import reads it back unchanged: a value
+that looks like a formula gets a quote in front, which the import removes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 from app.core.db import copy_out
 from app.core.formulas import escape_sql
@@ -28,18 +27,17 @@ STOCK_SQL = f"SELECT {_COLUMNS_SQL} FROM inventory_item WHERE event_id = %(event
 
 
 def build_template_csv() -> bytes:
-    """A file with the columns and no rows."""
+    """Return a file with the header and no rows."""
     return BYTE_ORDER_MARK + HEADER.encode() + b"\r\n"
 
 
 @as_of_now
 def stream_stock_csv(event_id: str) -> Iterator[bytes]:
-    """All items of an event."""
+    """Return all items of an event as CSV."""
     return stream_query_csv(STOCK_SQL, HEADER.split(","), {"event": event_id})
 
 
-def stream_query_csv(query: str, header: Sequence[str], parameters: dict[str, Any]) -> Iterator[bytes]:
-    """What a query gives, as a file that spreadsheets open. Every cell is quoted, because some of them split a file by
-    several separators at once."""
+def stream_query_csv(query: str, header: Sequence[str], parameters: Mapping[str, object]) -> Iterator[bytes]:
+    """Return the rows of a query as CSV. Every cell is quoted, because some spreadsheets split at several separators."""
     header_line = BYTE_ORDER_MARK + ",".join(header).encode() + b"\n"
     return chain([header_line], copy_out(f"COPY ({query}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)", parameters))

@@ -1,18 +1,19 @@
-"""The filters of lists of items, as conditions. The stream asks the same."""
+"""The filters of the item list and of the stream, as SQL conditions."""
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Any, cast
+from decimal import Decimal
 
-from sqlalchemy import Boolean, ColumnElement, Date, Integer, String, Table, false, func, literal_column
+from sqlalchemy import BindParameter, Boolean, ColumnElement, Date, Integer, String, false, func, literal_column
 from sqlalchemy import cast as as_type
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
 from app.inventory import item_search
 from app.inventory.item_fields import fold_sku
-from app.inventory.models import FACET_COLUMNS, NO_EXPIRY_DATE, StockItem
+from app.inventory.models import FACET_COLUMNS, ITEM_TABLE, NO_EXPIRY_DATE, Columns
 
-ITEM_COLUMNS = cast(Table, StockItem.__table__).c
+FilterValue = Decimal | date | str | bool
+Filters = Mapping[str, FilterValue | None]
 WORD_PREFIX = "word_"
 _WORD_START_SQL: ColumnElement[str] = literal_column("'% '", String)
 _ANY_SUFFIX_SQL: ColumnElement[str] = literal_column("'%'", String)
@@ -23,60 +24,64 @@ _LAST_DATE_SQL: ColumnElement[date] = literal_column(f"'{NO_EXPIRY_DATE}'::date"
 INDEXED_FILTERS = frozenset((*FACET_COLUMNS, "sku", "name", "expiry_date", "expiring_before", "low_stock"))
 
 
-def normalize_filters(filters: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The filters that were given, each by the name of its condition, with the value that is compared; every word of
-    `q` is one. None when nothing can match, because there is no word in `q`."""
+def normalize_filters(filters: Filters) -> dict[str, FilterValue] | None:
+    """Return the filters that are set, with one more filter for each word of `q`.
+
+    None when nothing can match, because `q` has no word.
+    """
     values = {name: value for name, value in filters.items() if value is not None}
     search_text = values.pop("q", None)
-    words = [] if search_text is None else item_search.split_words(search_text)
+    words = [] if search_text is None else item_search.split_words(str(search_text))
     if search_text is not None and not words:
         return None
     if "sku" in values:
-        values["sku"] = fold_sku(values["sku"])
+        values["sku"] = fold_sku(str(values["sku"]))
     if values.get("on_hand") == 0:
-        # Nothing on hand is never above a reorder level, and what is low has an index.
+        # An item with nothing on hand is never above its reorder level, and low items have an index.
         values.setdefault("low_stock", True)
     return values | {f"{WORD_PREFIX}{index}": word for index, word in enumerate(words)}
 
 
-def build_conditions(filters: Mapping[str, Any]) -> list[ColumnElement[bool]]:
-    """What must hold of an item when these filters are given."""
+def build_conditions(filters: Filters) -> list[ColumnElement[bool]]:
+    """Return the conditions of these filters."""
     values = normalize_filters(filters)
     return [false()] if values is None else [build_condition(name, value) for name, value in values.items()]
 
 
-def build_condition(name: str, value: Any, columns: Any = ITEM_COLUMNS) -> ColumnElement[bool]:
-    """One of them, for a value or a parameter that stands for it; `of` are the columns of the rows to look at."""
+def build_condition(
+    name: str, value: FilterValue | BindParameter[FilterValue], columns: Columns = ITEM_TABLE.c
+) -> ColumnElement[bool]:
+    """Return the condition of one filter, for a value or a bind parameter."""
     if is_word_filter(name):
-        return cast("ColumnElement[bool]", columns.words.like(_WORD_START_SQL.concat(value).concat(_ANY_SUFFIX_SQL)))
+        return columns.words.like(_WORD_START_SQL.concat(value).concat(_ANY_SUFFIX_SQL))
     if name == "low_stock":
-        return cast("ColumnElement[bool]", columns.is_low == value)
+        return columns.is_low == value
     if name == "expiring_before":
-        return cast("ColumnElement[bool]", expiry_sql(columns) < value)
+        return expiry_sql(columns) < value
     if name == "sku":
-        return cast("ColumnElement[bool]", columns.sku_key == value)
+        return columns.sku_key == value
     if name == "name":
-        return cast("ColumnElement[bool]", columns.name_key == func.lower(value))
+        return columns.name_key == func.lower(value)
     column = expiry_sql(columns) if name == "expiry_date" else columns[name]
-    matches: Any = func.lower(column) == func.lower(value) if isinstance(column.type, String) else column == value
-    return cast("ColumnElement[bool]", matches)
+    is_text = isinstance(column.type, String)
+    return func.lower(column) == func.lower(value) if is_text else column == value
 
 
 def list_filter_columns(names: Iterable[str]) -> set[str]:
-    """The columns that these conditions look at."""
+    """Return the names of the columns that these filters read."""
     column_names = {"low_stock": "is_low", "expiring_before": "expiry_date", "name": "name_key", "sku": "sku_key"}
     return {"words" if is_word_filter(name) else column_names.get(name, name) for name in names}
 
 
-def build_word_entry_condition(word: Any, event_id: Any) -> ColumnElement[bool]:
-    """The condition of a word as the index of words answers it, for the whole table."""
+def build_word_entry_condition(word: BindParameter[FilterValue], event_id: BindParameter[str]) -> ColumnElement[bool]:
+    """Return the condition of a word in the form that the index of words supports."""
     query = _QUOTE_SQL.concat(func.right(event_id, _EVENT_TAG_LENGTH_SQL)).concat(word).concat(_PREFIX_QUERY_SQL)
-    entries: ColumnElement[Any] = literal_column(item_search.WORD_ENTRIES_SQL, TSVECTOR)
+    entries: ColumnElement[str] = literal_column(item_search.WORD_ENTRIES_SQL, TSVECTOR)
     return entries.op("@@", return_type=Boolean())(as_type(query, TSQUERY))
 
 
-def expiry_sql(columns: Any = ITEM_COLUMNS) -> ColumnElement[date]:
-    """When an item expires; what has no date stands last."""
+def expiry_sql(columns: Columns = ITEM_TABLE.c) -> ColumnElement[date]:
+    """Return the expiry date of an item, or a date after all others."""
     return func.coalesce(columns.expiry_date, _LAST_DATE_SQL)
 
 
@@ -85,5 +90,5 @@ def is_word_filter(name: str) -> bool:
 
 
 def is_indexed(name: str) -> bool:
-    """Whether an index finds the items that match, wherever they stand."""
+    """Return whether an index finds all items that match this filter."""
     return name in INDEXED_FILTERS or is_word_filter(name)

@@ -1,27 +1,24 @@
-"""Quantities in words, without zeros that say nothing.
-
-The values of a report in words, as they stand on paper.
-"""
+"""Quantities, and the values of report cells, as text."""
 
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
-from app.core.money import format_money as format_money
+from app.core.money import format_money
 from app.inventory.reports.fields import COUNT, DAY, MINOR, PRICE, QUANTITY, Field
 
 
 def format_quantity(quantity: Decimal, unit: str | None = None) -> str:
-    """`12.5 kg`; just the figure where there is no unit."""
+    """Return a quantity without trailing zeros, with its unit if it has one: `12.5 kg`."""
     number = f"{quantity.normalize():f}"
     return f"{number} {unit}" if unit else number
 
 
 EMPTY_CELL = "—"
+CellValue = Decimal | int | str | None
 
 
-def format_cell(field: Field, value: Any) -> str:
-    """One cell."""
+def format_cell(field: Field, value: CellValue) -> str:
+    """Return the text of a cell."""
     if value is None or (field.hides_zero and not value):
         return EMPTY_CELL if field.kind in (MINOR, PRICE, DAY) else ""
     if field.kind == MINOR:
@@ -30,11 +27,13 @@ def format_cell(field: Field, value: Any) -> str:
         return format_money(round(Decimal(value) * 100))
     if field.kind in (QUANTITY, COUNT):
         return format_number(value)
-    return f"{format_short_day(value)} {value[:4]}".replace(" ", "\u00a0") if field.kind == DAY else str(value)
+    return (
+        f"{format_short_day(str(value))} {str(value)[:4]}".replace(" ", "\u00a0") if field.kind == DAY else str(value)
+    )
 
 
-def format_number(value: Any) -> str:
-    """A quantity, its thousands apart, with the true sign for minus."""
+def format_number(value: Decimal | int | str) -> str:
+    """Return a quantity with spaces between the thousands and a minus sign (U+2212)."""
     whole, _, decimals = format_quantity(Decimal(value)).partition(".")
     grouped = f"{int(whole):,}".replace(",", "\u202f").replace("-", "−")
     sign = "−" if whole == "-0" else ""
@@ -42,6 +41,6 @@ def format_number(value: Any) -> str:
 
 
 def format_short_day(day: str) -> str:
-    """`4 Dec`."""
+    """Return a day like `4 Dec`."""
     parsed_day = date.fromisoformat(day)
     return f"{parsed_day.day} {parsed_day:%b}"

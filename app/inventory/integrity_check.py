@@ -1,8 +1,8 @@
-"""The book against what stands beside the items: every quantity is the sum of its movements, and after every count
-the book says what was counted."""
+"""The check of the stock: each quantity is the sum of its movements, and after a count it is the counted quantity."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from decimal import Decimal
+from typing import NamedTuple
 
 from app.core.db import fetch_rows
 
@@ -31,18 +31,18 @@ COUNTS_SQL = """
 
 
 class Difference(NamedTuple):
-    """Where the two disagree: what stands there, and what the movements say."""
+    """A quantity that differs from the total of its movements."""
 
     event_id: str
     item_id: str
     sku: str
     quantity_name: str
-    stored_quantity: Any
-    movement_total: Any
+    stored_quantity: Decimal
+    movement_total: Decimal
 
 
 def list_differences(event_id: str | None = None) -> Iterator[Difference]:
-    """Every difference, of one event or of all; none when the stock adds up."""
+    """Yield the differences of one event or of all events, at most a thousand of each kind."""
     for query in (MOVEMENT_SUMS_SQL, COUNTS_SQL):
         for row in fetch_rows(query, {"event": event_id, "most": MAX_DIFFERENCES}):
             yield Difference(*row)

@@ -1,8 +1,11 @@
-"""The fields of an item as the specification lists them (4.0-I): the one list that forms, files and answers share."""
+"""The fields of an item (specification 4.0-I): one list for requests, files and responses."""
 
 from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal
+from typing import TypedDict
 
+JsonObject = dict[str, object]
 MAX_QUANTITY = Decimal("999999999.999")
 TEXT, LINK, QUANTITY, PRICE, RATE, DATE = "text", "link", "quantity", "price", "rate", "date"
 DECIMAL_PLACES = {QUANTITY: 3, PRICE: 4, RATE: 4}
@@ -10,7 +13,7 @@ DECIMAL_PLACES = {QUANTITY: 3, PRICE: 4, RATE: 4}
 
 @dataclass(frozen=True)
 class ItemField:
-    """A field: its name outside and inside, what it holds, how long or large it may be, whether an item needs it."""
+    """A field: its JSON name, its column, its kind and maximum length, and whether an item requires it."""
 
     name: str
     attribute: str
@@ -21,6 +24,78 @@ class ItemField:
     @property
     def max_value(self) -> Decimal:
         return Decimal(100) if self.kind == RATE else MAX_QUANTITY
+
+
+class ItemValues(TypedDict, total=False):
+    """The fields of an item that a request may set, by column."""
+
+    name: str
+    sku: str
+    image_url: str | None
+    product_type: str | None
+    expiry_date: date | None
+    category: str | None
+    brand: str | None
+    supplier: str | None
+    barcode: str | None
+    storage_location: str | None
+    batch_number: str | None
+    unit: str | None
+    cost_price: Decimal | None
+    sell_price: Decimal | None
+    tax_rate: Decimal | None
+    par_level: Decimal
+    min_order_qty: Decimal
+    reorder_level: Decimal
+    on_hand: Decimal
+    reserved: Decimal
+    damaged: Decimal
+    notes: str | None
+
+
+class ItemFilters(ItemValues, total=False):
+    """The filters of the item list."""
+
+    q: str
+    low_stock: bool
+    expiring_before: date
+
+
+class ItemRow(ItemValues):
+    """An item as the statements of this package return it."""
+
+    id: str
+    event_id: str
+    on_order: Decimal
+    available: Decimal
+    is_low: bool
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class MovementRow(TypedDict):
+    """A movement as the statements of this package return it."""
+
+    id: str
+    seq: int
+    item_id: str
+    bucket: str
+    delta: Decimal
+    on_hand_after: Decimal
+    reason: str
+    note: str | None
+    reference: str | None
+    counted: Decimal | None
+    occurred_at: datetime
+    recorded_at: datetime
+    actor_id: str | None
+
+
+class AdjustedItem(ItemRow):
+    """An item with the movement that changed it."""
+
+    movement: MovementRow
 
 
 ITEM_FIELDS = (
@@ -54,5 +129,5 @@ REASONS = ("received", "sold", "waste", "damage", "transfer", "count", "return",
 
 
 def fold_sku(sku: str) -> str:
-    """What two spellings of one SKU have in common."""
+    """Return the key that all spellings of one SKU share."""
     return sku.casefold()

@@ -1,24 +1,25 @@
-"""The statements of the list of items, each built and compiled once for a combination of filters and an order.
+"""The statements of the item list, each compiled once for a combination of filters and an order.
 
-    exact    the order and all filters come from one index
-    walk     the order comes from an index, and so many items are looked at for the other filters, no more
-    found    all that match are found by some filters' own indexes, and sorted
+    index_sql    one index gives the order and answers all filters
+    scan_sql     an index gives the order, and a limited number of its items is checked for the other filters
+    search_sql   the indexes of some filters find all matching items, which are then sorted
 
-Each asks for the event too: no row at all means that it is not the caller's. docs/decisions/stock-lists.md says why.
+Each checks the access to the event: no row at all means that the caller does not see it. docs/decisions/stock-lists.md
+gives the reasons.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     FromClause,
     Integer,
     Select,
     String,
-    Table,
     bindparam,
     case,
     false,
@@ -32,17 +33,18 @@ from sqlalchemy import (
 
 from app.core.db import driver_sql
 from app.inventory.filters import (
+    FilterValue,
     build_condition,
     build_word_entry_condition,
     expiry_sql,
     is_word_filter,
     list_filter_columns,
 )
-from app.inventory.models import FACET_COLUMNS, StockItem
+from app.inventory.models import FACET_COLUMNS, ITEM_TABLE, AnyColumn, Columns
 from app.inventory.serializers import list_json_columns
 
-ITEM_TABLE = cast(Table, StockItem.__table__)
-SORTS: dict[str, ColumnElement[Any]] = {
+ItemQuery = Select[*tuple[Any, ...]]
+SORTS: dict[str, AnyColumn] = {
     "name": ITEM_TABLE.c.name_key,
     "sku": ITEM_TABLE.c.sku_key,
     "expiryDate": expiry_sql(ITEM_TABLE.c),
@@ -52,9 +54,7 @@ FILTERS_BY_INDEX: dict[str, list[tuple[str, ...]]] = {
     "sku": [("sku",)],
     "expiryDate": [("expiry_date", "expiring_before")],
 }
-"""What each order's indexes can answer beside it; one of these at a time, the first that is asked for."""
-# More than there can be: as many items as a walk to the end looks at.
-FULL_SCAN = 1_000_000_000
+"""The filters that the indexes of each order answer: the first group that the request uses."""
 OWNED_PAGE_SQL = """
 SELECT p.* FROM event e LEFT JOIN LATERAL ({page}) p ON true
  WHERE e.id = %(event)s AND (%(all)s OR e.organiser_id = %(caller)s)"""
@@ -64,8 +64,8 @@ EMPTY_PAGE_SQL = OWNED_PAGE_SQL.format(page="SELECT NULL AS fits WHERE false")
 
 @dataclass(frozen=True)
 class QueryShape:
-    """What the text of a statement depends on: the names of the filters, the order with its sign, whether the page
-    starts behind another, and how many rows are wanted at most."""
+    """The features that the text of a statement depends on: the names of the filters, the order with its sign, whether
+    the page starts after a cursor, and the maximum number of rows."""
 
     filter_names: frozenset[str]
     sort: str
@@ -78,7 +78,7 @@ class QueryShape:
 
     @property
     def indexed_filters(self) -> frozenset[str]:
-        """The filters that the index answers from which the order comes."""
+        """The filters that the index of the order answers."""
         return next(
             (
                 matching
@@ -89,8 +89,8 @@ class QueryShape:
         )
 
     @property
-    def sort_expression(self) -> ColumnElement[Any]:
-        """What is sorted by, as the index spells it from which the order comes: so no plan takes one for another."""
+    def sort_expression(self) -> AnyColumn:
+        """The sort key, spelt as in the index of the order, so that the planner uses no other index."""
         is_partial = self.sort_name == "name" and self.indexed_filters and "name" not in self.indexed_filters
         return func.lower(ITEM_TABLE.c.name) if is_partial else SORTS[self.sort_name]
 
@@ -101,17 +101,17 @@ class QueryShape:
 
 @lru_cache(maxsize=256)
 def index_sql(shape: QueryShape) -> str:
-    """The rows that match, as they stand in one index."""
+    """Return the statement that reads the matching rows from one index."""
     rows = _index_rows_query(shape, ITEM_TABLE.c, shape.row_limit).subquery("i")
     return _owned_page_sql(shape, select(true().label("fits"), *list_json_columns(rows.c), rows.c.sort_key))
 
 
 @lru_cache(maxsize=256)
 def scan_sql(shape: QueryShape, scan_length: int) -> str:
-    """The rows that match among the next `near`. When those do not fill the page, a last one, which does not count
-    (`fits` is false), says where the walk has stopped; without it there are no more.
+    """Return the statement that finds the matching rows among the next `scan_length` items.
 
-    No more than what the filters look at is read of each, which for words is the index alone.
+    When they do not fill the page, one more row with `fits` false has the key of the last scanned item; without that
+    row the scan reached the end. The scan reads only the columns of the filters: for words, the index alone.
     """
     columns = [
         ITEM_TABLE.c.id,
@@ -124,9 +124,7 @@ def scan_sql(shape: QueryShape, scan_length: int) -> str:
     last_row = _index_rows_query(shape, [ITEM_TABLE.c.id], 1, offset=scan_length - 1).subquery("i")
     stop_row = select(false(), last_row.c.id, last_row.c.sort_key)
     parts = [_sort_rows(hits, rows, shape).limit(_number_sql(shape.row_limit)).subquery("h").select(), stop_row]
-    page_rows = (
-        union_all(*parts[: 1 if scan_length == FULL_SCAN else 2]).limit(_number_sql(shape.row_limit)).subquery("w")
-    )
+    page_rows = union_all(*parts).limit(_number_sql(shape.row_limit)).subquery("w")
     page = select(page_rows.c.fits, *list_json_columns(ITEM_TABLE.c), page_rows.c.sort_key).join_from(
         page_rows, ITEM_TABLE, ITEM_TABLE.c.id == page_rows.c.id
     )
@@ -135,7 +133,7 @@ def scan_sql(shape: QueryShape, scan_length: int) -> str:
 
 @lru_cache(maxsize=256)
 def search_sql(shape: QueryShape, index_filters: frozenset[str]) -> str:
-    """The rows that match, out of all that the indexes of the filters in `by` find."""
+    """Return the statement that finds all matching rows by the indexes of these filters, and sorts them."""
     rows = _search_rows_query(shape, index_filters).offset(_number_sql(0)).subquery("i")
     page = select(true().label("fits"), *list_json_columns(rows.c), rows.c.sort_key)
     if shape.has_cursor:
@@ -144,40 +142,32 @@ def search_sql(shape: QueryShape, index_filters: frozenset[str]) -> str:
 
 
 @lru_cache(maxsize=256)
-def count_sql(filter_names: frozenset[str], rare_words: frozenset[str]) -> str:
-    """How many rows match in all; of the words those that are rare are looked for in their index."""
-    word_conditions = [
-        build_word_entry_condition(_build_parameter(name), EVENT_PARAMETER) for name in sorted(rare_words)
-    ]
-    return driver_sql(
-        select(func.count()).where(
-            _build_event_condition(),
-            *word_conditions,
-            *_build_filter_conditions(filter_names - rare_words, ITEM_TABLE.c),
-        )
-    )
+def count_sql(filter_names: frozenset[str]) -> str:
+    """Return the statement that counts the matching rows; it finds words by their index."""
+    return driver_sql(select(func.count()).where(_build_event_condition(), *_build_indexable_conditions(filter_names)))
 
 
-def _search_rows_query(shape: QueryShape, index_filters: frozenset[str]) -> Select[Any]:
-    """Conditions that no index may be taken for stand in a CASE, which PostgreSQL does not look into."""
-    word_filters, other_filters = (
-        frozenset(filter(predicate, index_filters))
-        for predicate in (is_word_filter, lambda name: not is_word_filter(name))
-    )
-    indexable = [
-        *(build_word_entry_condition(_build_parameter(name), EVENT_PARAMETER) for name in sorted(word_filters)),
-        *_build_filter_conditions(other_filters, ITEM_TABLE.c),
-    ]
-    unindexable = [*_build_filter_conditions(shape.filter_names - other_filters, ITEM_TABLE.c)]
-    # A word's entry names its event, and an event with most of the items must not be read for it.
-    (indexable if other_filters else unindexable).append(_build_event_condition())
+def _search_rows_query(shape: QueryShape, index_filters: frozenset[str]) -> ItemQuery:
+    """Return all matching rows. A CASE hides the conditions for which the planner must not choose an index."""
+    indexable = _build_indexable_conditions(index_filters)
+    unindexable = _build_filter_conditions(shape.filter_names - index_filters, ITEM_TABLE.c)
+    # The entries of words name the event. Without another filter the index of all items of the event is no help.
+    (unindexable if all(map(is_word_filter, index_filters)) else indexable).append(_build_event_condition())
     return select(ITEM_TABLE, shape.sort_expression.label("sort_key")).where(
         *indexable, *(case((clause, true()), else_=false()) for clause in unindexable)
     )
 
 
-def _index_rows_query(shape: QueryShape, columns: Iterable[Any], row_count: int, *, offset: int = 0) -> Select[Any]:
-    """The next rows of the index that gives the order, with what it answers."""
+def _build_indexable_conditions(names: frozenset[str]) -> list[ColumnElement[bool]]:
+    words = sorted(filter(is_word_filter, names))
+    return [
+        *(build_word_entry_condition(_build_parameter(name), EVENT_PARAMETER) for name in words),
+        *_build_filter_conditions(names.difference(words), ITEM_TABLE.c),
+    ]
+
+
+def _index_rows_query(shape: QueryShape, columns: Iterable[AnyColumn], row_count: int, *, offset: int = 0) -> ItemQuery:
+    """Return the next rows of the index that gives the order, with the filters that it answers."""
     sort_expression = shape.sort_expression
     query = select(*columns, sort_expression.label("sort_key")).where(
         _build_event_condition(), *_build_filter_conditions(shape.indexed_filters, ITEM_TABLE.c)
@@ -188,17 +178,17 @@ def _index_rows_query(shape: QueryShape, columns: Iterable[Any], row_count: int,
     return query.offset(_number_sql(offset)) if offset else query
 
 
-def _sort_rows(query: Select[Any], rows: FromClause, shape: QueryShape) -> Select[Any]:
+def _sort_rows(query: ItemQuery, rows: FromClause, shape: QueryShape) -> ItemQuery:
     return query.order_by(*_build_order_by(shape, rows.c.sort_key, rows.c.id))
 
 
-def _build_order_by(shape: QueryShape, key: ColumnElement[Any], id: ColumnElement[Any]) -> list[ColumnElement[Any]]:
-    # No two items of an event share a SKU, and the index of SKUs is in no other order.
+def _build_order_by(shape: QueryShape, key: AnyColumn, id: AnyColumn) -> list[AnyColumn]:
+    # The SKUs of an event are unique, so their index does not contain the id.
     keys = [key] if shape.sort_name == "sku" else [key, id]
     return [key.desc() for key in keys] if shape.sort.startswith("-") else keys
 
 
-def _build_cursor_condition(shape: QueryShape, key: ColumnElement[Any], id: ColumnElement[Any]) -> ColumnElement[bool]:
+def _build_cursor_condition(shape: QueryShape, key: AnyColumn, id: AnyColumn) -> ColumnElement[bool]:
     last_key = bindparam("last_key", type_=SORTS[shape.sort_name].type)
     row_key, cursor_key = (
         (key, last_key)
@@ -208,11 +198,11 @@ def _build_cursor_condition(shape: QueryShape, key: ColumnElement[Any], id: Colu
     return row_key < cursor_key if shape.sort.startswith("-") else row_key > cursor_key
 
 
-def _build_filter_conditions(names: Iterable[str], columns: Any) -> list[ColumnElement[bool]]:
+def _build_filter_conditions(names: Iterable[str], columns: Columns) -> list[ColumnElement[bool]]:
     return [build_condition(name, _build_parameter(name), columns) for name in sorted(names)]
 
 
-def _build_parameter(name: str) -> Any:
+def _build_parameter(name: str) -> BindParameter[FilterValue]:
     if name in ITEM_TABLE.c and name != "sku":
         return bindparam(name, type_=ITEM_TABLE.c[name].type)
     return bindparam(name, type_=ITEM_TABLE.c.expiry_date.type if name == "expiring_before" else None)
@@ -222,12 +212,12 @@ def _build_event_condition() -> ColumnElement[bool]:
     return ITEM_TABLE.c.event_id == EVENT_PARAMETER
 
 
-def _number_sql(value: int) -> Any:
-    """A number that stands in the text: as a parameter it would keep PostgreSQL from making one plan for all."""
+def _number_sql(value: int) -> ColumnElement[int]:
+    """Return a number as SQL text: as a parameter it would prevent one plan for all values."""
     return literal_column(str(value), Integer)
 
 
-def _owned_page_sql(shape: QueryShape, page: Select[Any]) -> str:
+def _owned_page_sql(shape: QueryShape, page: ItemQuery) -> str:
     direction = " DESC" if shape.sort.startswith("-") else ""
     return (
         f"{OWNED_PAGE_SQL.format(page=driver_sql(page))} ORDER BY p.fits DESC, p.sort_key{direction}, p.id{direction}"

@@ -1,8 +1,8 @@
-"""What happens to stock by itself: imports of large files, reminders, alerts, and forgetting."""
+"""The jobs of the stock: imports of large files, reports, reminders, alerts and the deletion of old rows."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import func, select, text
 
@@ -27,33 +27,33 @@ DELETE_OLD_CHANGES_SQL = text("""
     RETURNING seq
 """)
 TAKE_ALERTS_SQL = text("""
-    WITH taken AS (
+    WITH alerts AS (
         DELETE FROM inventory_alert WHERE seq IN (
             SELECT seq FROM inventory_alert ORDER BY seq LIMIT :page FOR UPDATE SKIP LOCKED)
         RETURNING seq, event_id, item_id, available
     )
     SELECT t.event_id, r.recipients, max(t.seq) AS turn,
            jsonb_object_agg(t.item_id, t.available::text ORDER BY t.seq) AS fallen
-      FROM taken t JOIN inventory_reminder r ON r.event_id = t.event_id AND r.enabled AND r.include_low_stock
+      FROM alerts t JOIN inventory_reminder r ON r.event_id = t.event_id AND r.enabled AND r.include_low_stock
      GROUP BY t.event_id, r.recipients
 """)
 
 
 @job("inventory.import", Delivery.LOCAL, time_limit=timedelta(minutes=4))
 def import_file(run: Run, *, job_id: str) -> None:
-    """Imports a large file; the stock and the end of the work are one commit."""
+    """Import a large file; the stock and the result of the job commit together."""
     run_import_job(run, job_id)
 
 
 @job("inventory.report", Delivery.LOCAL, time_limit=timedelta(minutes=4), max_attempts=5)
 def make_report(run: Run, *, job_id: str) -> None:
-    """Draws a report; its bytes and the end of the work are one commit."""
+    """Draw the PDF of a report."""
     run_report_job(run, job_id)
 
 
 @job("inventory.alert", Delivery.LOCAL, every=timedelta(minutes=1))
 def enqueue_alerts(run: Run) -> None:
-    """Tells who wants to know what has fallen to its reorder level within the last minute, in one mail."""
+    """Enqueue one email for each recipient with the items that fell to their reorder level in the last minute."""
     with transaction() as session:
         run.done_in(session)
         for row in session.execute(TAKE_ALERTS_SQL, {"page": BATCH_SIZE}).all():
@@ -71,7 +71,7 @@ def enqueue_alerts(run: Run) -> None:
 
 @job("inventory.remind", Delivery.LOCAL, every=timedelta(minutes=5))
 def enqueue_due_digests(run: Run) -> None:
-    """Sends the digests that are due, and finds when each is due again."""
+    """Enqueue the digests that are due and set when each is due next."""
     with transaction() as session:
         run.done_in(session)
         now = database_now()
@@ -93,7 +93,7 @@ def enqueue_due_digests(run: Run) -> None:
 
 @job("inventory.mail_digest", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_digest(run: Run, *, event_id: str, to: str, always: bool) -> None:
-    """Mails what has run low and what will expire; nothing when there is nothing, unless somebody asked."""
+    """Send a digest. An empty one is sent only with `always`, when a person requested it."""
     digest = reminders.load_digest(event_id)
     release_connection()
     if digest is not None and (always or digest.low or digest.expiring):
@@ -102,7 +102,7 @@ def send_digest(run: Run, *, event_id: str, to: str, always: bool) -> None:
 
 @job("inventory.mail_alert", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_alert(run: Run, *, event_id: str, to: str, fallen: dict[str, str]) -> None:
-    """Mails what has just fallen to its reorder level."""
+    """Send an alert."""
     message = build_alert_email(
         event_id, {item_id: Decimal(available) for item_id, available in fallen.items()}, to=to, key=run.key
     )
@@ -112,7 +112,7 @@ def send_alert(run: Run, *, event_id: str, to: str, fallen: dict[str, str]) -> N
 
 @job("inventory.housekeeping", Delivery.LOCAL, every=timedelta(hours=1))
 def delete_expired(run: Run) -> None:
-    """Forgets changes that no listener can ask for any more, and work whose outcome nobody fetched."""
+    """Delete the stream changes and background jobs older than two days."""
     while _delete_old_changes():
         pass
     with transaction() as session:
@@ -121,7 +121,7 @@ def delete_expired(run: Run) -> None:
 
 
 def _send_for_organiser(run: Run, event_id: str, message: Message, *, counted: bool) -> None:
-    """Sends it in the name of the event's organiser."""
+    """Send an email in the name of the event's organiser."""
     organiser_id = db.session.scalar(select(Event.organiser_id).where(Event.id == event_id))
     release_connection()
     if organiser_id is not None:
@@ -133,7 +133,7 @@ def _delete_old_changes() -> bool:
         return bool(session.execute(DELETE_OLD_CHANGES_SQL).all())
 
 
-def _lock_due_reminders(session: ReadOrWriteSession) -> list[Any]:
+def _lock_due_reminders(session: ReadOrWriteSession) -> Sequence[tuple[Reminder, str]]:
     statement = (
         select(Reminder, Event.timezone)
         .join(Event, Event.id == Reminder.event_id)
@@ -146,4 +146,4 @@ def _lock_due_reminders(session: ReadOrWriteSession) -> list[Any]:
         .limit(BATCH_SIZE)
         .with_for_update(skip_locked=True, of=Reminder)
     )
-    return list(session.execute(statement))
+    return [(row.Reminder, row.timezone) for row in session.execute(statement)]

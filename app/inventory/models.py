@@ -1,17 +1,18 @@
-"""Tables of the stock. Quantities have three decimals, prices four; both are exact in PostgreSQL.
+"""The tables of the stock. Quantities have three decimals, prices four; both are exact in PostgreSQL.
 
-Movements are the book: only ever added (a trigger refuses everything else), and every quantity of an item is the
-sum of its own. The quantities beside the item are what the book says now, kept in the statement that writes it.
+Movements are only added; a trigger refuses updates and deletions. Each quantity of an item is the sum of its
+movements. The statement that adds a movement also updates the quantity in the item's row.
 """
 
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
+    ColumnElement,
     Computed,
     Date,
     ForeignKey,
@@ -22,30 +23,38 @@ from sqlalchemy import (
     Numeric,
     SmallInteger,
     String,
+    Table,
     Text,
     func,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
+from sqlalchemy.sql.elements import KeyedColumnElement
 from sqlalchemy.types import UserDefinedType
 
 from app.core.db import Base, ObjectId, Timestamp, id_column
 from app.inventory import item_search
+from app.inventory.item_fields import JsonObject
+
+AnyColumn = ColumnElement[Any]
+Columns = ReadOnlyColumnCollection[str, KeyedColumnElement[Any]]
+"""The columns of a table or of a subquery, by name."""
 
 Quantity, Price, Rate = Numeric(13, 3), Numeric(14, 4), Numeric(7, 4)
 NO_EXPIRY_DATE = date(9999, 12, 31)
 AVAILABLE_SQL = "on_hand - reserved - damaged"
 FACET_COLUMNS = ("barcode", "batch_number", "storage_location", "brand", "supplier", "product_type", "category", "unit")
-"""Texts that many items share, each with an index in the order of names; those come first that share the least."""
+"""Texts that many items share, the most selective first. Each has an index in the order of item names."""
 
 
 class Xid8(UserDefinedType[str]):
-    """A transaction's number, which never comes round again."""
+    """The 64-bit number of a transaction; PostgreSQL never uses one twice."""
 
     cache_ok = True
 
-    def get_col_spec(self, **_: Any) -> str:
+    def get_col_spec(self, **_: object) -> str:
         return "xid8"
 
 
@@ -58,7 +67,7 @@ def _quantity_column() -> Mapped[Decimal]:
 
 
 class StockItem(Base):
-    """Something that is kept in stock. `moved_at` is when its book was last written in its own order."""
+    """An item of an event's stock. `moved_at` is the time of its last movement that was not backdated."""
 
     __tablename__ = "inventory_item"
     __table_args__ = (
@@ -73,7 +82,7 @@ class StockItem(Base):
             "id",
             postgresql_include=["expiry_date", "words"],
         ),
-        # The order of names is spelt otherwise in lists of a part of the items, so that no plan takes one for another.
+        # These use lower(name) and not name_key, so that the planner never confuses them with the index of all names.
         Index("ix_inventory_item_low", "event_id", "is_low", text("lower(name)"), "id"),
         *(
             Index(
@@ -131,9 +140,12 @@ class StockItem(Base):
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
+ITEM_TABLE = cast(Table, StockItem.__table__)
+
+
 class Movement(Base):
-    """A change of one bucket of one item. `counted` is what was found when somebody counted; `corrects` names the
-    late movement that a count already held, whose counterpart this is."""
+    """A change of one bucket of one item. `counted` is the quantity that a count found. `corrects` is the sequence
+    number of a backdated movement which an existing count already included; this movement compensates it."""
 
     __tablename__ = "inventory_movement"
     __table_args__ = (
@@ -164,8 +176,11 @@ class Movement(Base):
     recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
+MOVEMENT_TABLE = cast(Table, Movement.__table__)
+
+
 class Change(Base):
-    """What a listener has to be told: which item changed, in which transaction. Without an item: many at once."""
+    """A change for the stream of an event: the item and the transaction. Without an item, many items changed."""
 
     __tablename__ = "inventory_change"
     __table_args__ = (Index("ix_inventory_change_feed", "event_id", "xid", "seq"),)
@@ -180,7 +195,7 @@ class Change(Base):
 
 
 class Alert(Base):
-    """An item that has just fallen to its reorder level, until somebody is told."""
+    """An item that has fallen to its reorder level and that no email has mentioned yet."""
 
     __tablename__ = "inventory_alert"
 
@@ -192,7 +207,7 @@ class Alert(Base):
 
 
 class StockOrder(Base):
-    """What one reorder asked one supplier for; never changed afterwards."""
+    """A purchase order to one supplier; never changed afterwards."""
 
     __tablename__ = "inventory_order"
     __table_args__ = (Index("ix_inventory_order_event", "event_id", "id"),)
@@ -205,7 +220,7 @@ class StockOrder(Base):
 
 
 class StockOrderLine(Base):
-    """An item of an order, as it stood when it was ordered."""
+    """An item of a purchase order, with its fields at the time of the order."""
 
     __tablename__ = "inventory_order_line"
 
@@ -219,7 +234,7 @@ class StockOrderLine(Base):
 
 
 class Reminder(Base):
-    """Who is told about an event's stock, when, and of what. `next_at` is the next digest."""
+    """The settings of an event's stock emails. `next_at` is when the next digest is due."""
 
     __tablename__ = "inventory_reminder"
     __table_args__ = (Index("ix_inventory_reminder_due", "next_at", postgresql_where=text("enabled")),)
@@ -238,7 +253,7 @@ class Reminder(Base):
 
 
 class StockImport(Base):
-    """Bytes that have changed an event's stock: they do so once."""
+    """The digest of a file that was imported into an event's stock; the same bytes are imported once."""
 
     __tablename__ = "inventory_import"
 
@@ -248,7 +263,7 @@ class StockImport(Base):
 
 
 class StockJob(Base):
-    """Long work: what was asked for, how far it is, and what came of it. Kept for two days."""
+    """A background job: its parameters, progress and result. Kept for two days."""
 
     __tablename__ = "inventory_job"
     __table_args__ = (
@@ -263,9 +278,9 @@ class StockJob(Base):
     kind: Mapped[str] = mapped_column(String(20))
     status: Mapped[str] = mapped_column(String(10), default="queued")
     progress: Mapped[int] = mapped_column(SmallInteger, default=0, server_default=text("0"))
-    asked: Mapped[dict[str, Any]] = mapped_column(JSONB, default=dict)
+    asked: Mapped[JsonObject] = mapped_column(JSONB, default=dict)
     input: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
-    result: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    result: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
     file: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
     file_name: Mapped[str | None] = mapped_column(String(120))
     file_type: Mapped[str | None] = mapped_column(String(120))

@@ -1,7 +1,7 @@
-"""Statements that write the book: every one moves quantities, adds movements and tells listeners, all at once.
+"""The common table expressions of the statements that change quantities.
 
-Each begins with a common table `moved`: the items after the change with `was_low`, and one row of `bucket, delta` for
-each movement stands in `entries`. `TOLD` does the rest.
+Such a statement updates the items in `moved` (their new values and `was_low`) and lists the movements in `entries`.
+`INSERT_MOVEMENTS_CTE` inserts these movements and `record_changes_sql` notes the changes for streams and alerts.
 """
 
 from app.inventory.item_fields import ATTRIBUTES
@@ -32,33 +32,46 @@ MOVEMENT_COLUMN_NAMES = (
     "recorded_at",
     "actor_id",
 )
-# A count and what comes after it must never share a moment, whatever the clock does.
-NEXT_MOVED_AT_SQL = "greatest(clock_timestamp(), i.moved_at + interval '1 microsecond')"
-INSERT_MOVEMENTS_CTE = """
-booked AS (
+INSERT_MOVEMENTS_SQL = """
     INSERT INTO inventory_movement (event_id, item_id, bucket, delta, on_hand_after, reason, note, reference, counted,
-                                    actor_id, occurred_at)
-    SELECT event_id, item_id, bucket, delta, on_hand_after, reason, note, reference, counted, actor_id, occurred_at
-      FROM entries
+                                    corrects, actor_id, occurred_at)
+    SELECT event_id, item_id, bucket, delta, on_hand_after, reason, note, reference, counted, corrects, actor_id,
+           occurred_at
+      FROM entries"""
+INSERT_MOVEMENTS_CTE = f"""
+recorded AS ({INSERT_MOVEMENTS_SQL}
     RETURNING *
 )"""
-RECORD_CHANGES_CTE = """
-told AS (
+
+
+def record_changes_sql(item_change: str | None = None, *, with_on_order: bool = False) -> str:
+    """Return the CTEs that note each movement and each item that became low, for streams and alerts.
+
+    `item_change` is the kind of one more change for each item. Movements of `onOrder` count only with `with_on_order`.
+    """
+    item_changes = (
+        f"SELECT event_id, '{item_change}', id, NULL::bigint FROM moved\n    UNION ALL " if item_change else ""
+    )
+    condition = "" if with_on_order else " WHERE bucket <> 'onOrder'"
+    return f"""
+changes AS (
     INSERT INTO inventory_change (event_id, kind, item_id, movement)
-    SELECT event_id, 'moved', item_id, seq FROM booked WHERE bucket <> 'onOrder'
+    {item_changes}SELECT event_id, 'moved', item_id, seq FROM recorded{condition}
     UNION ALL SELECT event_id, 'low', id, NULL::bigint FROM moved WHERE is_low AND NOT was_low
-), alerted AS (
+), alerts AS (
     INSERT INTO inventory_alert (event_id, item_id, available)
     SELECT event_id, id, available FROM moved WHERE is_low AND NOT was_low
 )"""
 
 
-def item_change_sql(kind: str) -> str:
-    """The same for statements about whole items: `kind` says what happened to each."""
-    item_changes = f"SELECT event_id, '{kind}', id, NULL::bigint FROM moved UNION ALL "
-    return RECORD_CHANGES_CTE.replace("    SELECT event_id, 'moved'", f"    {item_changes}SELECT event_id, 'moved'", 1)
-
-
 def qualified_columns_sql(table: str, names: tuple[str, ...] = ITEM_COLUMN_NAMES) -> str:
-    """The columns of a table, for a list of what to select."""
+    """Return the columns of a table for a SELECT, each with the name of the table."""
     return ", ".join(f"{table}.{name}" for name in names)
+
+
+def next_moved_at_sql(item: str) -> str:
+    """Return the time of a movement of the item with this table alias.
+
+    A movement after a count must have a later time than the count, even when the clock stands still.
+    """
+    return f"greatest(clock_timestamp(), {item}.moved_at + interval '1 microsecond')"

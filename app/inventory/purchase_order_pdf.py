@@ -1,14 +1,13 @@
-"""The sheet that goes to a supplier: what is ordered, how much of it, and for which event."""
-
-from typing import Any
+"""The PDF of a purchase order for the supplier."""
 
 from app.accounts.caller import Caller
 from app.core.date_format import format_day
-from app.core.money import format_money as format_money
+from app.core.money import format_money
 from app.core.pdf import Sheet
 from app.inventory import queries
 from app.inventory.formatting import format_quantity
 from app.inventory.models import StockOrder, StockOrderLine
+from app.inventory.queries import StockEvent
 
 COLUMN_WIDTHS = (16, 44, 12, 12, 16, 18)
 HEADINGS = ("SKU", "Item", "Unit", "Quantity", "Unit price", "Amount")
@@ -16,13 +15,13 @@ NO_SUPPLIER = "Supplier not named"
 
 
 def get_order_pdf(caller: Caller, event_id: str, order_id: str) -> bytes:
-    """An order as a PDF. Raises NotFound."""
+    """Return a purchase order as a PDF. Raises NotFound."""
     order, lines, event = queries.get_order(caller, event_id, order_id)
     return draw_order(order, lines, event, buyer=caller.name, contact=caller.email)
 
 
-def draw_order(order: StockOrder, lines: list[StockOrderLine], event: Any, *, buyer: str, contact: str) -> bytes:
-    """The sheet. A total stands on it only where every price is known."""
+def draw_order(order: StockOrder, lines: list[StockOrderLine], event: StockEvent, *, buyer: str, contact: str) -> bytes:
+    """Return the PDF. It has a total only when every price is known."""
     with Sheet(
         title="Order",
         number=order.id[-8:].upper(),
@@ -56,5 +55,5 @@ def _format_line(line: StockOrderLine) -> tuple[str, ...]:
 
 
 def _calculate_amount(line: StockOrderLine) -> int | None:
-    """In cents."""
+    """Return the amount of a line in cents; None without a price."""
     return None if line.cost_price is None else round(line.quantity * line.cost_price * 100)

@@ -1,9 +1,9 @@
-"""Reads of stock, always through the event's owner."""
+"""Reads of the stock of an event that the caller may see."""
 
-from typing import Any
-from typing import cast as typed
+from datetime import datetime
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, RowMapping, Select, Table, func, or_, select
+from sqlalchemy import ColumnElement, RowMapping, Select, func, or_, select
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
@@ -14,34 +14,50 @@ from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
 from app.inventory.background_jobs import LINK_PURPOSE
 from app.inventory.errors import StockLinkExpired
-from app.inventory.models import Movement, StockItem, StockJob, StockOrder, StockOrderLine
+from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob, StockOrder, StockOrderLine
 from app.inventory.movement_sql import ITEM_COLUMN_NAMES, MOVEMENT_COLUMN_NAMES
 
-ITEM_COLUMNS = typed(Table, StockItem.__table__).c
-ITEM_SELECTION: list[Any] = [ITEM_COLUMNS[name] for name in ITEM_COLUMN_NAMES]
-MOVEMENT_COLUMNS = typed(Table, Movement.__table__).c
-MOVEMENT_SORTS: dict[str, ColumnElement[Any]] = {"occurredAt": MOVEMENT_COLUMNS.occurred_at}
+ITEM_COLUMNS = ITEM_TABLE.c
+ITEM_SELECTION = [ITEM_COLUMNS[name] for name in ITEM_COLUMN_NAMES]
+MOVEMENT_COLUMNS = MOVEMENT_TABLE.c
+MOVEMENT_SORTS: dict[str, AnyColumn] = {"occurredAt": MOVEMENT_COLUMNS.occurred_at}
 
 
-def get_event(caller: Caller, event_id: str, *, tier: str = READS) -> Any:
-    """The id, name and time zone of an event whose stock the caller may see, and the time. Raises NotFound."""
+class StockEvent(NamedTuple):
+    """An event whose stock the caller may see, and the time of the database."""
+
+    id: str
+    name: str
+    timezone: str
+    now: datetime
+
+
+class ReportEvent(NamedTuple):
+    """An event with the name of its organiser, for a PDF."""
+
+    id: str
+    name: str
+    timezone: str
+    organiser: str | None
+
+
+def get_event(caller: Caller, event_id: str, *, tier: str = READS) -> StockEvent:
+    """Return an event whose stock the caller may see. Raises NotFound."""
     row = db.session.execute(
-        select(Event.id, Event.name, Event.timezone, Event.organiser_id, func.now().label("now")).where(
-            Event.id == event_id, owned(caller, tier)
-        )
+        select(Event.id, Event.name, Event.timezone, func.now()).where(Event.id == event_id, owned(caller, tier))
     ).first()
     if row is None:
         raise NotFound()
-    return row
+    return StockEvent(*row)
 
 
-def get_writable_event(caller: Caller, event_id: str) -> Any:
-    """The same for anyone who may change it. Raises NotFound."""
+def get_writable_event(caller: Caller, event_id: str) -> StockEvent:
+    """Return an event whose stock the caller may change. Raises NotFound."""
     return get_event(caller, event_id, tier=WRITES)
 
 
 def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
-    """One item. Raises NotFound."""
+    """Return an item. Raises NotFound."""
     result = db.session.execute(
         select(*ITEM_SELECTION)
         .join(Event, Event.id == ITEM_COLUMNS.event_id)
@@ -53,20 +69,20 @@ def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
     return row
 
 
-def list_movements_query(caller: Caller, event_id: str, item_id: str) -> Select[Any]:
-    """The book of one item. Raises NotFound."""
+def list_movements_query(caller: Caller, event_id: str, item_id: str) -> Select[*tuple[Any, ...]]:
+    """Return the query of the movements of an item. Raises NotFound."""
     get_item(caller, event_id, item_id)
     columns = [MOVEMENT_COLUMNS[name] for name in MOVEMENT_COLUMN_NAMES if name != "seq"]
     return select(movement_id_sql().label("id"), *columns).where(MOVEMENT_COLUMNS.item_id == item_id)
 
 
 def movement_id_sql() -> ColumnElement[str]:
-    """A movement's id: it has the form of all ids, and follows the order in which movements were recorded."""
+    """Return the expression of `format_movement_id`."""
     return func.lpad(func.to_hex(MOVEMENT_COLUMNS.seq), 24, "0")
 
 
 def get_job(caller: Caller, event_id: str, job_id: str) -> StockJob:
-    """Long work of an event. Raises NotFound."""
+    """Return a background job of an event. Raises NotFound."""
     stock_job = db.session.scalar(
         select(StockJob)
         .join(Event, Event.id == StockJob.event_id)
@@ -78,7 +94,7 @@ def get_job(caller: Caller, event_id: str, job_id: str) -> StockJob:
 
 
 def get_job_file(caller: Caller, event_id: str, job_id: str) -> tuple[bytes, str, str]:
-    """What came of long work: the bytes, their name and their type. Raises NotFound."""
+    """Return the file of a background job: its bytes, name and content type. Raises NotFound."""
     stock_job = get_job(caller, event_id, job_id)
     data = db.session.scalar(select(StockJob.file).where(StockJob.id == job_id))
     if data is None or stock_job.file_name is None or stock_job.file_type is None:
@@ -87,7 +103,7 @@ def get_job_file(caller: Caller, event_id: str, job_id: str) -> tuple[bytes, str
 
 
 def get_linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
-    """What a link leads to, for the one to whom it was given and who may still see that stock.
+    """Return the file of a download link, if the account it was signed for may still see the stock.
 
     Raises NotFound, StockLinkExpired.
     """
@@ -112,17 +128,18 @@ def get_linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
     return row.file, row.file_name, row.file_type
 
 
-def find_event_for_report(event_id: str) -> Any:
-    """An event with its organiser's name, for what is printed; None when it has gone."""
-    return db.session.execute(
-        select(Event.id, Event.name, Event.timezone, OrganiserProfile.org_name.label("organiser"))
+def find_event_for_report(event_id: str) -> ReportEvent | None:
+    """Return an event for a PDF; None when it has been deleted."""
+    row = db.session.execute(
+        select(Event.id, Event.name, Event.timezone, OrganiserProfile.org_name)
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
         .where(Event.id == event_id)
     ).first()
+    return None if row is None else ReportEvent(*row)
 
 
-def get_order(caller: Caller, event_id: str, order_id: str) -> tuple[StockOrder, list[StockOrderLine], Any]:
-    """An order with its lines, and the event it is for. Raises NotFound."""
+def get_order(caller: Caller, event_id: str, order_id: str) -> tuple[StockOrder, list[StockOrderLine], StockEvent]:
+    """Return a purchase order with its lines and its event. Raises NotFound."""
     event = get_event(caller, event_id)
     stock_order = db.session.scalar(
         select(StockOrder).where(StockOrder.id == order_id, StockOrder.event_id == event_id)

@@ -1,12 +1,12 @@
-"""The statement behind a reorder: what has run low is locked, ordered and booked at once.
+"""The statements of a reorder: one locks the low items, creates the purchase orders and records the movements.
 
-An item that another reorder has just ordered is looked at again once that one has committed, and no longer due.
+When two reorders run at the same time, the second waits for the first and no longer finds its items due.
 """
 
 from sqlalchemy import text
 
 from app.core.ids import NEW_ID_SQL
-from app.inventory.movement_sql import CHANNEL, INSERT_MOVEMENTS_CTE, RECORD_CHANGES_CTE
+from app.inventory.movement_sql import CHANNEL, INSERT_MOVEMENTS_CTE, record_changes_sql
 
 MAX_ITEMS = 2000
 DUE_CONDITION_SQL = "i.is_low AND i.available + i.on_order <= i.reorder_level"
@@ -39,10 +39,10 @@ WITH due AS ({_DUE_ITEMS_SQL} FOR NO KEY UPDATE), grouped AS (
     SELECT order_id, id, sku, name, unit, quantity, cost_price FROM moved
 ), entries AS (
     SELECT event_id, id AS item_id, 'onOrder' AS bucket, quantity AS delta, on_hand AS on_hand_after,
-           'correction' AS reason, 'ordered' AS note, order_id AS reference, NULL::numeric AS counted,
+           'correction' AS reason, 'ordered' AS note, order_id AS reference, NULL::numeric AS counted, NULL::bigint AS corrects,
            :caller AS actor_id, now() AS occurred_at FROM moved
-), {INSERT_MOVEMENTS_CTE}, {RECORD_CHANGES_CTE.replace("WHERE bucket <> 'onOrder'", "")}, notified AS (
-    SELECT pg_notify('{CHANNEL}', :event) FROM (SELECT FROM moved LIMIT 1) one
+), {INSERT_MOVEMENTS_CTE}, {record_changes_sql(with_on_order=True)}, notified AS (
+    SELECT pg_notify('{CHANNEL}', :event) FROM (SELECT FROM moved LIMIT 1) first_row
 )
 SELECT i.order_id, {_LINE_COLUMNS}, i.quantity FROM moved i LEFT JOIN notified ON true
  ORDER BY i.supplier NULLS LAST, i.sku_key

@@ -1,16 +1,19 @@
-"""How rows of the stock go out: by hand, because a schema would take most of the time of a page (see
-docs/decisions/stock-serializers.md); a test holds both together."""
+"""Items and movements as JSON, written by hand: a schema would take most of the time of a page.
+
+See docs/decisions/stock-serializers.md. A test compares the keys with those of the schemas.
+"""
 
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
 
-from sqlalchemy import ColumnElement, DateTime, Double, Numeric, cast, func, literal_column
+from sqlalchemy import ColumnElement, DateTime, Double, Numeric, RowMapping, cast, func, literal_column
 
 from app.core.clock import rfc3339
-from app.inventory.item_fields import ITEM_FIELDS
+from app.inventory.item_fields import ITEM_FIELDS, JsonObject
+from app.inventory.models import AnyColumn, Columns
 
+Row = Mapping[str, object] | RowMapping
 _ITEM_KEYS = (
     ("id", "id"),
     *((field.attribute, field.name) for field in ITEM_FIELDS),
@@ -39,37 +42,38 @@ _MOVEMENT_KEYS = (
 ITEM_JSON_KEYS = tuple(name for _, name in _ITEM_KEYS)
 
 
-def list_json_columns(columns: Any) -> list[ColumnElement[Any]]:
-    """The columns of items as PostgreSQL makes them ready to go out, in the order of `WIRE`: as JSON has no exact
-    numbers, they come as doubles, which is what JSON makes of them; days come as days."""
+def list_json_columns(columns: Columns) -> list[AnyColumn]:
+    """Return the columns of an item, converted by PostgreSQL for JSON, in the order of `ITEM_JSON_KEYS`.
+
+    Exact numbers become doubles and times become text; days stay dates.
+    """
     return [_json_value_sql(columns[column]).label(name) for column, name in _ITEM_KEYS]
 
 
-def serialize_item(row: Mapping[str, Any]) -> dict[str, Any]:
-    """An item as it goes out."""
+def serialize_item(row: Row) -> JsonObject:
+    """Return an item as JSON."""
     return {name: _serialize_value(row[column]) for column, name in _ITEM_KEYS}
 
 
-def serialize_movement(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A movement as it goes out."""
+def serialize_movement(row: Row) -> JsonObject:
+    """Return a movement as JSON."""
     return {name: _serialize_value(row[column]) for column, name in _MOVEMENT_KEYS}
 
 
 def format_movement_id(seq: int) -> str:
-    """A movement's id: it has the form of all ids, and follows the order in which movements were recorded."""
+    """Return the id of a movement: 24 hexadecimal digits in the order in which movements were recorded."""
     return f"{seq:024x}"
 
 
-def _serialize_value(value: Any) -> Any:
-    value_type = type(value)
-    if value_type is Decimal:
+def _serialize_value(value: object) -> object:
+    if isinstance(value, Decimal):
         return float(value)
-    if value_type is datetime:
+    if isinstance(value, datetime):
         return rfc3339(value)
-    return value.isoformat() if value_type is date else value
+    return value.isoformat() if isinstance(value, date) else value
 
 
-def _json_value_sql(column: ColumnElement[Any]) -> ColumnElement[Any]:
+def _json_value_sql(column: AnyColumn) -> AnyColumn:
     if isinstance(column.type, Numeric):
         return cast(column, Double)
     if isinstance(column.type, DateTime):

@@ -1,15 +1,16 @@
-"""What listeners of a stock get: its items page by page, then what has changed (see docs/inventory-stream.md)."""
+"""The data of the stock stream: first the items page by page, then the changes (see docs/inventory-stream.md)."""
 
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import orjson
-from sqlalchemy import and_, select, true
+from sqlalchemy import RowMapping, and_, select, true
 
 from app.core.db import db
 from app.inventory import change_feed, item_list
 from app.inventory.change_feed import StockChange
 from app.inventory.filters import build_conditions
+from app.inventory.item_fields import JsonObject
 from app.inventory.movement_sql import CHANNEL, MOVEMENT_COLUMN_NAMES
 from app.inventory.queries import ITEM_COLUMNS, ITEM_SELECTION, MOVEMENT_COLUMNS
 from app.inventory.serializers import format_movement_id, serialize_item, serialize_movement
@@ -22,7 +23,7 @@ load_position = change_feed.load_position
 
 
 def load_snapshot_page(event_id: str, filters: FilterKey, after: str) -> tuple[bytes, str | None]:
-    """Up to two hundred items that match, behind that key in the order of SKUs, as JSON; and the key to go on with."""
+    """Return up to 200 matching items with SKUs after `after` as JSON, and the SKU key of the next page."""
     cursor = (after, "") if after else None
     item_page = item_list.list_items_of_event(event_id, dict(filters), sort="sku", limit=PAGE_SIZE, after=cursor)
     data = {"items": item_page.rows, "more": item_page.after is not None}
@@ -32,7 +33,10 @@ def load_snapshot_page(event_id: str, filters: FilterKey, after: str) -> tuple[b
 def load_updates(
     event_id: str, filters_by_position: Mapping[str, Set[FilterKey]]
 ) -> tuple[str, dict[str, UpdatesByFilter | None]]:
-    """What is new for those who wait at each of these positions, in three queries; None for who must begin anew."""
+    """Return the new position and, for each given position, the updates since then, in three queries.
+
+    None instead of the updates: the client must load the items again.
+    """
     change_sets = change_feed.load_changes_by_position(event_id, list(filters_by_position))
     (position, *_) = {change_set.position for change_set in change_sets.values()}
     changes = [change for change_set in change_sets.values() for change in change_set.changes]
@@ -51,12 +55,12 @@ def load_updates(
 
 
 class _ChangedStock:
-    """Items and movements that changes are about, as JSON, and which of the questions each item answers."""
+    """The changed items and movements as JSON, and the filters that each item matches."""
 
     def __init__(self, event_id: str, changes: Iterable[StockChange], filter_keys: Set[FilterKey]) -> None:
         item_ids = {change.item_id for change in changes if change.item_id}
         movement_seqs = {change.movement for change in changes if change.movement is not None}
-        self.column_by_filter = {filters: f"asked_{index}" for index, filters in enumerate(filter_keys)}
+        self.column_by_filter = {filters: f"filter_{index}" for index, filters in enumerate(filter_keys)}
         self.items_by_id = {row["id"]: row for row in self._load_items(event_id, item_ids)} if item_ids else {}
         self.serialized_items = {
             id: orjson.Fragment(orjson.dumps(serialize_item(row))) for id, row in self.items_by_id.items()
@@ -66,7 +70,7 @@ class _ChangedStock:
         )
 
     def serialize_changes(self, changes: list[StockChange], filters: FilterKey) -> bytes | None:
-        """An event's data: changes of items that match, those items as they are now, and the ids of the others."""
+        """Return the changes of matching items, these items as they are now, and the ids of the other items."""
         if not changes:
             return None
         changed_ids = list(dict.fromkeys(change.item_id for change in changes))
@@ -80,13 +84,13 @@ class _ChangedStock:
             }
         )
 
-    def _serialize_change(self, change: StockChange) -> dict[str, Any]:
-        data: dict[str, Any] = {"seq": change.seq, "kind": change.kind, "itemId": change.item_id}
+    def _serialize_change(self, change: StockChange) -> JsonObject:
+        data: JsonObject = {"seq": change.seq, "kind": change.kind, "itemId": change.item_id}
         if change.movement in self.serialized_movements:
             data["movement"] = self.serialized_movements[change.movement]
         return data
 
-    def _load_items(self, event_id: str, ids: Set[str]) -> Iterable[Any]:
+    def _load_items(self, event_id: str, ids: Set[str]) -> Iterable[RowMapping]:
         match_columns = [
             and_(true(), *build_conditions(dict(filters))).label(name)
             for filters, name in self.column_by_filter.items()
@@ -97,11 +101,11 @@ class _ChangedStock:
         return db.session.execute(statement).mappings()
 
 
-def _load_movements(seqs: Set[int]) -> Iterable[Any]:
+def _load_movements(seqs: Set[int]) -> Iterable[RowMapping]:
     return db.session.execute(
         select(*(MOVEMENT_COLUMNS[name] for name in MOVEMENT_COLUMN_NAMES)).where(MOVEMENT_COLUMNS.seq.in_(seqs))
     ).mappings()
 
 
-def _encode_movement(row: Mapping[str, Any]) -> orjson.Fragment:
+def _encode_movement(row: RowMapping) -> orjson.Fragment:
     return orjson.Fragment(orjson.dumps(serialize_movement({**row, "id": format_movement_id(row["seq"])})))

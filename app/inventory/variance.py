@@ -1,6 +1,6 @@
-"""Counts against the book: what each count found, and what the book had expected.
+"""Variances: the differences between counted quantities and the quantities that the movements gave.
 
-A movement that was told after a count, but happened before it, has changed what the book expected (see late.py).
+A backdated movement from before a count changes the expected quantity (see `adjustments`).
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Numeric, Select, String, column, func, select, text
 from sqlalchemy import DateTime as Timestamp
 from sqlalchemy import Integer as Whole
+from sqlalchemy.types import TypeEngine
 
 from app.accounts.caller import Caller
 from app.core.formulas import escape_sql
@@ -17,6 +18,8 @@ from app.core.replica_routing import as_of_now
 from app.events.time_conversion import to_instant
 from app.inventory import queries
 from app.inventory.export import stream_query_csv
+from app.inventory.models import AnyColumn
+from app.inventory.queries import StockEvent
 
 CSV_COLUMNS = (
     "sku",
@@ -53,7 +56,7 @@ VARIANCE_CSV_SQL = f"""
            trim_scale(counted), trim_scale(variance), trim_scale(cost_price), value
       FROM ({VARIANCE_SQL.format(event="%(event)s", since="%(since)s", until="%(until)s")}) counted ORDER BY lower(name), id
 """
-_COLUMN_TYPES: dict[str, Any] = {
+_COLUMN_TYPES: dict[str, TypeEngine[Any] | type[TypeEngine[Any]]] = {
     "id": String(collation="C"),
     "sku": String,
     "name": String,
@@ -69,13 +72,13 @@ _COLUMN_TYPES: dict[str, Any] = {
     "value": Numeric,
 }
 NAME_SORT_SQL: ColumnElement[str] = func.lower(column("name", String))
-SORTS: dict[str, ColumnElement[Any]] = {"name": NAME_SORT_SQL}
+SORTS: dict[str, AnyColumn] = {"name": NAME_SORT_SQL}
 
 
 def list_variances_query(
     caller: Caller, event_id: str, *, since: datetime | None = None, until: datetime | None = None
-) -> Select[Any]:
-    """One row for each item that was counted in that time. Raises NotFound."""
+) -> Select[*tuple[Any, ...]]:
+    """Return the query of the variances, one row for each item counted in the period. Raises NotFound."""
     params = _build_period_params(queries.get_event(caller, event_id), since, until)
     statement = text(VARIANCE_SQL.format(event=":event", since=":since", until=":until")).bindparams(**params)
     rows = statement.columns(**_COLUMN_TYPES).subquery("counted")
@@ -86,12 +89,12 @@ def list_variances_query(
 def stream_variance_csv(
     caller: Caller, event_id: str, *, since: datetime | None = None, until: datetime | None = None
 ) -> Iterator[bytes]:
-    """The same as a file. Raises NotFound at once, before anything is read."""
+    """Return the variances as CSV. Raises NotFound before the first row is read."""
     params = _build_period_params(queries.get_event(caller, event_id), since, until)
     return stream_query_csv(VARIANCE_CSV_SQL, CSV_COLUMNS, params)
 
 
-def _build_period_params(event: Any, since: datetime | None, until: datetime | None) -> dict[str, Any]:
+def _build_period_params(event: StockEvent, since: datetime | None, until: datetime | None) -> dict[str, object]:
     return {
         "event": event.id,
         "since": to_instant(since or datetime.fromisoformat(DEFAULT_SINCE), event.timezone),

@@ -1,4 +1,4 @@
-"""HTTP, written once: everything that all operations share."""
+"""The web layer: everything about HTTP that all operations share."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def init_app(app: Flask, settings: "Settings") -> None:
-    """Puts the web layer around an application."""
+    """Add the web layer to an application."""
     app.json = OrjsonProvider(app)
     app.session_interface = LazySession()
     app.url_map.strict_slashes = False

@@ -1,4 +1,4 @@
-"""Who may call a route. Every route names one of these; one that names none does not import."""
+"""The access rules of routes. Each route must declare one."""
 
 from dataclasses import dataclass, replace
 
@@ -7,8 +7,11 @@ from app.accounts.models import TIERS as TIERS
 
 @dataclass(frozen=True)
 class Access:
-    """The roles that may call, the lowest admin tier that may (None: no admin), and whether the caller's
-    address must be verified. `optional`: public, but a token counts. No roles and no tier: anybody who is signed in."""
+    """The roles and the lowest admin tier that may call a route; with neither, everybody who is signed in may.
+
+    `tier` is None if admins may not call. `optional` means public, but a token identifies the caller.
+    `needs_verified_email` requires a verified email address. The document publishes `name`.
+    """
 
     name: str
     public: bool = False
@@ -26,7 +29,7 @@ class Access:
         return self.tier is not None and tier is not None and TIERS.index(tier) >= TIERS.index(self.tier)
 
     def with_verified_email(self) -> "Access":
-        """The same, for callers whose e-mail address is verified."""
+        """Return the same rule for callers with a verified email address."""
         return replace(self, needs_verified_email=True)
 
 

@@ -1,12 +1,12 @@
-"""Bearer tokens: minted and verified by flask-jwt-extended, with keys that rotate.
+"""Bearer tokens, issued and verified by flask-jwt-extended with rotating keys.
 
-A token's signature cannot change, so a worker verifies each token once and remembers its claims; whether the
-session still lives is asked of the database on every request, in the one query that loads the caller.
+The signature of a token cannot change, so a worker verifies each token once and caches its claims. Each request checks
+in the database that the session is active, in the same query that loads the caller.
 """
 
 import time
 from functools import lru_cache
-from typing import Any
+from typing import TypedDict
 
 import jwt
 from flask import Flask, current_app, g, request
@@ -17,7 +17,7 @@ from app.accounts import signing_keys
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
 from app.accounts.queries import find_caller
-from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult
+from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult, SessionUser
 from app.web.access import Access
 from app.web.errors import RoleNotAllowed, SessionEnded, TokenExpired, TokenInvalid, TokenMissing
 
@@ -26,7 +26,7 @@ MAX_TOKEN_LENGTH = 4096
 
 
 def init_app(app: Flask) -> None:
-    """Configures the extension: one asymmetric algorithm, issuer and audience, keys by their id."""
+    """Configure the extension: one asymmetric algorithm, issuer, audience, and keys by their id."""
     app.config.update(
         JWT_ALGORITHM=signing_keys.ALGORITHM,
         JWT_DECODE_ALGORITHMS=[signing_keys.ALGORITHM],
@@ -42,8 +42,18 @@ def init_app(app: Flask) -> None:
     jwt_manager.decode_key_loader(lambda header, _: signing_keys.get_public_key(str(header.get("kid", ""))))
 
 
-def serialize_sign_in(signed_in: LoginResult) -> dict[str, Any]:
-    """What a sign-in answers: both tokens and whose they are."""
+class SignInData(TypedDict):
+    """The tokens of a session, the lifetime of the access token in seconds, and the account."""
+
+    access_token: str
+    refresh_token: str
+    token_type: str
+    expires_in: int
+    user: SessionUser
+
+
+def serialize_sign_in(signed_in: LoginResult) -> SignInData:
+    """Issue an access token for a session and return the data of the response."""
     access_token = create_access_token(
         signed_in.user["id"],
         additional_claims={
@@ -63,21 +73,21 @@ def serialize_sign_in(signed_in: LoginResult) -> dict[str, Any]:
 
 
 def get_current_caller() -> Caller:
-    """The account that calls; only routes that are not public may ask."""
+    """Return the caller. Only routes that need a token may call this."""
     caller: Caller = g.caller
     return caller
 
 
 def find_current_caller() -> Caller | None:
-    """The caller of a route for anybody, when a token was sent."""
+    """Return the caller of a public route, or None if the request has no token."""
     caller: Caller | None = g.caller
     return caller
 
 
 def authorise(access: Access) -> None:
-    """Lets the request pass or raises 401 or 403; leaves the caller for `current_caller()`.
+    """Check the token and set the caller for `get_current_caller()`. Raises the errors of 401 and 403.
 
-    Where a token is optional, one that does not count is an error all the same.
+    An invalid token is an error also where a token is optional.
     """
     g.signed_in = "HTTP_AUTHORIZATION" in request.environ
     if access.public and not (access.optional and "Authorization" in request.headers):
@@ -85,7 +95,9 @@ def authorise(access: Access) -> None:
         return
     g.caller = caller = _authenticate()
     if not access.allows(caller.roles, caller.tier):
-        raise RoleNotAllowed(f"Only {access.name} may do this; your account holds: {', '.join(sorted(caller.roles))}.")
+        raise RoleNotAllowed(
+            f"Only {access.name} may do this. The roles of your account: {', '.join(sorted(caller.roles))}."
+        )
     if access.needs_verified_email and not caller.email_verified:
         raise EmailNotVerified()
 

@@ -3,23 +3,31 @@
     @blp.post("/login", access=PUBLIC, body=LoginBody, returns=SignedIn, errors=[InvalidCredentials])
     def login(**body):
         '''Sign in with a password.'''
-        return token_data(actions.login(client=client_address(), **body))
+        return serialize_sign_in(actions.log_in(**body))
 
-Behind the one decorator stands the order of answers of every operation: token and role, rate, body and query,
-idempotency, form of the ids in the path, view, dump, envelope.
+The decorator fixes the order of the checks of every operation: token and role, rate limit, body and query,
+idempotency, ids in the path, view, dump, envelope.
 """
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Required, TypedDict, TypeVar, Unpack
 
 import flask_smorest
 from flask import request
 
 from app.core.errors import AppError, NotFound
 from app.core.ids import is_id
-from app.web import confirmation, etags, idempotency, openapi, paging, rate_limits, request_parser
-from app.web import response_cache as keeping
+from app.web import (
+    confirmation,
+    etags,
+    idempotency,
+    openapi,
+    paging,
+    rate_limits,
+    request_parser,
+    response_cache,
+)
 from app.web.access import Access
 from app.web.auth import authorise
 from app.web.envelope import build_envelope
@@ -30,13 +38,35 @@ from app.web.paging import Listing
 from app.web.rate_limits import Limit
 from app.web.response_cache import CachePolicy
 from app.web.schema import Schema, to_snake_case
+from app.web.types import JsonObject, View
 
-View = Callable[..., Any]
 ViewType = TypeVar("ViewType", bound=View)
 
 
+class RouteOptions(TypedDict, total=False):
+    """The options of a route; `Blueprint.route` describes them."""
+
+    access: Required[Access]
+    body: type[Schema] | None
+    files: type[Schema] | None
+    query: type[Schema] | None
+    returns: type[Schema] | Listing | None
+    status: int
+    idempotent: bool | str
+    etag: bool
+    sparse: bool
+    cache: CachePolicy | None
+    limit: Limit | None
+    errors: Sequence[type[AppError]]
+    content_type: str | None
+    max_bytes: int | None
+    uploads: bool
+    may_return_202: bool
+    endpoint: str | None
+
+
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
-    """flask-smorest's blueprint, whose routes cannot be declared without access."""
+    """A flask-smorest blueprint whose routes must declare their access."""
 
     DEFAULT_LOCATION_CONTENT_TYPE_MAPPING = {
         **flask_smorest.Blueprint.DEFAULT_LOCATION_CONTENT_TYPE_MAPPING,
@@ -64,12 +94,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         uploads: bool = False,
         may_return_202: bool = False,
         methods: Sequence[str] = ("GET",),
-        **options: Any,
+        endpoint: str | None = None,
     ) -> Callable[[ViewType], ViewType]:
-        """Registers a view. `body`, `query` and `files` become its keyword arguments; what it returns is dumped
-        by `returns` and enveloped; `idempotent` accepts keys ("forever" keeps them so); `etag` answers an
-        ETag on GET and passes `If-Match` on as `expected_version`; a view with `cache` returns bytes;
-        a view of `uploads` reads a file itself; it and one with `may_return_202` may answer 202; `errors` lists what else may."""
+        """Register a view. It gets the values of `body`, `query` and `files` as keyword arguments.
+
+        `returns` dumps its result into the envelope. `idempotent` accepts idempotency keys ("forever": they never
+        expire). `etag` sends an ETag on GET and passes `If-Match` to a write as `expected_version`. `sparse` accepts
+        `fields=`. A view with `cache` returns bytes. A view with `uploads` reads the file itself; like one with
+        `may_return_202`, it may respond 202. `errors` lists the errors that do not follow from the declaration.
+        """
         (method,) = methods
         operation = Operation(
             rule=rule,
@@ -95,30 +128,30 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
         def decorate(view: ViewType) -> ViewType:
             handler = self._wrap_view(view, operation)
-            self.add_url_rule(rule, options.pop("endpoint", None), handler, methods=list(methods), **options)
+            self.add_url_rule(rule, endpoint, handler, methods=list(methods))
             return view
 
         return decorate
 
-    def get(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
+    def get(self, rule: str, **options: Unpack[RouteOptions]) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("GET",), **options)
 
-    def post(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
+    def post(self, rule: str, **options: Unpack[RouteOptions]) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("POST",), **options)
 
-    def put(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
+    def put(self, rule: str, **options: Unpack[RouteOptions]) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("PUT",), **options)
 
-    def patch(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
+    def patch(self, rule: str, **options: Unpack[RouteOptions]) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("PATCH",), **options)
 
-    def delete(self, rule: str, **options: Any) -> Callable[[ViewType], ViewType]:
+    def delete(self, rule: str, **options: Unpack[RouteOptions]) -> Callable[[ViewType], ViewType]:
         return self.route(rule, methods=("DELETE",), **options)
 
     def _wrap_view(self, view: View, operation: Operation) -> View:
-        """The view inside everything that its declaration asks for; the last layer added is the first to answer."""
+        """Wrap the view in the layers of its declaration. The last layer is the outermost and runs first."""
         cached_view, with_cache_lookup = (
-            keeping.with_response_cache(view, operation.cache) if operation.cache else (view, None)
+            response_cache.with_response_cache(view, operation.cache) if operation.cache else (view, None)
         )
         handler = _with_path_check(cached_view, operation.rule)
         if operation.listing:
@@ -153,11 +186,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return handler
 
     @staticmethod
-    def _prepare_response_content(data: Any) -> Any:
+    def _prepare_response_content(data: object) -> JsonObject:
         return build_envelope(data)
 
     @staticmethod
-    def _make_doc_response_schema(schema: Any) -> Any:
+    def _make_doc_response_schema(schema: openapi.DocSchema) -> openapi.DocSchema | type[Schema]:
         return openapi.build_envelope_schema(schema)
 
 
@@ -165,7 +198,7 @@ def _with_access_check(view: View, operation: Operation) -> View:
     route, access, limit = operation.route, operation.access, operation.limit
 
     @wraps(view)
-    def wrapper(**arguments: Any) -> Any:
+    def wrapper(**arguments: object) -> object:
         request.environ[ROUTE_KEY] = route
         authorise(access)
         if limit is not None:
@@ -177,13 +210,15 @@ def _with_access_check(view: View, operation: Operation) -> View:
 
 
 def _with_path_check(view: View, rule: str) -> View:
-    """Path parameters in snake_case; a malformed object id is a thing that does not exist, and so is any name
-    with a control character, which PostgreSQL would refuse to look for."""
+    """Return a view that gets its path parameters in snake_case. Raises NotFound for a malformed id.
+
+    A name with a control character is also NotFound, because PostgreSQL cannot look it up.
+    """
     if "<" not in rule:
         return view
 
     @wraps(view)
-    def wrapper(**arguments: Any) -> Any:
+    def wrapper(**arguments: object) -> object:
         for name, value in (request.view_args or {}).items():
             is_malformed_id = name.lower().endswith("id") and not is_id(value)
             if is_malformed_id or (isinstance(value, str) and not value.isprintable()):

@@ -1,41 +1,39 @@
 """The password that confirms an operation: `password` in the body, or the header `X-Confirm-Password`.
 
-It says who asks, not what is asked for: it is no part of what an idempotency key stands for.
+It identifies the caller and is not a part of the request that an idempotency key identifies.
 """
 
-from collections.abc import Callable
 from functools import wraps
-from typing import Any
 
 from flask import request
 
 from app.web.fields import Secret
 from app.web.schema import Schema
+from app.web.types import View
 
-View = Callable[..., Any]
 HEADER = "X-Confirm-Password"
 MAX_PASSWORD_LENGTH = 128
 FIELD = "password"
 
 
 class ConfirmedBody(Schema):
-    """The body of an operation that may have to be confirmed; its view is given the `password`, or None."""
+    """The body of an operation that may need a confirmation. Its view gets `password`, or None."""
 
     password = Secret(
         max=MAX_PASSWORD_LENGTH,
         metadata={
             "rare": True,
             "format": "password",
-            "description": f"your password, where the operation asks for it; the same as the header {HEADER}",
+            "description": f"your password, if the operation requires it; an alternative to the header {HEADER}",
         },
     )
 
 
 def with_password_confirmation(view: View) -> View:
-    """The view, given as `password` what the body or the header holds, or None."""
+    """Return a view that passes the password of the body or the header to `view` as `password`, or None."""
 
     @wraps(view)
-    def wrapper(**arguments: Any) -> Any:
+    def wrapper(**arguments: object) -> object:
         password = arguments.pop(FIELD, None)
         return view(**arguments, **{FIELD: password if password is not None else _parse_header()})
 
@@ -43,7 +41,7 @@ def with_password_confirmation(view: View) -> View:
 
 
 def _parse_header() -> str | None:
-    """The header's text: WSGI hands bytes on as Latin-1, clients send UTF-8."""
+    """Return the header as text. WSGI decodes it as Latin-1, but clients send UTF-8."""
     header = request.headers.get(HEADER)
     if header is None:
         return None

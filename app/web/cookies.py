@@ -1,6 +1,6 @@
 """Cookies: the session of pages, and the mark of a known device.
 
-The JSON API takes no cookie as proof of anything. The mark only says that a device has signed in before.
+No cookie authenticates a caller of the JSON API. The mark only shows that a device has signed in before.
 """
 
 from flask import Flask, Request, current_app, request
@@ -17,7 +17,7 @@ MAX_DEVICES = 20
 
 
 class LazySession(SecureCookieSessionInterface):
-    """Flask's session, which costs a request without cookies nothing: a fifth of the time of `/health` otherwise."""
+    """Flask's session, skipped for requests without cookies. Otherwise it would cost a fifth of the time of `/health`."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
         if "HTTP_COOKIE" not in request.environ:
@@ -26,13 +26,13 @@ class LazySession(SecureCookieSessionInterface):
 
 
 def list_device_marks() -> list[str]:
-    """The marks of accounts that this browser has signed in to."""
+    """Return the marks of the accounts that this browser has signed in to."""
     marks = [value for name, value in request.cookies.items() if name.startswith(DEVICE_COOKIE_PREFIX)]
     return [mark for mark in marks if mark.isascii()][:MAX_DEVICES]
 
 
 def set_device_cookie(signed_in: LoginResult) -> None:
-    """Has the browser keep the mark of this account, for its next sign-ins."""
+    """Set a cookie with the device mark of the account, for its next sign-ins in this browser."""
     https = current_app.extensions["settings"].PUBLIC_BASE_URL.startswith("https")
     cookie = dump_cookie(
         f"{DEVICE_COOKIE_PREFIX}{signed_in.user['id']}",

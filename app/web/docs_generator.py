@@ -1,4 +1,4 @@
-"""Pages of the documentation that are made from the code: errors, settings, metrics, state machines."""
+"""Generates the documentation pages of errors, settings, metrics and state machines from the code."""
 
 from pathlib import Path
 
@@ -12,22 +12,22 @@ from app.core.metrics import Metric
 from app.web import state_machine_docs
 
 DOCS_DIR = Path(__file__).resolve().parents[2] / "docs"
-docs_commands = AppGroup("docs", help="The pages of docs/ that are made from the code.")
+docs_commands = AppGroup("docs", help="The generated pages of docs/.")
 
 ERRORS_HEADER = """\
 # Errors
 
-Every error the service can answer: branch on `shortMessage`, show `message`, look the rest up here. `statusCode` is
-the HTTP status and two more digits. Made from the code by `flask docs write`.
+All errors of the service. Clients branch on `shortMessage` and show `message`. `statusCode` is the HTTP status and two
+more digits. `flask docs write` generates this page.
 
-| shortMessage | statusCode | HTTP | what it says |
+| shortMessage | statusCode | HTTP | message |
 |---|---|---|---|
 """
 SETTINGS_HEADER = """\
 # Settings
 
-Environment variables, read once and checked before anything starts; a wrong one stops the start with a sentence.
-Made from the code by `flask docs write`.
+Environment variables. The service reads and checks them once at startup, and does not start with an invalid value.
+`flask docs write` generates this page.
 
 | variable | default | meaning |
 |---|---|---|
@@ -35,21 +35,22 @@ Made from the code by `flask docs write`.
 METRICS_HEADER = """\
 # Metrics
 
-What `/metrics` tells; [observability.md](observability.md) says how to read it. Counters, histograms and the gauges of
-processes are those of the node that is asked: add them up over nodes. Figures marked *looked up* are the same whichever
-node is asked, but for the disk's and the build: take their maximum. Made from the code by `flask docs write`.
+The metrics of `/metrics`; [observability.md](observability.md) explains how to read them. Counters, histograms and gauges
+of processes are those of one node: add them up over all nodes. Metrics marked *computed* are the same on every node,
+except those of the disk and the build: take their maximum. `flask docs write` generates this page.
 
-| metric | kind | labels | what it tells |
+| metric | kind | labels | meaning |
 |---|---|---|---|
 """
 
 
 def register_commands(app: Flask) -> None:
+    """Add the commands to the application."""
     app.cli.add_command(docs_commands)
 
 
 def render_errors_page() -> str:
-    """The table of errors, by status and number."""
+    """Return the page of errors, sorted by number."""
     error_classes = [
         error_class for error_class in AppError.catalogue.values() if error_class.__module__.startswith("app.")
     ]
@@ -61,7 +62,7 @@ def render_errors_page() -> str:
 
 
 def render_settings_page() -> str:
-    """The table of settings, in the order in which the code reads them."""
+    """Return the page of settings, in the order in which the code reads them."""
     return SETTINGS_HEADER + "".join(
         _format_table_row(f"`{name}`", default if " " in default or not default else f"`{default}`", meaning)
         for name, default, meaning in config.table()
@@ -69,11 +70,11 @@ def render_settings_page() -> str:
 
 
 def render_metrics_page() -> str:
-    """The table of metrics, by name."""
+    """Return the page of metrics, sorted by name."""
     return METRICS_HEADER + "".join(
         _format_table_row(
             f"`{metric.name}`",
-            metric.kind if metric.stored else "looked up",
+            metric.kind if metric.stored else "computed",
             ", ".join(map("`{}`".format, metric.labels)),
             metric.help,
         )

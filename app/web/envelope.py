@@ -1,4 +1,4 @@
-"""The envelope around every JSON answer: eight keys, always in this order."""
+"""The envelope of every JSON response: eight keys, always in this order."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,13 +12,14 @@ from flask.json.provider import JSONProvider
 from app.core.clock import rfc3339, utcnow
 from app.core.errors import AppError
 from app.web.schema import to_camel_case
+from app.web.types import JsonObject
 
 REQUEST_ID_KEY = "event_commerce.request_id"
 ORJSON_OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
 
 
-def build_envelope(data: Any) -> dict[str, Any]:
-    """A success envelope around `data` (`{}` when there is none)."""
+def build_envelope(data: object) -> JsonObject:
+    """Return the success envelope of `data`; None becomes `{}`."""
     return {
         "status": "success",
         "success": True,
@@ -32,7 +33,7 @@ def build_envelope(data: Any) -> dict[str, Any]:
 
 
 def wrap_json(data: bytes) -> bytes:
-    """The same around data that is JSON already: what hot public answers are made of."""
+    """Return the success envelope of data that is already JSON, for frequent public responses."""
     return (
         b'{"status":"success","success":true,"statusCode":"00000","message":"OK","shortMessage":"SUCCESS",'
         b'"timestamp":"%s","requestId":"%s","data":%s}' % (rfc3339(utcnow()).encode(), get_request_id().encode(), data)
@@ -40,14 +41,14 @@ def wrap_json(data: bytes) -> bytes:
 
 
 def envelope_response(data: bytes, status: int = 200, **headers: str) -> Response:
-    """The answer around data that is JSON already."""
+    """Return the success response of data that is already JSON."""
     response = Response(wrap_json(data), status, mimetype="application/json")
     response.headers.update({name.replace("_", "-"): value for name, value in headers.items()})
     return response
 
 
-def build_error_envelope(error: AppError) -> dict[str, Any]:
-    """An error envelope: the code and number of the catalogue, the sentence, and details if any."""
+def build_error_envelope(error: AppError) -> JsonObject:
+    """Return the error envelope: code and number of the catalogue, the message, and the details as data."""
     return {
         "status": "error",
         "success": False,
@@ -61,26 +62,27 @@ def build_error_envelope(error: AppError) -> dict[str, Any]:
 
 
 def error_response(error: AppError) -> Response:
-    """The answer for `error`, with its status and headers."""
+    """Return the response of `error`, with its status and headers."""
     response = json_response(build_error_envelope(error), error.status)
     response.headers.extend(error.headers)
     return response
 
 
-def json_response(body: Any, status: int = 200) -> Response:
+def json_response(body: object, status: int = 200) -> Response:
+    """Return a JSON response without an envelope."""
     return Response(dump_json(body), status, mimetype="application/json")
 
 
-def dump_json(value: Any) -> bytes:
-    """JSON of the service: times in UTC with milliseconds, decimals as numbers."""
+def dump_json(value: object) -> bytes:
+    """Return `value` as JSON: times in UTC with milliseconds, decimals as numbers."""
     try:
         return orjson.dumps(value, default=_encode_value, option=ORJSON_OPTIONS)
     except TypeError:
         return orjson.dumps(_replace_large_integers(value), default=_encode_value, option=ORJSON_OPTIONS)
 
 
-def _replace_large_integers(value: Any) -> Any:
-    """The value with whole numbers beyond 64 bits as doubles: so PostgreSQL gives back a 1e300 in free JSON."""
+def _replace_large_integers(value: object) -> object:
+    """Return the value with integers beyond 64 bits as doubles. PostgreSQL reads 1e300 in a jsonb column as such."""
     if isinstance(value, Mapping):
         return {name: _replace_large_integers(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
@@ -88,7 +90,7 @@ def _replace_large_integers(value: Any) -> Any:
     return float(value) if isinstance(value, int) and not -(2**63) <= value < 2**64 else value
 
 
-def _encode_value(value: Any) -> Any:
+def _encode_value(value: object) -> object:
     if isinstance(value, datetime):
         return rfc3339(value)
     if isinstance(value, Decimal):
@@ -99,18 +101,18 @@ def _encode_value(value: Any) -> Any:
 
 
 def get_request_id() -> str:
-    """This request's id, as the client gave it or as it was made at the edge."""
+    """Return the id of the current request, from its client or the middleware; empty outside of a request."""
     return str(request.environ.get(REQUEST_ID_KEY, "")) if has_request_context() else ""
 
 
 class OrjsonProvider(JSONProvider):
-    """Flask's JSON through orjson: faster, and strict about what it cannot say."""
+    """Flask's JSON provider on orjson, which is faster and strict."""
 
-    def dumps(self, obj: Any, **_: Any) -> str:
+    def dumps(self, obj: object, **_: object) -> str:
         return dump_json(obj).decode()
 
-    def loads(self, s: str | bytes, **_: Any) -> Any:
+    def loads(self, s: str | bytes, **_: object) -> Any:
         return orjson.loads(s)
 
-    def response(self, *args: Any, **kwargs: Any) -> Response:
+    def response(self, *args: object, **kwargs: object) -> Response:
         return json_response(self._prepare_response_obj(args, kwargs))

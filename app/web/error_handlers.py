@@ -1,27 +1,29 @@
-"""Every exception goes one way: to an AppError, to the envelope (or, for people, to a page)."""
+"""The handler of all exceptions: it converts each to an AppError, and that to an envelope or, for people, to a page."""
 
-from typing import Any
+from collections.abc import Callable
 
 import psycopg
 import structlog
 from flask import Flask, Response, current_app, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy import exc
-from werkzeug.exceptions import ClientDisconnected, HTTPException, SecurityError
+from werkzeug.exceptions import ClientDisconnected, HTTPException, MethodNotAllowed, NotFound, SecurityError
 
 from app.core import errors
 from app.core.errors import AppError
 from app.core.telemetry.errors import report
+from app.web import route_suggestions
 from app.web.envelope import error_response
 from app.web.errors import HostNotTrusted, MalformedBody
 from app.web.middleware import ROUTE_KEY
 from app.web.request_metrics import POOL_TIMEOUTS, get_route_rule
+from app.web.route_suggestions import suggest_route
 
 log = structlog.get_logger("errors")
 ERROR_PAGE_KEY = "event_commerce.error_page"
-"""In the environment of a request whose errors are shown to people; of the application, the page for any of them."""
+"""The key of the function that renders an error page: in the environ of a request to a page, and in `app.extensions`."""
 BUSY_SQLSTATES = {"55P03", "57014", "40P01", "40001"}
-# Connection trouble, shutting down, no room, an idle transaction cut off, and a standby where the primary was.
+# Connection errors, shutdown, no resources, a terminated idle transaction, and a standby in place of the primary.
 UNAVAILABLE_SQLSTATES = ("08", "57P", "53", "25P03", "25006")
 ERROR_BY_STATUS: dict[int, type[AppError]] = {
     400: errors.BadRequest,
@@ -42,29 +44,29 @@ ERROR_BY_STATUS: dict[int, type[AppError]] = {
 
 def init_app(app: Flask) -> None:
     app.register_error_handler(Exception, handle_exception)
+    route_suggestions.init_app(app)
 
 
 def handle_exception(exception: Exception) -> ResponseReturnValue:
-    """The answer for any exception; one that nobody foresaw is logged and told without insides."""
+    """Return the response for an exception. An unexpected one is logged, and the response does not name its details."""
     error = to_app_error(exception)
-    # A log line names the route, never what stood in its place: that may be a token.
+    # The log names the route, never the path, which may contain a token.
     if request.url_rule is not None:
         request.environ.setdefault(ROUTE_KEY, request.url_rule.rule)
     if isinstance(error, errors.InternalError):
         log.error("unhandled", exc_info=exception, kind=type(exception).__name__)
         report(exception, route=get_route_rule(request.environ))
-    render_page = request.environ.get(ERROR_PAGE_KEY) or _find_html_404_handler()
+    render_page: Callable[[AppError], Response] | None = request.environ.get(ERROR_PAGE_KEY) or _find_html_404_handler()
     if render_page is not None:
-        response: Response = render_page(error)
-        return response
+        return render_page(error)
     try:
         return error_response(error)
     except TypeError as encoding_error:
         return handle_exception(encoding_error)
 
 
-def _find_html_404_handler() -> Any:
-    """The page for an address that somebody typed into a browser and that nothing stands at; programs get envelopes."""
+def _find_html_404_handler() -> Callable[[AppError], Response] | None:
+    """Return the error page if a browser requested an unknown URL outside of /api/."""
     is_browser = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
     if request.url_rule is not None or not is_browser or request.path.startswith("/api/"):
         return None
@@ -72,7 +74,7 @@ def _find_html_404_handler() -> Any:
 
 
 def to_app_error(exception: Exception) -> AppError:
-    """The AppError that `exception` amounts to."""
+    """Return the AppError of an exception."""
     if isinstance(exception, AppError):
         return exception
     if isinstance(exception, HTTPException):
@@ -94,11 +96,22 @@ def _from_werkzeug(exception: HTTPException) -> AppError:
         return MalformedBody()
     if exception.response is not None or exception.code is None:
         return errors.InternalError()
-    error = ERROR_BY_STATUS.get(exception.code, errors.BadRequest if exception.code < 500 else errors.InternalError)()
+    kind = ERROR_BY_STATUS.get(exception.code, errors.BadRequest if exception.code < 500 else errors.InternalError)
+    error = kind(_describe_routing_error(exception))
     for name, value in exception.get_headers():
         if name.lower() in ("allow", "retry-after", "www-authenticate"):
             error.headers[name] = value
     return error
+
+
+def _describe_routing_error(exception: HTTPException) -> str | None:
+    """The message for a wrong method or an unknown path; None: the message of the error's class."""
+    if isinstance(exception, MethodNotAllowed) and exception.valid_methods:
+        methods = sorted(set(exception.valid_methods) - {"HEAD", "OPTIONS"})
+        return f"This address supports {' and '.join(methods)}."
+    if isinstance(exception, NotFound) and request.url_rule is None and (route := suggest_route(request.path)):
+        return f"There is nothing at this address. Did you mean {route}?"
+    return None
 
 
 def _from_database(driver_error: BaseException | None, *, connection_lost: bool) -> AppError:

@@ -1,4 +1,4 @@
-"""What the web layer itself refuses: tokens, roles, keys and rates; and what the proxy in front says for it."""
+"""Errors of the web layer, and those that the proxy in front of the service sends."""
 
 from app.core.errors import AppError, BadRequest, Conflict, Forbidden, Unauthorised, Unprocessable
 
@@ -54,14 +54,14 @@ class HostNotTrusted(BadRequest):
 
 
 class UriTooLong(AppError):
-    """Said by the proxy, whose lines are as short as those that gunicorn reads (deploy/nginx/http.conf)."""
+    """Sent by the proxy, whose line limit is the same as that of gunicorn (deploy/nginx/http.conf)."""
 
     status, number, code = 414, 41400, "URI_TOO_LONG"
     message = "The address is too long; send long input in a body, or ask for less at once."
 
 
 class UpstreamUnavailable(AppError):
-    """Said by the proxy when the program was gone before it had answered."""
+    """Sent by the proxy if the service closes the connection before it responds."""
 
     status, number, code = 502, 50200, "NO_ANSWER"
     message = (
@@ -71,7 +71,7 @@ class UpstreamUnavailable(AppError):
 
 
 class UpstreamTimeout(AppError):
-    """Said by the proxy when the program has not answered in the time that it gives itself."""
+    """Sent by the proxy if the service does not respond within its time limit."""
 
     status, number, code = 504, 50400, "ANSWER_TOO_LATE"
     message = (

@@ -1,6 +1,6 @@
-"""ETag, If-Match and If-None-Match; and `fields=` for answers of chosen fields."""
+"""ETag, If-Match and If-None-Match, and sparse responses (`fields=`)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import wraps
 from typing import Any
 
@@ -8,26 +8,26 @@ from flask import Response, request
 
 from app.core.errors import ValidationFailed
 from app.web.schema import PartialResponse, Schema
+from app.web.types import View
 
-View = Callable[..., Any]
 WRITE_METHODS = ("PATCH", "PUT", "DELETE")
 UNKNOWN_VERSION = -1
-"""What no row has: given on for an If-Match that names no version of ours, so that it is stale if the row exists."""
+"""A version that no row has. It is used for an unknown If-Match, which is therefore stale if the row exists."""
 
 
 def with_etag(view: View, method: str) -> View:
-    """A GET that answers its version as ETag and 304 to whom has it; a write that gets `expected_version`."""
+    """Return a view with the version as ETag, and 304 if the client has it; a write gets `expected_version` instead."""
     if method in WRITE_METHODS:
 
         @wraps(view)
-        def write_wrapper(**arguments: Any) -> Any:
+        def write_wrapper(**arguments: object) -> object:
             return view(**arguments, expected_version=parse_if_match())
 
         return write_wrapper
 
     @wraps(view)
-    def read_wrapper(**arguments: Any) -> Any:
-        resource = view(**arguments)
+    def read_wrapper(**arguments: object) -> object:
+        resource: Any = view(**arguments)
         version = resource["version"] if isinstance(resource, Mapping) else resource.version
         if request.if_none_match.contains_weak(str(version)):
             return not_modified_response(str(version))
@@ -37,14 +37,15 @@ def with_etag(view: View, method: str) -> View:
 
 
 def not_modified_response(tag: str) -> Response:
+    """Return a 304 with the ETag."""
     return Response(status=304, headers={"ETag": f'"{tag}"'})
 
 
 def parse_if_match() -> int | None:
-    """The version the client last saw; None when it does not care, `NO_VERSION` when it named none of ours.
+    """Return the version of If-Match; None without the header or for `*`, UNKNOWN_VERSION for any other tag.
 
-    A proxy that compresses makes tags weak, so weak ones count. Of several tags none is taken: a write that
-    expects one of two states has not read either.
+    Weak tags count, because a proxy that compresses weakens them. Several tags are UNKNOWN_VERSION: a client that
+    expects one of two states has read neither.
     """
     if "If-Match" not in request.headers or request.if_match.star_tag:
         return None
@@ -57,12 +58,12 @@ def _is_version(tag: str) -> bool:
 
 
 def with_sparse_fields(view: View, schema: type[Schema]) -> View:
-    """A view whose answer keeps `id` and the fields asked for."""
+    """Return a view whose response has only `id` and the fields of the parameter `fields`, if it is present."""
     dump_schema = schema()
     known_names = frozenset(str(field.data_key) for field in dump_schema.dump_fields.values())
 
     @wraps(view)
-    def wrapper(**arguments: Any) -> Any:
+    def wrapper(**arguments: object) -> object:
         names = _parse_field_names(request.args.get("fields"), known_names)
         result = view(**arguments)
         if names is None or isinstance(result, Response):

@@ -1,13 +1,13 @@
-"""`Idempotency-Key`: the same request again gets the first answer again, and nothing happens twice.
+"""`Idempotency-Key`: a repeated request gets the stored first response and has no second effect.
 
-The view's transactions join the one opened here, so the answer commits with the work. A view that talks to the
-network between two transactions cannot be declared idempotent this way: the client it calls would refuse.
+The transactions of the view join the one opened here, so the response commits together with the work. A view that
+uses the network between two transactions cannot be declared idempotent: HTTP clients refuse calls in a transaction.
 """
 
 from collections.abc import Callable, Collection
 from functools import wraps
 from hashlib import sha256
-from typing import Any
+from typing import cast
 
 import orjson
 from flask import Response, g, request
@@ -19,37 +19,37 @@ from app.core.idempotency_store import IdempotencyScope, OtherBody, StillRunning
 from app.core.transaction import request_transaction
 from app.web.envelope import envelope_response
 from app.web.errors import IdempotencyInProgress, IdempotencyKeyReused, IdempotencyKeysDiffer
+from app.web.types import View
 
-View = Callable[..., Any]
 HEADER = "Idempotency-Key"
 
 
 def with_idempotency(view: View, operation: str, *, forever: bool, ignored_fields: Collection[str] = ()) -> View:
-    """The view, answering a repeated key with the first answer; members of the body that are `unasked` may differ."""
+    """Return a view that replays the first response for a repeated key. `ignored_fields` of the body may differ."""
 
     @wraps(view)
-    def wrapper(**arguments: Any) -> Any:
-        key = g.idempotency_key = _parse_key(arguments.pop("idempotency_key", None))
+    def wrapper(*, idempotency_key: str | None = None, **arguments: object) -> object:
+        key = g.idempotency_key = _parse_key(idempotency_key)
         if key is None:
             return view(**arguments)
         caller = g.get("caller")
         scope = IdempotencyScope(
             caller.id if caller else "anonymous", operation, key, _hash_request(ignored_fields), forever
         )
-        return _run_once(lambda: view(**arguments), scope)
+        return _run_once(lambda: cast(Response, view(**arguments)), scope)
 
     return wrapper
 
 
 def find_idempotency_key() -> str | None:
-    """The key of the running request, for actions that keep it with what they make."""
+    """Return the key of the current request, for actions that store it with their rows."""
     key: str | None = g.get("idempotency_key")
     return key
 
 
-def _run_once(view: Callable[[], Any], scope: IdempotencyScope) -> Any:
+def _run_once(view: Callable[[], Response], scope: IdempotencyScope) -> Response:
     app_error: AppError | None = None
-    response: Any = None
+    response: Response | None = None
     with request_transaction() as session:
         try:
             stored_response = idempotency_store.lock_key(session, scope)
@@ -63,8 +63,8 @@ def _run_once(view: Callable[[], Any], scope: IdempotencyScope) -> Any:
             response = view()
         except AppError as error:
             app_error = error
-        if app_error is not None or response.status_code >= 400:
-            # What the action committed before it refused stays (a wrong code counts); the key is free again.
+        if response is None or response.status_code >= 400:
+            # The effects of a refusal stay (a wrong code counts), and the key can be used again.
             idempotency_store.release_key(session, scope)
         else:
             idempotency_store.store_response(
@@ -72,6 +72,7 @@ def _run_once(view: Callable[[], Any], scope: IdempotencyScope) -> Any:
             )
     if app_error is not None:
         raise app_error
+    assert response is not None
     return response
 
 
@@ -89,7 +90,7 @@ def _parse_key(body_key: str | None) -> str | None:
 
 
 def _hash_request(ignored_fields: Collection[str]) -> bytes:
-    """What was asked for, in few bytes: the same for the same JSON in other order, and the same files."""
+    """Return a hash of the request. The order of JSON members does not change it; files count by their content."""
     parts = [request.full_path.encode()]
     if request.mimetype == "multipart/form-data":
         parts += [f"{name}={value}".encode() for name, value in sorted(request.form.items(multi=True))]

@@ -1,9 +1,10 @@
-"""JSON as RFC 8259 has it. What Python would take beyond that is refused, with a sentence that says what it was."""
+"""A strict parser of JSON (RFC 8259). It refuses the extensions that Python accepts, with a message that names them."""
 
 import json
-from typing import Any
+from typing import NoReturn
 
 from app.core.errors import MalformedJson, ValidationFailed
+from app.web.types import JsonObject
 
 MAX_DEPTH = 20
 MAX_DIGITS = 400
@@ -13,12 +14,12 @@ MESSAGE_BY_CODE = {
     "too_large": "This number is too large.",
     "invalid_characters": "Lone surrogates are not Unicode text.",
 }
-JsonPath = tuple[Any, ...]
-"""Where a value stands: (the place of what holds it, its name or index); the body itself is ()."""
+JsonPath = tuple["JsonPath", str | int] | tuple[()]
+"""The path of a value: (the path of its container, its name or index). The path of the body is ()."""
 
 
-def parse_json(raw: bytes, *, unique_keys: bool) -> Any:
-    """The value in `raw`. Raises MalformedJson, or ValidationFailed for numbers and text nothing can hold."""
+def parse_json(raw: bytes, *, unique_keys: bool) -> object:
+    """Return the value of `raw`. Raises MalformedJson, or ValidationFailed for numbers and texts that cannot be stored."""
     try:
         value = json.loads(
             raw.decode("utf-8-sig"),
@@ -36,7 +37,7 @@ def parse_json(raw: bytes, *, unique_keys: bool) -> Any:
 
 
 class _JsonRefused(ValueError):
-    """JSON that Python would take and this service does not."""
+    """JSON that Python accepts and this service refuses."""
 
 
 def _format_message(error: Exception) -> str | None:
@@ -47,25 +48,25 @@ def _format_message(error: Exception) -> str | None:
     return str(error) if isinstance(error, _JsonRefused) else "The body is not valid JSON in UTF-8."
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> NoReturn:
     raise _JsonRefused(f"The body is not valid JSON: {name} is no JSON number.")
 
 
 def _parse_integer(digits: str) -> int | float:
-    """What a database and an answer can carry: 64 bits, and a double beyond that."""
+    """Return an integer of 64 bits, or a double beyond that: database and response can hold no more."""
     if len(digits) > MAX_DIGITS:
         return INFINITIES[0]
     number = int(digits)
     return number if -(2**63) <= number < 2**63 else float(digits)
 
 
-def _require_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _require_unique_keys(pairs: list[tuple[str, object]]) -> JsonObject:
     if len({name for name, _ in pairs}) < len(pairs):
         raise _JsonRefused("The body is not valid JSON: a name occurs twice in one object.")
     return dict(pairs)
 
 
-def _collect_problems(value: Any, path: JsonPath, depth: int, problems: list[dict[str, str]]) -> None:
+def _collect_problems(value: object, path: JsonPath, depth: int, problems: list[dict[str, str]]) -> None:
     if isinstance(value, dict | list):
         if depth > MAX_DEPTH:
             raise MalformedJson(f"The body is nested more than {MAX_DEPTH} deep.")

@@ -1,10 +1,6 @@
-"""The outermost layer, below Flask's dispatch: request ids and the headers every answer carries.
+"""WSGI middleware around Flask: request ids, headers of every response, the request log, spans, checked body streams.
 
-It is plain WSGI because it runs for every request: as hooks of Flask the same costs a fifth of `/health`.
-
-A span for each request, named after its route. Only there when somebody collects them.
-
-The body of a request as the client frames it: what cannot be read to its end is the client's error.
+It is plain WSGI because it runs for every request: Flask hooks would cost a fifth of the time of `/health`.
 """
 
 import re
@@ -12,7 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -23,6 +19,7 @@ from app.web.errors import MalformedBody
 from app.web.request_metrics import RequestMetrics, get_route_rule
 
 if TYPE_CHECKING:
+    from _typeshed import OptExcInfo
     from _typeshed.wsgi import InputStream, StartResponse, WSGIApplication, WSGIEnvironment
 
 ROUTE_KEY = "event_commerce.route"
@@ -48,7 +45,7 @@ HSTS_HEADER = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains
 
 
 class RequestMiddleware:
-    """Wraps a WSGI application: keeps or makes the request id, adds absent headers, counts, logs what matters."""
+    """Sets the request id, adds missing headers, counts requests and logs writes, errors and slow requests."""
 
     def __init__(self, application: "WSGIApplication", metrics: RequestMetrics, *, https: bool) -> None:
         self.application, self.metrics = application, metrics
@@ -64,7 +61,7 @@ class RequestMiddleware:
         started_at = time.perf_counter()
 
         def start_response_with_headers(
-            status: str, headers: list[tuple[str, str]], exc_info: Any = None
+            status: str, headers: list[tuple[str, str]], exc_info: "OptExcInfo | None" = None
         ) -> Callable[[bytes], object]:
             present_names = {name.lower() for name, _ in headers}
             headers += [header for name, header in self.headers_by_name.items() if name not in present_names]
@@ -97,12 +94,12 @@ def _log_request(environ: "WSGIEnvironment", status: str, seconds: float) -> Non
 
 
 def mask_path(path: str) -> str:
-    """A path without its secrets: each segment that is no short word becomes six characters of its hash."""
+    """Return a path without secrets. A segment that is not a short word becomes six characters of its hash."""
     return _SECRET_SEGMENT.sub(lambda match: "~" + sha256(match[0].encode()).hexdigest()[:6], path[:500])
 
 
 class TracingMiddleware:
-    """Wraps a WSGI application, inside the layer that gives requests their ids."""
+    """Records a span per request, named after its route. It runs inside RequestMiddleware, which sets the request id."""
 
     def __init__(self, application: "WSGIApplication", spans: Spans) -> None:
         self.application, self.spans = application, spans
@@ -112,22 +109,24 @@ class TracingMiddleware:
         headers = {"traceparent": traceparent} if traceparent else None
         with self.spans.span(method, headers, method=method, request_id=environ[REQUEST_ID_KEY]) as span:
 
-            def start_response_with_span(status: str, *args: Any) -> Callable[[bytes], object]:
+            def start_response_with_span(
+                status: str, headers: list[tuple[str, str]], *exc_info: "OptExcInfo | None"
+            ) -> Callable[[bytes], object]:
                 span.update(status=int(status[:3]), route=get_route_rule(environ))
                 span["name"] = f"{method} {span['route']}"
-                return start_response(status, *args)
+                return start_response(status, headers, *exc_info)
 
             return self.application(environ, start_response_with_span)
 
 
 class CheckedBodyStream:
-    """Reads like the server's stream. A malformed chunk, or an end before the announced length, is BodyBroken."""
+    """Wraps the input stream of the server. A malformed chunk or an early end raises MalformedBody."""
 
     def __init__(self, stream: "InputStream", length: int | None) -> None:
         self._stream, self._remaining = stream, length
 
     def read(self, size: int = -1, /) -> bytes:
-        """At most `size` bytes, or all. Raises BodyBroken."""
+        """Return at most `size` bytes, or all. Raises MalformedBody."""
         try:
             data = self._stream.read(size)
         except Exception as error:
@@ -140,7 +139,7 @@ class CheckedBodyStream:
 
 
 def wrap_body_stream(environ: "WSGIEnvironment") -> None:
-    """Has a request's body, if there is one, read through RequestBody."""
+    """Replace the input stream of a request with a body by a CheckedBodyStream."""
     length = environ.get("CONTENT_LENGTH") or ""
     if length.isdecimal():
         environ["wsgi.input"] = CheckedBodyStream(environ["wsgi.input"], int(length))

@@ -1,11 +1,12 @@
-"""The OpenAPI document says of every route what the route does: made from the same arguments."""
+"""The OpenAPI document. Each route is described from the arguments of its declaration."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from threading import RLock
-from typing import Any
+from typing import TypedDict
 
 import flask_smorest
+import marshmallow
 from apispec import APISpec
 from flask import Flask, Response
 from marshmallow import fields
@@ -13,6 +14,7 @@ from marshmallow import fields
 from app.accounts.errors import ConfirmationRequired, CurrentPasswordWrong, EmailNotVerified
 from app.core import errors as kinds
 from app.core.errors import AppError
+from app.version import __version__
 from app.web import confirmation, errors
 from app.web.access import Access
 from app.web.envelope import dump_json
@@ -20,40 +22,59 @@ from app.web.fields import Nested
 from app.web.openapi_examples import build_error_example, build_example, build_success_example
 from app.web.operation import Operation
 from app.web.schema import Empty, Schema, to_camel_case
+from app.web.types import AnyField, JsonObject, View
+
+DocSchema = marshmallow.Schema | JsonObject | dict[str, str] | str | None
+"""A schema in the document: marshmallow's, a plain one, or the name of a component."""
+
+
+class ErrorMediaType(TypedDict):
+    """The JSON of an error response: a reference to the envelope, and references to examples by error code."""
+
+    schema: dict[str, str]
+    examples: dict[str, dict[str, str]]
+
+
+class ErrorResponse(TypedDict):
+    """The documentation of the errors of one status."""
+
+    description: str
+    content: dict[str, ErrorMediaType]
+
 
 BEARER_SECURITY: list[dict[str, list[str]]] = [{"bearerAuth": []}]
-IDEMPOTENCY_HEADER = {
+IDEMPOTENCY_HEADER: JsonObject = {
     "in": "header",
     "name": "Idempotency-Key",
     "schema": {"type": "string", "minLength": 8, "maxLength": 80},
-    "description": "The same key and body again get the first answer again, with `Idempotent-Replayed: true`.",
+    "description": "A repeated request with the same key and body gets the first response again, with `Idempotent-Replayed: true`.",
 }
-CONFIRMATION_HEADER = {
+CONFIRMATION_HEADER: JsonObject = {
     "in": "header",
     "name": confirmation.HEADER,
     "schema": {"type": "string", "format": "password", "maxLength": confirmation.MAX_PASSWORD_LENGTH},
-    "description": "The caller's password, where the operation asks for it; the same as `password` in the body.",
+    "description": "The password of the caller, if the operation requires it; an alternative to `password` in the body.",
 }
-IF_MATCH_HEADER = {
+IF_MATCH_HEADER: JsonObject = {
     "in": "header",
     "name": "If-Match",
     "schema": {"type": "string"},
-    "description": "The ETag last seen; 412 when it has changed since.",
+    "description": "The last ETag that the client has; 412 if the object has changed since.",
 }
-IF_NONE_MATCH_HEADER = {
+IF_NONE_MATCH_HEADER: JsonObject = {
     "in": "header",
     "name": "If-None-Match",
     "schema": {"type": "string"},
-    "description": "The ETag last seen; 304 when nothing has changed.",
+    "description": "The last ETag that the client has; 304 if nothing has changed.",
 }
-FIELDS_PARAMETER = {
+FIELDS_PARAMETER: JsonObject = {
     "in": "query",
     "name": "fields",
     "schema": {"type": "string"},
-    "description": "Comma-separated names: the answer holds `id` and these.",
+    "description": "Comma-separated names of fields: the response has these and `id`.",
 }
-UPLOAD_REQUEST_BODY = {
-    "description": "The file in the field `file` of a form, or as the bare body.",
+UPLOAD_REQUEST_BODY: JsonObject = {
+    "description": "The file in the field `file` of a form, or as the whole body.",
     "required": False,
     "content": {
         "multipart/form-data": {
@@ -74,7 +95,7 @@ CONFIRMATION_ERRORS = (ConfirmationRequired, CurrentPasswordWrong, kinds.Throttl
 
 
 class ErrorEnvelope(Schema):
-    """What every error looks like."""
+    """The response of every error."""
 
     status = fields.Constant("error", required=True)
     success = fields.Constant(False, required=True)
@@ -87,7 +108,7 @@ class ErrorEnvelope(Schema):
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
-    """The API: errors are ours (see app/web/error_handlers.py), and every status is documented by its route."""
+    """The API. app/web/error_handlers.py handles its errors, and each route documents its own statuses."""
 
     DEFAULT_ERROR_RESPONSE_NAME = None
     ERROR_SCHEMA = ErrorEnvelope
@@ -99,14 +120,16 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         super().__init__(app)
 
     def register_blueprint(self, blueprint: flask_smorest.Blueprint) -> None:
-        """Its routes serve from now on; they are described when somebody asks. Most processes are never asked, and
-        to describe takes a fifth of their start."""
+        """Register the routes; `spec` describes them on first access.
+
+        Most processes never serve the document, and the description takes a fifth of their start time.
+        """
         self._app.register_blueprint(blueprint)
         self._pending_blueprints.append(blueprint)
 
     @property
     def spec(self) -> APISpec:
-        """The document as it grows: everything that is registered stands in it."""
+        """The document of all registered blueprints."""
         with self._lock:
             while self._pending_blueprints:
                 blueprint = self._pending_blueprints.pop(0)
@@ -119,13 +142,13 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         self._spec = spec
 
     def _register_pagination_header(self) -> None:
-        """Paging stands in the answer, not in a header."""
+        """No header: the pagination is in the body."""
 
     def _register_error_handlers(self) -> None:
-        """Nothing to register: one handler for everything stands in app/web/error_handlers.py."""
+        """No handlers: app/web/error_handlers.py registers one for all exceptions."""
 
     def _openapi_json(self) -> Response:
-        """The document; it changes only with the code, so it is made once."""
+        """Return the document. It is built once per process, because it changes only with the code."""
         with self._lock:
             if self._document is None:
                 self._document = dump_json(self.spec.to_dict())
@@ -133,15 +156,16 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 
 
 def create_api(app: Flask) -> Api:
+    """Return the API of the application, with examples of all errors."""
     app.config.update(
         API_TITLE="Event commerce",
-        API_VERSION="1",
+        API_VERSION=__version__,
         OPENAPI_VERSION="3.1.0",
         OPENAPI_URL_PREFIX="/",
         OPENAPI_JSON_PATH="openapi.json",
         API_SPEC_OPTIONS={
             "info": {
-                "description": "Back office and public API of festivals. Every JSON answer is one envelope; "
+                "description": "Back office and public API of festivals. Every JSON response is an envelope; "
                 "every error has a stable code.",
                 "license": {"name": "MIT", "identifier": "MIT"},
             },
@@ -158,8 +182,8 @@ def create_api(app: Flask) -> Api:
 
 
 @cache
-def _build_envelope_class(schema: type[Schema], many: bool) -> type[Schema]:
-    members: dict[str, Any] = {
+def _build_envelope_class(schema: type[marshmallow.Schema], many: bool) -> type[Schema]:
+    members: dict[str, AnyField] = {
         "status": fields.Constant("success", required=True),
         "success": fields.Constant(True, required=True),
         "status_code": fields.Constant("00000", required=True),
@@ -169,39 +193,43 @@ def _build_envelope_class(schema: type[Schema], many: bool) -> type[Schema]:
         "request_id": fields.String(required=True),
         "data": Nested(schema, many=many, required=True),
     }
-    return Schema.from_dict(members, name=f"{schema.__name__}Envelope")  # type: ignore[return-value]
+    return Schema.from_dict(members, name=f"{schema.__name__}Envelope")
 
 
-def build_envelope_schema(schema: Any) -> Any:
-    """The envelope's schema around `schema`, one class for each."""
+def build_envelope_schema(schema: DocSchema) -> DocSchema | type[Schema]:
+    """Return the schema of the envelope around `schema`; plain schemas and names are returned unchanged."""
     if isinstance(schema, dict | str):
         return schema
-    schema_class: Any = Empty if schema is None else type(schema)
-    return _build_envelope_class(schema_class, bool(schema and schema.many))
+    if schema is None:
+        return _build_envelope_class(Empty, False)
+    return _build_envelope_class(type(schema), schema.many)
 
 
 def build_raw_schema(content_type: str) -> dict[str, str]:
-    """What a document says of an answer that is no envelope; of the events of a stream it says nothing."""
+    """Return the schema of a response without an envelope; it is empty for an event stream."""
     if content_type == "text/event-stream":
         return {}
     return {"type": "string"} if content_type.startswith("text/") else {"type": "string", "format": "binary"}
 
 
-def describe_operation(handler: Callable[..., Any], operation: Operation) -> None:
-    """Attaches to `handler` what flask-smorest puts into the document."""
-    doc: dict[str, Any] = {
+def describe_operation(handler: View, operation: Operation) -> None:
+    """Attach the documentation of `operation` to `handler`, where flask-smorest reads it."""
+    responses: dict[int, ErrorResponse | JsonObject] = {
+        **_build_error_responses([*_list_implied_errors(operation), *operation.errors])
+    }
+    doc: JsonObject = {
         "security": _build_security(operation.access),
         "x-access": operation.access.name,
         "operationId": to_camel_case(handler.__name__),
-        "responses": _build_error_responses([*_list_implied_errors(operation), *operation.errors]),
+        "responses": responses,
     }
     if operation.content_type is None:
         example = build_success_example(operation.response_schema)
-        doc["responses"][operation.status] = {"content": {"application/json": {"example": example}}}
+        responses[operation.status] = {"content": {"application/json": {"example": example}}}
     if operation.uploads:
         doc["requestBody"] = UPLOAD_REQUEST_BODY
     if operation.has_etag and operation.method == "GET":
-        doc["responses"][304] = {"description": "Not modified: you have it."}
+        responses[304] = {"description": "Not modified: the client has the current version."}
     info = handler.__dict__["_apidoc"]
     info["manual_doc"] = doc
     info["arguments"]["parameters"] = [*info["arguments"]["parameters"], *_list_parameters(operation)]
@@ -219,7 +247,7 @@ def _is_body_required(schema: type[Schema]) -> bool:
     return any(field.required for field in schema().load_fields.values())
 
 
-def _list_parameters(operation: Operation) -> list[dict[str, Any]]:
+def _list_parameters(operation: Operation) -> list[JsonObject]:
     version_header = IF_NONE_MATCH_HEADER if operation.method == "GET" else IF_MATCH_HEADER
     return [
         *([IDEMPOTENCY_HEADER] if operation.idempotent else []),
@@ -236,7 +264,7 @@ def _build_security(access: Access) -> list[dict[str, list[str]]]:
 
 
 def _list_implied_errors(operation: Operation) -> list[type[AppError]]:
-    """The errors that follow from the declaration itself."""
+    """Return the errors that follow from the declaration."""
     access, writes = operation.access, operation.method != "GET"
     return [
         *(kinds.Busy, kinds.DatabaseAway, kinds.InternalError, errors.HostNotTrusted),
@@ -254,8 +282,8 @@ def _list_implied_errors(operation: Operation) -> list[type[AppError]]:
     ]
 
 
-def _build_error_responses(error_classes: Sequence[type[AppError]]) -> dict[int, Any]:
-    responses: dict[int, Any] = {}
+def _build_error_responses(error_classes: Sequence[type[AppError]]) -> dict[int, ErrorResponse]:
+    responses: dict[int, ErrorResponse] = {}
     for error in sorted(set(error_classes), key=lambda error_class: error_class.number):
         response = responses.setdefault(
             error.status,

@@ -1,19 +1,19 @@
-"""Examples for the API document, made from the fields themselves (`metadata={"example": …}` wins)."""
+"""Examples for the OpenAPI document, built from the fields. `metadata={"example": …}` of a field takes precedence."""
 
-from typing import Any
-
+import marshmallow
 from marshmallow import fields, validate
 
 from app.core.errors import AppError
 from app.web.schema import Schema
+from app.web.types import AnyField, JsonObject
 
 EXAMPLE_ID = "6565a1f0c3d2e1b0a9f8e7d6"
 EXAMPLE_TIME = "2026-12-04T16:00:00.000Z"
 EXAMPLE_TEXT = "Windhoek Lights by the river, first edition of the summer season"
 
 
-def build_example(schema: type[Schema] | Schema) -> dict[str, Any]:
-    """An object that `schema` takes (or gives)."""
+def build_example(schema: type[marshmallow.Schema] | marshmallow.Schema) -> JsonObject:
+    """Return an object that fits `schema`."""
     instance = schema() if isinstance(schema, type) else schema
     fields_by_name = {**instance.load_fields, **instance.dump_fields}
     return {
@@ -23,15 +23,14 @@ def build_example(schema: type[Schema] | Schema) -> dict[str, Any]:
     }
 
 
-def build_field_example(field: fields.Field[Any]) -> Any:
-    """One value that `field` takes."""
+def build_field_example(field: AnyField) -> object:
+    """Return one value that fits `field`."""
     if "example" in field.metadata:
         return field.metadata["example"]
     if isinstance(field, fields.Constant):
         return field.constant
     if isinstance(field, fields.Nested):
-        schema: Any = field.schema
-        member = build_example(schema)
+        member = build_example(field.schema)
         return [member] if field.many else member
     if isinstance(field, fields.List):
         return [build_field_example(field.inner)]
@@ -39,7 +38,7 @@ def build_field_example(field: fields.Field[Any]) -> Any:
     return next(iter(choices)) if choices else _build_plain_example(field)
 
 
-def _build_plain_example(field: fields.Field[Any]) -> Any:
+def _build_plain_example(field: AnyField) -> object:
     low, high = _find_bounds(field)
     if isinstance(field, fields.Boolean):
         return True
@@ -58,7 +57,7 @@ def _build_plain_example(field: fields.Field[Any]) -> Any:
     return EXAMPLE_TIME
 
 
-def _find_bounds(field: fields.Field[Any]) -> tuple[Any, Any]:
+def _find_bounds(field: AnyField) -> tuple[int | None, int | None]:
     for validator in field.validators:
         if isinstance(validator, validate.Length | validate.Range):
             equal = getattr(validator, "equal", None)
@@ -66,7 +65,8 @@ def _find_bounds(field: fields.Field[Any]) -> tuple[Any, Any]:
     return None, None
 
 
-def build_success_example(schema: type[Schema]) -> dict[str, Any]:
+def build_success_example(schema: type[Schema]) -> JsonObject:
+    """Return a success envelope with an example of `schema` as its data."""
     return {
         "status": "success",
         "success": True,
@@ -79,7 +79,8 @@ def build_success_example(schema: type[Schema]) -> dict[str, Any]:
     }
 
 
-def build_error_example(error: type[AppError]) -> dict[str, Any]:
+def build_error_example(error: type[AppError]) -> JsonObject:
+    """Return the envelope of an error."""
     data = {"errors": [{"path": "email", "code": "required", "message": "This field is required."}]}
     return {
         "status": "error",

@@ -1,9 +1,8 @@
-"""What a route says of itself, once: the checks and the API document are both made from it."""
+"""The declaration of a route. Its checks and its entry in the OpenAPI document are built from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from app.core.errors import AppError
 from app.web.access import Access
@@ -13,6 +12,7 @@ from app.web.paging import Listing, build_page_schema, build_query_schema
 from app.web.rate_limits import Limit
 from app.web.response_cache import CachePolicy
 from app.web.schema import Empty, Schema
+from app.web.types import AnyField
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,17 +41,17 @@ class Operation:
 
     @property
     def route(self) -> str:
-        """The path with its parameters' names: what logs, limits and idempotency call the operation."""
+        """The path with the names of its parameters. Logs, rate limits and idempotency identify the operation by it."""
         return self.prefix + self.rule
 
     @property
     def has_etag(self) -> bool:
-        """Whether its answers carry an ETag."""
+        """Whether its responses have an ETag."""
         return self.etag or self.cache is not None
 
     @property
     def needs_confirmation(self) -> bool:
-        """Whether the caller may have to confirm it by a password."""
+        """Whether it may need a confirmation by password."""
         return self.body is not None and issubclass(self.body, ConfirmedBody)
 
     @property
@@ -60,7 +60,7 @@ class Operation:
 
     @property
     def request_schemas(self) -> list[tuple[type[Schema], str]]:
-        """The schemas of what comes in, and where it comes from: the body first."""
+        """The schemas of the request with their locations, the body first."""
         body = build_schema_with_key(self.body) if self.body is not None and self.idempotent else self.body
         query = build_query_schema(self.listing, self.query) if self.listing else self.query
         schemas = ((body, "json"), (self.files, "multipart"), (query, "query"))
@@ -68,7 +68,7 @@ class Operation:
 
     @property
     def response_schema(self) -> type[Schema]:
-        """The schema of `data` in the answer. Where none is declared nothing goes out, whatever the view returns."""
+        """The schema of `data` in the response. Without a declared schema, `data` is empty."""
         if isinstance(self.returns, Listing):
             return build_page_schema(self.returns.name, self.returns.row)
         if self.returns is None:
@@ -78,17 +78,17 @@ class Operation:
 
 @cache
 def build_schema_with_key(body: type[Schema]) -> type[Schema]:
-    """The body with `idempotencyKey`, which means what the header means."""
+    """Return the schema of the body with `idempotencyKey`, an alternative to the header."""
     if "idempotency_key" in body._declared_fields:
         return body
-    key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as the header Idempotency-Key"})
+    key = Secret(min=8, max=80, metadata={"rare": True, "description": "an alternative to the header Idempotency-Key"})
     return type(f"{body.__name__}WithKey", (body,), {"idempotency_key": key, "__doc__": body.__doc__})
 
 
 @cache
 def build_partial_schema(schema: type[Schema]) -> type[Schema]:
-    """The schema of an answer cut by `fields=`: only `id` is certain."""
-    members: dict[str, Any] = {}
+    """Return the schema of a response with `fields=`: only `id` is required."""
+    members: dict[str, AnyField] = {}
     for name, field in schema().dump_fields.items():
         members[name] = field
         field.required = name == "id"

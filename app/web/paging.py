@@ -1,97 +1,113 @@
-"""Lists: `limit`, `cursor`, `sort` and `withTotal` for every view that returns a select().
+"""Pagination: `limit`, `cursor`, `sort` and `withTotal` for views that return a select().
 
     @blp.get("", access=SIGNED_IN, returns=Listing("events", EventRow, queries.EVENT_SORTS, "startsAt"))
     def list_events(**filters):
         '''List events.'''
-        return queries.events(current_caller(), **filters)
+        return queries.list_events_query(get_current_caller(), **filters)
 
-The select must name its id column `id`; the columns to sort by must never be null.
+The select must have a column `id`, and the sort columns must not be null.
 """
 
 import base64
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, wraps
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 import orjson
+from flask import Response
 from marshmallow import fields
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, Select
 
 from app.core.errors import ValidationFailed
-from app.core.paging import Order, Page, page_of
+from app.core.paging import Order, Page, SortKey, page_of
 from app.core.tokens import derive
 from app.web.envelope import envelope_response
 from app.web.fields import Boolean, Choice, List, Nested, Secret, WholeNumber
 from app.web.schema import Query, Schema, to_camel_case
+from app.web.types import AnyField, JsonObject, View
 
-View = Callable[..., Any]
+SortColumn = ColumnElement[Any]
 SIGNATURE_LENGTH, MAX_CURSOR_LENGTH = 12, 2000
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A list's name in the answer, the schema of its rows, what it can be sorted by, and how it is unasked.
+    """A list: its name in the response, the schema of its rows, its sort columns and its default sort.
 
-    Where it is made `by_hand` the view gives the page itself, whose rows go out as they are: it gets `sort`, `limit`,
-    `after` and `with_total` beside the filters.
+    With `returns_page` the view returns a `Page` instead of a select(). It gets `sort`, `limit`, `after` and
+    `with_total` in addition to the filters, and its rows are sent without a schema.
     """
 
     name: str
     row: type[Schema]
-    sorts: Mapping[str, ColumnElement[Any]]
+    sorts: Mapping[str, SortColumn]
     default_sort: str
     returns_page: bool = False
 
     @property
     def sort_choices(self) -> list[str]:
+        """Each sort in both directions."""
         return [sign + name for name in self.sorts for sign in ("", "-")]
 
 
 class Pagination(Schema):
+    """The position of a page in its list."""
+
     limit = WholeNumber(required=True)
     next_cursor = fields.String(required=True, allow_none=True, data_key="nextCursor")
     total = WholeNumber()
 
 
+class PaginationData(TypedDict):
+    """The data of `Pagination`."""
+
+    limit: int
+    next_cursor: str | None
+    total: NotRequired[int]
+
+
 @cache
 def build_page_schema(listing_name: str, row: type[Schema]) -> type[Schema]:
-    members: dict[str, Any] = {
+    """Return the schema of a page of rows."""
+    members: dict[str, AnyField] = {
         listing_name: List(Nested(row), required=True),
         "pagination": Nested(Pagination, required=True),
     }
     name = row.__name__.removesuffix("Row") + "Page"
-    return Schema.from_dict(members, name=name)  # type: ignore[return-value]
+    return Schema.from_dict(members, name=name)
 
 
 def build_query_schema(listing: Listing, query: type[Schema] | None) -> type[Schema]:
-    """The listing's own parameters beside the filters of `query`."""
-    parameters = {
-        "limit": WholeNumber(min=1, max=100, load_default=20, metadata={"description": "rows on a page"}),
-        "cursor": Secret(max=MAX_CURSOR_LENGTH, metadata={"description": "`nextCursor` of the page before"}),
+    """Return the schema of the filters of `query` and the parameters of the listing."""
+    parameters: dict[str, AnyField] = {
+        "limit": WholeNumber(min=1, max=100, load_default=20, metadata={"description": "number of rows on a page"}),
+        "cursor": Secret(max=MAX_CURSOR_LENGTH, metadata={"description": "`nextCursor` of the previous page"}),
         "sort": Choice(*listing.sort_choices, load_default=listing.default_sort),
-        "with_total": Boolean(load_default=False, metadata={"description": "count all rows as well"}),
+        "with_total": Boolean(load_default=False, metadata={"description": "also count all rows"}),
     }
-    base_schema: Any = query or Query
+    base_schema = query or Query
     return type(f"{base_schema.__name__}{to_camel_case(listing.name).capitalize()}Paged", (base_schema,), parameters)
 
 
 def with_paging(view: View, listing: Listing) -> View:
-    """The view, answering one page of the select() it returns."""
+    """Return a view that responds one page of the select() of `view`."""
 
     @wraps(view)
-    def wrapper(*, limit: int, sort: str, with_total: bool, cursor: str | None = None, **filters: Any) -> Any:
+    def wrapper(
+        *, limit: int, sort: str, with_total: bool, cursor: str | None = None, **filters: object
+    ) -> Response | JsonObject:
         column, cursor_scope = listing.sorts[sort.removeprefix("-")], f"{listing.name} {sort}"
         after = decode_cursor(cursor, cursor_scope, column) if cursor is not None else None
         if listing.returns_page:
-            page = view(sort=sort, limit=limit, after=after, with_total=with_total, **filters)
+            page = cast(Page, view(sort=sort, limit=limit, after=after, with_total=with_total, **filters))
             pagination = {
                 to_camel_case(name): value for name, value in serialize_pagination(page, cursor_scope).items()
             }
             return envelope_response(orjson.dumps({listing.name: page.rows, "pagination": pagination}))
-        statement = view(**filters)
+        statement = cast(Select[Any], view(**filters))
         page = page_of(
             statement,
             id_column=_find_id_column(statement),
@@ -105,25 +121,22 @@ def with_paging(view: View, listing: Listing) -> View:
     return wrapper
 
 
-def _find_id_column(statement: Any) -> ColumnElement[str]:
-    id_column: ColumnElement[str] = next(
-        inner_column for inner_column in statement.inner_columns if inner_column.key == "id"
-    )
-    return id_column
+def _find_id_column(statement: Select[object]) -> ColumnElement[str]:
+    return cast(ColumnElement[str], next(column for column in statement.inner_columns if column.key == "id"))
 
 
-def serialize_pagination(page: Page, cursor_scope: str) -> dict[str, Any]:
-    """The `pagination` of an answer. `place` names the list; a cursor counts at its own place alone."""
+def serialize_pagination(page: Page, cursor_scope: str) -> PaginationData:
+    """Return the `pagination` of a page. `cursor_scope` names list and sort: a cursor is valid in its scope only."""
     after = page.after
-    pagination: dict[str, Any] = {
+    pagination: PaginationData = {
         "limit": page.limit,
         "next_cursor": None if after is None else encode_cursor(after, cursor_scope),
     }
     return pagination if page.total is None else {**pagination, "total": page.total}
 
 
-def encode_cursor(after: tuple[Any, str], cursor_scope: str) -> str:
-    """Where the next page starts, signed: no cursor that was not given out ever reaches the database."""
+def encode_cursor(after: SortKey, cursor_scope: str) -> str:
+    """Return the signed position after which the next page starts. Only cursors that we issued reach the database."""
     sort_key, last_id = after
     payload = orjson.dumps([sort_key.isoformat() if isinstance(sort_key, date) else sort_key, last_id], default=str)
     return (
@@ -133,7 +146,8 @@ def encode_cursor(after: tuple[Any, str], cursor_scope: str) -> str:
     )
 
 
-def decode_cursor(cursor: str, cursor_scope: str, column: ColumnElement[Any]) -> tuple[Any, str]:
+def decode_cursor(cursor: str, cursor_scope: str, column: SortColumn) -> SortKey:
+    """Return the position of a cursor. Raises ValidationFailed if its signature is not valid in this scope."""
     try:
         signed_payload = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except ValueError as error:

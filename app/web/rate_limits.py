@@ -1,16 +1,14 @@
-"""How often a caller may use a route, counted in Redis.
+"""Rate limits of routes, counted in Redis.
 
-With Redis away each process counts by itself at a tenth of the rate, so the door narrows but stays open. Limits
-that guard money and codes do not stand here: they are rows in PostgreSQL (see app/core/throttle.py).
-
-Rates that an operation and its page share, so that neither is a way around the other.
+If Redis is down, each process counts alone, at a tenth of the limit. Limits that protect money and one-time codes are
+rows of PostgreSQL instead (see app/core/throttle.py). An operation and its page share a limit.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 from flask import Flask, current_app, g, request
 from limits import RateLimitItemPerMinute
@@ -23,23 +21,27 @@ from app.core.networks import Network, network_of
 from app.core.redis import connected
 from app.web.middleware import EXTRA_HEADERS_KEY
 
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 REDIS_RETRY_SECONDS = 5.0
-View = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class Limit:
-    """So many requests a minute, per account or (for anybody) per client network."""
+    """The number of requests a minute, per account or, on public routes, per client network."""
 
     per_minute: int
 
 
 FAILED_LOOKUP_LIMIT = Limit(20)
+EMAIL_REQUEST_LIMIT = Limit(20)
+CODE_ATTEMPT_LIMIT = Limit(60)
+"""The limits of requests for emails, and of attempts of a code. Operations and pages share them."""
 
 
 @dataclass(frozen=True)
 class RateLimitStatus:
-    """What a caller has left: of how many, and after how many seconds there is more."""
+    """The limit of a caller, the number of requests that remain, and the seconds until the limit resets."""
 
     is_allowed: bool
     limit: int
@@ -48,6 +50,7 @@ class RateLimitStatus:
 
     @property
     def headers(self) -> list[tuple[str, str]]:
+        """The headers that report the status to the client."""
         return [
             ("RateLimit-Limit", str(self.limit)),
             ("RateLimit-Remaining", str(self.remaining)),
@@ -56,10 +59,10 @@ class RateLimitStatus:
 
 
 class RateLimiter:
-    """The counters of one application: Redis, and memory for when it is away."""
+    """The counters of one application: in Redis, or in memory while Redis is down."""
 
     def __init__(self, redis_url: str, scale: float) -> None:
-        # A limit is asked for on every request: one try, and a short one. The client keeps the pool open.
+        # Every request counts here, so Redis gets one try with a short timeout. The client keeps the pool open.
         self.redis = connected(redis_url, seconds=0.2)
         storage = RedisStorage("redis://", connection_pool=self.redis.connection_pool)
         self.redis_limiter = SlidingWindowCounterRateLimiter(storage)
@@ -68,7 +71,7 @@ class RateLimiter:
         self.redis_retry_at = 0.0
 
     def hit(self, limit: Limit, route: str, client_key: str, *, multiplier: int = 1) -> RateLimitStatus:
-        """Counts one request and tells what is left of `share` times the limit."""
+        """Count one request and return the status of `multiplier` times the limit."""
         max_requests = max(1, int(limit.per_minute * self.scale * multiplier))
         if time.monotonic() >= self.redis_retry_at:
             try:
@@ -93,9 +96,9 @@ def init_app(app: Flask) -> None:
 
 
 def count_request(limit: Limit, route: str, *, per_account: bool = False) -> None:
-    """Counts this request against `limit`; its headers tell what is left. Raises Throttled.
+    """Count this request against `limit` and set its headers on the response. Raises Throttled.
 
-    What anybody may call counts the client network, also when a token was sent; what needs a token, the account.
+    A public route counts per client network, also for requests with a token; other routes count per account.
     """
     limit_status = (
         _count_by_network(limit, route) if not per_account else _get_rate_limiter().hit(limit, route, g.caller.id)
@@ -106,7 +109,7 @@ def count_request(limit: Limit, route: str, *, per_account: bool = False) -> Non
 
 
 def _count_by_network(limit: Limit, route: str) -> RateLimitStatus:
-    """What is left of the narrowest count."""
+    """Count the request for each network of the client, and return the status with the fewest requests left."""
     statuses = [
         _get_rate_limiter().hit(limit, route, network, multiplier=network.share)
         for network in get_client_network().counted
@@ -119,14 +122,14 @@ def _get_rate_limiter() -> RateLimiter:
     return rate_limiter
 
 
-def limit_failed_lookups(view: View) -> View:
-    """The view of a secret address, where at most twenty a minute of a client network may miss, on all of them.
+def limit_failed_lookups(view: Callable[Params, Result]) -> Callable[Params, Result]:
+    """Return a view of secret links whose failed lookups are limited: twenty a minute per client network, over all views.
 
-    What is found costs nothing: only an unknown or dead address is counted, by `count_miss`.
+    Only unknown and expired links count (see `count_lookup_failure`).
     """
 
     @wraps(view)
-    def wrapper(*args: Any, **arguments: Any) -> Any:
+    def wrapper(*args: Params.args, **arguments: Params.kwargs) -> Result:
         try:
             return view(*args, **arguments)
         except (NotFound, Gone):
@@ -137,16 +140,12 @@ def limit_failed_lookups(view: View) -> View:
 
 
 def count_lookup_failure() -> None:
-    """Counts a secret address that was unknown or dead. Raises Throttled beyond the limit."""
+    """Count the lookup of an unknown or expired link. Raises Throttled beyond the limit."""
     limit_status = _count_by_network(FAILED_LOOKUP_LIMIT, "missed")
     if not limit_status.is_allowed:
         raise Throttled("Too many links that do not work; wait a moment.", retry_after=limit_status.reset_seconds)
 
 
 def get_client_network() -> Network:
-    """The client's network, as limits count it."""
+    """Return the network of the client, as rate limits count it."""
     return network_of(request.remote_addr)
-
-
-EMAIL_REQUEST_LIMIT = Limit(20)
-CODE_ATTEMPT_LIMIT = Limit(60)

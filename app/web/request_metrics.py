@@ -1,4 +1,4 @@
-"""What every request is counted as: its route as it is declared, never its path; its method; its status."""
+"""Metrics of requests, by declared route, method and status. The path of a request is never a label."""
 
 from bisect import bisect_left
 from functools import cached_property
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 REQUESTS = Counter(
     "commerce_http_requests_total",
-    "Answers, by route as declared (`none` where no route is), method and status.",
+    "Responses by declared route (`none` if no route matches), method and status.",
     ("route", "method", "status"),
 )
 REQUEST_SECONDS = Histogram(
     "commerce_http_request_seconds",
-    "Seconds from a request's arrival to the head of its answer; of a stream, to its first event.",
+    "Seconds from the arrival of a request to the start of its response; for a stream, to its first event.",
     ("route", "method"),
 )
-IN_FLIGHT = Gauge("commerce_http_requests_in_flight", "Requests that are being worked on.")
+IN_FLIGHT = Gauge("commerce_http_requests_in_flight", "Requests in progress.")
 POOL_IN_USE = Gauge(
-    "commerce_database_pool_in_use", "Connections taken from the pools, looked at whenever a request ends."
+    "commerce_database_pool_in_use", "Connections taken from the pools, measured at the end of each request."
 )
 POOL_TIMEOUTS = Counter(
-    "commerce_database_pool_timeouts_total", "Requests refused because no connection came free in two seconds."
+    "commerce_database_pool_timeouts_total", "Requests refused because the pool had no free connection for two seconds."
 )
 SUM_OFFSET = REQUEST_SECONDS.width - 1
 KNOWN_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
 def get_route_rule(environ: "WSGIEnvironment") -> str:
-    """The route of a request as it is declared; `none` where no route is."""
+    """Return the declared route of a request, or `none` if no route matches."""
     request = environ.get("werkzeug.request")
     rule = request.url_rule if request is not None else None
     return rule.rule if rule is not None else "none"
@@ -49,11 +49,13 @@ class RequestMetrics:
         self._store: Store = app.extensions["metrics"]
 
     def start_request(self) -> None:
+        """Count a request as in flight."""
         page = self._store.page()
         with page.lock:
             page.values[page.find(IN_FLIGHT, ())] += 1.0
 
     def finish_request(self) -> None:
+        """Count a request as finished, and record the connections in use."""
         pool: Any = self._engine.pool
         connections_in_use, page = pool.checkedout(), self._store.page()
         with page.lock:
@@ -61,6 +63,7 @@ class RequestMetrics:
             page.values[page.find(POOL_IN_USE, ())] = connections_in_use
 
     def record_response(self, environ: "WSGIEnvironment", status: str, seconds: float) -> None:
+        """Count a response. `status` has three digits."""
         method: str = environ["REQUEST_METHOD"]
         if method not in KNOWN_METHODS:
             method = "other"

@@ -1,8 +1,8 @@
-"""Reading bodies and queries: hostile input ends here, as a 4xx that says what it was."""
+"""Parsing of bodies and queries. Invalid input becomes a 4xx that names the problem."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 import marshmallow
 from flask import Request, request
@@ -15,12 +15,11 @@ from werkzeug.datastructures import CombinedMultiDict
 from app.core.errors import TooLarge, UnsupportedMedia, ValidationFailed
 from app.web.json_parser import parse_json
 from app.web.schema import Schema, has_amounts, to_validation_failed
-
-View = Callable[..., Any]
+from app.web.types import JsonObject, View
 
 
 class Parser(FlaskParser):
-    """webargs with our errors, strict JSON, and files beside form fields as one location."""
+    """The webargs parser with the errors of this API and strict JSON. `multipart` is one location for fields and files."""
 
     __location_map__ = {**FlaskParser.__location_map__, "multipart": "load_multipart"}
     DEFAULT_UNKNOWN_BY_LOCATION = {
@@ -30,7 +29,7 @@ class Parser(FlaskParser):
         "multipart": None,
     }
 
-    def load_json(self, req: Request, schema: marshmallow.Schema) -> Any:
+    def load_json(self, req: Request, schema: marshmallow.Schema) -> object:
         raw = read_body(req)
         if not raw.strip():
             return missing
@@ -38,20 +37,20 @@ class Parser(FlaskParser):
             raise UnsupportedMedia("Send the body as application/json.")
         return parse_json(raw, unique_keys=has_amounts(schema))
 
-    def load_querystring(self, req: Request, schema: marshmallow.Schema) -> Any:
-        """A plain mapping where no parameter may repeat: asking the multidict for what is absent costs more."""
+    def load_querystring(self, req: Request, schema: marshmallow.Schema) -> object:
+        """Return the query as a plain dict if no parameter may repeat: lookups in it are faster than in a multidict."""
         if any(isinstance(field, fields.List) for field in schema.load_fields.values()):
             return super().load_querystring(req, schema)
         return req.args.to_dict()
 
-    def load_multipart(self, req: Request, schema: marshmallow.Schema) -> Any:
+    def load_multipart(self, req: Request, schema: marshmallow.Schema) -> MultiDictProxy:
         if req.mimetype != "multipart/form-data" and (req.content_length or read_body(req)):
             raise UnsupportedMedia("Send the body as multipart/form-data.")
         return MultiDictProxy(CombinedMultiDict([req.form, req.files]), schema)
 
     def handle_error(
-        self, error: marshmallow.ValidationError, req: Request, schema: marshmallow.Schema, **_: Any
-    ) -> Any:
+        self, error: marshmallow.ValidationError, req: Request, schema: marshmallow.Schema, **_: object
+    ) -> NoReturn:
         (messages,) = error.messages_dict.values()
         raise to_validation_failed(messages, schema) from error
 
@@ -60,7 +59,7 @@ PARSER = Parser()
 
 
 def read_body(req: Request) -> bytes:
-    """The body. A chunked one that fills the limit has been cut there, so it is refused."""
+    """Return the body. Werkzeug cuts a chunked body at the limit, so one that fills the limit is refused."""
     raw = req.get_data(cache=True)
     if req.content_length is None and req.max_content_length is not None and len(raw) >= req.max_content_length:
         raise TooLarge()
@@ -70,10 +69,9 @@ def read_body(req: Request) -> bytes:
 def with_parsed_request(
     view: View, request_schemas: Sequence[tuple[type[Schema], str]], *, max_bytes: int | None
 ) -> View:
-    """The view, with what was sent as its keyword arguments.
+    """Return a view that passes the parsed request to `view` as keyword arguments.
 
-    A body that cannot be read is refused before anything else is looked at; then all problems are told at once,
-    those of the body and those of the query.
+    A body that cannot be read is refused first. After that, one response reports all problems of body and query.
     """
     schemas = [(schema(), location) for schema, location in request_schemas]
     apidoc_arguments = {
@@ -84,7 +82,7 @@ def with_parsed_request(
         return view
 
     @wraps(view)
-    def wrapper(**arguments: Any) -> Any:
+    def wrapper(**arguments: object) -> object:
         if max_bytes is not None:
             _limit_body_size(max_bytes)
         problems: list[dict[str, str]] = []
@@ -100,16 +98,20 @@ def with_parsed_request(
     return wrapper
 
 
-def _parse_location(schema: Schema, location: str) -> Any:
-    """What was sent in one place. The two frequent ones go past webargs' general way, which costs as much again."""
+def _parse_location(schema: Schema, location: str) -> JsonObject:
+    """Return the loaded values of one location. JSON and query bypass `PARSER.parse`, which would double the cost."""
     if location == "multipart":
-        return PARSER.parse(schema, request, location=location)
-    load_raw = PARSER.load_json if location == "json" else PARSER.load_querystring
+        multipart_values: JsonObject = PARSER.parse(schema, request, location=location)
+        return multipart_values
+    load_raw: Callable[[Request, marshmallow.Schema], Any] = (
+        PARSER.load_json if location == "json" else PARSER.load_querystring
+    )
     raw_data = load_raw(request, schema)
     try:
-        return schema.load({} if raw_data is missing else raw_data)
+        values: JsonObject = schema.load({} if raw_data is missing else raw_data)
     except marshmallow.ValidationError as error:
         raise to_validation_failed(error.messages_dict, schema) from error
+    return values
 
 
 def _limit_body_size(max_bytes: int) -> None:

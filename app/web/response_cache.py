@@ -1,10 +1,10 @@
-"""Answers of hot public routes, kept for a second: same address, same bytes, with an ETag and 304.
+"""A cache of the responses of frequent public routes, with ETag and 304. The key is path and query.
 
-    @blp.get("/public/discover", access=PUBLIC, returns=Discovered, cache=Keep(1.0, "events"))
+    @blp.get("/public/discover", access=PUBLIC, returns=Discovered, cache=CachePolicy(1.0, ("events",)))
     def discover(**query) -> bytes: …
 
-The view answers its data as bytes. They are kept under path and query until the time is over or a topic has
-changed on this machine (see app/core/cache_invalidation.py); timestamp and requestId are always fresh. Errors are not kept.
+The view returns its data as bytes. An entry is valid until its time is over or one of its topics changes on this
+machine (see app/core/cache_invalidation.py). timestamp and requestId are new in each response. Errors are not cached.
 """
 
 import time
@@ -12,22 +12,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from hashlib import blake2b
-from typing import Any
+from typing import cast
 
 from flask import Response, request
 
 from app.core import cache_invalidation
 from app.web.envelope import envelope_response
+from app.web.types import View
 
-View = Callable[..., Any]
-# Few, so that pages which nobody asks for twice leave the processor its caches.
+# Small, so that rarely requested pages do not displace others from the caches of the processor.
 MAX_ENTRIES = 256
 CACHE_CONTROL = "no-cache"
 
 
 @dataclass(frozen=True)
 class CachePolicy:
-    """For how many seconds, and which topics end it earlier."""
+    """The lifetime of an entry in seconds, and the topics whose changes end it earlier."""
 
     seconds: float
     topics: tuple[str, ...]
@@ -35,7 +35,7 @@ class CachePolicy:
 
 @dataclass(frozen=True, slots=True)
 class CachedResponse:
-    """Bytes of an answer, and until when they count."""
+    """The data of a response, and the monotonic time at which it expires."""
 
     data: bytes
     etag: str
@@ -44,23 +44,25 @@ class CachedResponse:
 
 
 class Cache:
-    """What one process keeps of one route. Full, it starts over: anyone who is hot is back at once."""
+    """The entries of one route in one process. A full cache is cleared; frequent requests fill it again immediately."""
 
     def __init__(self, policy: CachePolicy) -> None:
         self.policy = policy
         self.entries: dict[str, CachedResponse] = {}
 
     def find(self, key: str, version: bytes) -> CachedResponse | None:
-        """The bytes for an address while they count."""
+        """Return the valid entry of a key, or None."""
         cached = self.entries.get(key)
         return cached if cached and cached.expires_at > time.monotonic() and cached.version == version else None
 
     def build_entry(self, version: bytes, data: bytes) -> CachedResponse:
+        """Return an entry that is not stored."""
         return CachedResponse(
             data, blake2b(data, digest_size=10).hexdigest(), version, time.monotonic() + self.policy.seconds
         )
 
     def put(self, key: str, version: bytes, data: bytes) -> CachedResponse:
+        """Store an entry and return it."""
         cached = self.build_entry(version, data)
         if len(self.entries) >= MAX_ENTRIES:
             self.entries.clear()
@@ -69,18 +71,18 @@ class Cache:
 
 
 def with_response_cache(view: View, policy: CachePolicy) -> tuple[View, Callable[[View], View]]:
-    """The view answering a response for its bytes, and a wrapper that answers before anything is parsed."""
+    """Return a view that stores and responds the bytes of `view`, and a wrapper that looks up before parsing."""
     cache = Cache(policy)
 
     @wraps(view)
-    def cached_view(**arguments: Any) -> Response:
+    def cached_view(**arguments: object) -> Response:
         version, key = cache_invalidation.cache_version(*policy.topics), _build_key()
-        data = view(**arguments)
+        data = cast(bytes, view(**arguments))
         return build_response(cache.build_entry(version, data) if key is None else cache.put(key, version, data))
 
     def with_cache_lookup(handler: View) -> View:
         @wraps(handler)
-        def wrapper(**arguments: Any) -> Any:
+        def wrapper(**arguments: object) -> object:
             key = _build_key()
             cached = cache.find(key, cache_invalidation.cache_version(*policy.topics)) if key is not None else None
             return handler(**arguments) if cached is None else build_response(cached)
@@ -91,7 +93,7 @@ def with_response_cache(view: View, policy: CachePolicy) -> tuple[View, Callable
 
 
 def build_response(cached: CachedResponse) -> Response:
-    """The bytes in their envelope, or 304 for whom has them."""
+    """Return the data in its envelope, or 304 if the client has it."""
     headers = {"ETag": f'"{cached.etag}"', "Cache-Control": CACHE_CONTROL}
     if_none_match = request.environ.get("HTTP_IF_NONE_MATCH")
     if if_none_match is not None and (cached.etag in if_none_match or if_none_match.strip() == "*"):
@@ -102,9 +104,9 @@ def build_response(cached: CachedResponse) -> Response:
 
 
 def _build_key() -> str | None:
-    """What an answer is kept under; None for anyone who is signed in.
+    """Return the cache key of the request; None for a request with a token.
 
-    They read their writes, made on whichever node: what was kept here, for them or for others, may be from before them.
+    Such callers must read their own writes of any node, and an entry here may be older than those.
     """
     environ = request.environ
     if "HTTP_AUTHORIZATION" in environ:

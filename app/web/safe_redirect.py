@@ -1,10 +1,11 @@
-"""Where to land after something is done: a path of this site, and never another one."""
+"""Checks of redirect targets: a redirect after an action leads to a path of this site only."""
 
 import re
-from typing import Any
+from typing import Unpack
 from urllib.parse import unquote
 
 from app.web.fields import Secret, field_error
+from app.web.types import FieldOptions, RawData
 
 MAX_PATH_LENGTH = 512
 MAX_DECODINGS = 4
@@ -12,26 +13,33 @@ _PRINTABLE = re.compile(r"[\x21-\x7e]+")
 
 
 class SafePath(Secret):
-    """A path of this site: whatever a browser or a proxy makes of it, it cannot lead to another one."""
+    """A path of this site. No reading by a browser or a proxy makes it lead to another site."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        metadata = {"example": "/merchants/start", "description": "path of the same site", **kwargs.pop("metadata", {})}
-        super().__init__(max=MAX_PATH_LENGTH, metadata=metadata, **kwargs)
+    def __init__(self, **kwargs: Unpack[FieldOptions]) -> None:
+        kwargs["metadata"] = {
+            "example": "/merchants/start",
+            "description": "path of the same site",
+            **kwargs.get("metadata", {}),
+        }
+        super().__init__(max=MAX_PATH_LENGTH, **kwargs)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        text: str = super()._deserialize(value, attr, data, **kwargs)
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
         if not is_local_path(text):
             raise field_error("unsafe_path", "Must be a path of this site, like /merchants/start.")
         return text
 
 
 def is_local_path(text: str) -> bool:
-    """Whether the text is such a path, decoded however often."""
+    """Whether the text is a path of this site, also after repeated decoding."""
     return bool(_PRINTABLE.fullmatch(text)) and all(map(_is_local_text, _list_decodings(text)))
 
 
 def _list_decodings(text: str) -> list[str]:
-    """The text as it stands, and as it looks after each decoding until nothing is left to decode."""
+    """The text, and the result of each percent-decoding until it no longer changes.
+
+    The last entry is empty, and so no valid path, if the text still changes after MAX_DECODINGS.
+    """
     decodings = [text]
     for _ in range(MAX_DECODINGS):
         decoded = unquote(decodings[-1])

@@ -1,20 +1,24 @@
-"""Schemas: camelCase outside, snake_case inside, and all problems told at once."""
+"""The base schema: camelCase in JSON, snake_case in Python. One response reports all problems of a request."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, Self, cast
 
 import marshmallow
 from marshmallow import EXCLUDE, RAISE, ValidationError, fields, validates_schema
 
 from app.core.errors import ValidationFailed
 from app.web.fields import CodedMessage
+from app.web.types import AnyField, JsonObject
 
 UNKNOWN_FIELD = "Unknown field."
 MAX_PROBLEMS, MAX_HINTS, MAX_NAME_LENGTH = 100, 20, 80
-"""Problems told, those with a hint among them, and characters of a name: a megabyte of nonsense gets no more."""
+"""The most problems of a response, the most of them with a hint, and the longest name in a path, in characters.
+
+They bound the work and the response for a large invalid body.
+"""
 
 
 def to_camel_case(name: str) -> str:
@@ -27,7 +31,7 @@ def to_snake_case(name: str) -> str:
 
 
 class Schema(marshmallow.Schema):
-    """A JSON object. Unknown fields are refused, with the nearest known name suggested."""
+    """A JSON object. Unknown fields are refused; the message suggests the nearest known name."""
 
     error_messages = {"unknown": UNKNOWN_FIELD, "type": CodedMessage("invalid_type", "Must be an object.")}
     from_text = False
@@ -35,10 +39,15 @@ class Schema(marshmallow.Schema):
     class Meta:
         unknown = RAISE
 
-    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+    @classmethod
+    def from_dict(cls, fields: dict[str, AnyField], *, name: str = "GeneratedSchema") -> type[Self]:
+        """Return a subclass with these fields."""
+        return cast(type[Self], super().from_dict(fields, name=name))
+
+    def dump(self, obj: object, *, many: bool | None = None) -> Any:
         return obj if isinstance(obj, PartialResponse) else super().dump(obj, many=many)
 
-    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+    def on_bind_field(self, field_name: str, field_obj: AnyField) -> None:
         if field_obj.data_key is None:
             field_obj.data_key = to_camel_case(field_name)
 
@@ -49,19 +58,19 @@ class RequiredFieldsSchema(Schema):
     required_names: tuple[str, ...] = ()
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def _check_required_names(self, data: Any, raw_data: Any, **_: Any) -> None:
+    def _check_required_names(self, data: object, raw_data: object, **_: object) -> None:
         keys = [str(self.fields[name].data_key) for name in self.required_names]
         missing_keys = [key for key in keys if not isinstance(raw_data, Mapping) or key not in raw_data]
         if missing_keys:
             raise ValidationError({key: [CodedMessage("required", "This field is required.")] for key in missing_keys})
 
 
-class PartialResponse(dict[str, Any]):
-    """Data that is dumped already, and cut to the fields asked for."""
+class PartialResponse(JsonObject):
+    """Data that is already dumped and has only the fields that the client requested."""
 
 
 class Query(Schema):
-    """Query parameters: read from text; unknown ones are ignored."""
+    """Query parameters: values are read from text; unknown parameters are ignored."""
 
     from_text = True
 
@@ -74,24 +83,25 @@ class Empty(Schema):
 
 
 def has_amounts(schema: marshmallow.Schema) -> bool:
-    """Whether an amount stands anywhere in it; there, a name that occurs twice is no slip but an attack."""
-    schema_class: Any = type(schema)
-    return _has_amounts(schema_class)
+    """Whether the schema has an amount of money at any depth. A body with amounts may not repeat a key."""
+    return _has_amounts(type(schema))
 
 
 @cache
-def _has_amounts(schema_class: Any, parents: frozenset[Any] = frozenset()) -> bool:
+def _has_amounts(
+    schema_class: type[marshmallow.Schema], parents: frozenset[type[marshmallow.Schema]] = frozenset()
+) -> bool:
     if schema_class in parents:
         return False
     load_fields = schema_class().load_fields.values()
     inner_schemas = [inner_schema for inner_schema in map(_find_nested_schema, load_fields) if inner_schema is not None]
     return any((field.data_key or "").endswith("Minor") for field in load_fields) or any(
-        _has_amounts(inner_schema.__class__, parents | {schema_class}) for inner_schema in inner_schemas
+        _has_amounts(type(inner_schema), parents | {schema_class}) for inner_schema in inner_schemas
     )
 
 
-def to_validation_failed(messages: Any, schema: marshmallow.Schema) -> ValidationFailed:
-    """The 422 for what marshmallow said about `schema`: one entry per problem, paths as the client wrote them."""
+def to_validation_failed(messages: object, schema: marshmallow.Schema) -> ValidationFailed:
+    """Return the 422 for the messages of marshmallow: one entry per problem, with the path that the client sent."""
     return ValidationFailed(
         [
             _build_problem(path, message, error_schema, with_hint=number < MAX_HINTS)
@@ -102,7 +112,10 @@ def to_validation_failed(messages: Any, schema: marshmallow.Schema) -> Validatio
     )
 
 
-def _flatten_messages(messages: Any, path: str, schema: Any) -> Iterator[tuple[str, Any, Any]]:
+def _flatten_messages(
+    messages: object, path: str, schema: "ErrorSchema"
+) -> Iterator[tuple[str, object, "ErrorSchema"]]:
+    """Yield path, message and schema of every problem."""
     if isinstance(messages, Mapping):
         for key, member_messages in messages.items():
             yield from _flatten_messages(member_messages, _join_path(path, key), _find_member_schema(schema, key))
@@ -111,7 +124,7 @@ def _flatten_messages(messages: Any, path: str, schema: Any) -> Iterator[tuple[s
         yield path, message, schema
 
 
-def _join_path(path: str, key: Any) -> str:
+def _join_path(path: str, key: object) -> str:
     if key == "_schema":
         return path
     if isinstance(key, int):
@@ -120,9 +133,9 @@ def _join_path(path: str, key: Any) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _build_problem(path: str, message: Any, schema: Any, *, with_hint: bool) -> dict[str, str]:
+def _build_problem(path: str, message: object, schema: "ErrorSchema", *, with_hint: bool) -> dict[str, str]:
     if message == UNKNOWN_FIELD:
-        hint = _suggest_name(schema.name, schema.known_names) if with_hint and isinstance(schema, _UnknownField) else ""
+        hint = _suggest_name(schema.name, schema.known_names) if with_hint and isinstance(schema, UnknownField) else ""
         return {"path": path, "code": "unknown_field", "message": "This field is not known." + hint}
     code = message.code if isinstance(message, CodedMessage) else "invalid_type"
     return {"path": path, "code": code, "message": str(message)}
@@ -135,24 +148,28 @@ def _suggest_name(name: str, known_names: list[str]) -> str:
     return f" Did you mean {similar_names[0]}?" if similar_names else ""
 
 
-class _UnknownField:
-    """What stands below a name that a schema does not know: the name, and those it knows."""
+class UnknownField:
+    """A name that a schema does not know, and the names that it knows."""
 
-    def __init__(self, name: str, schema: Any) -> None:
+    def __init__(self, name: str, schema: marshmallow.Schema) -> None:
         self.name = name
-        self.known_names = [field.data_key for field in schema.load_fields.values()]
+        self.known_names = [field.data_key for field in schema.load_fields.values() if field.data_key is not None]
 
 
-def _find_member_schema(schema: Any, key: Any) -> Any:
-    if isinstance(key, int) or key == "_schema" or not hasattr(schema, "load_fields"):
+ErrorSchema = marshmallow.Schema | UnknownField | None
+"""The schema that a message is about: None below a field without a schema."""
+
+
+def _find_member_schema(schema: ErrorSchema, key: object) -> ErrorSchema:
+    if isinstance(key, int) or key == "_schema" or not isinstance(schema, marshmallow.Schema):
         return schema
     for field in schema.load_fields.values():
         if field.data_key == key:
             return _find_nested_schema(field)
-    return _UnknownField(str(key), schema)
+    return UnknownField(str(key), schema)
 
 
-def _find_nested_schema(field: Any) -> Any:
+def _find_nested_schema(field: AnyField) -> marshmallow.Schema | None:
     while isinstance(field, fields.List):
         field = field.inner
     return field.schema if isinstance(field, fields.Nested) else None

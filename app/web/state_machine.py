@@ -1,4 +1,4 @@
-"""A state machine and its drawing: a table of steps, and the words that stand at them."""
+"""The description of a state machine, and its diagram."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ Transition = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class StateMachine:
-    """What something can be, and every step between.
+    """The states of an object, and all transitions between them.
 
-    `steps` is the table, from state to states, that the program goes by or is held to (tests/steps.py). `said` puts
-    words at some steps, `begins` names the states in which it begins, `passed` those that it only passes through within
-    one transaction. `column` is where the state is kept (None: it follows from other columns), `source` where the table
-    stands, `pages` where more is told.
+    `transitions` maps each state to the next ones; the code uses it or tests enforce it (tests/steps.py).
+    `transition_labels` has the labels of some transitions. `transient_states` occur only within a transaction. `column`
+    is the table and column of the state (None: other columns determine it). `source` is the name and file of the
+    transitions, and `doc_pages` are the pages with details.
     """
 
     name: str
@@ -28,7 +28,7 @@ class StateMachine:
 
     @property
     def states(self) -> list[str]:
-        """Every state, in the order in which the table comes to it."""
+        """All states, in the order of their first occurrence."""
         states = [
             *self.initial_states,
             *self.transitions,
@@ -38,7 +38,7 @@ class StateMachine:
 
     @property
     def transition_pairs(self) -> list[Transition]:
-        """Every step to another state, in the order of the states."""
+        """All transitions to another state, in the order of the states."""
         states = self.states
         return [
             (source, target)
@@ -49,12 +49,12 @@ class StateMachine:
 
     @property
     def final_states(self) -> list[str]:
-        """The states that nothing leads out of."""
+        """The states without a transition to another one."""
         return [state for state in self.states if not self.transitions.get(state)]
 
     @property
     def stored_transitions(self) -> set[Transition]:
-        """The steps as the database sees them: what is only passed through is never written."""
+        """The transitions that the database sees: transient states are never stored."""
         pairs = {
             (source, target)
             for source, target in self.transition_pairs
@@ -67,14 +67,14 @@ class StateMachine:
 
 
 def render_mermaid(machine: StateMachine) -> str:
-    """The machine as a mermaid diagram. Raises ValueError for words at a step that the table does not have."""
+    """Return the machine as a mermaid diagram. Raises ValueError for the label of an unknown transition."""
     unknown_transitions = set(machine.transition_labels) - set(machine.transition_pairs)
     if unknown_transitions:
         raise ValueError(f"{machine.name}: {sorted(unknown_transitions)}")
-    return "\n".join(["```mermaid", "stateDiagram-v2", *_mermaid_lines(machine), "```"])
+    return "\n".join(["```mermaid", "stateDiagram-v2", *_list_mermaid_lines(machine), "```"])
 
 
-def _mermaid_lines(machine: StateMachine) -> Iterator[str]:
+def _list_mermaid_lines(machine: StateMachine) -> Iterator[str]:
     for state in machine.initial_states:
         yield f"  [*] --> {state}"
     for source, target in machine.transition_pairs:

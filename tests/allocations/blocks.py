@@ -7,8 +7,8 @@ from sqlalchemy import text
 from app.accounts.models import Account
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.core.transaction import transaction
-from tests.factories.accounts import account, signed_in
-from tests.factories.events import published
+from tests.factories.accounts import create_account, create_signed_in_client
+from tests.factories.events import create_published_event
 from tests.http import Client
 
 WEEKEND = {"name": "Weekend pass", "priceMinor": 85000, "quantity": 9000}
@@ -21,13 +21,13 @@ HOLDER = {
 
 def organiser_of(client: Client, **profile: Any) -> tuple[Client, Account]:
     """Return a new organiser, signed in."""
-    organiser = account("organiser", **profile)
-    return signed_in(client, organiser), organiser
+    organiser = create_account("organiser", **profile)
+    return create_signed_in_client(client, organiser), organiser
 
 
 def festival(owner: Client, **fields: Any) -> dict[str, Any]:
     """Return a published event with enough tickets for large blocks."""
-    return published(owner, **{"name": "Windhoek Lights", "ticketTypes": [WEEKEND], **fields})
+    return create_published_event(owner, **{"name": "Windhoek Lights", "ticketTypes": [WEEKEND], **fields})
 
 
 def block_of(made: dict[str, Any], quantity: int = 10, **fields: Any) -> AllocationBlock:

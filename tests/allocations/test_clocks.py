@@ -11,8 +11,8 @@ from app.allocations.invoicing import issuance
 from app.core import clock
 from tests.allocations.blocks import block_of, festival, organiser_of
 from tests.allocations.documents import extract_text
-from tests.factories.allocations import block
-from tests.http import Client, data, problems
+from tests.factories.allocations import create_block
+from tests.http import Client, data, list_problems
 
 MINUTE, HALF = timedelta(minutes=1), timedelta(seconds=30)
 EARLIEST, LATEST = timedelta(hours=72), timedelta(minutes=5)
@@ -43,12 +43,12 @@ def at(span: timedelta) -> str:
 def test_admission_is_timed_by_the_clock_of_the_database(
     client: Client, set_app_clock: SetClock, ahead: timedelta, count: int | None
 ) -> None:
-    made = block(client)
+    made = create_block(client)
     early, late, now = made.claimed(3)
     set_app_clock(ahead)
     for wrong in (-EARLIEST - HALF, LATEST + HALF):
         refused = made.admit(early, occurredAt=at(wrong), count=count)
-        assert problems(refused) == {"occurredAt": "out_of_range"}
+        assert list_problems(refused) == {"occurredAt": "out_of_range"}
     admitted_at = data(made.admit(early, occurredAt=at(-EARLIEST + HALF), count=count))["admittedAt"]
     assert datetime.fromisoformat(admitted_at) < datetime.now(UTC) - EARLIEST + MINUTE
     for slot, sent in ((late, at(LATEST - HALF)), (now, at(-HALF))):

@@ -4,15 +4,15 @@ from app.allocations.demo import seed
 from app.events.demo import LIGHTS
 from app.events.demo import seed as seed_events
 from tests.allocations.law import assert_books_agree
-from tests.factories.accounts import account, signed_in
+from tests.factories.accounts import create_account, create_signed_in_client
 from tests.http import Client, data
 
 
 def test_demo_blocks_are_created_once(client: Client) -> None:
-    organiser = account("organiser")
+    organiser = create_account("organiser")
     seed_events(organiser.id, LIGHTS)
     assert seed(organiser.id) == 2 and seed(organiser.id) == 0
-    own = signed_in(client, organiser)
+    own = create_signed_in_client(client, organiser)
     found = {}
     for event in data(own.get("/api/events?mine=true"))["events"]:
         for allocation in data(own.get(f"/api/events/{event['id']}/allocations"))["allocations"]:

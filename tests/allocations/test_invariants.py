@@ -20,8 +20,8 @@ from app.core.transaction import transaction
 from app.events import availability
 from app.events.capacity import type_availability
 from tests.allocations.law import assert_books_agree
-from tests.factories.allocations import Block, another, block, claim, token_in
-from tests.factories.events import WEEKEND, changed, organiser
+from tests.factories.allocations import Block, claim_slot, create_another_block, create_block, token_in
+from tests.factories.events import WEEKEND, create_organiser_client, update_event
 from tests.http import Client
 
 EXAMPLES = int(os.environ.get("ALLOCATION_EXAMPLES", "8"))
@@ -42,10 +42,10 @@ class BlockChanges(RuleBasedStateMachine):
     def begin(self) -> None:
         """Each sequence begins with unused rate limits."""
         Redis.from_url(self.client.flask.application.extensions["settings"].REDIS_URL).flushdb()
-        first = block(self.client, owner=self.owner, quantity=12, total=40)
-        self.blocks = [first, another(first, quantity=12)]
+        first = create_block(self.client, owner=self.owner, quantity=12, total=40)
+        self.blocks = [first, create_another_block(first, quantity=12)]
         types = [{**WEEKEND, "quantity": 40}, {"name": "Day ticket", "priceMinor": 45000, "quantity": 40}]
-        self.day = changed(self.owner, first.event, capacity=45, ticketTypes=types)["ticketTypes"][1]["id"]
+        self.day = update_event(self.owner, first.event, capacity=45, ticketTypes=types)["ticketTypes"][1]["id"]
         self.tokens: list[str] = []
         self.links: list[str] = []
         self.allocators: list[str] = []
@@ -85,12 +85,12 @@ class BlockChanges(RuleBasedStateMachine):
     def claim_openly(self, chosen: int, count: int) -> None:
         if self.links:
             token = self.links[chosen % len(self.links)]
-            self.said(claim(self.client, token, email=f"o{chosen % 15}@example.com", quantity=count))
+            self.said(claim_slot(self.client, token, email=f"o{chosen % 15}@example.com", quantity=count))
 
     @rule(chosen=which)
     def claim(self, chosen: int) -> None:
         if self.tokens:
-            self.said(claim(self.client, self.tokens[chosen % len(self.tokens)]))
+            self.said(claim_slot(self.client, self.tokens[chosen % len(self.tokens)]))
 
     @rule(chosen=which, count=st.integers(1, 3))
     def hand_out(self, chosen: int, count: int) -> None:
@@ -156,13 +156,13 @@ class BlockChanges(RuleBasedStateMachine):
         """Codes of ended slots cannot be claimed."""
         ended = text("SELECT code FROM allocation_slot WHERE ended_at IS NOT NULL AND code IS NOT NULL LIMIT 5")
         for code in db.session.scalars(ended).all():
-            assert claim(self.client, code).status_code == 410
+            assert claim_slot(self.client, code).status_code == 410
         assert_books_agree()
 
 
 @pytest.mark.timeout(600)
 def test_counters_agree_after_every_step(app: Flask, client: Client) -> None:
-    BlockChanges.client, BlockChanges.owner = client, organiser(client)
+    BlockChanges.client, BlockChanges.owner = client, create_organiser_client(client)
     assert db.session.query(Account).count() == 1
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         BlockChanges,

@@ -13,7 +13,7 @@ from app.allocations.invoicing.invoice_document import CREDIT_NOTE, parse_docume
 from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
 from tests.allocations.documents import HOSTILE, build_invoice, extract_text
 from tests.house.sources import ROOT
-from tests.races import at_once
+from tests.races import run_concurrently
 
 # The SHA-256 of the first layout of `build_invoice(12)`. It must never change.
 FIRST_LAYOUT = "75f5b145ac42363556d1461f33d1482e2a9bd9a1f7eabdb19f9b5c005386e626"
@@ -36,7 +36,7 @@ def test_bytes_do_not_depend_on_process_or_earlier_documents() -> None:
 
 def test_documents_drawn_concurrently_have_the_same_bytes() -> None:
     names = [f"N{chr(0x100 + number)}{chr(0x410 + number)}" for number in range(16)]
-    documents = at_once(16, lambda number: draw_invoice_pdf(build_invoice(buyer=[names[number]])))
+    documents = run_concurrently(16, lambda number: draw_invoice_pdf(build_invoice(buyer=[names[number]])))
     assert documents == [draw_invoice_pdf(build_invoice(buyer=[name])) for name in names]
 
 

@@ -16,11 +16,11 @@ from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
 from tests.allocations.documents import extract_text
 from tests.allocations.law import assert_books_agree
-from tests.counting import statements
-from tests.factories.accounts import account, deliver, mails_to, signed_in
-from tests.factories.allocations import another, block
-from tests.http import Client, data, refusal
-from tests.races import at_once
+from tests.counting import record_statements
+from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to, run_jobs
+from tests.factories.allocations import create_another_block, create_block
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
 
 
 def path(block: Any, end: str = "invoice.pdf") -> str:
@@ -36,7 +36,7 @@ def run_credit_job(block: Any) -> None:
     """Enqueue the credit job, as a release does, and run it."""
     with transaction():
         enqueue("allocations.credit", block_id=block.id)
-    deliver()
+    run_jobs()
 
 
 def test_first_download_issues_the_invoice_and_later_ones_are_identical(client: Client) -> None:
@@ -95,9 +95,9 @@ def test_block_has_a_summary_of_its_invoice(client: Client) -> None:
 def test_complimentary_block_has_no_invoice(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), unit_price_minor=0)
-    assert refusal(owner.get(path(block))) == (409, "NOTHING_TO_INVOICE")
-    assert refusal(owner.post(path(block, "invoice/email"))) == (409, "NOTHING_TO_INVOICE")
-    assert refusal(owner.get(path(block, "invoice"))) == (409, "INVOICE_NOT_ISSUED")
+    assert read_error(owner.get(path(block))) == (409, "NOTHING_TO_INVOICE")
+    assert read_error(owner.post(path(block, "invoice/email"))) == (409, "NOTHING_TO_INVOICE")
+    assert read_error(owner.get(path(block, "invoice"))) == (409, "INVOICE_NOT_ISSUED")
     assert count("SELECT count(*) FROM invoice_counter") == 0
 
 
@@ -106,17 +106,17 @@ def test_other_organisers_get_not_found(client: Client) -> None:
     other, _ = organiser_of(client)
     block = block_of(festival(owner))
     elsewhere = festival(other)["id"]
-    assert refusal(other.get(path(block))) == (404, "NOT_FOUND")
-    assert refusal(other.post(path(block, "invoice/email"))) == (404, "NOT_FOUND")
-    assert refusal(owner.get(path(block) + "?number=CN-2026-000001")) == (404, "NOT_FOUND")
-    assert refusal(other.get(f"/api/events/{elsewhere}/allocations/{block.id}/invoice.pdf")) == (404, "NOT_FOUND")
+    assert read_error(other.get(path(block))) == (404, "NOT_FOUND")
+    assert read_error(other.post(path(block, "invoice/email"))) == (404, "NOT_FOUND")
+    assert read_error(owner.get(path(block) + "?number=CN-2026-000001")) == (404, "NOT_FOUND")
+    assert read_error(other.get(f"/api/events/{elsewhere}/allocations/{block.id}/invoice.pdf")) == (404, "NOT_FOUND")
 
 
 def test_analyst_cannot_issue_an_invoice(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
-    analyst = signed_in(client, account("admin", admin_tier="analyst"))
-    assert refusal(analyst.get(path(block))) == (409, "INVOICE_NOT_ISSUED")
+    analyst = create_signed_in_client(client, create_account("admin", admin_tier="analyst"))
+    assert read_error(analyst.get(path(block))) == (409, "INVOICE_NOT_ISSUED")
     issued = owner.get(path(block)).data
     assert analyst.get(path(block)).data == issued
 
@@ -125,7 +125,7 @@ def test_concurrent_invoices_have_consecutive_numbers(client: Client) -> None:
     owner, who = organiser_of(client)
     made = festival(owner)
     blocks = [block_of(made, 2) for _ in range(30)]
-    answers = at_once(30, lambda number: owner.get(path(blocks[number])))
+    answers = run_concurrently(30, lambda number: owner.get(path(blocks[number])))
     assert Counter(response.status_code for response in answers) == {200: 30}
     with transaction() as session:
         found = list(session.scalars(text("SELECT number FROM invoice ORDER BY sequence")))
@@ -140,7 +140,7 @@ def test_numbers_collide_without_the_lock_of_the_counter(client: Client, monkeyp
     last = "SELECT coalesce(max(sequence), 0) + 1 FROM invoice WHERE organiser_id = :organiser_id AND kind = :series"
     unlocked = f"SELECT CAST(extract(year FROM now() AT TIME ZONE :home) AS int), ({last}) FROM pg_sleep(0.02)"
     monkeypatch.setattr(sql, "TAKE_INVOICE_NUMBER", text(unlocked))
-    answers = at_once(30, lambda number: owner.get(path(blocks[number])).status_code)
+    answers = run_concurrently(30, lambda number: owner.get(path(blocks[number])).status_code)
     found = Counter(answers)
     assert found[200] >= 1 and found[500] >= 1 and found[200] == count("SELECT count(*) FROM invoice")
 
@@ -148,7 +148,7 @@ def test_numbers_collide_without_the_lock_of_the_counter(client: Client, monkeyp
 def test_concurrent_downloads_issue_one_invoice(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
-    answers = at_once(16, lambda _: owner.get(path(block)))
+    answers = run_concurrently(16, lambda _: owner.get(path(block)))
     assert len({response.data for response in answers}) == 1 and count("SELECT count(*) FROM invoice") == 1
     assert count("SELECT last FROM invoice_counter") == 1
 
@@ -184,7 +184,7 @@ def test_released_places_are_credited_once(client: Client) -> None:
     paper = owner.get(f"{path(block)}?number={note['number']}")
     assert "Credit note" in extract_text(paper.data) and f"For invoice\n{found['number']}" in extract_text(paper.data)
     assert owner.get(path(block)).data == before
-    assert [item["subject"].rpartition(" ")[2] for item in mails_to("tuli@bank.example")] == [note["number"]]
+    assert [item["subject"].rpartition(" ")[2] for item in list_mails_to("tuli@bank.example")] == [note["number"]]
 
 
 def test_credit_notes_add_up_to_the_invoice_to_the_cent(client: Client) -> None:
@@ -211,7 +211,7 @@ def test_concurrent_credit_jobs_issue_one_credit_note(app: Flask, client: Client
             made = actions.issue_block_credit_note(block.id)
             return made.number if made else None
 
-    assert Counter(item is None for item in at_once(16, settle)) == {False: 1, True: 15}
+    assert Counter(item is None for item in run_concurrently(16, settle)) == {False: 1, True: 15}
 
 
 def test_invoice_charges_the_places_held_at_issue(client: Client) -> None:
@@ -230,7 +230,7 @@ def test_invoice_is_emailed_to_the_holder(client: Client) -> None:
     block = block_of(festival(owner))
     sent = data(owner.post(path(block, "invoice/email")), 202)
     assert sent["to"] == "tuli@bank.example"
-    (mail,) = mails_to("tuli@bank.example")
+    (mail,) = list_mails_to("tuli@bank.example")
     assert sent["number"] in mail["subject"] and mail["headers"]["Reply-To"] == who.email
     assert "N$\u00a0850\u202f" not in mail["text"] and "N$\u00a08\u202f500.00" in mail["text"]
 
@@ -238,7 +238,7 @@ def test_invoice_is_emailed_to_the_holder(client: Client) -> None:
 def test_invoice_email_needs_an_address(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), holder_email=None)
-    assert refusal(owner.post(path(block, "invoice/email"))) == (409, "INVOICE_ADDRESS_MISSING")
+    assert read_error(owner.post(path(block, "invoice/email"))) == (409, "INVOICE_ADDRESS_MISSING")
     assert count("SELECT count(*) FROM invoice") == 0
 
 
@@ -247,24 +247,24 @@ def test_same_idempotency_key_sends_one_email(client: Client) -> None:
     block = block_of(festival(owner))
     keyed = owner.with_(Idempotency_Key="invoice-for-bank")
     assert [keyed.post(path(block, "invoice/email")).status_code for _ in range(2)] == [202, 202]
-    assert len(mails_to("tuli@bank.example")) == 1
+    assert len(list_mails_to("tuli@bank.example")) == 1
 
 
 def test_download_runs_few_statements(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
-    with statements() as seen:
+    with record_statements() as seen:
         owner.get(path(block))
     assert len(seen) <= 8, seen
-    with statements() as seen:
+    with record_statements() as seen:
         owner.get(path(block))
     assert len(seen) <= 2, seen
 
 
 def test_places_do_not_move_to_an_invoiced_block(client: Client) -> None:
-    made = block(client, quantity=5)
-    target = another(made, quantity=1)
+    made = create_block(client, quantity=5)
+    target = create_another_block(made, quantity=1)
     assert target.owner.get(f"{target.path}/invoice.pdf").status_code == 200
-    assert refusal(made.post("move", toBlockId=target.id, quantity=4)) == (409, "BLOCK_INVOICED")
+    assert read_error(made.post("move", toBlockId=target.id, quantity=4)) == (409, "BLOCK_INVOICED")
     data(target.post("move", toBlockId=made.id, quantity=1))
     assert_books_agree()

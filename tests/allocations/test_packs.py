@@ -12,10 +12,10 @@ from app.allocations import block_access
 from app.allocations.tickets import ticket_packs
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of
-from tests.counting import statements
-from tests.factories.accounts import deliver
-from tests.http import Client, data, problems, refusal
-from tests.races import at_once
+from tests.counting import record_statements
+from tests.factories.accounts import run_jobs
+from tests.http import Client, data, list_problems, read_error
+from tests.races import run_concurrently
 
 
 def count(statement: str) -> int:
@@ -36,8 +36,8 @@ def test_pack_claims_unnamed_tickets_and_makes_one_pdf(client: Client) -> None:
     block = block_of(festival(owner), 30)
     made = data(owner.post(path(block), {"count": 20}), 202)
     assert (made["status"], made["progress"]) == ("queued", 0)
-    assert refusal(owner.get(f"{path(block)}/{made['id']}/tickets.pdf")) == (409, "PACK_NOT_READY")
-    deliver()
+    assert read_error(owner.get(f"{path(block)}/{made['id']}/tickets.pdf")) == (409, "PACK_NOT_READY")
+    run_jobs()
     assert data(owner.get(f"{path(block)}/{made['id']}"))["status"] == "done"
     answer = owner.get(f"{path(block)}/{made['id']}/tickets.pdf")
     assert answer.status_code == 200 and answer.content_type == "application/pdf" and pages(answer.data) == 3
@@ -66,9 +66,9 @@ def test_tickets_of_a_pack_are_admitted(client: Client) -> None:
 def test_pack_claims_all_tickets_or_none(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 5)
-    assert refusal(owner.post(path(block), {"count": 6})) == (409, "INSUFFICIENT_SLOTS")
-    assert problems(owner.post(path(block), {"count": 0})) == {"count": "too_small"}
-    assert problems(owner.post(path(block), {})) == {"count": "required"}
+    assert read_error(owner.post(path(block), {"count": 6})) == (409, "INSUFFICIENT_SLOTS")
+    assert list_problems(owner.post(path(block), {"count": 0})) == {"count": "too_small"}
+    assert list_problems(owner.post(path(block), {})) == {"count": "required"}
     assert count("SELECT count(*) FROM ticket_pack") == 0 and count("SELECT claimed FROM allocation_block") == 0
 
 
@@ -83,7 +83,7 @@ def test_same_idempotency_key_makes_one_pack(client: Client) -> None:
 def test_concurrent_packs_share_no_ticket(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 20)
-    answers = at_once(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
+    answers = run_concurrently(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
     assert Counter(answers) == {202: 6, 409: 10}
     assert count("SELECT count(*) FROM ticket_pack_slot") == count("SELECT claimed FROM allocation_block") == 18
 
@@ -93,7 +93,7 @@ def test_packs_fail_without_the_lock_of_the_block(client: Client, monkeypatch: p
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 20)
     monkeypatch.setattr(block_access, "_with_block_lock", lambda statement: statement)
-    answers = at_once(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
+    answers = run_concurrently(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
     assert set(answers) - {202, 409}, "the races did not collide"
 
 
@@ -105,7 +105,7 @@ def test_other_organisers_cannot_see_packs(client: Client) -> None:
     pack_path = f"{path(block)}/{made['id']}"
     answers = [other.get(url) for url in (path(block), pack_path, f"{pack_path}/tickets.pdf")]
     for answer in (*answers, other.post(path(block), {"count": 1})):
-        assert refusal(answer) == (404, "NOT_FOUND")
+        assert read_error(answer) == (404, "NOT_FOUND")
 
 
 def test_drawing_is_retried_after_a_failure(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,20 +114,20 @@ def test_drawing_is_retried_after_a_failure(app: Flask, client: Client, monkeypa
     made = data(owner.post(path(block), {"count": 10}), 202)
     with monkeypatch.context() as broken:
         broken.setattr(ticket_packs.storage, "put", lambda *_, **__: 1 / 0)
-        deliver()
+        run_jobs()
     assert data(owner.get(f"{path(block)}/{made['id']}"))["status"] != "done"
     with transaction() as session:
         session.execute(text("UPDATE outbox SET run_at = now() WHERE state = 'ready'"))
-    deliver()
+    run_jobs()
     assert data(owner.get(f"{path(block)}/{made['id']}"))["progress"] == 100
 
 
 def test_large_pack_runs_few_statements(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 420)
-    with statements() as seen:
+    with record_statements() as seen:
         data(owner.post(path(block), {"count": 410}), 202)
     assert len(seen) <= 6, seen
-    with statements() as seen:
-        deliver()
+    with record_statements() as seen:
+        run_jobs()
     assert len([item for item in seen if "allocation_slot" in item]) == 2

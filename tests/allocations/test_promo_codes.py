@@ -9,16 +9,16 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.events import queries
-from tests.factories.events import WEEKEND, changed, organiser, published
-from tests.http import Client, data, problems, refusal
-from tests.races import at_once
+from tests.factories.events import WEEKEND, create_organiser_client, create_published_event, update_event
+from tests.http import Client, data, list_problems, read_error
+from tests.races import run_concurrently
 
 USES = text("SELECT count(*) FROM allocation_block WHERE lower(promo_code) = 'sponsor'")
 
 
 def event_of(owner: Client, max_uses: int | None = 2, **fields: Any) -> dict[str, Any]:
     code = {"code": "SPONSOR", "percentOff": 10, **({} if max_uses is None else {"maxUses": max_uses})}
-    return published(owner, ticketTypes=[{**WEEKEND, "quantity": 500}], promoCodes=[code], **fields)
+    return create_published_event(owner, ticketTypes=[{**WEEKEND, "quantity": 500}], promoCodes=[code], **fields)
 
 
 def ask(owner: Client, event: dict[str, Any], *, code: str | None = "SPONSOR", verb: str = "", **fields: Any) -> Any:
@@ -30,7 +30,7 @@ def ask(owner: Client, event: dict[str, Any], *, code: str | None = "SPONSOR", v
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    return organiser(client)
+    return create_organiser_client(client)
 
 
 def test_promo_code_is_exhausted_after_max_uses(owner: Client) -> None:
@@ -38,11 +38,11 @@ def test_promo_code_is_exhausted_after_max_uses(owner: Client) -> None:
     for _ in range(2):
         assert data(ask(owner, event), 201)["totalMinor"] == 2 * 76500
     refused = ask(owner, event)
-    assert refusal(refused) == (409, "PROMO_CODE_EXHAUSTED")
+    assert read_error(refused) == (409, "PROMO_CODE_EXHAUSTED")
     assert refused.get_json()["data"] == {"code": "SPONSOR", "maxUses": 2, "used": 2}
     assert db.session.scalar(USES) == 2
     assert data(ask(owner, event, code=None), 201)["totalMinor"] == 2 * 85000
-    assert refusal(ask(owner, event, code="sponsor")) == (409, "PROMO_CODE_EXHAUSTED"), "in any case of letters"
+    assert read_error(ask(owner, event, code="sponsor")) == (409, "PROMO_CODE_EXHAUSTED"), "in any case of letters"
 
 
 def test_promo_code_without_limit_is_never_exhausted(owner: Client) -> None:
@@ -70,14 +70,14 @@ def test_released_block_keeps_its_use(owner: Client) -> None:
     block = data(ask(owner, event), 201)
     path = f"/api/events/{event['id']}/allocations/{block['id']}"
     data(owner.post(f"{path}/release-unused", {}))
-    assert refusal(ask(owner, event)) == (409, "PROMO_CODE_EXHAUSTED")
+    assert read_error(ask(owner, event)) == (409, "PROMO_CODE_EXHAUSTED")
 
 
 def test_refused_block_uses_no_promo_code(owner: Client) -> None:
     event = event_of(owner, 1, capacity=10)
-    assert refusal(ask(owner, event, quantity=11)) == (409, "CAPACITY_EXCEEDED")
-    assert refusal(ask(owner, event, quantity=501)) == (409, "INSUFFICIENT_TICKETS")
-    assert "releaseAt" in problems(ask(owner, event, releaseAt="2020-01-01T00:00:00Z"))
+    assert read_error(ask(owner, event, quantity=11)) == (409, "CAPACITY_EXCEEDED")
+    assert read_error(ask(owner, event, quantity=501)) == (409, "INSUFFICIENT_TICKETS")
+    assert "releaseAt" in list_problems(ask(owner, event, releaseAt="2020-01-01T00:00:00Z"))
     assert data(ask(owner, event), 201)
 
 
@@ -93,12 +93,12 @@ def test_replayed_request_uses_the_promo_code_once(owner: Client) -> None:
 def test_uses_stay_when_the_codes_of_an_event_are_edited(owner: Client) -> None:
     event = event_of(owner, 1)
     assert data(ask(owner, event), 201)
-    changed(owner, event, promoCodes=[])
-    changed(owner, event, promoCodes=[{"code": "Sponsor", "percentOff": 50, "maxUses": 1}])
-    assert refusal(ask(owner, event)) == (409, "PROMO_CODE_EXHAUSTED")
-    changed(owner, event, promoCodes=[{"code": "Sponsor", "percentOff": 50, "maxUses": 2}])
+    update_event(owner, event, promoCodes=[])
+    update_event(owner, event, promoCodes=[{"code": "Sponsor", "percentOff": 50, "maxUses": 1}])
+    assert read_error(ask(owner, event)) == (409, "PROMO_CODE_EXHAUSTED")
+    update_event(owner, event, promoCodes=[{"code": "Sponsor", "percentOff": 50, "maxUses": 2}])
     assert data(ask(owner, event), 201)["totalMinor"] == 85000
-    changed(owner, event, promoCodes=[{"code": "FRIEND", "percentOff": 50, "maxUses": 1}])
+    update_event(owner, event, promoCodes=[{"code": "FRIEND", "percentOff": 50, "maxUses": 1}])
     assert data(ask(owner, event, code="FRIEND"), 201)
 
 
@@ -108,7 +108,9 @@ def test_uses_are_counted_for_each_event(owner: Client) -> None:
 
 
 def race(app: Flask, owner: Client, event: dict[str, Any], callers: int) -> Counter[int]:
-    return Counter(at_once(callers, lambda _: int(ask(Client(app.test_client(), owner.headers), event).status_code)))
+    return Counter(
+        run_concurrently(callers, lambda _: int(ask(Client(app.test_client(), owner.headers), event).status_code))
+    )
 
 
 def test_concurrent_blocks_do_not_exceed_max_uses(app: Flask, owner: Client) -> None:

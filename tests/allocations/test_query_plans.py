@@ -11,7 +11,7 @@ from sqlalchemy import make_url, text
 from app.allocations import will_call, will_call_sql
 from app.core.db import db
 from benchmarks.seed_allocations import seed_block, seed_event
-from tests.factories.accounts import account
+from tests.factories.accounts import create_account
 
 COUNT = 20_000
 
@@ -24,7 +24,7 @@ def connection(app: Flask) -> Iterator[psycopg.Connection[Any]]:
 
 
 def test_will_call_list_uses_its_indexes(connection: psycopg.Connection[Any]) -> None:
-    made = seed_event(connection, account("organiser").id)
+    made = seed_event(connection, create_account("organiser").id)
     seed_block(connection, made, "claimed", COUNT)
     values = {"event_id": made["event"], "caller_id": made["organiser"], "is_admin": False}
     for q, index in (

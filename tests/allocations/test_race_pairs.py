@@ -16,10 +16,10 @@ from app.allocations.actions import admission, invites
 from app.allocations.models import AllocationSlot
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
-from tests.factories.allocations import Block, another, block, claim
+from tests.factories.allocations import Block, claim_slot, create_another_block, create_block
 from tests.http import Client, data
-from tests.races import at_once
-from tests.unguarded import without
+from tests.races import run_concurrently
+from tests.unguarded import without_rules
 
 ROUNDS = int(os.environ.get("ALLOCATION_ROUNDS", "25"))
 Answers = list[Any]
@@ -30,7 +30,7 @@ def rounds(app: Flask, made: Block, count: int, one: Callable[[Client, int, Any]
     found = []
     for number in range(count):
         thing = things[number]
-        found.append(at_once(2, lambda who, it=thing: one(own(app, made.owner), who, it)))
+        found.append(run_concurrently(2, lambda who, it=thing: one(own(app, made.owner), who, it)))
     return found
 
 
@@ -43,7 +43,7 @@ def revoke_or_admit(made: Block) -> Callable[[Client, int, str], int]:
 
 
 def test_ticket_is_either_revoked_or_admitted(app: Flask, client: Client) -> None:
-    made = block(client, total=ROUNDS, quantity=ROUNDS)
+    made = create_block(client, total=ROUNDS, quantity=ROUNDS)
     found = rounds(app, made, ROUNDS, revoke_or_admit(made), made.claimed(ROUNDS))
     assert {tuple(item) for item in found} <= {(200, 409), (409, 200)}
     now = made.now()
@@ -55,12 +55,12 @@ def test_ticket_is_either_revoked_or_admitted(app: Flask, client: Client) -> Non
 def test_ticket_is_revoked_and_admitted_without_lock_and_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = block(client, total=100, quantity=100)
+    made = create_block(client, total=100, quantity=100)
     slots = made.claimed(100)
     without_the_lock(monkeypatch)
     careless = sql.REVOKE_TO_BLOCK.text.replace("AND s.status = :old_status", "AND pg_sleep(0.01) IS NOT NULL")
     monkeypatch.setattr(sql, "REVOKE_TO_BLOCK", text(careless))
-    with without("ck_allocation_slot_admitted"):
+    with without_rules("ck_allocation_slot_admitted"):
         tries = (rounds(app, made, 20, revoke_or_admit(made), slots[at : at + 20]) for at in range(0, 100, 20))
         assert any(any(item not in ([200, 409], [409, 200]) for item in found) or not law_holds() for found in tries)
 
@@ -74,11 +74,11 @@ def rename_or_admit_both(app: Flask, made: Block) -> list[int]:
         (f"/api/allocations/allocator/{token}", {"slotId": second["slotId"], "name": "Maria"}),
         (f"{made.events}/will-call/{first['slotId']}/admit", {"count": 2}),
     )
-    return at_once(2, lambda who: own(app, made.owner).post(*calls[who]).status_code)
+    return run_concurrently(2, lambda who: own(app, made.owner).post(*calls[who]).status_code)
 
 
 def test_party_is_admitted_or_its_slot_renamed(app: Flask, client: Client) -> None:
-    made = block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
+    made = create_block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
     assert {tuple(rename_or_admit_both(app, made)) for _ in range(ROUNDS)} <= {(200, 409), (409, 200)}
     assert_books_agree()
 
@@ -92,14 +92,14 @@ def test_first_guest_enters_on_renamed_slot_without_the_lock(
         session.execute(text("SELECT pg_sleep(0.05)"))
         return sorted(rows, key=lambda row: bool(row.id != slot.id))
 
-    made = block(client, total=20, quantity=20)
+    made = create_block(client, total=20, quantity=20)
     monkeypatch.setattr(admission, "_lock_party", unlocked)
     assert any(rename_or_admit_both(app, made) == [200, 200] for _ in range(10))
 
 
 def test_scan_during_a_rename_admits_the_scanned_slot(app: Flask, client: Client) -> None:
     """The scanned slot is admitted, before the rename or after it."""
-    made = block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
+    made = create_block(client, total=2 * ROUNDS, quantity=2 * ROUNDS)
     token = made.allocator()
     party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 2, "allowDuplicates": True}
     for _ in range(ROUNDS):
@@ -108,7 +108,7 @@ def test_scan_during_a_rename_admits_the_scanned_slot(app: Flask, client: Client
             (f"/api/allocations/allocator/{token}", {"slotId": slot, "name": "Maria"}),
             (f"{made.events}/will-call/{slot}/admit", {"count": 1}),
         )
-        renamed, admitted = at_once(2, lambda who, it=calls: own(app, made.owner).post(*it[who]))
+        renamed, admitted = run_concurrently(2, lambda who, it=calls: own(app, made.owner).post(*it[who]))
         assert data(admitted)["slotIds"] == [slot]
         assert renamed.status_code == (200 if data(admitted)["name"] == "Maria" else 409)
     assert_books_agree()
@@ -116,14 +116,14 @@ def test_scan_during_a_rename_admits_the_scanned_slot(app: Flask, client: Client
 
 def of_one(client: Client, count: int) -> list[tuple[Block, str]]:
     """Return blocks of one place, each with its claim code."""
-    first = block(client, total=count, quantity=1)
-    made = [first, *(another(first, quantity=1) for _ in range(count - 1))]
+    first = create_block(client, total=count, quantity=1)
+    made = [first, *(create_another_block(first, quantity=1) for _ in range(count - 1))]
     return [(item, item.codes(1)[0]) for item in made]
 
 
 def release_or_claim(client: Client, who: int, thing: tuple[Block, str]) -> Any:
     made, code = thing
-    return client.post(f"{made.path}/release-unused").get_json() if who else claim(client, code).status_code
+    return client.post(f"{made.path}/release-unused").get_json() if who else claim_slot(client, code).status_code
 
 
 def test_slot_is_either_released_or_claimed(app: Flask, client: Client) -> None:
@@ -146,20 +146,20 @@ def test_claimed_slot_is_released_without_the_lock(app: Flask, client: Client, m
 @pytest.mark.parametrize("seed", range(2))
 def test_concurrent_changes_do_not_deadlock(app: Flask, client: Client, seed: int) -> None:
     """All changes on two blocks of one ticket type at the same time end, and the counters agree."""
-    one = block(client, quantity=30, total=100)
-    two = another(one, quantity=30)
+    one = create_block(client, quantity=30, total=100)
+    two = create_another_block(one, quantity=30)
     token, codes, claimed = one.open_link(), two.codes(8), two.claimed(8)
     calls: list[Callable[[Client], Any]] = [
         lambda it: it.post(f"{one.path}/move", {"toBlockId": two.id, "quantity": 1}),
         lambda it: it.post(f"{two.path}/move", {"toBlockId": one.id, "quantity": 1}),
-        lambda it: claim(it, token),
-        lambda it: claim(it, codes.pop()),
+        lambda it: claim_slot(it, token),
+        lambda it: claim_slot(it, codes.pop()),
         lambda it: it.post(f"{two.path}/slots/{claimed.pop()}/revoke", {"returnTo": "public"}),
         lambda it: it.post(f"{two.events}/will-call/{claimed.pop()}/admit"),
         lambda it: it.post(f"{one.path}/release-unused", {"quantity": 1}),
         lambda it: it.post(one.events, {"ticketTypeId": one.ticket_type_id, "quantity": 1}),
     ]
-    answers = at_once(32, lambda number: calls[(number + seed) % 8](own(app, one.owner)))
+    answers = run_concurrently(32, lambda number: calls[(number + seed) % 8](own(app, one.owner)))
     assert {response.status_code for response in answers} <= {200, 201, 409}
     assert_books_agree()
 
@@ -167,8 +167,8 @@ def test_concurrent_changes_do_not_deadlock(app: Flask, client: Client, seed: in
 @pytest.mark.control
 def test_moves_deadlock_without_the_lock_order(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each locks first the block that it moves places from."""
-    one = block(client, quantity=20)
-    two = another(one, quantity=20)
+    one = create_block(client, quantity=20)
+    two = create_another_block(one, quantity=20)
 
     def lock_in_given_order(session: Any, caller: Any, event_id: str, ids: tuple[str, str]) -> Any:
         first = block_access.lock_block(session, caller, event_id, ids[0])
@@ -183,11 +183,11 @@ def test_moves_deadlock_without_the_lock_order(app: Flask, client: Client, monke
         path = f"{source.path}/move"
         return own(app, one.owner).post(path, {"toBlockId": target.id, "quantity": 1}).status_code
 
-    assert max(at_once(4, move)) >= 500
+    assert max(run_concurrently(4, move)) >= 500
 
 
 def test_failed_invitation_is_rolled_back(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = block(client)
+    made = create_block(client)
 
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("killed")

@@ -16,23 +16,25 @@ from app.allocations import sql
 from app.allocations.actions import blocks
 from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
-from tests.factories.allocations import Block, block, claim
-from tests.http import Client, data, refusal
-from tests.races import at_once
+from tests.factories.allocations import Block, claim_slot, create_block
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
 
 SLOTS = int(os.environ.get("ALLOCATION_SLOTS", "8"))
 Answers = list[Any]
 
 
 def claim_concurrently(app: Flask, made: Block, token: str, many: int = 64) -> Answers:
-    return at_once(many, lambda number: claim(own(app, made.owner), token, email=f"fan{number}@example.com"))
+    return run_concurrently(
+        many, lambda number: claim_slot(own(app, made.owner), token, email=f"fan{number}@example.com")
+    )
 
 
 def test_concurrent_claims_get_exactly_the_last_places(app: Flask, client: Client) -> None:
-    made = block(client, quantity=10)
+    made = create_block(client, quantity=10)
     answers = claim_concurrently(app, made, made.open_link())
     assert Counter(response.status_code for response in answers) == {200: 10, 409: 54}
-    assert {refusal(response) for response in answers if response.status_code == 409} == {(409, "NO_SLOTS_LEFT")}
+    assert {read_error(response) for response in answers if response.status_code == 409} == {(409, "NO_SLOTS_LEFT")}
     assert len({data(response)["slotId"] for response in answers if response.status_code == 200}) == 10
     assert_books_agree()
 
@@ -41,7 +43,7 @@ def test_concurrent_claims_get_exactly_the_last_places(app: Flask, client: Clien
 def test_last_places_are_claimed_twice_without_the_lock(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = block(client, quantity=10)
+    made = create_block(client, quantity=10)
     token = made.open_link()
     without_the_lock(monkeypatch)
     answers = claim_concurrently(app, made, token)
@@ -50,25 +52,25 @@ def test_last_places_are_claimed_twice_without_the_lock(
 
 
 def test_concurrent_claims_of_one_address_get_one_place(app: Flask, client: Client) -> None:
-    made = block(client, quantity=10)
+    made = create_block(client, quantity=10)
     token = made.open_link()
-    answers = at_once(16, lambda _: claim(own(app, made.owner), token, email="same@example.com"))
+    answers = run_concurrently(16, lambda _: claim_slot(own(app, made.owner), token, email="same@example.com"))
     assert Counter(response.status_code for response in answers) == {200: 1, 409: 15}
     assert_books_agree()
 
 
 def test_concurrent_claims_with_one_code_get_one_place(app: Flask, client: Client) -> None:
-    made = block(client, quantity=10)
+    made = create_block(client, quantity=10)
     (code,) = made.codes(1)
-    answers = at_once(32, lambda _: claim(own(app, made.owner), code))
+    answers = run_concurrently(32, lambda _: claim_slot(own(app, made.owner), code))
     assert Counter(response.status_code for response in answers) == {200: 1, 410: 31}
     assert_books_agree()
 
 
 def test_concurrent_blocks_do_not_exceed_the_ticket_type(app: Flask, client: Client) -> None:
-    made = block(client, quantity=10, total=60)
+    made = create_block(client, quantity=10, total=60)
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 10}
-    answers = at_once(16, lambda _: own(app, made.owner).post(made.events, sent))
+    answers = run_concurrently(16, lambda _: own(app, made.owner).post(made.events, sent))
     assert Counter(response.status_code for response in answers) == {201: 5, 409: 11}
     assert_books_agree()
 
@@ -78,7 +80,7 @@ def test_constraint_refuses_blocks_without_the_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The constraint of the table still refuses, but as an internal error."""
-    made = block(client, quantity=10, total=60)
+    made = create_block(client, quantity=10, total=60)
     careless = sql.INSERT_SLOTS.text.replace("AND t.public >=", "AND t.public IS NOT NULL OR t.public >=")
     monkeypatch.setattr(sql, "INSERT_SLOTS", text(careless))
     monkeypatch.setattr(blocks, "_check_availability", lambda event, terms: None)
@@ -88,7 +90,7 @@ def test_constraint_refuses_blocks_without_the_condition(
 
 
 def test_concurrent_scanners_admit_each_ticket_once(app: Flask, client: Client) -> None:
-    made = block(client, total=SLOTS, quantity=SLOTS)
+    made = create_block(client, total=SLOTS, quantity=SLOTS)
     slots = made.claimed(SLOTS)
 
     def scan_slot(gate: Client, slot: str, nonce: str) -> int:
@@ -101,7 +103,7 @@ def test_concurrent_scanners_admit_each_ticket_once(app: Flask, client: Client) 
         mine = slots[number % SLOTS :] + slots[: number % SLOTS]
         return [scan_slot(gate, item, f"s{number}") for item in mine]
 
-    found = Counter(status for item in at_once(64, scan) for status in item)
+    found = Counter(status for item in run_concurrently(64, scan) for status in item)
     assert found == {200: SLOTS, 409: 63 * SLOTS}
     assert made.now()["admitted"] == SLOTS
     assert_books_agree()
@@ -111,30 +113,34 @@ def test_concurrent_scanners_admit_each_ticket_once(app: Flask, client: Client) 
 def test_ticket_is_admitted_repeatedly_without_the_condition(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = block(client, total=20, quantity=20)
+    made = create_block(client, total=20, quantity=20)
     (slot, *_) = made.claimed(20)
     careless = sql.ADMIT_SLOT.text.replace("AND s.status = 'claimed'", "")
     monkeypatch.setattr(sql, "ADMIT_SLOT", text(careless))
-    answers = at_once(8, lambda _: own(app, made.owner).post(f"{made.events}/will-call/{slot}/admit").status_code)
+    answers = run_concurrently(
+        8, lambda _: own(app, made.owner).post(f"{made.events}/will-call/{slot}/admit").status_code
+    )
     assert answers.count(200) > 1 and not law_holds()
 
 
 def test_concurrent_scans_with_one_nonce_get_one_response(app: Flask, client: Client) -> None:
-    made = block(client)
+    made = create_block(client)
     (slot,) = made.claimed(1)
     path = f"{made.events}/will-call/{slot}/admit"
-    answers = at_once(10, lambda _: own(app, made.owner).post(path, {"nonce": "one-scan", "gate": "North"}))
+    answers = run_concurrently(10, lambda _: own(app, made.owner).post(path, {"nonce": "one-scan", "gate": "North"}))
     assert [data(response) for response in answers] == [data(answers[0])] * 10
-    others = at_once(10, lambda number: own(app, made.owner).post(path, {"nonce": f"scan-{number}"}).status_code)
+    others = run_concurrently(
+        10, lambda number: own(app, made.owner).post(path, {"nonce": f"scan-{number}"}).status_code
+    )
     assert others == [409] * 10
     assert_books_agree()
 
 
 def test_party_at_several_gates_is_admitted_once_each(app: Flask, client: Client) -> None:
-    made = block(client, quantity=10)
-    party = data(claim(client, made.open_link(maxPerClaim=10), quantity=10))
+    made = create_block(client, quantity=10)
+    party = data(claim_slot(client, made.open_link(maxPerClaim=10), quantity=10))
     path = f"{made.events}/will-call/{party['slotId']}/admit"
-    answers = at_once(16, lambda number: own(app, made.owner).post(path, {"nonce": f"n{number}", "count": 3}))
+    answers = run_concurrently(16, lambda number: own(app, made.owner).post(path, {"nonce": f"n{number}", "count": 3}))
     assert Counter(response.status_code for response in answers) == {200: 3, 409: 13}
     assert made.now()["admitted"] == 9
     assert_books_agree()

@@ -5,9 +5,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from tests.factories.allocations import block
+from tests.factories.allocations import create_block
 from tests.house.sources import ROOT
-from tests.http import Client, data, refusal
+from tests.http import Client, data, read_error
 
 
 def statement() -> str:
@@ -19,7 +19,7 @@ def statement() -> str:
 
 
 def test_migration_takes_renamed_slots_out_of_their_party(client: Client) -> None:
-    made = block(client)
+    made = create_block(client)
     path = f"/api/allocations/allocator/{made.allocator()}"
     party = {"name": "Frieda", "email": "frieda@example.com", "quantity": 3, "delivery": "will_call"}
     first, second, third = (slot["slotId"] for slot in data(client.post(path, party))["slots"])
@@ -28,4 +28,4 @@ def test_migration_takes_renamed_slots_out_of_their_party(client: Client) -> Non
         session.execute(text(statement()))
     assert data(made.admit(first, count=1))["slotIds"] == [first]
     assert data(made.admit(second, count=2))["slotIds"] == [second, third]
-    assert refusal(made.admit(third, count=1)) == (409, "ALREADY_ADMITTED")
+    assert read_error(made.admit(third, count=1)) == (409, "ALREADY_ADMITTED")

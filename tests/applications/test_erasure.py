@@ -13,20 +13,20 @@ from app.clients import storage
 from app.core.db import db
 from app.core.transaction import transaction
 from tests.applications.test_replaced_files import list_files
-from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
+from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to, run_jobs
 from tests.factories.applications import (
     CODE,
     EMAIL,
     LIST,
-    activation,
-    applied,
-    approved,
-    decided,
-    handed_in,
-    link,
-    paid,
+    build_activation_body,
+    create_application,
+    create_approved_application,
+    decide_application,
+    find_mailed_token,
+    pay_stall_fee,
+    submit_documents,
 )
-from tests.factories.events import organiser
+from tests.factories.events import create_organiser_client
 from tests.http import Client, data
 from tests.retention.test_guests import erase
 
@@ -53,17 +53,21 @@ def dump_tables() -> str:
 
 def make_activated_merchant(client: Client, owner: Client) -> tuple[Client, dict[str, object]]:
     """A merchant with a complete, paid and activated application."""
-    application = approved(
+    application = create_approved_application(
         client, owner, description="canary of the kitchen", website="https://canary.example", products="canary pies"
     )
-    handed_in(client, link("documents"))
-    paid(client, link("pay"))
-    sign_in = data(client.post(f"/api/merchant-activation/{link('activate')}", activation(password=PASSWORD)))
+    submit_documents(client, find_mailed_token("documents"))
+    pay_stall_fee(client, find_mailed_token("pay"))
+    sign_in = data(
+        client.post(
+            f"/api/merchant-activation/{find_mailed_token('activate')}", build_activation_body(password=PASSWORD)
+        )
+    )
     return client.as_(sign_in["accessToken"]), application
 
 
 def test_deleting_a_merchant_erases_their_applications(app: Flask, client: Client) -> None:
-    owner = organiser(client)
+    owner = create_organiser_client(client)
     me, application = make_activated_merchant(client, owner)
     before = data(owner.get(f"{LIST}/{application['id']}"))
     file_path = before["documents"][0]["url"].removeprefix("http://localhost:8000")
@@ -71,7 +75,7 @@ def test_deleting_a_merchant_erases_their_applications(app: Flask, client: Clien
     delete_me(me)
     assert not [word for word in PERSONAL_WORDS if word in dump_tables()]
     assert client.get(file_path).status_code == 404, "the organiser's link to the scan"
-    deliver()
+    run_jobs()
     assert not list_files(app)
     after = data(owner.get(f"{LIST}/{application['id']}"))
     for name in ("reference", "status", "eventId", "amountMinor", "decision", "decidedAt", "activatedAt"):
@@ -81,43 +85,43 @@ def test_deleting_a_merchant_erases_their_applications(app: Flask, client: Clien
 
 
 def test_applications_of_a_verified_email_are_erased_too(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    application = applied(client, owner)
-    me = signed_in(client, account("merchant", email=EMAIL))
+    owner = create_organiser_client(client)
+    application = create_application(client, owner)
+    me = create_signed_in_client(client, create_account("merchant", email=EMAIL))
     delete_me(me)
     assert not [word for word in PERSONAL_WORDS if word in dump_tables()]
     assert data(owner.get(f"{LIST}/{application['id']}"))["status"] == "withdrawn"
 
 
 def test_unverified_email_erases_no_applications(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    application = applied(client, owner)
-    delete_me(signed_in(client, account("merchant", email=EMAIL, verified=False)))
+    owner = create_organiser_client(client)
+    application = create_application(client, owner)
+    delete_me(create_signed_in_client(client, create_account("merchant", email=EMAIL, verified=False)))
     assert data(owner.get(f"{LIST}/{application['id']}"))["email"] == EMAIL
 
 
 def test_applications_of_others_stay(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    application = applied(client, owner, email="other@example.com")
-    delete_me(signed_in(client, account("merchant", email=EMAIL)))
+    owner = create_organiser_client(client)
+    application = create_application(client, owner, email="other@example.com")
+    delete_me(create_signed_in_client(client, create_account("merchant", email=EMAIL)))
     assert data(owner.get(f"{LIST}/{application['id']}"))["contactName"] == "Tuli Hamutenya"
 
 
 def test_deleted_merchant_gets_no_more_mail(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    application = applied(client, owner)
-    deliver()
-    earlier_mails = len(mails_to(EMAIL))
-    decided(owner, application)
-    delete_me(signed_in(client, account("merchant", email=EMAIL)))
-    deliver()
-    assert {item["subject"] for item in mails_to(EMAIL)[: len(mails_to(EMAIL)) - earlier_mails]} == {
+    owner = create_organiser_client(client)
+    application = create_application(client, owner)
+    run_jobs()
+    earlier_mails = len(list_mails_to(EMAIL))
+    decide_application(owner, application)
+    delete_me(create_signed_in_client(client, create_account("merchant", email=EMAIL)))
+    run_jobs()
+    assert {item["subject"] for item in list_mails_to(EMAIL)[: len(list_mails_to(EMAIL)) - earlier_mails]} == {
         "Your business is deleted"
     }
 
 
 def test_files_are_removed_once_storage_is_back(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    me, _ = make_activated_merchant(client, organiser(client))
+    me, _ = make_activated_merchant(client, create_organiser_client(client))
     delete_file = storage.delete
 
     def unavailable(name: str) -> None:
@@ -125,31 +129,31 @@ def test_files_are_removed_once_storage_is_back(app: Flask, client: Client, monk
 
     monkeypatch.setattr(storage, "delete", unavailable)
     delete_me(me)
-    deliver()
+    run_jobs()
     assert list_files(app)
     monkeypatch.setattr(storage, "delete", delete_file)
     with db.engine.begin() as connection:
         connection.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'applications.delete_files'"))
-    deliver()
+    run_jobs()
     assert not list_files(app)
 
 
 def test_applications_after_a_deletion_stay(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    merchant_account = account("merchant", email=EMAIL)
-    applied(client, owner)
-    delete_me(signed_in(client, merchant_account))
-    account("merchant", email=EMAIL)
-    new_application = applied(client, owner)
-    deliver()
+    owner = create_organiser_client(client)
+    merchant_account = create_account("merchant", email=EMAIL)
+    create_application(client, owner)
+    delete_me(create_signed_in_client(client, merchant_account))
+    create_account("merchant", email=EMAIL)
+    new_application = create_application(client, owner)
+    run_jobs()
     assert data(owner.get(f"{LIST}/{new_application['id']}"))["contactName"] == "Tuli Hamutenya"
 
 
 def test_deletion_while_a_code_is_awaited_erases_the_wallet_and_charges_nothing(app: Flask, client: Client) -> None:
-    approved(client, organiser(client), documentsRequired=[])
-    token = link("pay")
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
+    token = find_mailed_token("pay")
     data(client.post(f"{LIST}/pay/{token}"))
-    delete_me(signed_in(client, account("merchant", email=EMAIL)))
+    delete_me(create_signed_in_client(client, create_account("merchant", email=EMAIL)))
     assert not [word for word in PERSONAL_WORDS if word in dump_tables()]
     for response in (
         client.get(f"{LIST}/pay/{token}"),
@@ -162,13 +166,13 @@ def test_deletion_while_a_code_is_awaited_erases_the_wallet_and_charges_nothing(
 
 
 def test_wallet_of_an_unanswered_payment_is_erased_when_it_ends(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    application = approved(client, owner, documentsRequired=[])
-    data(client.post(f"{LIST}/pay/{link('pay')}"))
+    owner = create_organiser_client(client)
+    application = create_approved_application(client, owner, documentsRequired=[])
+    data(client.post(f"{LIST}/pay/{find_mailed_token('pay')}"))
     with db.engine.begin() as connection:
         # A confirmation was sent, and another wallet was named since: the first wallet may have paid.
         connection.execute(text("UPDATE stall_payment SET status = 'expired', tries = 1, answered = 0"))
-    delete_me(signed_in(client, account("merchant", email=EMAIL)))
+    delete_me(create_signed_in_client(client, create_account("merchant", email=EMAIL)))
     erase()
     with db.engine.begin() as connection:
         assert connection.scalar(text("SELECT msisdn FROM stall_payment")) == "+264811234567"
@@ -185,11 +189,11 @@ def test_wallet_of_an_unanswered_payment_is_erased_when_it_ends(app: Flask, clie
 
 
 def test_payment_that_waits_for_its_code_ends_with_the_deletion(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    application = approved(client, owner, documentsRequired=[])
-    pay = f"{LIST}/pay/{link('pay')}"
+    owner = create_organiser_client(client)
+    application = create_approved_application(client, owner, documentsRequired=[])
+    pay = f"{LIST}/pay/{find_mailed_token('pay')}"
     data(client.post(pay))
-    delete_me(signed_in(client, account("merchant", email=EMAIL)))
+    delete_me(create_signed_in_client(client, create_account("merchant", email=EMAIL)))
     with db.engine.begin() as connection:
         assert connection.execute(text("SELECT status, msisdn FROM stall_payment")).one() == ("expired", "")
     assert data(owner.get(f"{LIST}/{application['id']}"))["status"] == "withdrawn"
@@ -199,15 +203,15 @@ def test_payment_that_waits_for_its_code_ends_with_the_deletion(app: Flask, clie
 @pytest.mark.parametrize(("money", "is_kept"), [("", False), ("paid_at = now()", True)])
 def test_retired_account_keeps_only_applications_with_money(client: Client, money: str, is_kept: bool) -> None:
     """A paid application stays with its links; the others of an unverified account are erased."""
-    owner = organiser(client)
-    application = applied(client, owner)
-    merchant_account = account("merchant", verified=False)
+    owner = create_organiser_client(client)
+    application = create_application(client, owner)
+    merchant_account = create_account("merchant", verified=False)
     with transaction() as session:
         session.execute(text("UPDATE merchant_application SET account_id = :id"), {"id": merchant_account.id})
         if money:
             session.execute(text(f"UPDATE merchant_application SET {money}"))
         retire_account(session, session.get_one(Account, merchant_account.id))
-    deliver()
+    run_jobs()
     row = data(owner.get(f"{LIST}/{application['id']}"))
     assert (row["contactName"], row["status"]) == (("Tuli Hamutenya", "submitted") if is_kept else (None, "withdrawn"))
     with db.engine.begin() as connection:
@@ -215,11 +219,14 @@ def test_retired_account_keeps_only_applications_with_money(client: Client, mone
 
 
 def test_queued_mail_to_a_deleted_merchant_is_skipped(client: Client) -> None:
-    owner, me = organiser(client), signed_in(client, account("merchant", email=EMAIL))
-    application = applied(me, owner)
-    decided(owner, application)
+    owner, me = (
+        create_organiser_client(client),
+        create_signed_in_client(client, create_account("merchant", email=EMAIL)),
+    )
+    application = create_application(me, owner)
+    decide_application(owner, application)
     delete_me(me)
-    deliver()
+    run_jobs()
     with db.engine.connect() as connection:
         assert connection.scalar(text("SELECT state FROM outbox WHERE kind = 'applications.mail'")) == "done"
-    assert [mail["subject"] for mail in mails_to(EMAIL) if "deleted" not in mail["subject"].lower()] == []
+    assert [mail["subject"] for mail in list_mails_to(EMAIL) if "deleted" not in mail["subject"].lower()] == []

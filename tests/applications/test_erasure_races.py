@@ -14,16 +14,23 @@ from app.merchants import actions as deletion
 from tests.applications.test_erasure import ME, delete_me
 from tests.applications.test_erasure import empty_storage as empty_storage
 from tests.applications.test_replaced_files import list_files
-from tests.factories.accounts import PASSWORD, account, deliver, signed_in
-from tests.factories.applications import EMAIL, LIST, approved, body, link, upload
-from tests.factories.events import organiser
+from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, run_jobs
+from tests.factories.applications import (
+    EMAIL,
+    LIST,
+    build_application_body,
+    create_approved_application,
+    find_mailed_token,
+    upload_documents,
+)
+from tests.factories.events import create_organiser_client
 from tests.http import Client
-from tests.races import at_once
+from tests.races import run_concurrently
 
 
 def application_during_a_deletion(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """The status of an application sent after the deletion hooks ran, and how many applications have a name."""
-    me = signed_in(client, account("merchant", email=EMAIL))
+    me = create_signed_in_client(client, create_account("merchant", email=EMAIL))
     run_hooks, hooks_have_run = deletion.run_deletion_hooks, Event()
 
     def erase_slowly(*arguments: Any) -> None:
@@ -37,10 +44,10 @@ def application_during_a_deletion(app: Flask, client: Client, monkeypatch: pytes
             delete_me(own_client)
             return 200
         hooks_have_run.wait(10)
-        return int(own_client.post(LIST, body(email=None, contactName=None, phone=None)).status_code)
+        return int(own_client.post(LIST, build_application_body(email=None, contactName=None, phone=None)).status_code)
 
     monkeypatch.setattr(deletion, "run_deletion_hooks", erase_slowly)
-    statuses = at_once(2, act)
+    statuses = run_concurrently(2, act)
     with db.engine.begin() as connection:
         named_count = connection.scalar(
             text("SELECT count(*) FROM merchant_application WHERE contact_name IS NOT NULL")
@@ -66,10 +73,10 @@ def test_without_the_merchant_lock_an_application_would_keep_the_name(
 def test_deletion_during_uploads_leaves_no_files(app: Flask, client: Client) -> None:
     """A scan that arrives at the same moment is refused or erased."""
     for _ in range(5):
-        owner = organiser(client)
-        approved(client, owner)
-        token = link("documents")
-        me = signed_in(client, account("merchant", email=EMAIL))
+        owner = create_organiser_client(client)
+        create_approved_application(client, owner)
+        token = find_mailed_token("documents")
+        me = create_signed_in_client(client, create_account("merchant", email=EMAIL))
 
         def act(number: int, me: Client = me, token: str = token) -> int:
             own_client = Client(app.test_client(), me.headers if number == 0 else {})
@@ -77,18 +84,18 @@ def test_deletion_during_uploads_leaves_no_files(app: Flask, client: Client) -> 
                 return own_client.post(
                     f"{ME}/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}
                 ).status_code
-            return int(upload(own_client, token, "identity").status_code)
+            return int(upload_documents(own_client, token, "identity").status_code)
 
-        statuses = at_once(3, act)
+        statuses = run_concurrently(3, act)
         assert statuses[0] == 200 and set(statuses[1:]) <= {200, 404, 409, 410}, statuses
-        deliver()
+        run_jobs()
         assert not list_files(app)
 
 
 def deletion_during_an_upload(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The files that remain after a deletion while a document is being saved."""
-    approved(client, organiser(client))
-    token, me = link("documents"), signed_in(client, account("merchant", email=EMAIL))
+    create_approved_application(client, create_organiser_client(client))
+    token, me = find_mailed_token("documents"), create_signed_in_client(client, create_account("merchant", email=EMAIL))
     document_upload, hooks_have_run = importlib.import_module("app.applications.actions.document_upload"), Event()
     save_documents = document_upload.save_documents
 
@@ -101,11 +108,11 @@ def deletion_during_an_upload(app: Flask, client: Client, monkeypatch: pytest.Mo
         if number == 0:
             hooks_have_run.wait(10)
             return me.post(f"{ME}/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}).status_code
-        return int(upload(client, token, "identity").status_code)
+        return int(upload_documents(client, token, "identity").status_code)
 
     monkeypatch.setattr(document_upload, "save_documents", save_slowly)
-    assert at_once(2, act) == [200, 200]
-    deliver()
+    assert run_concurrently(2, act) == [200, 200]
+    run_jobs()
     return list(list_files(app))
 
 

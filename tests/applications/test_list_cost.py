@@ -4,9 +4,9 @@ from sqlalchemy import event, text
 
 from app.core.db import db
 from app.core.transaction import transaction
-from tests.factories.accounts import account, signed_in
+from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.applications import LIST
-from tests.factories.events import published
+from tests.factories.events import create_published_event
 from tests.http import Client, data
 
 INSERT_APPLICATIONS = """
@@ -19,8 +19,8 @@ INSERT_APPLICATIONS = """
 
 
 def test_page_costs_the_same_at_a_thousand_and_a_hundred_thousand_rows(client: Client) -> None:
-    caller_account, merchant, admin = account("organiser"), account("merchant"), account("admin")
-    event_id = published(signed_in(client, caller_account))["id"]
+    caller_account, merchant, admin = create_account("organiser"), create_account("merchant"), create_account("admin")
+    event_id = create_published_event(create_signed_in_client(client, caller_account))["id"]
     plans: dict[int, list[float]] = {}
     for first, last in ((1, 1_000), (1_001, 100_000)):
         with transaction() as session:
@@ -48,7 +48,7 @@ def test_page_costs_the_same_at_a_thousand_and_a_hundred_thousand_rows(client: C
 
 def estimate_cost(client: Client, caller_account: object, query: str) -> float:
     """The planner's cost of the page's own query."""
-    caller = signed_in(client, caller_account)  # type: ignore[arg-type]
+    caller = create_signed_in_client(client, caller_account)  # type: ignore[arg-type]
     captured_statements: list[tuple[str, object]] = []
 
     def capture_statement(_c: object, _cur: object, statement: str, parameters: object, *_: object) -> None:

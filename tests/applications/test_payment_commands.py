@@ -10,8 +10,14 @@ from tests.blueprints.test_stall_fee_live import journal as journal
 from tests.blueprints.test_stall_fee_live import payer as payer
 from tests.blueprints.test_stall_fee_live import server as server
 from tests.blueprints.test_stall_fee_outcomes import end_by_wrong_codes, make_unanswered_payment
-from tests.factories.payouts import scalar, work, write
-from tests.factories.stall_payments import call, capture, pass_time, reviews, status_of
+from tests.factories.payouts import execute_sql, fetch_scalar, run_all_jobs
+from tests.factories.stall_payments import (
+    advance_time,
+    capture_charge,
+    list_open_reviews,
+    load_payment_status,
+    send_callback,
+)
 from tests.http import Client, data
 
 
@@ -43,12 +49,12 @@ def test_operator_resolves_a_payment_as_paid(payer: Client, server: MockServer) 
     path = make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
     server.faults.set([Fault(do="error", on="status")])
-    write("UPDATE stall_payment SET created_at = created_at - interval '73 hours'")
-    pass_time(60)
+    execute_sql("UPDATE stall_payment SET created_at = created_at - interval '73 hours'")
+    advance_time(60)
     code, output = run(payer, "review")
     assert code == 0 and "no_outcome" in output and payment_id in output and output.endswith("1 open\n")
     assert run(payer, "resolve", payment_id, "paid", "--note", "statement of the rail")[1] == "the payment is paid\n"
-    assert reviews() == [] and data(payer.get(path))["status"] == "paid"
+    assert list_open_reviews() == [] and data(payer.get(path))["status"] == "paid"
 
 
 def test_operator_resolves_a_second_capture_as_refunded(payer: Client, server: MockServer, journal: Path) -> None:
@@ -56,32 +62,32 @@ def test_operator_resolves_a_second_capture_as_refunded(payer: Client, server: M
     first = end_by_wrong_codes(payer, path)
     data(payer.post(path))
     data(send_code(payer, path))
-    capture(server, first)
+    capture_charge(server, first)
     server.faults.set([Fault(do="error", on="refund")])
-    call(payer, first)
-    work()
+    send_callback(payer, first)
+    run_all_jobs()
     assert "taken again and not refunded" in run(payer, "review")[1]
     output = run(payer, "resolve", first, "refunded", "--note", "by hand")[1]
-    assert output == "the payment is expired, taken again and refunded\n" and reviews() == []
+    assert output == "the payment is expired, taken again and refunded\n" and list_open_reviews() == []
 
 
 def test_review_that_a_resolution_adds_stays_open(payer: Client, server: MockServer) -> None:
     path = make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
     server.faults.set([Fault(do="error", on="status")])
-    write("UPDATE stall_payment SET created_at = created_at - interval '73 hours'")
-    pass_time(60)
-    write("UPDATE merchant_application SET status = 'expired'")
-    assert reviews() == [("no_outcome", payment_id)]
+    execute_sql("UPDATE stall_payment SET created_at = created_at - interval '73 hours'")
+    advance_time(60)
+    execute_sql("UPDATE merchant_application SET status = 'expired'")
+    assert list_open_reviews() == [("no_outcome", payment_id)]
     assert run(payer, "resolve", payment_id, "paid", "--note", "statement of the rail")[1] == "the payment is paid\n"
-    assert reviews() == [("application_closed", payment_id)]
+    assert list_open_reviews() == [("application_closed", payment_id)]
 
 
 def test_closing_a_review_changes_nothing_else(app: Flask, payer: Client, server: MockServer) -> None:
     path = make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
-    call(payer, payment_id, amountMinor=999999)
-    work()
+    send_callback(payer, payment_id, amountMinor=999999)
+    run_all_jobs()
     assert run(payer, "seen", payment_id, "--note", "a forged amount") == (0, "1 closed\n")
-    assert reviews() == [] and status_of(payment_id) == "processing"
-    assert scalar("SELECT note FROM stall_payment_review") == "a forged amount"
+    assert list_open_reviews() == [] and load_payment_status(payment_id) == "processing"
+    assert fetch_scalar("SELECT note FROM stall_payment_review") == "a forged amount"

@@ -17,10 +17,10 @@ from app.merchants.deletion_hooks import MerchantDeletion
 from tests.blueprints.test_stall_fee import send_code
 from tests.blueprints.test_stall_fee_outcomes import make_withdrawable_application
 from tests.factories.applications import LIST
-from tests.factories.payouts import scalar, write
-from tests.factories.stall_payments import reviews, run_recurring
+from tests.factories.payouts import execute_sql, fetch_scalar
+from tests.factories.stall_payments import list_open_reviews, run_recurring
 from tests.http import Client, data
-from tests.races import at_once
+from tests.races import run_concurrently
 
 HOLD_SECONDS = 0.4
 EVENT_OVER = "UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'"
@@ -55,13 +55,13 @@ def code_during_a_withdrawal(client: Client, monkeypatch: pytest.MonkeyPatch) ->
             send_code(client, path)
 
     monkeypatch.setattr(decisions, "set_status", set_status_slowly)
-    at_once(2, act)
-    return scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
+    run_concurrently(2, act)
+    return fetch_scalar("SELECT status FROM merchant_application"), fetch_scalar("SELECT status FROM stall_payment")
 
 
 def test_code_during_a_withdrawal_charges_nothing(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert code_during_a_withdrawal(client, monkeypatch) == ("withdrawn", "expired")
-    assert scalar("SELECT state FROM payrail_mock_charge") == "open"
+    assert fetch_scalar("SELECT state FROM payrail_mock_charge") == "open"
 
 
 @pytest.mark.control
@@ -91,12 +91,12 @@ def code_at_the_end_of_the_event(
             if number == 0:
                 send_code(client, path)
             else:
-                write(EVENT_OVER)
+                execute_sql(EVENT_OVER)
                 run_recurring("applications.expire")
 
     monkeypatch.setattr(MockRail, "confirm_charge", confirm_slowly)
-    at_once(2, act)
-    return scalar("SELECT status FROM merchant_application"), scalar("SELECT status FROM stall_payment")
+    run_concurrently(2, act)
+    return fetch_scalar("SELECT status FROM merchant_application"), fetch_scalar("SELECT status FROM stall_payment")
 
 
 @pytest.mark.parametrize("confirms_first", [True, False])
@@ -105,7 +105,7 @@ def test_expired_application_is_not_paid_afterwards(
 ) -> None:
     """In either order, an expired application is not paid afterwards."""
     statuses = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=confirms_first)
-    assert statuses in (("ready", "paid"), ("expired", "paid"), ("expired", "expired")) and reviews() == []
+    assert statuses in (("ready", "paid"), ("expired", "paid"), ("expired", "expired")) and list_open_reviews() == []
 
 
 @pytest.mark.control
@@ -114,14 +114,14 @@ def test_without_waiting_for_the_payment_an_expired_application_would_be_paid(
 ) -> None:
     monkeypatch.setattr(jobs, "UNANSWERED_SQL", false())
     statuses = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=True)
-    assert statuses == ("expired", "paid") and [kind for kind, _ in reviews()] == ["application_closed"]
+    assert statuses == ("expired", "paid") and [kind for kind, _ in list_open_reviews()] == ["application_closed"]
 
 
 def retirement_during_a_code(app: Flask, client: Client) -> str:
     """The state of the application after its account was retired while a code was being checked."""
     _, application_id, path = make_withdrawable_application(client)
     payment_id = data(client.post(path))["paymentId"]
-    account_id = scalar("SELECT account_id FROM merchant_application WHERE id = :id", id=application_id)
+    account_id = fetch_scalar("SELECT account_id FROM merchant_application WHERE id = :id", id=application_id)
     is_marked = Event()
 
     def act(number: int) -> None:
@@ -136,8 +136,8 @@ def retirement_during_a_code(app: Flask, client: Client) -> str:
                 with transaction() as session:
                     erasure.erase_merchant_applications(session, MerchantDeletion(account_id, retired=True))
 
-    at_once(2, act)
-    return str(scalar("SELECT status FROM merchant_application WHERE id = :id", id=application_id))
+    run_concurrently(2, act)
+    return str(fetch_scalar("SELECT status FROM merchant_application WHERE id = :id", id=application_id))
 
 
 def test_retirement_keeps_the_application_of_a_code_in_progress(app: Flask, client: Client) -> None:

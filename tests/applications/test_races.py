@@ -16,12 +16,21 @@ from app.applications.actions import decisions as decisions_module
 from app.applications.actions import payments as payments
 from app.applications.models import Application, ApplicationLink, StallPayment
 from app.core.transaction import transaction
-from tests.factories.accounts import account, signed_in
-from tests.factories.applications import CODE, LIST, activation, applied, approved, link, ready, upload
-from tests.factories.events import organiser
+from tests.factories.accounts import create_account, create_signed_in_client
+from tests.factories.applications import (
+    CODE,
+    LIST,
+    build_activation_body,
+    create_application,
+    create_approved_application,
+    create_ready_application,
+    find_mailed_token,
+    upload_documents,
+)
+from tests.factories.events import create_organiser_client
 from tests.http import Client, data
-from tests.races import at_once
-from tests.unguarded import without
+from tests.races import run_concurrently
+from tests.unguarded import without_rules
 
 
 def count(sql: str) -> int:
@@ -34,11 +43,13 @@ def error_code(response: Any) -> str:
 
 
 def decide_at_once(client: Client) -> Counter[str]:
-    owner = organiser(client)
-    application = applied(client, owner)
-    reviewers = [owner, signed_in(client, account("admin", admin_tier="support"))]
+    owner = create_organiser_client(client)
+    application = create_application(client, owner)
+    reviewers = [owner, create_signed_in_client(client, create_account("admin", admin_tier="support"))]
     decisions = ("approved", "declined")
-    responses = at_once(2, lambda n: reviewers[n].patch(f"{LIST}/{application['id']}", {"decision": decisions[n]}))
+    responses = run_concurrently(
+        2, lambda n: reviewers[n].patch(f"{LIST}/{application['id']}", {"decision": decisions[n]})
+    )
     return Counter(map(error_code, responses))
 
 
@@ -60,28 +71,28 @@ def test_without_the_lock_both_decisions_would_count(client: Client, monkeypatch
 
 
 def test_simultaneous_starts_make_one_charge(client: Client) -> None:
-    approved(client, organiser(client), documentsRequired=[])
-    path = f"{LIST}/pay/{link('pay')}"
-    responses = at_once(16, lambda _: client.post(path))
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
+    path = f"{LIST}/pay/{find_mailed_token('pay')}"
+    responses = run_concurrently(16, lambda _: client.post(path))
     assert len({data(response)["paymentId"] for response in responses}) == 1
     assert count("payrail_mock_charge") == count("stall_payment") == 1
 
 
 @pytest.mark.control
 def test_without_lock_and_index_there_would_be_several_charges(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    approved(client, organiser(client), documentsRequired=[])
-    token = link("pay")
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
+    token = find_mailed_token("pay")
     remove_lock(monkeypatch)
-    with without("uq_stall_payment_counting"):
-        at_once(3, lambda _: client.post(f"{LIST}/pay/{token}"))
+    with without_rules("uq_stall_payment_counting"):
+        run_concurrently(3, lambda _: client.post(f"{LIST}/pay/{token}"))
         assert count("payrail_mock_charge") > 1
 
 
 def test_index_alone_refuses_a_second_charge(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    approved(client, organiser(client), documentsRequired=[])
-    token = link("pay")
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
+    token = find_mailed_token("pay")
     remove_lock(monkeypatch)
-    responses = at_once(3, lambda _: client.post(f"{LIST}/pay/{token}"))
+    responses = run_concurrently(3, lambda _: client.post(f"{LIST}/pay/{token}"))
     assert Counter(response.status_code for response in responses)[200] == 1
     assert count("payrail_mock_charge") == 1
 
@@ -104,15 +115,15 @@ def remove_lock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pay_path(client: Client) -> str:
     """The path of a payment that waits for its code."""
-    approved(client, organiser(client), documentsRequired=[])
-    path = f"{LIST}/pay/{link('pay')}"
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
+    path = f"{LIST}/pay/{find_mailed_token('pay')}"
     data(client.post(path))
     return path
 
 
 def codes_at_once(client: Client, path: str, codes: list[str]) -> list[Any]:
     verify = f"{path}/payrail/verify-otp"
-    return at_once(
+    return run_concurrently(
         len(codes),
         lambda n: client.post(verify, {"code": codes[n]}, environ_base={"REMOTE_ADDR": f"127.3.{n}.1"}),
     )
@@ -177,17 +188,17 @@ def tries() -> int:
 
 
 def activate_at_once(client: Client, token: str, callers: int = 32) -> Counter[str]:
-    responses = at_once(
+    responses = run_concurrently(
         callers,
         lambda n: client.post(
-            f"/api/merchant-activation/{token}", activation(), environ_base={"REMOTE_ADDR": f"127.5.{n}.1"}
+            f"/api/merchant-activation/{token}", build_activation_body(), environ_base={"REMOTE_ADDR": f"127.5.{n}.1"}
         ),
     )
     return Counter(map(error_code, responses))
 
 
 def test_thirty_two_activations_open_one_account(client: Client) -> None:
-    result = activate_at_once(client, ready(client, organiser(client)))
+    result = activate_at_once(client, create_ready_application(client, create_organiser_client(client)))
     assert result["SUCCESS"] == 1 and result["LINK_USED"] >= 28, result
     assert set(result) <= {"SUCCESS", "LINK_USED", "BUSY", "CURRENT_PASSWORD_WRONG"}
     assert count("account WHERE 'merchant' = ANY(roles)") == 1
@@ -198,7 +209,7 @@ def test_link_opens_one_account_because_its_use_is_conditional(
     client: Client, monkeypatch: pytest.MonkeyPatch, guarded: bool
 ) -> None:
     """All eight requests read a usable link before one of them writes; each would open its own account."""
-    token = ready(client, organiser(client))
+    token = create_ready_application(client, create_organiser_client(client))
     barrier, numbers, create_account = Barrier(8), iter(range(8)), account_activation.create_account
 
     def open_new_account(session: Any, owner: Any) -> Any:
@@ -219,10 +230,10 @@ def test_link_opens_one_account_because_its_use_is_conditional(
 
 def submit_documents_at_once(client: Client, callers: int) -> tuple[set[int], int]:
     """The statuses of simultaneous submissions, and how often the application advanced."""
-    approved(client, organiser(client), amountMinor=0)
-    token = link("documents")
-    upload(client, token, "identity", "business_registration", "tax_clearance", "food_safety")
-    responses = at_once(callers, lambda _: client.post(f"{LIST}/docs/{token}"))
+    create_approved_application(client, create_organiser_client(client), amountMinor=0)
+    token = find_mailed_token("documents")
+    upload_documents(client, token, "identity", "business_registration", "tax_clearance", "food_safety")
+    responses = run_concurrently(callers, lambda _: client.post(f"{LIST}/docs/{token}"))
     return {response.status_code for response in responses}, count("application_link WHERE purpose = 'activation'")
 
 

@@ -8,9 +8,9 @@ from sqlalchemy import text
 
 from app.clients import storage
 from app.core.transaction import transaction
-from tests.factories.accounts import deliver
-from tests.factories.applications import approved, link, upload
-from tests.factories.events import organiser
+from tests.factories.accounts import run_jobs
+from tests.factories.applications import create_approved_application, find_mailed_token, upload_documents
+from tests.factories.events import create_organiser_client
 from tests.http import Client, data
 
 
@@ -20,33 +20,33 @@ def list_files(app: Flask) -> set[str]:
 
 
 def test_replaced_file_is_deleted_after_the_commit(app: Flask, client: Client) -> None:
-    approved(client, organiser(client))
-    token, before = link("documents"), list_files(app)
-    data(upload(client, token, "identity", "tax_clearance"))
+    create_approved_application(client, create_organiser_client(client))
+    token, before = find_mailed_token("documents"), list_files(app)
+    data(upload_documents(client, token, "identity", "tax_clearance"))
     first = list_files(app) - before
-    data(upload(client, token, "identity"))
+    data(upload_documents(client, token, "identity"))
     assert first < list_files(app)
-    deliver()
+    run_jobs()
     assert len(list_files(app) - before) == 2 and not first <= list_files(app)
 
 
 def test_missing_file_is_not_an_error(app: Flask, client: Client) -> None:
-    approved(client, organiser(client))
-    token = link("documents")
-    data(upload(client, token, "identity"))
+    create_approved_application(client, create_organiser_client(client))
+    token = find_mailed_token("documents")
+    data(upload_documents(client, token, "identity"))
     with transaction() as session:
         (name,) = session.execute(text("SELECT stored_as FROM application_document")).scalars()
-    data(upload(client, token, "identity"))
+    data(upload_documents(client, token, "identity"))
     storage.delete(name)
-    deliver()
+    run_jobs()
     with transaction() as session:
         kind = "kind = 'applications.delete_files'"
         assert session.execute(text(f"SELECT state FROM outbox WHERE {kind}")).scalars().all() == ["done"]
 
 
 def test_file_of_a_late_upload_is_deleted(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    approved(client, organiser(client))
-    token, before = link("documents"), list_files(app)
+    create_approved_application(client, create_organiser_client(client))
+    token, before = find_mailed_token("documents"), list_files(app)
     put = storage.put
 
     def put_and_submit(name: str, content: bytes, *, content_type: str) -> None:
@@ -55,5 +55,5 @@ def test_file_of_a_late_upload_is_deleted(app: Flask, client: Client, monkeypatc
             session.execute(text("UPDATE merchant_application SET documents_submitted_at = now()"))
 
     monkeypatch.setattr(storage, "put", put_and_submit)
-    assert upload(client, token, "identity").status_code == 409
+    assert upload_documents(client, token, "identity").status_code == 409
     assert list_files(app) == before

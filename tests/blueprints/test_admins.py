@@ -7,9 +7,16 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from tests.factories.accounts import PASSWORD, account, customer, mails_to, sign_in, signed_in
-from tests.http import Client, data, refusal
-from tests.races import at_once
+from tests.factories.accounts import (
+    PASSWORD,
+    create_account,
+    create_customer,
+    create_signed_in_client,
+    list_mails_to,
+    sign_in,
+)
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
 from tests.settings import BOOTSTRAP_SECRET
 
 
@@ -29,7 +36,7 @@ def test_bootstrap_secret_creates_one_super_admin(client: Client) -> None:
     response = client.post(
         "/api/auth/register/admin", build_body("second@example.com", bootstrapSecret=BOOTSTRAP_SECRET)
     )
-    assert refusal(response) == (403, "BOOTSTRAP_REFUSED") and count_admins() == 1
+    assert read_error(response) == (403, "BOOTSTRAP_REFUSED") and count_admins() == 1
 
 
 def test_concurrent_bootstraps_create_one_admin(client: Client) -> None:
@@ -39,7 +46,7 @@ def test_concurrent_bootstraps_create_one_admin(client: Client) -> None:
             "/api/auth/register/admin", registration, environ_base={"REMOTE_ADDR": f"127.0.{number}.1"}
         ).status_code
 
-    statuses = at_once(64, register)
+    statuses = run_concurrently(64, register)
     assert statuses.count(201) == 1 and set(statuses) <= {201, 403, 503} and count_admins() == 1
 
 
@@ -53,9 +60,9 @@ def test_wrong_or_missing_secret_creates_no_admin(client: Client, secret: str | 
 def test_five_wrong_secrets_block_the_network(client: Client) -> None:
     for _ in range(5):
         response = client.post("/api/auth/register/admin", build_body(bootstrapSecret="wrong"))
-        assert refusal(response) == (403, "BOOTSTRAP_REFUSED")
+        assert read_error(response) == (403, "BOOTSTRAP_REFUSED")
     response = client.post("/api/auth/register/admin", build_body(bootstrapSecret=BOOTSTRAP_SECRET))
-    assert refusal(response) == (429, "RATE_LIMITED") and count_admins() == 0
+    assert read_error(response) == (429, "RATE_LIMITED") and count_admins() == 0
 
 
 @pytest.mark.parametrize(
@@ -70,7 +77,7 @@ def test_five_wrong_secrets_block_the_network(client: Client) -> None:
     ],
 )
 def test_admin_gives_at_most_own_tier(client: Client, own_tier: str, assigned_tier: str, status: int) -> None:
-    admin_client = signed_in(client, account("admin", admin_tier=own_tier))
+    admin_client = create_signed_in_client(client, create_account("admin", admin_tier=own_tier))
     assert (
         admin_client.post(
             "/api/auth/register/admin", build_body("new@example.com", assignedTier=assigned_tier)
@@ -81,18 +88,23 @@ def test_admin_gives_at_most_own_tier(client: Client, own_tier: str, assigned_ti
 
 
 def test_a_customer_cannot_make_admins(client: Client) -> None:
-    caller = signed_in(client, customer())
-    assert refusal(caller.post("/api/auth/register/admin", build_body())) == (403, "BOOTSTRAP_REFUSED")
+    caller = create_signed_in_client(client, create_customer())
+    assert read_error(caller.post("/api/auth/register/admin", build_body())) == (403, "BOOTSTRAP_REFUSED")
 
 
 def test_bootstrap_secret_makes_own_account_admin(client: Client) -> None:
-    owner = customer(email="boss@example.com")
-    data(signed_in(client, owner).post("/api/auth/register/admin", build_body(bootstrapSecret=BOOTSTRAP_SECRET)), 201)
+    owner = create_customer(email="boss@example.com")
+    data(
+        create_signed_in_client(client, owner).post(
+            "/api/auth/register/admin", build_body(bootstrapSecret=BOOTSTRAP_SECRET)
+        ),
+        201,
+    )
     assert sign_in(client, owner.email)["user"]["roles"] == ["admin", "customer"]
 
 
 def test_command_creates_admins_and_adds_the_role(app: Flask, client: Client) -> None:
-    customer(email="frieda@example.com")
+    create_customer(email="frieda@example.com")
     invoke = app.test_cli_runner().invoke
     options = ["--name", "Frieda", "--password", PASSWORD, "--tier", "support"]
     assert invoke(args=["admin", "create", "--email", "Frieda@example.com", *options]).exit_code == 0
@@ -103,7 +115,7 @@ def test_command_creates_admins_and_adds_the_role(app: Flask, client: Client) ->
     )
     assert sign_in(client, "frieda@example.com")["user"]["roles"] == ["admin", "customer"]
     assert sign_in(client, "new@example.com")["user"]["roles"] == ["admin"]
-    assert "code" in mails_to("new@example.com")[0]["subject"]
+    assert "code" in list_mails_to("new@example.com")[0]["subject"]
 
 
 def test_command_refuses_invisible_names(app: Flask, client: Client) -> None:

@@ -7,9 +7,9 @@ from sqlalchemy import text
 
 from app.core.transaction import transaction
 from tests.allocations.law import assert_books_agree
-from tests.factories.accounts import deliver, mails_to
-from tests.factories.allocations import Block, another, block, claim, token_in
-from tests.http import Client, data, refusal
+from tests.factories.accounts import list_mails_to, run_jobs
+from tests.factories.allocations import Block, claim_slot, create_another_block, create_block, token_in
+from tests.http import Client, data, read_error
 
 HOSTILE = (
     "Zoë 🎪 Groß",
@@ -33,62 +33,62 @@ def pass_time(made: Block, column: str, by: str) -> None:
 
 
 def test_invitation_and_reminder_have_the_same_link(client: Client) -> None:
-    made = block(client, holder={"organisation": "Kalahari Coffee"})
+    made = create_block(client, holder={"organisation": "Kalahari Coffee"})
     (invited,) = made.invite("anna@example.com")
-    (first,) = mails_to("anna@example.com")
+    (first,) = list_mails_to("anna@example.com")
     assert invited["url"] in first["text"] and "Kalahari Coffee" in first["text"]
     data(made.post("remind"))
-    assert invited["url"] in mails_to("anna@example.com")[0]["text"]
+    assert invited["url"] in list_mails_to("anna@example.com")[0]["text"]
 
 
 def test_expired_link_is_not_emailed(client: Client) -> None:
-    made = block(client)
+    made = create_block(client)
     (invited,) = made.invite("anna@example.com")
     data(made.revoke(invited["slotId"]))
-    assert mails_to("anna@example.com") == []
+    assert list_mails_to("anna@example.com") == []
 
 
 def test_ticket_is_emailed_when_claimed_and_when_renamed(client: Client) -> None:
-    made = block(client)
+    made = create_block(client)
     path = f"/api/allocations/allocator/{made.allocator()}"
     mine = data(client.post(path, {"name": "Elago", "email": "elago@example.com"}))
-    assert mine["code"] in mails_to("elago@example.com")[0]["text"]
+    assert mine["code"] in list_mails_to("elago@example.com")[0]["text"]
     renamed = data(client.post(path, {"slotId": mine["slotId"], "name": "Maria", "email": "maria@example.com"}))
-    assert renamed["code"] in mails_to("maria@example.com")[0]["text"]
-    data(claim(client, made.codes(1)[0], email="will@example.com", delivery="will_call"))
-    assert "you are on the list" in mails_to("will@example.com")[0]["subject"]
+    assert renamed["code"] in list_mails_to("maria@example.com")[0]["text"]
+    data(claim_slot(client, made.codes(1)[0], email="will@example.com", delivery="will_call"))
+    assert "you are on the list" in list_mails_to("will@example.com")[0]["subject"]
 
 
 def test_block_is_released_at_its_release_time(client: Client) -> None:
-    made = block(client, quantity=5, releaseAt="2027-06-01T12:00:00")
+    made = create_block(client, quantity=5, releaseAt="2027-06-01T12:00:00")
     assert made.now()["releaseAt"] == "2027-06-01T10:00:00.000Z", "the event's time zone"
     codes = made.codes(2)
-    data(claim(client, codes[0]))
-    deliver()
+    data(claim_slot(client, codes[0]))
+    run_jobs()
     assert made.now()["held"] == 5
     pass_time(made, "release_at", "1 minute")
-    assert refusal(claim(client, codes[1])) == (410, "LINK_EXPIRED"), "also while no worker has come by"
+    assert read_error(claim_slot(client, codes[1])) == (410, "LINK_EXPIRED"), "also while no worker has come by"
     with transaction() as session:
         session.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'allocations.release'"))
-    deliver()
+    run_jobs()
     assert (made.now()["held"], made.now()["released"], made.now()["status"]) == (1, 4, "released")
     assert_books_agree()
 
 
 def test_open_link_expires(client: Client) -> None:
-    made = block(client)
+    made = create_block(client)
     token = made.open_link(expiresAt="2027-01-01")
     pass_time(made, "open_expires_at", "1 second")
-    assert refusal(claim(client, token)) == (410, "LINK_EXPIRED")
+    assert read_error(claim_slot(client, token)) == (410, "LINK_EXPIRED")
     assert data(made.post("open-link"))["status"] == "expired"
 
 
 def test_links_end_with_the_event(client: Client) -> None:
-    made = block(client)
+    made = create_block(client)
     token, (code,) = made.open_link(), made.codes(1)
     data(made.owner.delete(f"/api/events/{made.event['id']}"))
-    assert refusal(claim(client, token)) == refusal(claim(client, code)) == (410, "LINK_EXPIRED")
-    assert refusal(made.owner.post(made.events, {"ticketTypeId": made.ticket_type_id, "quantity": 1})) == (
+    assert read_error(claim_slot(client, token)) == read_error(claim_slot(client, code)) == (410, "LINK_EXPIRED")
+    assert read_error(made.owner.post(made.events, {"ticketTypeId": made.ticket_type_id, "quantity": 1})) == (
         409,
         "EVENT_CLOSED",
     )
@@ -96,11 +96,11 @@ def test_links_end_with_the_event(client: Client) -> None:
 
 @pytest.mark.parametrize("shrink", ["release", "revoke", "move", "free"])
 def test_reduced_block_with_a_price_enqueues_a_credit_note(client: Client, shrink: str) -> None:
-    made = block(client, quantity=3, unitPriceMinor=0 if shrink == "free" else 1000)
+    made = create_block(client, quantity=3, unitPriceMinor=0 if shrink == "free" else 1000)
     verbs: dict[str, Any] = {
         "release": lambda: made.post("release-unused", quantity=1),
         "revoke": lambda: made.revoke(made.claimed(1)[0], returnTo="public"),
-        "move": lambda: made.post("move", toBlockId=another(made).id, quantity=1),
+        "move": lambda: made.post("move", toBlockId=create_another_block(made).id, quantity=1),
     }
     data(verbs.get(shrink, verbs["release"])())
     with transaction() as session:
@@ -110,14 +110,14 @@ def test_reduced_block_with_a_price_enqueues_a_credit_note(client: Client, shrin
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_stored_unchanged(client: Client, name: str) -> None:
-    made = block(client, name=name[:120], holder={"name": name, "organisation": name})
+    made = create_block(client, name=name[:120], holder={"name": name, "organisation": name})
     name = name.replace("\u202e", "")  # a direction control, which every name loses
     assert (made.now()["name"], made.now()["holder"]["name"]) == (name[:120], name)
     name = name.replace("http://127.0.0.1:9/x", "x")  # no link is taken in the name of a guest
     (invited,) = data(made.post("invite", name=name, email="anna@example.com"), 201)["invited"]
-    mail = mails_to("anna@example.com")[0]
+    mail = list_mails_to("anna@example.com")[0]
     assert "<img" not in mail["html"] and "49" not in mail["subject"].replace(made.event["name"], "")
-    mine = data(claim(client, token_in(invited), name=name))
+    mine = data(claim_slot(client, token_in(invited), name=name))
     assert mine["name"] == name
     path = f"{made.events}/will-call"
     assert data(made.owner.get(path, query_string={"q": name[:60]}))["slots"] is not None
@@ -129,11 +129,11 @@ def test_names_are_stored_unchanged(client: Client, name: str) -> None:
 
 def test_old_code_of_a_link_does_not_open_its_slot(client: Client) -> None:
     """Code, link and ticket of an ended slot are invalid, and the new slot has others."""
-    made = block(client, quantity=1)
+    made = create_block(client, quantity=1)
     (code,) = made.codes(1)
-    slot = data(claim(client, code))["slotId"]
+    slot = data(claim_slot(client, code))["slotId"]
     data(made.revoke(slot))
-    assert refusal(claim(client, code)) == (410, "LINK_EXPIRED")
+    assert read_error(claim_slot(client, code)) == (410, "LINK_EXPIRED")
     (fresh,) = made.codes(1)
-    assert fresh != code and data(claim(client, fresh))["slotId"] != slot
-    assert refusal(made.admit(slot)) == (409, "SLOT_REVOKED")
+    assert fresh != code and data(claim_slot(client, fresh))["slotId"] != slot
+    assert read_error(made.admit(slot)) == (409, "SLOT_REVOKED")

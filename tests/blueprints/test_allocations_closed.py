@@ -8,9 +8,9 @@ from sqlalchemy import text
 
 from app.core.transaction import transaction
 from tests.allocations.law import assert_books_agree
-from tests.factories.accounts import deliver, mails_to
-from tests.factories.allocations import Block, another, block, claim, token_in
-from tests.http import Client, data, refusal
+from tests.factories.accounts import list_mails_to, run_jobs
+from tests.factories.allocations import Block, claim_slot, create_another_block, create_block, token_in
+from tests.http import Client, data, read_error
 
 GIVING: dict[str, Callable[[Block], Any]] = {
     "codes": lambda made: made.post("codes", count=1),
@@ -47,30 +47,30 @@ def end(made: Block, how: str) -> None:
 @pytest.mark.parametrize("how", ENDED)
 @pytest.mark.parametrize("verb", GIVING)
 def test_closed_block_gives_out_no_links_and_codes(client: Client, verb: str, how: str) -> None:
-    made = block(client)
+    made = create_block(client)
     made.open_link()
     made.allocator()
     made.invite("waits@example.com")
-    deliver()
+    run_jobs()
     end(made, how)
     before = made.now()
-    assert refusal(GIVING[verb](made)) == (409, ENDED[how])
+    assert read_error(GIVING[verb](made)) == (409, ENDED[how])
     assert made.now() == before
     assert_books_agree()
 
 
 @pytest.mark.parametrize("how", ENDED)
 def test_links_of_an_ended_block_are_gone_and_shown_as_expired(client: Client, how: str) -> None:
-    made = block(client)
+    made = create_block(client)
     path = f"/api/allocations/allocator/{made.allocator()}"
     handed = data(client.post(path, {"name": "Frieda", "email": "frieda@example.com"}))
     tokens = [made.open_link(), *made.codes(1), token_in(made.invite("anna@example.com")[0])]
     end(made, how)
     for token in tokens:
-        assert refusal(client.get(f"/api/allocations/claim/{token}")) == (410, "LINK_EXPIRED")
-        assert refusal(claim(client, token)) == (410, "LINK_EXPIRED")
+        assert read_error(client.get(f"/api/allocations/claim/{token}")) == (410, "LINK_EXPIRED")
+        assert read_error(claim_slot(client, token)) == (410, "LINK_EXPIRED")
     for body in ({"name": "A", "email": "a@example.com"}, {"slotId": handed["slotId"], "name": "B"}):
-        assert refusal(client.post(path, body)) == (410, "LINK_EXPIRED")
+        assert read_error(client.post(path, body)) == (410, "LINK_EXPIRED")
     now = made.now()
     assert [now[name]["status"] for name in ("allocatorLink", "openLink")] == ["expired", "expired"]
     ended = [data(made.post(name, revoke=True))["status"] for name in ("allocator-link", "open-link")]
@@ -80,23 +80,23 @@ def test_links_of_an_ended_block_are_gone_and_shown_as_expired(client: Client, h
 
 @pytest.mark.parametrize("how", ENDED)
 def test_invitation_with_an_expired_link_is_not_emailed(client: Client, how: str) -> None:
-    made = block(client)
+    made = create_block(client)
     made.invite("anna@example.com")
     data(made.post("remind"))
     end(made, how)
-    assert mails_to("anna@example.com") == []
+    assert list_mails_to("anna@example.com") == []
 
 
 @pytest.mark.parametrize("how", ["cancelled", "archived", "over"])
 def test_pack_is_refused_for_a_closed_event(client: Client, how: str) -> None:
-    made = block(client)
+    made = create_block(client)
     end(made, how)
-    assert refusal(made.post("packs", count=1)) == (409, "EVENT_CLOSED")
+    assert read_error(made.post("packs", count=1)) == (409, "EVENT_CLOSED")
 
 
 def test_release_time_ends_only_its_own_block(client: Client) -> None:
-    made = block(client)
-    other = another(made)
+    made = create_block(client)
+    other = create_another_block(made)
     end(made, "released")
     (code,) = other.codes(1)
-    data(claim(client, code))
+    data(claim_slot(client, code))

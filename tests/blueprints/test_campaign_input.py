@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from tests.factories.campaigns import Crowd
-from tests.http import Client, data, problems
+from tests.factories.campaigns import CampaignEvent
+from tests.http import Client, data, list_problems
 
 
 @pytest.fixture
-def crowd(client: Client) -> Crowd:
-    return Crowd(client)
+def crowd(client: Client) -> CampaignEvent:
+    return CampaignEvent(client)
 
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
@@ -57,12 +57,12 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "path", "code"), REFUSED)
-def test_invalid_field_is_reported(crowd: Crowd, fields: dict[str, Any], path: str, code: str) -> None:
-    found = problems(crowd.broadcast(**{"sendNow": False, **fields}))
+def test_invalid_field_is_reported(crowd: CampaignEvent, fields: dict[str, Any], path: str, code: str) -> None:
+    found = list_problems(crowd.broadcast(**{"sendNow": False, **fields}))
     assert found.get(path) == code, found
 
 
-def test_all_problems_are_reported_with_hints(crowd: Crowd) -> None:
+def test_all_problems_are_reported_with_hints(crowd: CampaignEvent) -> None:
     answer = crowd.broadcast(
         title="Hello {fistName} at {venu}",
         href="javascript:1",
@@ -70,13 +70,13 @@ def test_all_problems_are_reported_with_hints(crowd: Crowd) -> None:
         templateId="blanc",
         abTestEnabled=True,
     )
-    assert set(problems(answer)) == {"title", "href", "channels[0]", "templateId", "variantBTitle"}
+    assert set(list_problems(answer)) == {"title", "href", "channels[0]", "templateId", "variantBTitle"}
     said = " ".join(error["message"] for error in answer.get_json()["data"]["errors"])
     assert "{fistName}" in said and "{firstName}" in said and "{venue}" in said and "Did you mean blank?" in said
 
 
-def test_required_fields(crowd: Crowd) -> None:
-    found = problems(crowd.owner.post(f"{crowd.path}/broadcast", {}))
+def test_required_fields(crowd: CampaignEvent) -> None:
+    found = list_problems(crowd.owner.post(f"{crowd.path}/broadcast", {}))
     assert found == dict.fromkeys(
         ("name", "templateId", "title", "body", "channels", "sendNow", "audienceType", "respectPreferences"), "required"
     )
@@ -96,5 +96,5 @@ def test_required_fields(crowd: Crowd) -> None:
         {"scheduledAt": "2027-05-01"},
     ],
 )
-def test_valid_fields_are_accepted(crowd: Crowd, fields: dict[str, Any]) -> None:
+def test_valid_fields_are_accepted(crowd: CampaignEvent, fields: dict[str, Any]) -> None:
     assert data(crowd.broadcast(**{"sendNow": False, **fields}), 202)["status"] in ("draft", "scheduled")

@@ -8,15 +8,21 @@ from typing import Any
 import pytest
 
 from app.core import clock
-from tests.factories.allocations import Block, block
+from tests.factories.allocations import Block, create_block
 from tests.factories.applications import LIST
-from tests.factories.applications import body as application
-from tests.factories.campaigns import Crowd
-from tests.factories.crew import put, stall
-from tests.factories.events import WEEKEND, body, event, organiser, published
-from tests.factories.inventory import Stock, assert_adds_up
-from tests.factories.payouts import PATH, earner, wish
-from tests.http import Client, data, problems
+from tests.factories.applications import build_application_body as application
+from tests.factories.campaigns import CampaignEvent
+from tests.factories.crew import create_stall, replace_crew
+from tests.factories.events import (
+    WEEKEND,
+    build_event_body,
+    create_event,
+    create_organiser_client,
+    create_published_event,
+)
+from tests.factories.inventory import Stock, assert_quantities_match_movements
+from tests.factories.payouts import PATH, build_payout_body, create_earning_merchant
+from tests.http import Client, data, list_problems
 
 MINUTE = timedelta(minutes=1)
 SOON, JUST_NOW = timedelta(seconds=30), timedelta(seconds=-30)
@@ -49,7 +55,7 @@ def test_a_sale_that_is_told_late_stands_before_or_after_a_count_as_it_happened(
     counted = data(stock.adjust(item, counted=5))["movement"]["occurredAt"]
     assert all(each["occurredAt"] <= counted for each in stock.book(item))
     assert stock.book(item)[-1]["counted"] == 5
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 def test_a_report_until_now_holds_what_was_just_booked(client: Client) -> None:
@@ -63,22 +69,22 @@ def test_a_report_until_now_holds_what_was_just_booked(client: Client) -> None:
 
 
 def test_a_payout_and_a_payment_are_scheduled_for_the_future(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    merchant = data(me.post(PATH, wish(1000, mode="schedule", scheduledFor=at(SOON))), 201)
+    me, _ = create_earning_merchant(client, 5000)
+    merchant = data(me.post(PATH, build_payout_body(1000, mode="schedule", scheduledFor=at(SOON))), 201)
     assert merchant["status"] == "scheduled"
-    past = me.post(PATH, wish(1000, mode="schedule", scheduledFor=at(JUST_NOW)))
-    assert problems(past) == {"scheduledFor": "too_small"}
+    past = me.post(PATH, build_payout_body(1000, mode="schedule", scheduledFor=at(JUST_NOW)))
+    assert list_problems(past) == {"scheduledFor": "too_small"}
     data(client.post(LIST, application(mode="schedule", scheduledFor=at(SOON))), 201)
     past = client.post(LIST, application(mode="schedule", scheduledFor=at(JUST_NOW)))
-    assert problems(past) == {"scheduledFor": "too_small"}
+    assert list_problems(past) == {"scheduledFor": "too_small"}
 
 
 def test_a_draft_is_published_at_its_time(client: Client) -> None:
-    owner = organiser(client)
+    owner = create_organiser_client(client)
     soon = {"visibility": "draft", "ticketTypes": [WEEKEND], "publishAt": at(SOON)}
-    made = event(owner, **soon)
+    made = create_event(owner, **soon)
     assert (made["visibility"], made["version"]) == ("draft", 1)
-    assert problems(owner.post("/api/events", body(**{**soon, "publishAt": at(JUST_NOW)}))) == {
+    assert list_problems(owner.post("/api/events", build_event_body(**{**soon, "publishAt": at(JUST_NOW)}))) == {
         "publishAt": "not_in_future"
     }
     listed = data(owner.get("/api/events?mine=true"))["events"]
@@ -94,26 +100,26 @@ def test_a_price_phase_begins_and_ends_at_its_time(client: Client) -> None:
         {"name": "Now", "priceMinor": 200, "startsAt": at(JUST_NOW), "endsAt": at(SOON)},
         {"name": "Later", "priceMinor": 300, "startsAt": at(SOON)},
     ]
-    made = published(organiser(client), ticketTypes=[{**WEEKEND, "phases": phases}])
+    made = create_published_event(create_organiser_client(client), ticketTypes=[{**WEEKEND, "phases": phases}])
     (found,) = data(client.get(f"/api/events/public/{made['id']}/ticket-inventory"))["ticketTypes"]
     assert (found["phase"], found["priceMinor"]) == ("Now", 200)
 
 
 def test_an_event_is_found_from_its_start_to_its_end(client: Client) -> None:
-    owner = organiser(client)
-    ended = published(owner, startDate=at(-timedelta(hours=1)), endDate=at(JUST_NOW))
-    running = published(owner, startDate=at(-timedelta(hours=1)), endDate=at(SOON))
+    owner = create_organiser_client(client)
+    ended = create_published_event(owner, startDate=at(-timedelta(hours=1)), endDate=at(JUST_NOW))
+    running = create_published_event(owner, startDate=at(-timedelta(hours=1)), endDate=at(SOON))
     found = {item["id"] for item in data(client.get("/api/events/public/discover"))["events"]}
     assert running["id"] in found and ended["id"] not in found
 
 
 def test_links_and_reserved_places_end_in_the_future(client: Client) -> None:
-    made: Block = block(client)
-    assert problems(made.post("open-link", expiresAt=at(JUST_NOW))) == {"expiresAt": "in_the_past"}
+    made: Block = create_block(client)
+    assert list_problems(made.post("open-link", expiresAt=at(JUST_NOW))) == {"expiresAt": "in_the_past"}
     assert data(made.post("open-link", expiresAt=at(SOON)))["status"] == "active"
     sent = {"ticketTypeId": made.ticket_type_id, "quantity": 1, "kind": "sponsor", "name": "Gold"}
     past = made.owner.post(made.events, {**sent, "releaseAt": at(JUST_NOW)})
-    assert problems(past) == {"releaseAt": "in_the_past"}
+    assert list_problems(past) == {"releaseAt": "in_the_past"}
     data(made.owner.post(made.events, {**sent, "releaseAt": at(SOON)}), 201)
 
 
@@ -122,25 +128,25 @@ def test_a_promo_code_counts_from_its_start_to_its_end(client: Client) -> None:
         {"code": "OVER", "percentOff": 10, "endsAt": at(JUST_NOW)},
         {"code": "NOW", "percentOff": 10, "startsAt": at(JUST_NOW), "endsAt": at(SOON)},
     ]
-    owner = organiser(client)
-    made = published(owner, promoCodes=codes)
+    owner = create_organiser_client(client)
+    made = create_published_event(owner, promoCodes=codes)
     sent = {"ticketTypeId": made["ticketTypes"][0]["id"], "quantity": 1, "kind": "sponsor", "name": "Gold"}
     path = f"/api/events/{made['id']}/allocations"
-    assert problems(owner.post(path, {**sent, "promoCode": "OVER"})) == {"promoCode": "unknown_value"}
+    assert list_problems(owner.post(path, {**sent, "promoCode": "OVER"})) == {"promoCode": "unknown_value"}
     data(owner.post(path, {**sent, "promoCode": "NOW"}), 201)
 
 
 def test_a_campaign_is_scheduled_for_the_future(client: Client) -> None:
-    crowd = Crowd(client)
+    crowd = CampaignEvent(client)
     past = crowd.broadcast(sendNow=False, scheduledAt=at(JUST_NOW))
-    assert problems(past) == {"scheduledAt": "too_small"}
+    assert list_problems(past) == {"scheduledAt": "too_small"}
     assert crowd.now(crowd.draft(scheduledAt=at(SOON)))["status"] == "scheduled"
 
 
 def test_a_shift_is_told_for_the_last_twelve_hours(client: Client) -> None:
-    me, path = stall(client)
-    (selma,) = put(me, path, {"name": "Selma"})
+    me, path = create_stall(client)
+    (selma,) = replace_crew(me, path, {"name": "Selma"})
     body = {"code": selma["shiftCode"]}
     early = me.post(f"{path}/shift-verify", {**body, "occurredAt": at(JUST_NOW - timedelta(hours=12))})
-    assert problems(early) == {"occurredAt": "too_early"}
+    assert list_problems(early) == {"occurredAt": "too_early"}
     data(me.post(f"{path}/shift-verify", {**body, "occurredAt": at(SOON - timedelta(hours=12))}))

@@ -11,9 +11,9 @@ from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.diagnostics import actions
-from tests.factories.accounts import deliver
-from tests.http import Client, data, problems, refusal
-from tests.races import at_once
+from tests.factories.accounts import run_jobs
+from tests.http import Client, data, list_problems, read_error
+from tests.races import run_concurrently
 
 PATH = "/api/diagnostics/logs"
 
@@ -96,18 +96,18 @@ def test_numbers_beyond_64_bits_are_accepted(client: Client) -> None:
 def test_invalid_report_is_422_and_nothing_is_stored(
     client: Client, body: dict[str, Any], expected: dict[str, str]
 ) -> None:
-    assert problems(client.post(PATH, body)) == expected and kept() == []
+    assert list_problems(client.post(PATH, body)) == expected and kept() == []
 
 
 def test_report_has_a_maximum_size(client: Client) -> None:
-    assert refusal(client.post(PATH, {"events": [{"m": "x" * 262_144}]})) == (413, "PAYLOAD_TOO_LARGE")
+    assert read_error(client.post(PATH, {"events": [{"m": "x" * 262_144}]})) == (413, "PAYLOAD_TOO_LARGE")
     report(client, {"m": "x" * 250_000})
 
 
 def test_limit_is_sixty_reports_a_minute(client: Client) -> None:
     for _ in range(60):
         report(client, {})
-    assert refusal(client.post(PATH, {"events": [{}]})) == (429, "RATE_LIMITED")
+    assert read_error(client.post(PATH, {"events": [{}]})) == (429, "RATE_LIMITED")
     assert len(kept()) == 60
 
 
@@ -118,7 +118,7 @@ def test_reports_are_deleted_after_thirty_days(client: Client) -> None:
             text("UPDATE diagnostic_event SET received_at = now() - interval '30 days 1 minute' WHERE message = 'old'")
         )
         enqueue("diagnostics.sweep")
-    deliver()
+    run_jobs()
     assert [row["message"] for row in kept()] == ["new"]
 
 
@@ -133,7 +133,7 @@ def test_a_network_may_send_five_mebibytes_a_day(client: Client, monkeypatch: py
     for _ in range(2):
         assert sent(client, 10_000, count=4).status_code == 200
     refused = sent(client, 10_000, count=4)
-    assert refusal(refused) == (429, "DIAGNOSTICS_LIMIT") and 80_000 < int(refused.headers["Retry-After"]) <= 86_400
+    assert read_error(refused) == (429, "DIAGNOSTICS_LIMIT") and 80_000 < int(refused.headers["Retry-After"]) <= 86_400
     assert len(kept()) == 8
     assert 'commerce_diagnostics_dropped_total{reason="network_limit"}' in client.get("/metrics").get_data(as_text=True)
     assert sent(client, 10_000, "198.51.100.9").status_code == 200, "another network"
@@ -146,14 +146,14 @@ def test_stored_bytes_are_counted(client: Client, monkeypatch: pytest.MonkeyPatc
     """A control character is one byte of a body and six in the table."""
     monkeypatch.setattr(actions, "BYTES_PER_DAY", replace(actions.BYTES_PER_DAY, count=3000))
     event = {f"part{number}": "\x01" * 300 for number in range(2)}
-    assert refusal(client.post(PATH, {"events": [event]})) == (429, "DIAGNOSTICS_LIMIT")
+    assert read_error(client.post(PATH, {"events": [event]})) == (429, "DIAGNOSTICS_LIMIT")
 
 
 def test_counting_beyond_the_limit_does_not_fail(client: Client) -> None:
     sent(client, 2000)
     with transaction() as session:
         session.execute(text("UPDATE throttle SET hits = 2147483647 WHERE key LIKE 'diagnostics-bytes:%'"))
-    assert refusal(sent(client, 10_000)) == (429, "DIAGNOSTICS_LIMIT")
+    assert read_error(sent(client, 10_000)) == (429, "DIAGNOSTICS_LIMIT")
 
 
 def test_table_keeps_the_newest_events(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ def test_table_stays_small_with_many_networks(app: Flask, client: Client, monkey
         mine = Client(app.test_client())
         return {sent(mine, 2000, f"198.51.{number}.{item}", 20).status_code for item in range(10)}
 
-    answers = at_once(6, flood)
+    answers = run_concurrently(6, flood)
     assert all(response == {200} for response in answers)
     report(client, {"message": "last"})
     assert len(kept()) <= 50 and kept()[-1]["message"] == "last"

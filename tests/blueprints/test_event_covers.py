@@ -8,9 +8,9 @@ from werkzeug.test import TestResponse
 
 from app.core import images
 from tests.core.test_images import picture, png_claiming, svg, truncated
-from tests.factories.accounts import account, signed_in
-from tests.factories.events import organiser, published
-from tests.http import Client, data, problems, refusal
+from tests.factories.accounts import create_account, create_signed_in_client
+from tests.factories.events import create_organiser_client, create_published_event
+from tests.http import Client, data, list_problems, read_error
 
 PATH = "/api/events/upload-cover"
 
@@ -21,7 +21,7 @@ def upload(client: Client, content: bytes, name: str = "cover.jpg") -> TestRespo
 
 
 def test_cover_is_stored_and_served(client: Client) -> None:
-    owner = organiser(client)
+    owner = create_organiser_client(client)
     made = data(upload(owner, picture()), 201)
     assert (made["width"], made["height"]) == (60, 40)
     served = client.get(made["url"].removeprefix("http://localhost:8000"))
@@ -35,15 +35,15 @@ def test_cover_is_stored_and_served(client: Client) -> None:
 
 
 def test_uploaded_url_can_be_the_cover_of_an_event(client: Client) -> None:
-    owner = organiser(client)
+    owner = create_organiser_client(client)
     url = data(upload(owner, picture("PNG"), "cover.png"), 201)["url"]
-    made = published(owner, coverImageUrl=url)
+    made = create_published_event(owner, coverImageUrl=url)
     assert data(client.get("/api/events/public/discover"))["events"][0]["coverImageUrl"] == url
     assert made["coverImageUrl"] == url
 
 
 def test_same_picture_gets_the_same_url(client: Client) -> None:
-    owner = organiser(client)
+    owner = create_organiser_client(client)
     assert data(upload(owner, picture()), 201)["url"] == data(upload(owner, picture()), 201)["url"]
 
 
@@ -59,19 +59,25 @@ def test_same_picture_gets_the_same_url(client: Client) -> None:
     ],
 )
 def test_bad_pictures_are_refused(client: Client, content: bytes, expected: tuple[int, str]) -> None:
-    assert refusal(upload(organiser(client), content, "cover.png")) == expected
+    assert read_error(upload(create_organiser_client(client), content, "cover.png")) == expected
 
 
 def test_missing_file_and_text_are_problems_of_the_field(client: Client) -> None:
-    owner = organiser(client)
-    assert problems(owner.post(PATH, data={"x": "y"}, content_type="multipart/form-data"))["file"] == "required"
-    assert problems(owner.post(PATH, data={"file": "y"}, content_type="multipart/form-data"))["file"] == "invalid_type"
-    assert refusal(owner.post(PATH, {"file": "y"})) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    owner = create_organiser_client(client)
+    assert list_problems(owner.post(PATH, data={"x": "y"}, content_type="multipart/form-data"))["file"] == "required"
+    assert (
+        list_problems(owner.post(PATH, data={"file": "y"}, content_type="multipart/form-data"))["file"]
+        == "invalid_type"
+    )
+    assert read_error(owner.post(PATH, {"file": "y"})) == (415, "UNSUPPORTED_MEDIA_TYPE")
 
 
 def test_only_organisers_and_admins_may_upload(client: Client) -> None:
-    assert refusal(upload(client, picture())) == (401, "TOKEN_MISSING")
-    assert refusal(upload(signed_in(client, account("customer")), picture())) == (403, "ROLE_NOT_ALLOWED")
+    assert read_error(upload(client, picture())) == (401, "TOKEN_MISSING")
+    assert read_error(upload(create_signed_in_client(client, create_account("customer")), picture())) == (
+        403,
+        "ROLE_NOT_ALLOWED",
+    )
 
 
 def test_upload_limit_is_fifty_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +87,7 @@ def test_upload_limit_is_fifty_a_day(client: Client, monkeypatch: pytest.MonkeyP
         raise images.ImageKindUnsupported
 
     monkeypatch.setattr(images, "reencode_image", refuse)
-    owner = organiser(client)
+    owner = create_organiser_client(client)
     found = [upload(owner, b"no picture").status_code for _ in range(52)]
     assert found[:50] == [415] * 50 and found[50:] == [429] * 2
 

@@ -9,15 +9,15 @@ import pytest
 from app.blueprints.events.response_schemas import Discovered, Inventory, PublicEvent
 from app.events import discovery
 from app.web.schema import Schema
-from tests.factories.events import WEEKEND, changed, organiser, published
-from tests.http import Client, data, problems
+from tests.factories.events import WEEKEND, create_organiser_client, create_published_event, update_event
+from tests.http import Client, data, list_problems
 
 DISCOVER = "/api/events/public/discover"
 
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    return organiser(client)
+    return create_organiser_client(client)
 
 
 def names(client: Client, query: str = "") -> list[str]:
@@ -53,7 +53,7 @@ def hence(**ahead: int) -> str:
 def test_words_are_found_by_their_beginnings_without_case_and_accents(
     owner: Client, client: Client, q: str, found: bool
 ) -> None:
-    published(
+    create_published_event(
         owner,
         name="Café Lights",
         venue="Łódź Hall, Παπαδάκη",
@@ -64,9 +64,9 @@ def test_words_are_found_by_their_beginnings_without_case_and_accents(
 
 
 def test_search_without_matches_suggests_similar_names(owner: Client, client: Client) -> None:
-    published(owner, name="Windhoek Lights")
-    published(owner, name="Swakop Jazz", city="Swakopmund")
-    published(owner, name="Secret Windhuk party", visibility="draft")
+    create_published_event(owner, name="Windhoek Lights")
+    create_published_event(owner, name="Swakop Jazz", city="Swakopmund")
+    create_published_event(owner, name="Secret Windhuk party", visibility="draft")
     found = data(client.get(f"{DISCOVER}?q=windhok"))
     assert found["events"] == [] and found["suggestions"][0] == "Windhoek Lights"
     assert data(client.get(f"{DISCOVER}?q=jazzz"))["suggestions"] == ["Swakop Jazz"]
@@ -76,9 +76,9 @@ def test_search_without_matches_suggests_similar_names(owner: Client, client: Cl
 
 
 def test_filters_are_combined(owner: Client, client: Client) -> None:
-    published(owner, **on(1, name="One", city="Lüderitz", category="music", isCashless=True))
-    published(owner, **on(2, name="Two", city="Lüderitz", category="food"))
-    published(owner, **on(3, name="Three", city="Windhoek", category="music"))
+    create_published_event(owner, **on(1, name="One", city="Lüderitz", category="music", isCashless=True))
+    create_published_event(owner, **on(2, name="Two", city="Lüderitz", category="food"))
+    create_published_event(owner, **on(3, name="Three", city="Windhoek", category="music"))
     assert names(client, "city=luderitz") == ["One", "Two"]
     assert names(client, "category=music") == ["One", "Three"]
     assert names(client, "cashless=true") == ["One"] and names(client, "cashless=false") == ["Two", "Three"]
@@ -91,9 +91,9 @@ def test_filters_are_combined(owner: Client, client: Client) -> None:
 
 
 def test_running_events_are_listed_and_past_events_are_not(owner: Client, client: Client) -> None:
-    published(owner, name="Over", startDate=hence(days=-9), endDate=hence(hours=-1))
-    published(owner, name="Running", startDate=hence(days=-8), endDate=hence(days=1))
-    published(owner, name="Coming", startDate=hence(days=1), endDate=hence(days=2))
+    create_published_event(owner, name="Over", startDate=hence(days=-9), endDate=hence(hours=-1))
+    create_published_event(owner, name="Running", startDate=hence(days=-8), endDate=hence(days=1))
+    create_published_event(owner, name="Coming", startDate=hence(days=1), endDate=hence(days=2))
     assert names(client) == ["Running", "Coming"]
     assert names(client, "limit=1") == ["Running"]
     assert [event["name"] for event in data(client.get("/api/events"))["events"]] == ["Running", "Coming"]
@@ -104,10 +104,10 @@ def test_running_events_are_listed_and_past_events_are_not(owner: Client, client
 def test_search_result_does_not_depend_on_the_windows(
     owner: Client, client: Client, monkeypatch: pytest.MonkeyPatch, near: tuple[int, ...]
 ) -> None:
-    published(owner, name="Jazz running", startDate=hence(days=-8), endDate=hence(days=1))
-    published(owner, name="Jazz over", startDate=hence(days=-9), endDate=hence(days=-7))
+    create_published_event(owner, name="Jazz running", startDate=hence(days=-8), endDate=hence(days=1))
+    create_published_event(owner, name="Jazz over", startDate=hence(days=-9), endDate=hence(days=-7))
     for day in range(1, 8):
-        published(owner, **on(day, name=f"{'Jazz' if day % 3 == 0 else 'Rock'} {day}"))
+        create_published_event(owner, **on(day, name=f"{'Jazz' if day % 3 == 0 else 'Rock'} {day}"))
     monkeypatch.setattr(discovery, "NEAR", near)
     assert names(client, "q=jazz") == ["Jazz running", "Jazz 3", "Jazz 6"]
     assert names(client, "q=jazz&from=2027-06-04") == ["Jazz 6"]
@@ -122,29 +122,29 @@ def test_search_result_does_not_depend_on_the_windows(
 
 
 def test_events_are_filtered_and_sorted_by_distance(owner: Client, client: Client) -> None:
-    published(owner, name="Swakop", latitude=-22.68, longitude=14.53)
-    published(owner, name="Windhoek", latitude=-22.56, longitude=17.07)
-    published(owner, name="Okahandja", latitude=-21.98, longitude=16.91)
-    published(owner, name="Nowhere")
+    create_published_event(owner, name="Swakop", latitude=-22.68, longitude=14.53)
+    create_published_event(owner, name="Windhoek", latitude=-22.56, longitude=17.07)
+    create_published_event(owner, name="Okahandja", latitude=-21.98, longitude=16.91)
+    create_published_event(owner, name="Nowhere")
     here = "lat=-22.57&lng=17.08"
     assert names(client, f"{here}&sort=distance") == ["Windhoek", "Okahandja", "Swakop"]
     assert names(client, f"{here}&radiusKm=100&sort=distance") == ["Windhoek", "Okahandja"]
     assert names(client, f"{here}&radiusKm=3") == ["Windhoek"]
     assert names(client, "lat=0&lng=180&radiusKm=20037&sort=distance")[0] in {"Windhoek", "Okahandja", "Swakop"}
-    assert problems(client.get(f"{DISCOVER}?lat=1")) == {"lng": "required"}
-    assert problems(client.get(f"{DISCOVER}?radiusKm=5")) == {"lat": "required"}
-    assert problems(client.get(f"{DISCOVER}?sort=distance")) == {"lat": "required"}
-    assert problems(client.get(f"{DISCOVER}?lat=91&lng=0")) == {"lat": "too_large"}
+    assert list_problems(client.get(f"{DISCOVER}?lat=1")) == {"lng": "required"}
+    assert list_problems(client.get(f"{DISCOVER}?radiusKm=5")) == {"lat": "required"}
+    assert list_problems(client.get(f"{DISCOVER}?sort=distance")) == {"lat": "required"}
+    assert list_problems(client.get(f"{DISCOVER}?lat=91&lng=0")) == {"lat": "too_large"}
 
 
 def test_radius_crosses_the_date_line(owner: Client, client: Client) -> None:
-    published(owner, name="Fiji", latitude=-17.0, longitude=179.9)
+    create_published_event(owner, name="Fiji", latitude=-17.0, longitude=179.9)
     assert names(client, "lat=-17&lng=-179.9&radiusKm=50") == ["Fiji"]
 
 
 def test_names_rank_higher_than_other_words(owner: Client, client: Client) -> None:
-    published(owner, **on(1, name="Braai day", keywords=["jazz"]))
-    published(owner, **on(2, name="Jazz night"))
+    create_published_event(owner, **on(1, name="Braai day", keywords=["jazz"]))
+    create_published_event(owner, **on(2, name="Jazz night"))
     assert names(client, "q=jazz") == ["Braai day", "Jazz night"]
     assert names(client, "q=jazz&sort=relevance") == ["Jazz night", "Braai day"]
     assert names(client, "sort=relevance") == ["Braai day", "Jazz night"]
@@ -153,7 +153,9 @@ def test_names_rank_higher_than_other_words(owner: Client, client: Client) -> No
 @pytest.mark.parametrize("sort", ["startsAt", "relevance&q=lights", "distance&lat=-22&lng=17"])
 def test_pages_have_every_event_once_while_events_are_added(owner: Client, client: Client, sort: str) -> None:
     made = [
-        published(owner, **on(n // 2 + 1, name=f"Lights {n}", latitude=-22 - (n // 2) / 10, longitude=17))["id"]
+        create_published_event(owner, **on(n // 2 + 1, name=f"Lights {n}", latitude=-22 - (n // 2) / 10, longitude=17))[
+            "id"
+        ]
         for n in range(7)
     ]
     seen: list[str] = []
@@ -161,7 +163,7 @@ def test_pages_have_every_event_once_while_events_are_added(owner: Client, clien
     while True:
         found = data(client.get(f"{DISCOVER}?limit=2&sort={sort}{cursor}"))
         seen += [event["id"] for event in found["events"]]
-        published(owner, **on(1, name="Lights added", latitude=-22, longitude=17))
+        create_published_event(owner, **on(1, name="Lights added", latitude=-22, longitude=17))
         if not found["pagination"]["nextCursor"]:
             break
         cursor = f"&cursor={found['pagination']['nextCursor']}"
@@ -172,11 +174,11 @@ def test_pages_have_every_event_once_while_events_are_added(owner: Client, clien
 
 def test_cursor_belongs_to_its_sort(owner: Client, client: Client) -> None:
     for _ in range(2):
-        published(owner)
+        create_published_event(owner)
     cursor = data(client.get(f"{DISCOVER}?limit=1"))["pagination"]["nextCursor"]
-    assert problems(client.get(f"{DISCOVER}?sort=relevance&q=a&cursor={cursor}")) == {"cursor": "invalid_cursor"}
-    assert problems(client.get(f"{DISCOVER}?cursor=x")) == {"cursor": "invalid_cursor"}
-    assert problems(client.get(f"{DISCOVER}?limit=101")) == {"limit": "too_large"}
+    assert list_problems(client.get(f"{DISCOVER}?sort=relevance&q=a&cursor={cursor}")) == {"cursor": "invalid_cursor"}
+    assert list_problems(client.get(f"{DISCOVER}?cursor=x")) == {"cursor": "invalid_cursor"}
+    assert list_problems(client.get(f"{DISCOVER}?limit=101")) == {"limit": "too_large"}
     assert client.get(f"{DISCOVER}?colour=red").status_code == 200
 
 
@@ -230,7 +232,7 @@ STOCK_KEYS = ["allocated", "available", "id", "name", "phase", "phaseEndsAt", "p
 
 
 def test_public_responses_have_exactly_these_keys(owner: Client, client: Client) -> None:
-    made = published(owner, **FULL)
+    made = create_published_event(owner, **FULL)
     assert list(data(client.get(DISCOVER))["events"][0]) == SUMMARY_KEYS
     answer = client.get(f"/api/events/public/{made['id']}")
     page = data(answer)
@@ -252,7 +254,7 @@ def test_public_responses_have_exactly_these_keys(owner: Client, client: Client)
     ],
 )
 def test_ready_json_matches_the_schema(owner: Client, client: Client, path: str, schema: type[Schema]) -> None:
-    made = published(owner, **FULL)
+    made = create_published_event(owner, **FULL)
     answer = client.get(path.format(**made))
     operation = path.partition("?")[0]
     document = client.get("/openapi.json").get_json()
@@ -265,7 +267,7 @@ def test_ready_json_matches_the_schema(owner: Client, client: Client, path: str,
 
 
 def test_etag_gives_304_until_a_change(owner: Client, client: Client) -> None:
-    made = published(owner)
+    made = create_published_event(owner)
     for path in (DISCOVER, f"/api/events/public/{made['id']}", f"/api/events/public/{made['id']}/ticket-inventory"):
         first = client.get(path)
         again = client.with_(If_None_Match=first.headers["ETag"]).get(path)
@@ -274,5 +276,5 @@ def test_etag_gives_304_until_a_change(owner: Client, client: Client) -> None:
         assert client.with_(If_None_Match='"other"').get(path).status_code == 200
         assert first.headers["X-Request-Id"] != client.get(path).headers["X-Request-Id"]
     tag = client.get(DISCOVER).headers["ETag"]
-    changed(owner, made, name="Another name")
+    update_event(owner, made, name="Another name")
     assert client.with_(If_None_Match=tag).get(DISCOVER).status_code == 200

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from tests.factories.events import body, event, organiser, published
-from tests.http import Client, data, problems, refusal
+from tests.factories.events import build_event_body, create_event, create_organiser_client, create_published_event
+from tests.http import Client, data, list_problems, read_error
 
 TYPE = {"name": "Day", "priceMinor": 100, "quantity": 5}
 
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    return organiser(client)
+    return create_organiser_client(client)
 
 
 BAD: list[tuple[dict[str, Any], str, str]] = [
@@ -103,7 +103,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
 def test_invalid_field_is_reported_and_nothing_is_created(
     owner: Client, fields: dict[str, Any], path: str, code: str
 ) -> None:
-    assert problems(owner.post("/api/events", body(**fields))) == {path: code}
+    assert list_problems(owner.post("/api/events", build_event_body(**fields))) == {path: code}
     assert data(owner.get("/api/events?mine=true"))["events"] == []
 
 
@@ -111,15 +111,15 @@ def test_invalid_field_is_reported_and_nothing_is_created(
 def test_invalid_change_is_reported_and_nothing_is_changed(
     owner: Client, fields: dict[str, Any], path: str, code: str
 ) -> None:
-    made = event(owner, ticketTypes=[{**TYPE, "name": "Other"}])
-    assert problems(owner.patch(f"/api/events/{made['id']}", fields)) == {path: code}
+    made = create_event(owner, ticketTypes=[{**TYPE, "name": "Other"}])
+    assert list_problems(owner.patch(f"/api/events/{made['id']}", fields)) == {path: code}
     assert data(owner.get(f"/api/events/{made['id']}")) == made
 
 
 def test_all_problems_are_reported_under_the_sent_names(owner: Client) -> None:
-    sent = {**body(), "name": "", "latitude": 91, "country": "??", "startsAt": "never"}
+    sent = {**build_event_body(), "name": "", "latitude": 91, "country": "??", "startsAt": "never"}
     del sent["startDate"], sent["city"]
-    assert problems(owner.post("/api/events", sent)) == {
+    assert list_problems(owner.post("/api/events", sent)) == {
         "name": "too_short",
         "latitude": "too_large",
         "country": "unknown_value",
@@ -129,24 +129,26 @@ def test_all_problems_are_reported_under_the_sent_names(owner: Client) -> None:
 
 
 def test_six_fields_are_required(owner: Client) -> None:
-    found = problems(owner.post("/api/events", {}))
+    found = list_problems(owner.post("/api/events", {}))
     assert found == dict.fromkeys(["name", "startDate", "endDate", "venue", "city", "country"], "required")
 
 
 def test_starts_at_is_the_same_as_start_date(owner: Client) -> None:
-    sent = body(startsAt="2027-06-04T18:00:00Z", endsAt="2027-06-05T18:00:00Z")
+    sent = build_event_body(startsAt="2027-06-04T18:00:00Z", endsAt="2027-06-05T18:00:00Z")
     del sent["startDate"], sent["endDate"]
     made = data(owner.post("/api/events", sent), 201)
     assert made["startsAt"] == "2027-06-04T18:00:00.000Z"
     both = {**sent, "startDate": "2027-06-04T18:00:00Z"}
     assert data(owner.post("/api/events", both), 201)["startsAt"] == made["startsAt"]
-    assert problems(owner.post("/api/events", {**sent, "startDate": "2027-06-03"})) == {"startDate": "contradiction"}
+    assert list_problems(owner.post("/api/events", {**sent, "startDate": "2027-06-03"})) == {
+        "startDate": "contradiction"
+    }
     wrong = {**sent, "endsAt": "2027-06-03"}
-    assert problems(owner.post("/api/events", wrong)) == {"endsAt": "contradiction"}
+    assert list_problems(owner.post("/api/events", wrong)) == {"endsAt": "contradiction"}
 
 
 def test_markup_in_a_name_stays_text(owner: Client, client: Client) -> None:
-    made = published(owner, name="<script>alert(1)</script>")
+    made = create_published_event(owner, name="<script>alert(1)</script>")
     assert made["name"] == "<script>alert(1)</script>"
     answer = client.get(f"/api/events/public/{made['id']}")
     assert answer.mimetype == "application/json" and data(answer)["name"] == made["name"]
@@ -173,14 +175,14 @@ def test_every_field_is_returned_as_sent(owner: Client) -> None:
         "tables": [{"name": "Front", "seats": 8, "priceMinor": 800000, "quantity": 10}],
         "promotion": {"headline": "Two nights", "href": "/lights"},
     }
-    made = event(owner, **sent)
+    made = create_event(owner, **sent)
     assert {name: made[name] for name in sent} == sent
-    later = event(owner, lineup=[{"name": "Ees", "stage": "River", "startsAt": "2027-06-05T20:00:00"}])
+    later = create_event(owner, lineup=[{"name": "Ees", "stage": "River", "startsAt": "2027-06-05T20:00:00"}])
     assert later["lineup"] == [{"name": "Ees", "stage": "River", "startsAt": "2027-06-05T18:00:00.000Z"}]
 
 
 def test_response_can_be_sent_back(owner: Client) -> None:
-    made = published(
+    made = create_published_event(
         owner,
         keywords="river",
         lineup=[{"name": "Ees", "startsAt": "2027-06-05T20:00:00"}],
@@ -199,7 +201,7 @@ def test_response_can_be_sent_back(owner: Client) -> None:
 
 
 def test_null_clears_optional_fields(owner: Client) -> None:
-    made = event(
+    made = create_event(
         owner,
         description="x",
         latitude=1,
@@ -213,11 +215,11 @@ def test_null_clears_optional_fields(owner: Client) -> None:
     names = ("description", "latitude", "longitude", "capacity", "category", "coverImageUrl", "promotion")
     cleared = data(owner.patch(f"/api/events/{made['id']}", {**dict.fromkeys(names), "keywords": None}))
     assert [cleared[name] for name in names] == [None] * 7 and cleared["keywords"] == []
-    assert problems(owner.patch(f"/api/events/{made['id']}", {"name": None})) == {"name": "required"}
+    assert list_problems(owner.patch(f"/api/events/{made['id']}", {"name": None})) == {"name": "required"}
 
 
 def test_empty_url_clears_the_field(owner: Client) -> None:
-    made = event(owner, coverImageUrl="https://example.com/c.jpg", promotion={"href": "", "imageUrl": ""})
+    made = create_event(owner, coverImageUrl="https://example.com/c.jpg", promotion={"href": "", "imageUrl": ""})
     assert made["promotion"] == {}
     assert data(owner.patch(f"/api/events/{made['id']}", {"coverImageUrl": ""}))["coverImageUrl"] is None
 
@@ -225,7 +227,7 @@ def test_empty_url_clears_the_field(owner: Client) -> None:
 @pytest.mark.parametrize("raw", ['{"name": NaN}', '{"latitude": Infinity}', '{"name": "a", "name": "b"', "[]", '"x"'])
 def test_body_must_be_an_object(owner: Client, raw: str) -> None:
     answer = owner.post("/api/events", data=raw, content_type="application/json")
-    assert refusal(answer)[0] in (400, 422)
+    assert read_error(answer)[0] in (400, 422)
 
 
 @pytest.mark.parametrize(
@@ -242,5 +244,5 @@ def test_body_must_be_an_object(owner: Client, raw: str) -> None:
     ],
 )
 def test_time_zone_follows_the_country(owner: Client, country: str, code: str, zone: str) -> None:
-    made = event(owner, country=country)
+    made = create_event(owner, country=country)
     assert (made["country"], made["timezone"]) == (code, zone)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories.events import event, organiser
+from tests.factories.events import create_event, create_organiser_client
 from tests.http import Client, data
 
 BERLIN = {"country": "DE", "startDate": "2027-01-01T12:00:00", "endDate": "2027-12-31T12:00:00"}
@@ -29,25 +29,25 @@ def phase(**times: str) -> list[dict[str, Any]]:
     ],
 )
 def test_end_of_sales_is_stored_as_instant(client: Client, local: str, utc: str) -> None:
-    assert event(organiser(client), **BERLIN, salesEndAt=local)["salesEndAt"] == utc
+    assert create_event(create_organiser_client(client), **BERLIN, salesEndAt=local)["salesEndAt"] == utc
 
 
 @pytest.mark.parametrize(("local", "utc"), [(GAP, "2027-03-28T01:30:00.000Z"), (OVERLAP, "2027-10-31T00:30:00.000Z")])
 def test_publish_at_and_phases_are_stored_as_instants(client: Client, local: str, utc: str) -> None:
-    owner = organiser(client)
-    made = event(owner, **BERLIN, capacity=5, publishAt=local, ticketTypes=phase(startsAt=local))
+    owner = create_organiser_client(client)
+    made = create_event(owner, **BERLIN, capacity=5, publishAt=local, ticketTypes=phase(startsAt=local))
     assert made["publishAt"] == utc
     assert made["ticketTypes"][0]["phases"][0]["startsAt"] == utc
 
 
 def test_date_means_start_of_day_and_for_an_end_end_of_day(client: Client) -> None:
-    made = event(organiser(client), country="DE", startDate="2027-07-01", endDate="2027-07-01")
+    made = create_event(create_organiser_client(client), country="DE", startDate="2027-07-01", endDate="2027-07-01")
     assert made["startsAt"] == "2027-06-30T22:00:00.000Z" and made["endsAt"] == "2027-07-01T21:59:59.000Z"
 
 
 def test_new_time_zone_keeps_instants_and_applies_to_new_times(client: Client) -> None:
-    owner = organiser(client)
-    made = event(owner, **BERLIN)
+    owner = create_organiser_client(client)
+    made = create_event(owner, **BERLIN)
     changed = data(owner.patch(f"/api/events/{made['id']}", {"timezone": "Africa/Windhoek"}))
     assert changed["startsAt"] == made["startsAt"]
     body = {"timezone": "Asia/Tokyo", "startDate": "2027-01-01T12:00:00"}

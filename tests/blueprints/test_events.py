@@ -1,12 +1,12 @@
 """Events, as organisers and the public see them."""
 
-from tests.factories.events import organiser, published
+from tests.factories.events import create_organiser_client, create_published_event
 from tests.http import Client, data
 
 
 def test_event_is_created_published_and_found_with_its_tickets(client: Client) -> None:
-    owner = organiser(client)
-    made = published(owner, name="Windhoek Lights")
+    owner = create_organiser_client(client)
+    made = create_published_event(owner, name="Windhoek Lights")
     assert made["visibility"] == "published" and made["startsAt"] == "2027-06-04T16:00:00.000Z"
     found = data(client.get("/api/events/public/discover?q=wind"))
     assert found["events"] == [

@@ -19,9 +19,9 @@ from app.core.db import db
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from tests.clients.identity_provider import IdentityProvider
-from tests.factories.accounts import PASSWORD, customer, mails_to, sign_in, signed_in
-from tests.http import Client, data, problems, refusal
-from tests.races import at_once
+from tests.factories.accounts import PASSWORD, create_customer, create_signed_in_client, list_mails_to, sign_in
+from tests.http import Client, data, list_problems, read_error
+from tests.races import run_concurrently
 from tests.settings import settings_for
 
 ADDRESS = "frieda@example.com"
@@ -76,72 +76,72 @@ def test_linked_identity_signs_in_with_any_address(client: Client, google: Ident
 
 
 def test_verified_address_links_to_verified_account(client: Client, google: IdentityProvider) -> None:
-    owner = customer(email=ADDRESS)
+    owner = create_customer(email=ADDRESS)
     login = data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
     assert login["user"]["id"] == owner.id and sign_in(client, ADDRESS, PASSWORD)
-    assert "linked" in mails_to(ADDRESS)[0]["subject"]
+    assert "linked" in list_mails_to(ADDRESS)[0]["subject"]
 
 
 def test_a_verified_provider_address_retires_an_unverified_account(client: Client, google: IdentityProvider) -> None:
-    squatter = customer(email=ADDRESS, verified=False)
-    old_client = signed_in(client, squatter)
+    squatter = create_customer(email=ADDRESS, verified=False)
+    old_client = create_signed_in_client(client, squatter)
     login = data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
     assert login["user"]["id"] != squatter.id and login["user"]["email"] == ADDRESS
-    assert refusal(old_client.get("/api/auth/me")) == (401, "SESSION_ENDED")
+    assert read_error(old_client.get("/api/auth/me")) == (401, "SESSION_ENDED")
     response = client.post("/api/auth/login", {"email": ADDRESS, "password": PASSWORD})
-    assert refusal(response) == (401, "INVALID_CREDENTIALS")
+    assert read_error(response) == (401, "INVALID_CREDENTIALS")
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_unverified_provider_address_creates_no_account(client: Client, google: IdentityProvider, known: bool) -> None:
     if known:
-        customer(email=ADDRESS)
+        create_customer(email=ADDRESS)
     response = sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS, email_verified=False))
-    assert refusal(response) == (409, "EMAIL_NOT_VERIFIED_BY_PROVIDER")
+    assert read_error(response) == (409, "EMAIL_NOT_VERIFIED_BY_PROVIDER")
     assert db.session.query(Account).count() == known
 
 
 def test_an_unverified_account_links_nothing(client: Client, google: IdentityProvider) -> None:
-    caller = signed_in(client, customer(email=ADDRESS, verified=False))
+    caller = create_signed_in_client(client, create_customer(email=ADDRESS, verified=False))
     response = sign_in_by_google(caller, google.token(sub="g-1", email="squatter@example.com"))
-    assert refusal(response) == (403, "EMAIL_NOT_VERIFIED")
+    assert read_error(response) == (403, "EMAIL_NOT_VERIFIED")
     assert data(caller.get("/api/auth/identities")) == {"identities": []}
 
 
 def test_identities_are_listed_and_unlinked(client: Client, google: IdentityProvider) -> None:
-    owner = customer(email=ADDRESS)
-    caller, other = signed_in(client, owner), signed_in(client, owner)
+    owner = create_customer(email=ADDRESS)
+    caller, other = create_signed_in_client(client, owner), create_signed_in_client(client, owner)
     data(sign_in_by_google(caller, google.token(sub="g-1", email=ADDRESS)))
     (identity,) = data(caller.get("/api/auth/identities"))["identities"]
     assert identity["provider"] == "google" and identity["linkedAt"].endswith("Z")
-    assert refusal(caller.delete("/api/auth/identities/apple")) == (404, "NOT_FOUND")
+    assert read_error(caller.delete("/api/auth/identities/apple")) == (404, "NOT_FOUND")
     assert data(caller.delete("/api/auth/identities/google")) == {}
     assert data(caller.get("/api/auth/identities")) == {"identities": []}
-    assert refusal(other.get("/api/auth/me")) == (401, "SESSION_ENDED"), "sessions of the identity have ended"
-    assert "removed" in mails_to(ADDRESS)[0]["subject"]
+    assert read_error(other.get("/api/auth/me")) == (401, "SESSION_ENDED"), "sessions of the identity have ended"
+    assert "removed" in list_mails_to(ADDRESS)[0]["subject"]
 
 
 def test_last_sign_in_method_cannot_be_removed(client: Client, google: IdentityProvider) -> None:
     login = data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
     caller = client.as_(login["accessToken"])
-    assert refusal(caller.delete("/api/auth/identities/google")) == (409, "LAST_SIGN_IN_METHOD")
+    assert read_error(caller.delete("/api/auth/identities/google")) == (409, "LAST_SIGN_IN_METHOD")
     assert len(data(caller.get("/api/auth/identities"))["identities"]) == 1
 
 
 def create_passwordless_caller(client: Client) -> Client:
     """A caller without a password, with Google and Apple linked."""
-    owner = customer(email=ADDRESS, password_hash=None)
+    owner = create_customer(email=ADDRESS, password_hash=None)
     with transaction() as session:
         for provider in ("google", "apple"):
             session.add(ExternalIdentity(provider=provider, subject=f"{provider}-1", account_id=owner.id))
-    return signed_in(client, owner)
+    return create_signed_in_client(client, owner)
 
 
 def unlink_concurrently(client: Client) -> list[int]:
     caller, providers = create_passwordless_caller(client), ["google", "apple"]
     return sorted(
         response.status_code
-        for response in at_once(2, lambda number: caller.delete(f"/api/auth/identities/{providers[number]}"))
+        for response in run_concurrently(2, lambda number: caller.delete(f"/api/auth/identities/{providers[number]}"))
     )
 
 
@@ -170,9 +170,9 @@ def test_without_lock_both_identities_are_unlinked(client: Client, monkeypatch: 
 
 
 def test_signed_in_caller_links_own_account(client: Client, google: IdentityProvider) -> None:
-    owner = customer(email=ADDRESS)
+    owner = create_customer(email=ADDRESS)
     token = google.token(sub="g-1", email="other@example.com")
-    login = data(sign_in_by_google(signed_in(client, owner), token))
+    login = data(sign_in_by_google(create_signed_in_client(client, owner), token))
     assert login["user"]["id"] == owner.id
     second_login = data(sign_in_by_google(client, google.token(sub="g-1", email="other@example.com")))
     assert second_login["user"]["id"] == owner.id
@@ -180,7 +180,7 @@ def test_signed_in_caller_links_own_account(client: Client, google: IdentityProv
 
 def test_ended_session_links_nothing(client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reset ends the session while the request to link waits for the provider's keys."""
-    owner = customer()
+    owner = create_customer()
     original_verify = external_login.verify_identity_token
 
     def verify_and_reset(*arguments: Any, **fields: Any) -> Any:
@@ -190,8 +190,8 @@ def test_ended_session_links_nothing(client: Client, google: IdentityProvider, m
         return identity
 
     monkeypatch.setattr(external_login, "verify_identity_token", verify_and_reset)
-    response = signed_in(client, owner).post("/api/auth/google", {"id_token": google.token()})
-    assert refusal(response) == (401, "INVALID_CREDENTIALS")
+    response = create_signed_in_client(client, owner).post("/api/auth/google", {"id_token": google.token()})
+    assert read_error(response) == (401, "INVALID_CREDENTIALS")
     assert db.session.query(ExternalIdentity).count() == 0
 
 
@@ -199,7 +199,11 @@ def sign_in_during_an_unlinking(
     client: Client, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, int]:
     """The statuses of a sign-in whose identity is unlinked after its lookup, and of the unlinking."""
-    caller, original_create, lookup_done = signed_in(client, customer(email=ADDRESS)), sessions.create_session, Event()
+    caller, original_create, lookup_done = (
+        create_signed_in_client(client, create_customer(email=ADDRESS)),
+        sessions.create_session,
+        Event(),
+    )
     data(sign_in_by_google(caller, google.token(sub="g-1", email=ADDRESS)))
     token = google.token(sub="g-1", email="other@example.com")
 
@@ -215,7 +219,7 @@ def sign_in_during_an_unlinking(
         return caller.delete("/api/auth/identities/google")
 
     monkeypatch.setattr(sessions, "create_session", create_slowly)
-    login_response, unlink_response = at_once(2, run)
+    login_response, unlink_response = run_concurrently(2, run)
     return login_response.status_code, unlink_response.status_code
 
 
@@ -235,27 +239,28 @@ def test_without_second_check_sign_in_during_unlinking_succeeds(
 
 def test_identity_of_another_account_is_not_linked(client: Client, google: IdentityProvider) -> None:
     data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS)))
-    caller = signed_in(client, customer())
+    caller = create_signed_in_client(client, create_customer())
     response = sign_in_by_google(caller, google.token(sub="g-1", email=ADDRESS))
-    assert refusal(response) == (409, "IDENTITY_LINKED_ELSEWHERE")
+    assert read_error(response) == (409, "IDENTITY_LINKED_ELSEWHERE")
 
 
 def test_identity_token_works_once(client: Client, google: IdentityProvider) -> None:
     token = google.token(sub="g-1", email=ADDRESS)
     assert data(sign_in_by_google(client, token))
-    assert refusal(sign_in_by_google(client, token)) == (401, "IDENTITY_REJECTED")
+    assert read_error(sign_in_by_google(client, token)) == (401, "IDENTITY_REJECTED")
 
 
 def test_nonce_of_the_token_must_be_sent(client: Client, google: IdentityProvider) -> None:
     token = google.token(sub="g-1", email=ADDRESS, nonce="n-1")
-    assert problems(sign_in_by_google(client, token)) == {"nonce": "required"}
+    assert list_problems(sign_in_by_google(client, token)) == {"nonce": "required"}
     assert data(sign_in_by_google(client, token, nonce="n-1")), "the refused request has not used the token"
 
 
 def test_sent_nonce_must_be_in_the_token(client: Client, google: IdentityProvider) -> None:
-    assert refusal(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS), nonce="n-1"))[0] == 401
+    assert read_error(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS), nonce="n-1"))[0] == 401
     assert (
-        refusal(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-2"))[0] == 401
+        read_error(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-2"))[0]
+        == 401
     )
     assert data(sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS, nonce="n-1"), nonce="n-1"))
 
@@ -273,7 +278,7 @@ def test_sent_nonce_must_be_in_the_token(client: Client, google: IdentityProvide
 def test_invalid_identity_token_is_401(client: Client, google: IdentityProvider, claims: dict[str, object]) -> None:
     token = google.token(**{"sub": "g-1", "email": ADDRESS, **claims})
     response = sign_in_by_google(client, token)
-    assert refusal(response) == (401, "IDENTITY_REJECTED") and response.headers["WWW-Authenticate"] == "Bearer"
+    assert read_error(response) == (401, "IDENTITY_REJECTED") and response.headers["WWW-Authenticate"] == "Bearer"
     assert db.session.query(Account).count() == 0
 
 
@@ -286,15 +291,15 @@ def test_cached_keys_work_during_an_outage(client: Client, google: IdentityProvi
 def test_an_outage_before_the_first_key_is_503(client: Client, google: IdentityProvider) -> None:
     google.down()
     response = sign_in_by_google(client, google.token(sub="g-1", email=ADDRESS))
-    assert refusal(response) == (503, "PROVIDER_UNAVAILABLE") and response.headers["Retry-After"]
+    assert read_error(response) == (503, "PROVIDER_UNAVAILABLE") and response.headers["Retry-After"]
 
 
 def test_provider_without_settings_is_503(client: Client) -> None:
-    assert refusal(sign_in_by_google(client, "a.b.c")) == (503, "PROVIDER_NOT_CONFIGURED")
+    assert read_error(sign_in_by_google(client, "a.b.c")) == (503, "PROVIDER_NOT_CONFIGURED")
 
 
 def test_concurrent_first_sign_ins_create_one_account(client: Client, google: IdentityProvider) -> None:
     tokens = [google.token(sub="g-1", email=ADDRESS) for _ in range(16)]
-    responses = at_once(16, lambda number: sign_in_by_google(client, tokens[number]))
+    responses = run_concurrently(16, lambda number: sign_in_by_google(client, tokens[number]))
     assert {response.status_code for response in responses} == {200}
     assert len({data(response)["user"]["id"] for response in responses}) == 1

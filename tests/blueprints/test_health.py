@@ -8,9 +8,10 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.transaction import transaction
+from app.version import __version__
 from tests.http import Client, data
 from tests.settings import app_for
-from tests.timing import timely
+from tests.timing import assert_in_time
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def test_health_touches_nothing(client: Client) -> None:
         count = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
         before = connection.scalar(count)
         for _ in range(100):
-            assert data(client.get("/health")) == {"ok": True}
+            assert data(client.get("/health")) == {"ok": True, "version": __version__}
         assert connection.scalar(count) == before
 
 
@@ -75,10 +76,10 @@ def test_without_a_database_it_is_not_ready_within_two_seconds(app: Flask, url: 
     for _ in range(2):
         started = perf_counter()
         response = client.get("/ready")
-        timely(perf_counter() - started < 2)
+        assert_in_time(perf_counter() - started < 2)
         assert response.status_code == 503 and response.headers["Retry-After"] == "2"
         assert response.get_json()["data"]["database"] == "down"
-    assert data(client.get("/health")) == {"ok": True}
+    assert data(client.get("/health")) == {"ok": True, "version": __version__}
 
 
 def test_without_redis_it_is_ready_all_the_same(app: Flask) -> None:
@@ -92,4 +93,4 @@ def test_a_flood_of_probes_asks_the_database_once_a_second(fresh: Client) -> Non
     started = perf_counter()
     for _ in range(200):
         fresh.get("/ready")
-    timely(perf_counter() - started < 1.5)
+    assert_in_time(perf_counter() - started < 1.5)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import xlsxwriter
 
-from tests.factories.inventory import SHEETS, Stock, assert_adds_up, rows
-from tests.http import Client, data, problems, refusal
-from tests.races import at_once
-from tests.timing import timely
+from tests.factories.inventory import SHEETS, Stock, assert_quantities_match_movements, build_csv
+from tests.http import Client, data, list_problems, read_error
+from tests.races import run_concurrently
+from tests.timing import assert_in_time
 
 LEVELS = ("parLevel", "minOrderQty", "reorderLevel")
 PLAIN = SHEETS / "plain-utf8.csv"
@@ -29,7 +29,7 @@ def counts(found: dict[str, Any]) -> tuple[int, int, int]:
 
 
 def wrong(answer: Any) -> list[tuple[int, str, str]]:
-    assert refusal(answer) == (422, "IMPORT_REJECTED"), answer.get_data(as_text=True)
+    assert read_error(answer) == (422, "IMPORT_REJECTED"), answer.get_data(as_text=True)
     found = answer.get_json()["data"]
     assert counts(found) == (0, 0, 0)
     return [(error["row"], error["column"], error["code"]) for error in found["errors"]]
@@ -55,7 +55,7 @@ def test_every_dialect_says_the_same(stock: Stock, client: Client, name: str) ->
     plain = Stock(client)
     assert counts(data(plain.form(PLAIN.read_bytes()))) == (60, 0, 0)
     assert [values(item) for item in stock.items(sort="sku")] == [values(item) for item in plain.items(sort="sku")]
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 def test_texts_are_kept_as_they_are(stock: Stock) -> None:
@@ -90,7 +90,7 @@ def test_seven_bad_rows_are_told_by_row_and_column_and_nothing_is_written(stock:
 def test_a_partial_import_writes_what_is_right(stock: Stock) -> None:
     found = data(stock.sheet(SHEETS / "seven-bad-rows.csv", mode="partial"))
     assert counts(found) == (13, 0, 0) and found["errorCount"] == 7 and len(stock.items()) == 13
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 @pytest.mark.parametrize(
@@ -108,14 +108,14 @@ def test_what_is_incomplete_says_where(stock: Stock, name: str, expected: list[t
 @pytest.mark.parametrize(
     ("sheet", "expected"),
     [
-        (rows('A,"Lager'), [(2, "", "malformed_row")]),
-        (rows("A,Lager,1,1,1,1,0,0,9"), [(2, "", "too_many_cells")]),
+        (build_csv('A,"Lager'), [(2, "", "malformed_row")]),
+        (build_csv("A,Lager,1,1,1,1,0,0,9"), [(2, "", "too_many_cells")]),
         ("sku,SKU\nA,B\n", [(1, "sku", "duplicate_column")]),
-        (rows("A,,1,1,1,1,0,0", "B,Bier,1,1,1,1,,0"), [(2, "name", "required"), (3, "reserved", "required")]),
-        (rows("A,Lager,1,1,1,1,1,1"), [(2, "onHand", "insufficient_stock")]),
-        (rows("A,Lager\x07,1,1,1,1,0,0"), [(2, "name", "invalid_characters")]),
-        (rows("A,Lager,1,1,1,1.0005,0,0"), [(2, "onHand", "too_precise")]),
-        (rows("A,Lager,1,1,1,1e3,0,0"), [(2, "onHand", "invalid_number")]),
+        (build_csv("A,,1,1,1,1,0,0", "B,Bier,1,1,1,1,,0"), [(2, "name", "required"), (3, "reserved", "required")]),
+        (build_csv("A,Lager,1,1,1,1,1,1"), [(2, "onHand", "insufficient_stock")]),
+        (build_csv("A,Lager\x07,1,1,1,1,0,0"), [(2, "name", "invalid_characters")]),
+        (build_csv("A,Lager,1,1,1,1.0005,0,0"), [(2, "onHand", "too_precise")]),
+        (build_csv("A,Lager,1,1,1,1e3,0,0"), [(2, "onHand", "invalid_number")]),
     ],
 )
 def test_each_thing_that_is_wrong_has_its_code(stock: Stock, sheet: str, expected: list[tuple[int, str, str]]) -> None:
@@ -135,7 +135,7 @@ def test_a_known_item_is_changed_and_blank_cells_keep_what_is_there(stock: Stock
         "cold",
     )
     assert stock.book(item)[-1]["reason"] == "correction" and stock.book(item)[-1]["delta"] == -2.5
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 def test_the_same_bytes_change_stock_once(stock: Stock) -> None:
@@ -160,12 +160,12 @@ def test_five_thousand_rows_with_one_bad_change_nothing(stock: Stock) -> None:
     stock.item(sku="S-1", onHand=3)
     lines = [f"S-{n},Item {n},1,1,1,{n % 9},0,0" for n in range(1, 5001)]
     lines[4321] = "S-4322,Item,1,1,1,many,0,0"
-    assert wrong(stock.sheet(rows(*lines))) == [(4323, "onHand", "invalid_number")]
+    assert wrong(stock.sheet(build_csv(*lines))) == [(4323, "onHand", "invalid_number")]
     (only,) = stock.items()
     assert only["onHand"] == 3 and only["version"] == 1
     lines[4321] = "S-4322,Item,1,1,1,4,0,0"
-    assert counts(data(stock.sheet(rows(*lines)))) == (4999, 1, 0)
-    assert_adds_up()
+    assert counts(data(stock.sheet(build_csv(*lines)))) == (4999, 1, 0)
+    assert_quantities_match_movements()
 
 
 def bomb() -> bytes:
@@ -213,16 +213,16 @@ def test_what_is_no_sheet_is_refused_quickly(stock: Stock, content: bytes, expec
     answer = stock.sheet(content)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert refusal(answer) in expected
+    assert read_error(answer) in expected
     assert peak < 3 * len(content) + 8 * 1024 * 1024
-    timely(time.monotonic() - started < 5)
+    assert_in_time(time.monotonic() - started < 5)
 
 
 @pytest.mark.parametrize("make", [bomb, far_out])
 def test_a_hostile_workbook_takes_down_nothing_but_its_reader(stock: Stock, make: Any) -> None:
     started = time.monotonic()
-    assert refusal(stock.form(make(), "stock.xlsx")) == (415, "NOT_A_SPREADSHEET")
-    timely(time.monotonic() - started < 10)
+    assert read_error(stock.form(make(), "stock.xlsx")) == (415, "NOT_A_SPREADSHEET")
+    assert_in_time(time.monotonic() - started < 10)
 
 
 def test_cells_of_a_workbook_are_read_as_they_show(stock: Stock) -> None:
@@ -254,10 +254,10 @@ def test_a_formula_without_its_value_says_so(stock: Stock) -> None:
 
 
 def test_a_file_has_to_be_sent(stock: Stock) -> None:
-    assert problems(stock.owner.post(f"{stock.path}/import")) == {"file": "required"}
-    assert problems(stock.owner.post(f"{stock.path}/import", data={"x": "y"}, content_type="multipart/form-data"))
-    assert refusal(stock.owner.post(f"{stock.path}/import", {"sku": "A"})) == (415, "UNSUPPORTED_MEDIA_TYPE")
-    assert problems(stock.sheet(PLAIN, mode="perhaps")) == {"mode": "unknown_value"}
+    assert list_problems(stock.owner.post(f"{stock.path}/import")) == {"file": "required"}
+    assert list_problems(stock.owner.post(f"{stock.path}/import", data={"x": "y"}, content_type="multipart/form-data"))
+    assert read_error(stock.owner.post(f"{stock.path}/import", {"sku": "A"})) == (415, "UNSUPPORTED_MEDIA_TYPE")
+    assert list_problems(stock.sheet(PLAIN, mode="perhaps")) == {"mode": "unknown_value"}
 
 
 def test_the_same_key_imports_once(stock: Stock) -> None:
@@ -284,7 +284,9 @@ def test_an_export_imports_back_unchanged_and_no_cell_is_a_formula(stock: Stock)
     assert not [cell for row in table[1:] for cell in row if cell[:1] in tuple("=+-@\t\r＝＋－＠")]
     assert len(table) == 1 + 60 + len(payloads) and len(table[0]) == 22
     assert counts(data(stock.sheet(exported))) == (0, 0, 60 + len(payloads))
-    assert at_once(1, lambda _: stock.export()) == [exported], "also when the request is over before it is read"
+    assert run_concurrently(1, lambda _: stock.export()) == [exported], (
+        "also when the request is over before it is read"
+    )
     copy = Stock(Client(stock.owner.flask))
     assert counts(data(copy.sheet(exported))) == (60 + len(payloads), 0, 0)
     assert copy.export() == exported

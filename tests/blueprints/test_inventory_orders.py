@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
-from tests.factories.inventory import Stock, assert_adds_up
-from tests.http import Client, data, problems
+from tests.factories.inventory import Stock, assert_quantities_match_movements
+from tests.http import Client, data, list_problems
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_orders_are_grouped_by_supplier_and_nothing_is_ordered_twice(stock: Stoc
     again = data(stock.owner.post(f"{stock.path}/reorder/apply"))
     assert (again["items"], again["orders"], again["more"]) == (0, [], False)
     assert stock.read(cups)["onOrder"] == 26
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 def test_what_was_ordered_and_is_low_again_is_ordered_again(stock: Stock) -> None:
@@ -47,7 +47,7 @@ def test_what_was_ordered_and_is_low_again_is_ordered_again(stock: Stock) -> Non
     data(stock.adjust(item, -12, reason="sold"))
     (order,) = data(stock.owner.post(f"{stock.path}/reorder/apply"))["orders"]
     assert order["lines"][0]["quantity"] == 12
-    assert problems(stock.owner.post(f"{stock.path}/reorder/apply", {"itemIds": "all"}))
+    assert list_problems(stock.owner.post(f"{stock.path}/reorder/apply", {"itemIds": "all"}))
 
 
 @pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext reads what is on the page")
@@ -84,4 +84,4 @@ def test_variance_is_counted_against_the_book(stock: Stock) -> None:
     file = stock.owner.get(f"{stock.path}/variance.csv?from=2020-01-01")
     (line,) = csv.DictReader(io.StringIO(file.get_data().decode("utf-8-sig")))
     assert (line["name"], line["expected"], line["variance"], line["value"]) == ("'=Lager", "9", "-2.5", "-6.25")
-    assert problems(stock.owner.get(f"{stock.path}/variance?from=yesterday")) == {"from": "invalid_time"}
+    assert list_problems(stock.owner.get(f"{stock.path}/variance?from=yesterday")) == {"from": "invalid_time"}

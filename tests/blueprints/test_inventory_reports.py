@@ -16,10 +16,10 @@ from app.core.outbox import enqueue
 from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
 from app.inventory.reports.definitions import REPORTS
-from tests.counting import statements
-from tests.factories.accounts import account, signed_in
+from tests.counting import record_statements
+from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.inventory import Stock
-from tests.http import Client, data, problems, refusal
+from tests.http import Client, data, list_problems, read_error
 
 TODAY = datetime.now(UTC).astimezone(ZoneInfo("Africa/Windhoek")).date()
 HOSTILE = {
@@ -211,21 +211,21 @@ def test_texts_of_people_are_texts(stock: Stock, kind: str) -> None:
 
 def test_unknown_types_formats_and_days_are_told_at_once(stock: Stock) -> None:
     wrong = {"type": "gossip", "format": "docx", "withinDays": "367", "from": "yesterday"}
-    assert set(problems(stock.owner.get(f"{stock.path}/reports", query_string=wrong))) == set(wrong)
+    assert set(list_problems(stock.owner.get(f"{stock.path}/reports", query_string=wrong))) == set(wrong)
     backwards = {"type": "movements", "from": "2026-03-02", "to": "2026-03-01"}
-    assert problems(stock.owner.get(f"{stock.path}/reports", query_string=backwards)) == {"to": "too_small"}
+    assert list_problems(stock.owner.get(f"{stock.path}/reports", query_string=backwards)) == {"to": "too_small"}
     long = {"type": "movements", "from": "2024-03-02", "to": "2026-03-01"}
-    assert problems(stock.owner.get(f"{stock.path}/reports", query_string=long)) == {"from": "too_large"}
+    assert list_problems(stock.owner.get(f"{stock.path}/reports", query_string=long)) == {"from": "too_large"}
 
 
 @pytest.mark.parametrize("format", ["json", "csv", "pdf"])
 def test_who_may_read_a_report(stock: Stock, client: Client, format: str) -> None:
     path = f"{stock.path}/reports?format={format}"
-    assert refusal(client.get(path))[0] == 401
+    assert read_error(client.get(path))[0] == 401
     for role in ("customer", "merchant"):
-        assert refusal(signed_in(client, account(role)).get(path)) == (403, "ROLE_NOT_ALLOWED")
-    assert refusal(signed_in(client, account("organiser")).get(path)) == (404, "NOT_FOUND")
-    analyst = signed_in(client, account("admin", admin_tier="analyst"))
+        assert read_error(create_signed_in_client(client, create_account(role)).get(path)) == (403, "ROLE_NOT_ALLOWED")
+    assert read_error(create_signed_in_client(client, create_account("organiser")).get(path)) == (404, "NOT_FOUND")
+    analyst = create_signed_in_client(client, create_account("admin", admin_tier="analyst"))
     assert analyst.get(path).status_code == (202 if format == "pdf" else 200)
 
 
@@ -233,9 +233,9 @@ def test_a_job_is_seen_by_those_who_may_see_the_stock_alone(stock: Stock, client
     made = asked(stock)
     other = Stock(client)
     for path in (stock.path, other.path):
-        assert refusal(other.owner.get(f"{path}/reports?jobId={made['jobId']}"))[0] == 404
-    assert refusal(stock.owner.get(f"{stock.path}/reports?jobId={'0' * 24}"))[0] == 404
-    assert refusal(stock.owner.get(f"{stock.path}/reports?jobId=nonsense"))[0] == 404
+        assert read_error(other.owner.get(f"{path}/reports?jobId={made['jobId']}"))[0] == 404
+    assert read_error(stock.owner.get(f"{stock.path}/reports?jobId={'0' * 24}"))[0] == 404
+    assert read_error(stock.owner.get(f"{stock.path}/reports?jobId=nonsense"))[0] == 404
 
 
 def test_a_link_is_good_for_five_minutes_and_for_its_file_alone(
@@ -248,18 +248,19 @@ def test_a_link_is_good_for_five_minutes_and_for_its_file_alone(
     answer = client.get(link)
     assert answer.status_code == 200 and answer.headers["Cache-Control"] == "private, no-store"
     assert f"stock-summary-{TODAY}.pdf" in answer.headers["Content-Disposition"]
-    assert refusal(client.get(link[:-1] + ("A" if link[-1] != "A" else "B")))[0] == 404
+    changed = link[:-5] + ("A" if link[-5] != "A" else "B") + link[-4:]
+    assert read_error(client.get(changed))[0] == 404
     other = Stock(client)
-    assert refusal(client.get(link.replace(stock.event["id"], other.event["id"])))[0] == 404
+    assert read_error(client.get(link.replace(stock.event["id"], other.event["id"])))[0] == 404
     head, _, token = link.rpartition("/")
     stranger = signed_downloads.sign_download_token("document-read", made["jobId"], token.split(".")[1])[0]
-    assert refusal(client.get(f"{head}/{stranger}"))[0] == 404, "a permit for another purpose"
-    outsider = account("organiser")
+    assert read_error(client.get(f"{head}/{stranger}"))[0] == 404, "a permit for another purpose"
+    outsider = create_account("organiser")
     for_outsider = signed_downloads.sign_download_token("stock-file", made["jobId"], outsider.id)[0]
-    assert refusal(client.get(f"{head}/{for_outsider}"))[0] == 404, "given once, but no longer allowed"
+    assert read_error(client.get(f"{head}/{for_outsider}"))[0] == 404, "given once, but no longer allowed"
     later = datetime.now(UTC).timestamp() + signed_downloads.READABLE_SECONDS + 2
     monkeypatch.setattr("itsdangerous.timed.time.time", lambda: later)
-    assert refusal(client.get(link)) == (410, "STOCK_LINK_EXPIRED")
+    assert read_error(client.get(link)) == (410, "STOCK_LINK_EXPIRED")
 
 
 def test_the_same_question_is_drawn_once_at_a_time(stock: Stock) -> None:
@@ -277,14 +278,14 @@ def test_so_many_an_hour(stock: Stock, app: Flask) -> None:
         session.execute(text("UPDATE throttle SET hits = 120"))
     run_due_jobs(worker="test")
     answer = stock.owner.get(f"{stock.path}/reports?format=pdf")
-    assert refusal(answer) == (429, "RATE_LIMITED") and int(answer.headers["Retry-After"]) > 0
+    assert read_error(answer) == (429, "RATE_LIMITED") and int(answer.headers["Retry-After"]) > 0
 
 
 @pytest.mark.parametrize(("format", "most"), [("json", 6), ("csv", 6), ("pdf", 7)])
 def test_a_report_asks_little(stock: Stock, format: str, most: int) -> None:
     """A PDF is a job, which holds the event: it may be removed meanwhile."""
     report(stock, "summary")
-    with statements() as seen:
+    with record_statements() as seen:
         answer = stock.owner.get(f"{stock.path}/reports?type=movements&format={format}")
         answer.get_data()
     assert len(seen) <= most, seen
@@ -298,8 +299,8 @@ def test_files_are_forgotten(stock: Stock) -> None:
         session.execute(text("UPDATE inventory_job SET created_at = now() - interval '3 days'"))
         enqueue("inventory.housekeeping")
     run_due_jobs(worker="test")
-    assert refusal(stock.owner.get(f"{stock.path}/reports?jobId={made['jobId']}"))[0] == 404
-    assert refusal(stock.owner.get(link))[0] == 404
+    assert read_error(stock.owner.get(f"{stock.path}/reports?jobId={made['jobId']}"))[0] == 404
+    assert read_error(stock.owner.get(link))[0] == 404
 
 
 def test_days_are_those_of_the_event(client: Client) -> None:

@@ -7,10 +7,10 @@ import pytest
 
 from app.inventory import change_feed
 from app.web.streams import connection_limits
-from tests.factories.accounts import account, sign_in, signed_in
-from tests.factories.events import event
-from tests.factories.inventory import Stock, rows
-from tests.http import Client, refusal
+from tests.factories.accounts import create_account, create_signed_in_client, sign_in
+from tests.factories.events import create_event
+from tests.factories.inventory import Stock, build_csv
+from tests.http import Client, read_error
 from tests.streams import Event, events_of
 
 
@@ -37,7 +37,7 @@ def test_it_begins_with_the_stock_as_it_is(stock: Stock) -> None:
 
 
 def test_a_large_stock_comes_in_parts_and_only_the_last_has_an_id(stock: Stock) -> None:
-    stock.sheet(rows(*(f"S-{n:03},Item,1,1,1,1,0,0" for n in range(401))))
+    stock.sheet(build_csv(*(f"S-{n:03},Item,1,1,1,1,0,0" for n in range(401))))
     found = stream(stock)
     assert [(len(item.data["items"]), item.data["more"], bool(item.id)) for item in found] == [
         (200, True, False),
@@ -88,7 +88,7 @@ def test_a_position_that_is_too_old_means_looking_again(stock: Stock) -> None:
 
 def test_a_large_import_means_looking_again(stock: Stock) -> None:
     position = stream(stock)[-1].id
-    stock.sheet(rows(*(f"S-{n:03},Item,1,1,1,1,0,0" for n in range(600))))
+    stock.sheet(build_csv(*(f"S-{n:03},Item,1,1,1,1,0,0" for n in range(600))))
     assert [item.name for item in stream(stock, position)] == ["resync", *["snapshot"] * 3]
 
 
@@ -125,28 +125,28 @@ def test_a_forged_position_tells_no_more_than_changes(stock: Stock) -> None:
 
 def test_nobody_else_may_listen(stock: Stock, client: Client) -> None:
     path = f"{stock.path}/stream"
-    assert refusal(client.get(path)) == (401, "TOKEN_MISSING")
+    assert read_error(client.get(path)) == (401, "TOKEN_MISSING")
     token = stock.owner.headers["Authorization"].removeprefix("Bearer ")
     for name in ("token", "access_token", "jwt"):
-        assert refusal(client.get(path, query_string={name: token})) == (401, "TOKEN_MISSING"), "never in an address"
-    assert refusal(Stock(client).owner.get(path)) == (404, "NOT_FOUND")
-    customer = account()
+        assert read_error(client.get(path, query_string={name: token})) == (401, "TOKEN_MISSING"), "never in an address"
+    assert read_error(Stock(client).owner.get(path)) == (404, "NOT_FOUND")
+    customer = create_account()
     signed_in = client.as_(str(sign_in(client, customer.email)["accessToken"]))
-    assert refusal(signed_in.get(path)) == (403, "ROLE_NOT_ALLOWED")
-    assert refusal(stock.owner.get(path, query_string={"onHand": "much"})) == (422, "VALIDATION_FAILED")
+    assert read_error(signed_in.get(path)) == (403, "ROLE_NOT_ALLOWED")
+    assert read_error(stock.owner.get(path, query_string={"onHand": "much"})) == (422, "VALIDATION_FAILED")
 
 
 def test_an_account_without_a_verified_address_may_not_listen(client: Client) -> None:
-    owner = signed_in(client, account("organiser", verified=False))
-    path = f"/api/events/{event(owner)['id']}/inventory"
+    owner = create_signed_in_client(client, create_account("organiser", verified=False))
+    path = f"/api/events/{create_event(owner)['id']}/inventory"
     assert owner.get(path).status_code == 200
-    assert refusal(owner.get(f"{path}/stream")) == (403, "EMAIL_NOT_VERIFIED")
+    assert read_error(owner.get(f"{path}/stream")) == (403, "EMAIL_NOT_VERIFIED")
 
 
 def test_a_network_with_its_share_is_told_to_wait(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_limits, "MAX_PER_NETWORK", 0)
     answer = stock.owner.get(f"{stock.path}/stream")
-    assert refusal(answer) == (429, "TOO_MANY_STREAMS_FROM_NETWORK") and answer.headers["Retry-After"] == "5"
+    assert read_error(answer) == (429, "TOO_MANY_STREAMS_FROM_NETWORK") and answer.headers["Retry-After"] == "5"
 
 
 def test_head_tells_the_head(stock: Stock) -> None:
@@ -159,7 +159,7 @@ def test_places_are_given_back(stock: Stock) -> None:
     for _ in range(7):
         stream(stock)
     for _ in range(7):
-        assert refusal(stock.owner.get(f"{stock.path}x/stream"))[0] == 404
+        assert read_error(stock.owner.get(f"{stock.path}x/stream"))[0] == 404
 
 
 def test_an_event_is_one_line_of_json(stock: Stock) -> None:

@@ -9,10 +9,10 @@ from sqlalchemy import text
 
 from app.core.db import db
 from tests.factories.accounts import PASSWORD
-from tests.factories.allocations import block, claim
-from tests.factories.applications import applied
-from tests.factories.events import organiser, published
-from tests.http import Client, data, problems
+from tests.factories.allocations import claim_slot, create_block
+from tests.factories.applications import create_application
+from tests.factories.events import create_organiser_client, create_published_event
+from tests.http import Client, data, list_problems
 
 TAGS = "".join(chr(0xE0000 + ord(item)) for item in "free entry")
 DIRTY, CLEAN = f"\ufeffFri\u200beda\u202e Amu\u2066pol\u00ado{TAGS}", "Frieda Amupolo"
@@ -21,7 +21,7 @@ PERSIAN = "مهدی\u200cزاده"
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    return organiser(client)
+    return create_organiser_client(client)
 
 
 def test_accounts(client: Client) -> None:
@@ -36,15 +36,15 @@ def test_accounts(client: Client) -> None:
 
 
 def test_a_name_of_invisible_characters_is_no_name(client: Client) -> None:
-    made = block(client)
+    made = create_block(client)
     (code,) = made.codes(1)
-    assert problems(claim(made.owner, code, name="\u200b\u3164\u202e")) == {"name": "too_short"}
+    assert list_problems(claim_slot(made.owner, code, name="\u200b\u3164\u202e")) == {"name": "too_short"}
 
 
 def test_guests_and_holders(client: Client) -> None:
-    made = block(client, holder={"name": DIRTY, "organisation": DIRTY})
+    made = create_block(client, holder={"name": DIRTY, "organisation": DIRTY})
     (code,) = made.codes(1)
-    assert data(claim(made.owner, code, name=DIRTY))["name"] == CLEAN
+    assert data(claim_slot(made.owner, code, name=DIRTY))["name"] == CLEAN
     invited = data(made.post("invite", recipients=[{"name": DIRTY, "email": "guest@example.com"}]), 201)
     assert invited["invited"][0]["name"] == CLEAN
     block_data = made.now()
@@ -53,13 +53,13 @@ def test_guests_and_holders(client: Client) -> None:
 
 
 def test_stalls(client: Client, owner: Client) -> None:
-    made = applied(client, owner, businessName=DIRTY, contactName=DIRTY, stallType=DIRTY)
+    made = create_application(client, owner, businessName=DIRTY, contactName=DIRTY, stallType=DIRTY)
     application = data(owner.get(f"/api/merchant-applications/{made['id']}"))
     assert [application[name] for name in ("businessName", "contactName", "stallType")] == [CLEAN] * 3
 
 
 def test_imported_guests(app: Flask, owner: Client, tmp_path: Path) -> None:
-    event: dict[str, Any] = published(owner)
+    event: dict[str, Any] = create_published_event(owner)
     path = tmp_path / "tickets.csv"
     path.write_text(f"reference,ticketType,name\nR1,Week\u200bend pass,{DIRTY}\nR2,Weekend pass,{PERSIAN}\n")
     result = app.test_cli_runner().invoke(args=["tickets", "import", str(path), "--event", event["id"]])

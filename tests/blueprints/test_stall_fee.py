@@ -12,16 +12,16 @@ from app.clients.payrail.mock import MockRail
 from app.clients.payrail.mock_rules import Pace
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from tests.factories.accounts import deliver, mails_to
-from tests.factories.applications import CODE, EMAIL, LIST, approved, link
-from tests.factories.events import organiser
-from tests.http import Client, data, problems, refusal
+from tests.factories.accounts import list_mails_to, run_jobs
+from tests.factories.applications import CODE, EMAIL, LIST, create_approved_application, find_mailed_token
+from tests.factories.events import create_organiser_client
+from tests.http import Client, data, list_problems, read_error
 
 
 def make_payable_fee(client: Client, **fields: object) -> str:
     """The path for paying the fee of an approved application without documents."""
-    approved(client, organiser(client), documentsRequired=[], **fields)
-    return f"{LIST}/pay/{link('pay')}"
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[], **fields)
+    return f"{LIST}/pay/{find_mailed_token('pay')}"
 
 
 def send_code(client: Client, path: str, code: str = CODE) -> TestResponse:
@@ -53,8 +53,8 @@ def test_otp_is_another_name_for_code(client: Client) -> None:
     path = make_payable_fee(client)
     client.post(path)
     verify = f"{path}/payrail/verify-otp"
-    assert problems(client.post(verify, {})) == {"code": "required"}
-    assert problems(client.post(verify, {"code": CODE, "otp": "654321"})) == {"otp": "unexpected_value"}
+    assert list_problems(client.post(verify, {})) == {"code": "required"}
+    assert list_problems(client.post(verify, {"code": CODE, "otp": "654321"})) == {"otp": "unexpected_value"}
     assert data(client.post(verify, {"otp": CODE}))["status"] == "paid"
 
 
@@ -63,8 +63,8 @@ def test_five_wrong_codes_end_the_payment(client: Client) -> None:
     first = data(client.post(path))["paymentId"]
     for tries_left in (4, 3, 2, 1, 0):
         response = send_code(client, path, "000000")
-        assert refusal(response) == (422, "OTP_WRONG") and response.get_json()["data"]["triesLeft"] == tries_left
-    assert refusal(send_code(client, path)) == (409, "PAYMENT_EXPIRED")
+        assert read_error(response) == (422, "OTP_WRONG") and response.get_json()["data"]["triesLeft"] == tries_left
+    assert read_error(send_code(client, path)) == (409, "PAYMENT_EXPIRED")
     assert data(client.get(path))["lastFailure"] == "expired"
     assert data(client.post(path))["paymentId"] != first
     assert data(send_code(client, path))["status"] == "paid"
@@ -74,12 +74,12 @@ def test_code_expires_after_five_minutes(client: Client) -> None:
     path = make_payable_fee(client)
     client.post(path)
     age_payments(301)
-    assert refusal(send_code(client, path)) == (409, "PAYMENT_EXPIRED")
+    assert read_error(send_code(client, path)) == (409, "PAYMENT_EXPIRED")
     assert data(client.get(path))["status"] == "due"
 
 
 def test_code_without_a_payment_is_refused(client: Client) -> None:
-    assert refusal(send_code(client, make_payable_fee(client))) == (409, "PAYMENT_NOT_STARTED")
+    assert read_error(send_code(client, make_payable_fee(client))) == (409, "PAYMENT_NOT_STARTED")
 
 
 def test_wallet_gets_three_codes_in_ten_minutes_and_six_a_day(client: Client) -> None:
@@ -88,7 +88,7 @@ def test_wallet_gets_three_codes_in_ten_minutes_and_six_a_day(client: Client) ->
         data(client.post(path))
         age_payments(301)
     response = client.post(path)
-    assert refusal(response) == (429, "RATE_LIMITED") and 0 < int(response.headers["Retry-After"]) <= 600
+    assert read_error(response) == (429, "RATE_LIMITED") and 0 < int(response.headers["Retry-After"]) <= 600
     with transaction() as session:
         session.execute(text("UPDATE throttle SET ends_at = now() WHERE key LIKE 'pay-codes:%'"))
     for _ in range(3):
@@ -97,7 +97,7 @@ def test_wallet_gets_three_codes_in_ten_minutes_and_six_a_day(client: Client) ->
     with transaction() as session:
         session.execute(text("UPDATE throttle SET ends_at = now() WHERE key LIKE 'pay-codes:%'"))
     response = client.post(path)
-    assert refusal(response) == (429, "RATE_LIMITED") and int(response.headers["Retry-After"]) > 3600
+    assert read_error(response) == (429, "RATE_LIMITED") and int(response.headers["Retry-After"]) > 3600
 
 
 def test_another_wallet_replaces_the_payment(client: Client) -> None:
@@ -110,7 +110,7 @@ def test_another_wallet_replaces_the_payment(client: Client) -> None:
 def test_after_a_declined_payment_another_wallet_can_pay(client: Client) -> None:
     path = make_payable_fee(client, payrailMsisdn="+264811230001")
     client.post(path)
-    assert refusal(send_code(client, path)) == (409, "PAYMENT_DECLINED")
+    assert read_error(send_code(client, path)) == (409, "PAYMENT_DECLINED")
     assert data(client.get(path))["lastFailure"] == "declined"
     client.post(path, {"payrailMsisdn": "081 123 4567"})
     assert data(send_code(client, path))["status"] == "paid"
@@ -124,13 +124,13 @@ def test_unknown_outcome_is_queried_and_never_charged_again(
     started = data(client.post(path))["paymentId"]
     for response in (send_code(client, path), send_code(client, path), client.get(path)):
         assert data(response)["status"] == "processing" and data(response)["paymentId"] == started
-    assert refusal(client.post(path)) == (409, "PAYMENT_IN_PROGRESS")
+    assert read_error(client.post(path)) == (409, "PAYMENT_IN_PROGRESS")
     with transaction() as session:
         session.execute(text("SELECT pg_sleep(0.6)"))
         enqueue("applications.settle_payment", payment_id=started)
-    deliver()
+    run_jobs()
     assert data(client.get(path))["status"] == "paid"
-    assert any("receipt" in mail["subject"] for mail in mails_to(EMAIL))
+    assert any("receipt" in mail["subject"] for mail in list_mails_to(EMAIL))
 
 
 def test_interrupted_payment_waits_until_its_code_expires_at_the_rail(client: Client) -> None:
@@ -139,7 +139,7 @@ def test_interrupted_payment_waits_until_its_code_expires_at_the_rail(client: Cl
     with transaction() as session:
         session.execute(text("UPDATE stall_payment SET status = 'processing', tries = 1"))
         enqueue("applications.settle_payment", payment_id=started)
-    deliver()
+    run_jobs()
     assert data(client.get(path))["status"] == "processing", "nobody knows whether the code has reached the rail"
     with transaction() as session:
         session.execute(text("UPDATE payrail_mock_charge SET created_at = created_at - interval '301 s'"))
@@ -152,7 +152,7 @@ def test_interrupted_start_continues_as_the_same_charge(client: Client) -> None:
     started = data(client.post(path))["paymentId"]
     with transaction() as session:
         session.execute(text("UPDATE stall_payment SET status = 'starting', expires_at = NULL"))
-    assert refusal(send_code(client, path)) == (409, "PAYMENT_NOT_STARTED")
+    assert read_error(send_code(client, path)) == (409, "PAYMENT_NOT_STARTED")
     assert data(client.post(path))["paymentId"] == started
 
 
@@ -172,14 +172,14 @@ def test_no_payment_starts_while_the_rail_is_disabled(
 ) -> None:
     path = make_payable_fee(client)
     monkeypatch.setitem(app.extensions, "payrail", DisabledRail())
-    assert refusal(client.post(path)) == (503, "PAYRAIL_DISABLED")
+    assert read_error(client.post(path)) == (503, "PAYRAIL_DISABLED")
     with transaction() as session:
         assert session.execute(text("SELECT count(*) FROM stall_payment")).scalar_one() == 0
 
 
 def test_wallet_is_required_if_the_application_has_none(client: Client) -> None:
     path = make_payable_fee(client, payrailMsisdn=None)
-    assert problems(client.post(path)) == {"payrailMsisdn": "required"}
+    assert list_problems(client.post(path)) == {"payrailMsisdn": "required"}
     assert data(client.post(path, {"payrailMsisdn": "081 123 4567"}))["status"] == "otp_required"
 
 

@@ -11,10 +11,10 @@ from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.blueprints.test_stall_fee import make_payable_fee, send_code
 from tests.clients.rail import KEY, SECRET, journal_of, serving
-from tests.factories.accounts import deliver, mails_to
+from tests.factories.accounts import list_mails_to, run_jobs
 from tests.factories.applications import EMAIL
-from tests.http import Client, data, refusal
-from tests.races import at_once
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
 from tests.settings import app_for
 
 
@@ -54,18 +54,18 @@ def list_captures(journal: Path) -> list[tuple[str, int]]:
 def check_outcome(payment_id: str) -> None:
     with transaction():
         enqueue("applications.settle_payment", payment_id=payment_id)
-    deliver()
+    run_jobs()
 
 
 def count_receipts() -> int:
-    return sum("receipt" in mail["subject"] for mail in mails_to(EMAIL))
+    return sum("receipt" in mail["subject"] for mail in list_mails_to(EMAIL))
 
 
 def test_right_code_works_after_a_wrong_one(payer: Client, journal: Path) -> None:
     path = make_payable_fee(payer)
     assert data(payer.post(path))["status"] == "otp_required"
     response = send_code(payer, path, "000000")
-    assert refusal(response) == (422, "OTP_WRONG") and response.get_json()["data"]["triesLeft"] == 4
+    assert read_error(response) == (422, "OTP_WRONG") and response.get_json()["data"]["triesLeft"] == 4
     assert data(send_code(payer, path))["status"] == "paid"
     assert list_captures(journal) == [("paid", 250000)] and count_receipts() == 1
 
@@ -75,7 +75,7 @@ def test_timeout_is_resolved_by_asking_the_rail(payer: Client, server: MockServe
     payment_id = data(payer.post(path))["paymentId"]
     server.faults.set([Fault(do="hang", on="confirm", times=1, seconds=1), Fault(do="error", on="status", times=3)])
     assert data(send_code(payer, path))["status"] == "processing"
-    assert refusal(payer.post(path)) == (409, "PAYMENT_IN_PROGRESS")
+    assert read_error(payer.post(path)) == (409, "PAYMENT_IN_PROGRESS")
     for response in (payer.get(path), send_code(payer, path)):
         assert (data(response)["status"], data(response)["paymentId"]) == ("processing", payment_id)
     check_outcome(payment_id)
@@ -86,7 +86,7 @@ def test_timeout_is_resolved_by_asking_the_rail(payer: Client, server: MockServe
 def test_simultaneous_right_codes_capture_once(payer: Client, journal: Path) -> None:
     path = make_payable_fee(payer)
     data(payer.post(path))
-    statuses = at_once(16, lambda _: data(send_code(payer, path))["status"])
+    statuses = run_concurrently(16, lambda _: data(send_code(payer, path))["status"])
     assert set(statuses) <= {"paid", "processing"} and "paid" in statuses
     assert data(payer.get(path))["status"] == "paid" and list_captures(journal) == [("paid", 250000)]
 
@@ -94,12 +94,12 @@ def test_simultaneous_right_codes_capture_once(payer: Client, journal: Path) -> 
 def test_unavailable_rail_charges_nothing_and_uses_no_try(payer: Client, server: MockServer, journal: Path) -> None:
     path = make_payable_fee(payer)
     server.refuse()
-    assert refusal(payer.post(path)) == (503, "PAYRAIL_UNAVAILABLE")
+    assert read_error(payer.post(path)) == (503, "PAYRAIL_UNAVAILABLE")
     server.accept()
     assert data(payer.post(path))["triesLeft"] == 5
     server.faults.set([Fault(do="busy", on="confirm", times=1, seconds=60, status=429)])
     response = send_code(payer, path)
-    assert refusal(response) == (503, "PAYRAIL_UNAVAILABLE") and response.headers["Retry-After"] == "5"
+    assert read_error(response) == (503, "PAYRAIL_UNAVAILABLE") and response.headers["Retry-After"] == "5"
     assert data(payer.get(path))["triesLeft"] == 5 and list_captures(journal) == []
     assert data(send_code(payer, path))["status"] == "paid" and list_captures(journal) == [("paid", 250000)]
 
@@ -107,5 +107,5 @@ def test_unavailable_rail_charges_nothing_and_uses_no_try(payer: Client, server:
 def test_declined_wallet_is_reported(payer: Client, journal: Path) -> None:
     path = make_payable_fee(payer, payrailMsisdn="+264811230001")
     data(payer.post(path))
-    assert refusal(send_code(payer, path)) == (409, "PAYMENT_DECLINED")
+    assert read_error(send_code(payer, path)) == (409, "PAYMENT_DECLINED")
     assert list_captures(journal) == [("declined", 250000)]

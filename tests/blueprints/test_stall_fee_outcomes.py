@@ -14,20 +14,20 @@ from tests.blueprints.test_stall_fee_live import journal as journal
 from tests.blueprints.test_stall_fee_live import list_captures
 from tests.blueprints.test_stall_fee_live import payer as payer
 from tests.blueprints.test_stall_fee_live import server as server
-from tests.factories.accounts import PASSWORD, account, deliver, mails_to, signed_in
-from tests.factories.applications import EMAIL, LIST, applied, decided, link
-from tests.factories.events import organiser
-from tests.factories.payouts import rail_of, scalar, work, write
+from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to, run_jobs
+from tests.factories.applications import EMAIL, LIST, create_application, decide_application, find_mailed_token
+from tests.factories.events import create_organiser_client
+from tests.factories.payouts import execute_sql, fetch_scalar, run_all_jobs, use_rail
 from tests.factories.stall_payments import (
-    call,
-    capture,
-    pass_time,
-    reviews,
+    advance_time,
+    capture_charge,
+    list_open_reviews,
+    load_payment_status,
     run_recurring,
-    status_of,
+    send_callback,
 )
-from tests.http import Client, data, refusal
-from tests.races import at_once
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
 
 OTHER_WALLET = {"payrailMsisdn": "081 765 4321"}
 LOST_CONFIRMATION = Fault(do="drop", on="confirm", times=1)
@@ -46,20 +46,20 @@ def end_by_wrong_codes(payer: Client, path: str) -> str:
     """The id of a payment that five wrong codes have ended."""
     payment_id = str(data(payer.post(path))["paymentId"])
     for _ in range(5):
-        assert refusal(send_code(payer, path, "000000")) == (422, "OTP_WRONG")
+        assert read_error(send_code(payer, path, "000000")) == (422, "OTP_WRONG")
     return payment_id
 
 
 def test_payment_is_processing_until_the_outcome_is_final(payer: Client, server: MockServer, journal: Path) -> None:
     path = make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
-    pass_time(21)
+    advance_time(21)
     assert data(payer.get(path))["status"] == "processing", "the rail says code_sent, and the confirm may still arrive"
     for body in ({}, OTHER_WALLET):
-        assert refusal(payer.post(path, body)) == IN_PROGRESS
-    capture(server, payment_id)
-    assert call(payer, payment_id).status_code == 200
-    work()
+        assert read_error(payer.post(path, body)) == IN_PROGRESS
+    capture_charge(server, payment_id)
+    assert send_callback(payer, payment_id).status_code == 200
+    run_all_jobs()
     for response in (payer.get(path), payer.post(path), payer.post(path, OTHER_WALLET)):
         assert (data(response)["status"], data(response)["paymentId"]) == ("paid", payment_id)
     assert list_captures(journal) == [("paid", 250000)]
@@ -68,7 +68,7 @@ def test_payment_is_processing_until_the_outcome_is_final(payer: Client, server:
 def test_start_asks_the_rail_about_an_unanswered_payment(payer: Client, server: MockServer) -> None:
     path = make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
-    capture(server, payment_id)
+    capture_charge(server, payment_id)
     response = data(payer.post(path, OTHER_WALLET))
     assert (response["status"], response["paymentId"]) == ("paid", payment_id)
 
@@ -78,7 +78,7 @@ def test_fee_is_due_again_after_the_payment_expired_at_the_rail(
 ) -> None:
     path = make_payable_fee(payer)
     make_unanswered_payment(payer, server, path)
-    pass_time(301, server)
+    advance_time(301, server)
     fee_data = data(payer.get(path))
     assert (fee_data["status"], fee_data["lastFailure"]) == ("due", "expired")
     data(payer.post(path))
@@ -88,9 +88,9 @@ def test_fee_is_due_again_after_the_payment_expired_at_the_rail(
 def test_callback_of_an_ended_payment_records_its_capture(payer: Client, server: MockServer) -> None:
     path = make_payable_fee(payer)
     payment_id = end_by_wrong_codes(payer, path)
-    capture(server, payment_id)
-    call(payer, payment_id)
-    work()
+    capture_charge(server, payment_id)
+    send_callback(payer, payment_id)
+    run_all_jobs()
     fee_data = data(payer.get(path))
     assert (fee_data["status"], fee_data["paymentId"]) == ("paid", payment_id)
 
@@ -99,27 +99,27 @@ def test_capture_ends_a_newer_running_payment(payer: Client, server: MockServer)
     path = make_payable_fee(payer)
     first_id = end_by_wrong_codes(payer, path)
     second_id = data(payer.post(path))["paymentId"]
-    capture(server, first_id)
-    call(payer, first_id)
-    work()
-    assert (status_of(first_id), status_of(second_id)) == ("paid", "expired")
+    capture_charge(server, first_id)
+    send_callback(payer, first_id)
+    run_all_jobs()
+    assert (load_payment_status(first_id), load_payment_status(second_id)) == ("paid", "expired")
     assert data(send_code(payer, path))["paymentId"] == first_id
 
 
 def test_second_capture_is_reviewed_refunded_and_mailed(payer: Client, server: MockServer, journal: Path) -> None:
-    admin = account("admin")
+    admin = create_account("admin")
     path = make_payable_fee(payer)
     first_id = end_by_wrong_codes(payer, path)
     second_id = data(payer.post(path))["paymentId"]
     assert data(send_code(payer, path))["status"] == "paid"
-    capture(server, first_id)
+    capture_charge(server, first_id)
     for event_id in ("evt-1", "evt-2", "evt-1"):
-        call(payer, first_id, id=event_id)
-    work()
-    assert reviews() == [("second_capture", first_id)]
-    assert (status_of(first_id), status_of(second_id)) == ("expired", "paid")
+        send_callback(payer, first_id, id=event_id)
+    run_all_jobs()
+    assert list_open_reviews() == [("second_capture", first_id)]
+    assert (load_payment_status(first_id), load_payment_status(second_id)) == ("expired", "paid")
     assert list_captures(journal) == [("paid", 250000)] * 2 + [("refunded", 250000)]
-    mails = [mail for mail in mails_to(admin.email) if first_id in mail["text"]]
+    mails = [mail for mail in list_mails_to(admin.email) if first_id in mail["text"]]
     assert len(mails) == 1 and "second_capture" not in mails[0]["text"]
     assert data(payer.get(path))["paymentId"] == second_id
 
@@ -129,13 +129,13 @@ def test_refund_is_repeated_until_the_rail_confirms_it(payer: Client, server: Mo
     first_id = end_by_wrong_codes(payer, path)
     data(payer.post(path))
     data(send_code(payer, path))
-    capture(server, first_id)
+    capture_charge(server, first_id)
     server.faults.set([Fault(do="error", on="refund", times=1)])
-    call(payer, first_id)
-    work()
-    assert scalar("SELECT refunded_at FROM stall_payment WHERE id = :id", id=first_id) is None
-    pass_time(70)
-    assert scalar("SELECT refunded_at FROM stall_payment WHERE id = :id", id=first_id) is not None
+    send_callback(payer, first_id)
+    run_all_jobs()
+    assert fetch_scalar("SELECT refunded_at FROM stall_payment WHERE id = :id", id=first_id) is None
+    advance_time(70)
+    assert fetch_scalar("SELECT refunded_at FROM stall_payment WHERE id = :id", id=first_id) is not None
     assert list_captures(journal).count(("refunded", 250000)) == 1
 
 
@@ -144,79 +144,84 @@ def test_refund_waits_while_the_rail_is_disabled(payer: Client, server: MockServ
     first_id = end_by_wrong_codes(payer, path)
     data(payer.post(path))
     data(send_code(payer, path))
-    capture(server, first_id)
+    capture_charge(server, first_id)
     server.faults.set([Fault(do="error", on="refund", times=1)])
-    call(payer, first_id)
-    work()
-    write("UPDATE outbox SET attempts = 39 WHERE kind = 'applications.refund_payment'")
-    with rail_of(DisabledRail()):
+    send_callback(payer, first_id)
+    run_all_jobs()
+    execute_sql("UPDATE outbox SET attempts = 39 WHERE kind = 'applications.refund_payment'")
+    with use_rail(DisabledRail()):
         for _ in range(3):
-            pass_time(70)
-    pass_time(70)
-    assert scalar("SELECT refunded_at FROM stall_payment WHERE id = :id", id=first_id) is not None
+            advance_time(70)
+    advance_time(70)
+    assert fetch_scalar("SELECT refunded_at FROM stall_payment WHERE id = :id", id=first_id) is not None
 
 
 def make_withdrawable_application(payer: Client) -> tuple[Client, str, str]:
     """A merchant's client, the id of their approved application, and the path of its fee."""
-    merchant, owner = signed_in(payer, account("merchant", email=EMAIL)), organiser(payer)
-    application = applied(payer, owner)
-    write("UPDATE merchant_application SET account_id = (SELECT id FROM account WHERE email = :email)", email=EMAIL)
-    decided(owner, application, documentsRequired=[])
-    return merchant, application["id"], f"{LIST}/pay/{link('pay')}"
+    merchant, owner = (
+        create_signed_in_client(payer, create_account("merchant", email=EMAIL)),
+        create_organiser_client(payer),
+    )
+    application = create_application(payer, owner)
+    execute_sql(
+        "UPDATE merchant_application SET account_id = (SELECT id FROM account WHERE email = :email)", email=EMAIL
+    )
+    decide_application(owner, application, documentsRequired=[])
+    return merchant, application["id"], f"{LIST}/pay/{find_mailed_token('pay')}"
 
 
 def test_application_with_a_processing_payment_cannot_be_withdrawn(payer: Client, server: MockServer) -> None:
     merchant, application_id, path = make_withdrawable_application(payer)
     payment_id = make_unanswered_payment(payer, server, path)
-    assert refusal(merchant.post(f"{LIST}/{application_id}/withdraw")) == IN_PROGRESS
-    pass_time(301, server)
+    assert read_error(merchant.post(f"{LIST}/{application_id}/withdraw")) == IN_PROGRESS
+    advance_time(301, server)
     assert data(merchant.post(f"{LIST}/{application_id}/withdraw"))["status"] == "withdrawn"
-    assert status_of(payment_id) == "expired"
+    assert load_payment_status(payment_id) == "expired"
 
 
 def test_withdrawal_ends_a_payment_that_waits_for_its_code(payer: Client) -> None:
     merchant, application_id, path = make_withdrawable_application(payer)
     payment_id = data(payer.post(path))["paymentId"]
     assert data(merchant.post(f"{LIST}/{application_id}/withdraw"))["status"] == "withdrawn"
-    assert status_of(payment_id) == "expired"
+    assert load_payment_status(payment_id) == "expired"
 
 
 def test_expiry_waits_for_a_payment_that_is_processing(payer: Client, server: MockServer) -> None:
     _, application_id, path = make_withdrawable_application(payer)
     payment_id = make_unanswered_payment(payer, server, path)
-    write("UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'")
+    execute_sql("UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'")
     run_recurring("applications.expire")
     assert data(payer.get(path))["status"] == "processing"
-    capture(server, payment_id)
-    pass_time(60)
+    capture_charge(server, payment_id)
+    advance_time(60)
     run_recurring("applications.expire")
-    assert status_of(payment_id) == "paid"
-    status = scalar("SELECT status FROM merchant_application WHERE id = :id", id=application_id)
-    assert status == "expired" and reviews() == []
+    assert load_payment_status(payment_id) == "paid"
+    status = fetch_scalar("SELECT status FROM merchant_application WHERE id = :id", id=application_id)
+    assert status == "expired" and list_open_reviews() == []
 
 
 @pytest.mark.parametrize("closed_status", ["withdrawn", "expired"])
 def test_capture_is_recorded_for_an_ended_application(payer: Client, server: MockServer, closed_status: str) -> None:
-    admin, path = account("admin"), make_payable_fee(payer)
+    admin, path = create_account("admin"), make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
-    write("UPDATE merchant_application SET status = :closed", closed=closed_status)
-    capture(server, payment_id)
-    pass_time(60)
-    assert status_of(payment_id) == "paid" and reviews() == [("application_closed", payment_id)]
-    assert scalar("SELECT paid_at FROM merchant_application") is not None
-    assert any(payment_id in mail["text"] for mail in mails_to(admin.email))
+    execute_sql("UPDATE merchant_application SET status = :closed", closed=closed_status)
+    capture_charge(server, payment_id)
+    advance_time(60)
+    assert load_payment_status(payment_id) == "paid" and list_open_reviews() == [("application_closed", payment_id)]
+    assert fetch_scalar("SELECT paid_at FROM merchant_application") is not None
+    assert any(payment_id in mail["text"] for mail in list_mails_to(admin.email))
 
 
 def test_capture_after_the_deletion_of_the_merchant_makes_a_review(payer: Client, server: MockServer) -> None:
-    admin = account("admin")
+    admin = create_account("admin")
     merchant, _, path = make_withdrawable_application(payer)
     payment_id = make_unanswered_payment(payer, server, path)
     data(merchant.post("/api/merchants/me/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}))
-    assert scalar("SELECT status FROM merchant_application") == "withdrawn"
-    capture(server, payment_id)
-    pass_time(60)
-    assert status_of(payment_id) == "paid" and reviews() == [("application_closed", payment_id)]
-    assert any(payment_id in mail["text"] for mail in mails_to(admin.email))
+    assert fetch_scalar("SELECT status FROM merchant_application") == "withdrawn"
+    capture_charge(server, payment_id)
+    advance_time(60)
+    assert load_payment_status(payment_id) == "paid" and list_open_reviews() == [("application_closed", payment_id)]
+    assert any(payment_id in mail["text"] for mail in list_mails_to(admin.email))
 
 
 def send_wrong_codes_at_once(payer: Client) -> Counter[str]:
@@ -224,14 +229,14 @@ def send_wrong_codes_at_once(payer: Client) -> Counter[str]:
     path, codes = make_payable_fee(payer), Counter[str]()
     data(payer.post(path))
     for turn in range(12):
-        responses = at_once(
+        responses = run_concurrently(
             4,
             lambda n, turn=turn: payer.post(
                 f"{path}/payrail/verify-otp", {"code": f"{n:06}"}, environ_base={"REMOTE_ADDR": f"127.9.{turn}.{n}"}
             ),
         )
         codes.update(str(response.get_json()["shortMessage"]) for response in responses)
-        write("UPDATE stall_payment SET tries = 0, answered = 0")
+        execute_sql("UPDATE stall_payment SET tries = 0, answered = 0")
     return codes
 
 
@@ -253,15 +258,15 @@ def test_slower_code_is_still_checked(payer: Client, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(
         payments, "_mark_processing", lambda *arguments: next(lost_tries, True) and mark_processing(*arguments)
     )
-    assert refusal(send_code(payer, path, "000000")) == (422, "OTP_WRONG")
+    assert read_error(send_code(payer, path, "000000")) == (422, "OTP_WRONG")
 
 
 def test_receipt_is_mailed_once(payer: Client, server: MockServer) -> None:
     path = make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
-    capture(server, payment_id)
+    capture_charge(server, payment_id)
     for _ in range(3):
-        call(payer, payment_id)
-    pass_time(int(timedelta(minutes=2).total_seconds()))
-    deliver()
-    assert sum("receipt" in mail["subject"] for mail in mails_to(EMAIL)) == 1
+        send_callback(payer, payment_id)
+    advance_time(int(timedelta(minutes=2).total_seconds()))
+    run_jobs()
+    assert sum("receipt" in mail["subject"] for mail in list_mails_to(EMAIL)) == 1

@@ -14,10 +14,17 @@ from tests.blueprints.test_stall_fee_outcomes import (
     end_by_wrong_codes,
     make_unanswered_payment,
 )
-from tests.factories.accounts import account, mails_to
-from tests.factories.payouts import scalar, work, write
-from tests.factories.stall_payments import call, capture, pass_time, reviews, run_recurring, status_of
-from tests.http import Client, data, refusal
+from tests.factories.accounts import create_account, list_mails_to
+from tests.factories.payouts import execute_sql, fetch_scalar, run_all_jobs
+from tests.factories.stall_payments import (
+    advance_time,
+    capture_charge,
+    list_open_reviews,
+    load_payment_status,
+    run_recurring,
+    send_callback,
+)
+from tests.http import Client, data, read_error
 
 
 @pytest.mark.parametrize("operation", ["confirm", "status"])
@@ -29,13 +36,13 @@ def test_different_amount_makes_a_review_and_is_not_paid(payer: Client, server: 
         server.faults.set([LOST_CONFIRMATION])
     assert data(send_code(payer, path))["status"] == "processing"
     if operation == "status":
-        capture(server, payment_id)
+        capture_charge(server, payment_id)
         server.faults.set([Fault(do="other_amount", on="status")])
-    pass_time(60)
-    assert data(payer.get(path))["status"] == "processing" and reviews() == [("mismatch", payment_id)]
-    assert refusal(payer.post(path, OTHER_WALLET)) == IN_PROGRESS
+    advance_time(60)
+    assert data(payer.get(path))["status"] == "processing" and list_open_reviews() == [("mismatch", payment_id)]
+    assert read_error(payer.post(path, OTHER_WALLET)) == IN_PROGRESS
     server.faults.set([])
-    pass_time(3700)
+    advance_time(3700)
     assert data(payer.get(path))["status"] == "paid"
 
 
@@ -45,47 +52,49 @@ def test_callback_with_a_different_amount_makes_a_review(
 ) -> None:
     path = make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
-    call(payer, payment_id, **fields)
-    work()
-    assert reviews() == [("mismatch", payment_id)] and data(payer.get(path))["status"] == "processing"
+    send_callback(payer, payment_id, **fields)
+    run_all_jobs()
+    assert list_open_reviews() == [("mismatch", payment_id)] and data(payer.get(path))["status"] == "processing"
 
 
 def test_callback_of_an_unknown_charge_makes_a_review(payer: Client) -> None:
-    call(payer, "a" * 24)
-    work()
-    assert reviews() == [("unknown_reference", "a" * 24)]
+    send_callback(payer, "a" * 24)
+    run_all_jobs()
+    assert list_open_reviews() == [("unknown_reference", "a" * 24)]
 
 
 def test_unconfirmed_callback_makes_a_review(payer: Client, server: MockServer) -> None:
     path = make_payable_fee(payer)
     payment_id = end_by_wrong_codes(payer, path)
-    pass_time(301, server)
-    call(payer, payment_id)
-    work()
-    assert reviews() == [("contradiction", payment_id)] and status_of(payment_id) == "expired"
+    advance_time(301, server)
+    send_callback(payer, payment_id)
+    run_all_jobs()
+    assert list_open_reviews() == [("contradiction", payment_id)] and load_payment_status(payment_id) == "expired"
 
 
 def test_lost_status_check_is_enqueued_again(payer: Client, server: MockServer) -> None:
     path = make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
-    write("UPDATE outbox SET state = 'dead', done_at = now() WHERE kind = 'applications.settle_payment'")
-    capture(server, payment_id)
+    execute_sql("UPDATE outbox SET state = 'dead', done_at = now() WHERE kind = 'applications.settle_payment'")
+    capture_charge(server, payment_id)
     run_recurring("applications.watch_payments")
-    pass_time(60)
-    assert status_of(payment_id) == "paid"
+    advance_time(60)
+    assert load_payment_status(payment_id) == "paid"
     run_recurring("applications.watch_payments")
-    assert scalar("SELECT count(*) FROM outbox WHERE kind = 'applications.settle_payment' AND state = 'ready'") == 0
+    assert (
+        fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'applications.settle_payment' AND state = 'ready'") == 0
+    )
 
 
 def test_operators_are_mailed_after_three_days_without_an_outcome(payer: Client, server: MockServer) -> None:
-    admin, path = account("admin"), make_payable_fee(payer)
+    admin, path = create_account("admin"), make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
     server.faults.set([Fault(do="error", on="status")])
-    write("UPDATE stall_payment SET created_at = created_at - interval '73 hours'")
-    pass_time(60)
-    assert reviews() == [("no_outcome", payment_id)]
-    assert any(payment_id in mail["text"] for mail in mails_to(admin.email))
+    execute_sql("UPDATE stall_payment SET created_at = created_at - interval '73 hours'")
+    advance_time(60)
+    assert list_open_reviews() == [("no_outcome", payment_id)]
+    assert any(payment_id in mail["text"] for mail in list_mails_to(admin.email))
     server.faults.set([])
-    capture(server, payment_id)
-    pass_time(3700)
-    assert status_of(payment_id) == "paid"
+    capture_charge(server, payment_id)
+    advance_time(3700)
+    assert load_payment_status(payment_id) == "paid"

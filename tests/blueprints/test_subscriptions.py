@@ -10,10 +10,10 @@ from app.merchants.deletion_hooks import MerchantDeletion
 from app.subscriptions import actions
 from app.subscriptions.jobs import erase_channels
 from app.subscriptions.unsubscribe_links import UnsubscribeTarget
-from tests.counting import counted
-from tests.factories.accounts import account, customer, signed_in
+from tests.counting import count_statements
+from tests.factories.accounts import create_account, create_customer, create_signed_in_client
 from tests.factories.subscriptions import DEVICES, PREFERENCES, list_devices, list_unsubscriptions, register_device
-from tests.http import Client, data, problems, refusal
+from tests.http import Client, data, list_problems, read_error
 
 DEFAULT_PREFERENCES = {"email": True, "sms": True, "push": True, "unsubscribedFromAll": False, "unsubscribedFrom": []}
 EMAIL = "frieda@guest.example"
@@ -21,12 +21,12 @@ EMAIL = "frieda@guest.example"
 
 @pytest.fixture
 def frieda(client: Client) -> Client:
-    return signed_in(client, customer(email=EMAIL))
+    return create_signed_in_client(client, create_customer(email=EMAIL))
 
 
 @pytest.fixture
 def lights(client: Client) -> str:
-    return account("organiser", name="Windhoek Lights").id
+    return create_account("organiser", name="Windhoek Lights").id
 
 
 def load_preferences(client: Client) -> dict[str, Any]:
@@ -49,11 +49,11 @@ def test_switching_a_channel_keeps_the_others(frieda: Client) -> None:
 
 def test_preferences_belong_to_one_account(frieda: Client, client: Client) -> None:
     data(frieda.patch(PREFERENCES, {"sms": False}))
-    assert load_preferences(signed_in(client, customer())) == DEFAULT_PREFERENCES
+    assert load_preferences(create_signed_in_client(client, create_customer())) == DEFAULT_PREFERENCES
 
 
 def test_unsubscribed_organisers_are_listed_and_can_be_resubscribed(frieda: Client, lights: str) -> None:
-    other = account("organiser", name="Gobabis Fair").id
+    other = create_account("organiser", name="Gobabis Fair").id
     for organiser in (lights, other):
         actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser))
     preferences = load_preferences(frieda)["unsubscribedFrom"]
@@ -83,7 +83,7 @@ def test_change_with_stale_etag_of_preferences_is_refused(frieda: Client, lights
     changed = frieda.patch(PREFERENCES, {"sms": False}, headers={"If-Match": etag})
     assert data(changed)["sms"] is False and changed.headers["ETag"] != etag
     stale = frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": etag})
-    assert refusal(stale) == (412, "STALE_VERSION") and load_preferences(frieda)["sms"] is False
+    assert read_error(stale) == (412, "STALE_VERSION") and load_preferences(frieda)["sms"] is False
 
 
 def test_etag_differs_after_changing_back_and_forth(frieda: Client) -> None:
@@ -91,19 +91,19 @@ def test_etag_differs_after_changing_back_and_forth(frieda: Client) -> None:
     etag = frieda.get(PREFERENCES).headers["ETag"]
     for is_wanted in (True, False):
         data(frieda.patch(PREFERENCES, {"sms": is_wanted}))
-    assert refusal(frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": etag})) == (412, "STALE_VERSION")
+    assert read_error(frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": etag})) == (412, "STALE_VERSION")
 
 
 def test_unsubscribe_link_changes_the_etag(frieda: Client, lights: str) -> None:
     etag = frieda.get(PREFERENCES).headers["ETag"]
     actions.unsubscribe(UnsubscribeTarget(EMAIL, lights))
-    assert refusal(frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": etag})) == (412, "STALE_VERSION")
+    assert read_error(frieda.patch(PREFERENCES, {"sms": True}, headers={"If-Match": etag})) == (412, "STALE_VERSION")
     assert frieda.get(PREFERENCES, headers={"If-None-Match": etag}).status_code == 200
 
 
 def test_response_lists_all_problems(frieda: Client) -> None:
     body = {"email": "yes", "sms": None, "resubscribe": ["x"], "fax": True, "unsubscribedFromAll": 1}
-    assert problems(frieda.patch(PREFERENCES, body)) == {
+    assert list_problems(frieda.patch(PREFERENCES, body)) == {
         "email": "invalid_type",
         "sms": "required",
         "resubscribe[0]": "invalid_id",
@@ -130,9 +130,9 @@ def test_verified_email_is_required(client: Client, method: str, path: str) -> N
     """Anybody can register with the address of another person."""
     body = {} if method == "PATCH" else {"token": "t", "platform": "ios"} if method == "POST" else {"token": "t"}
     request_body = None if method == "GET" else body
-    assert refusal(client.open(method, path, request_body))[0] == 401
-    stranger = signed_in(client, customer(verified=False))
-    assert refusal(stranger.open(method, path, request_body)) == (403, "EMAIL_NOT_VERIFIED")
+    assert read_error(client.open(method, path, request_body))[0] == 401
+    stranger = create_signed_in_client(client, create_customer(verified=False))
+    assert read_error(stranger.open(method, path, request_body)) == (403, "EMAIL_NOT_VERIFIED")
 
 
 def test_device_is_registered_and_updated(frieda: Client) -> None:
@@ -145,8 +145,8 @@ def test_device_is_registered_and_updated(frieda: Client) -> None:
 
 def test_device_belongs_to_account_that_registered_last(frieda: Client, client: Client) -> None:
     first = register_device(frieda, "shared")
-    other = customer()
-    second = register_device(signed_in(client, other), "shared")
+    other = create_customer()
+    second = register_device(create_signed_in_client(client, other), "shared")
     assert list_devices() == [(other.id, "shared")]
     assert second["id"] != first["id"] and second["createdAt"] > first["createdAt"]
     assert data(frieda.delete(DEVICES, json={"token": "shared"})) == {"removed": False}
@@ -175,15 +175,18 @@ def test_invalid_device_tokens_are_refused(frieda: Client) -> None:
         ("a\nb", "invalid_characters"),
         (7, "invalid_type"),
     ]:
-        assert problems(frieda.post(DEVICES, {"token": token, "platform": "ios"})) == {"token": code}
-    assert problems(frieda.post(DEVICES, {"platform": "fax"})) == {"token": "required", "platform": "unknown_value"}
-    assert problems(frieda.delete(DEVICES, json={})) == {"token": "required"}
+        assert list_problems(frieda.post(DEVICES, {"token": token, "platform": "ios"})) == {"token": code}
+    assert list_problems(frieda.post(DEVICES, {"platform": "fax"})) == {
+        "token": "required",
+        "platform": "unknown_value",
+    }
+    assert list_problems(frieda.delete(DEVICES, json={})) == {"token": "required"}
     register_device(frieda, "x" * 1024)
 
 
 def test_deletion_removes_devices_and_preferences_but_not_unsubscriptions(client: Client, lights: str) -> None:
-    stall_owner = account("merchant", email="stall@kitchen.example")
-    merchant = signed_in(client, stall_owner)
+    stall_owner = create_account("merchant", email="stall@kitchen.example")
+    merchant = create_signed_in_client(client, stall_owner)
     register_device(merchant, "token-1")
     data(merchant.patch(PREFERENCES, {"sms": False}))
     actions.unsubscribe(UnsubscribeTarget(stall_owner.email, lights))
@@ -211,7 +214,7 @@ def test_operations_on_preferences_take_few_statements(
     frieda: Client, method: str, path: str, body: Any, max_statements: int
 ) -> None:
     headers = {"If-Match": frieda.get(PREFERENCES).headers["ETag"]} if method == "PATCH" else {}
-    answer, executed = counted(lambda: frieda.open(method, path, body, headers=headers))
+    answer, executed = count_statements(lambda: frieda.open(method, path, body, headers=headers))
     assert answer.status_code in (200, 201) and len(executed) <= max_statements, "\n\n".join(executed)
 
 

@@ -12,9 +12,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from flask import Flask
 
 from app.accounts import signing_keys
-from tests.counting import statements
-from tests.factories.accounts import customer, sign_in, signed_in
-from tests.http import Client, data, refusal
+from tests.counting import record_statements
+from tests.factories.accounts import create_customer, create_signed_in_client, sign_in
+from tests.http import Client, data, read_error
 
 FOREIGN_KEY = rsa.generate_private_key(65537, 2048)
 
@@ -80,44 +80,44 @@ FORGERIES = {
 
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_forged_token_is_401(client: Client, forgery: str) -> None:
-    token = sign_in(client, customer().email)["accessToken"]
+    token = sign_in(client, create_customer().email)["accessToken"]
     data(client.as_(token).get("/api/auth/me"))
     response = client.as_(FORGERIES[forgery](token)).get("/api/auth/me")
-    assert refusal(response) == (401, "TOKEN_INVALID") and response.headers["WWW-Authenticate"] == "Bearer"
+    assert read_error(response) == (401, "TOKEN_INVALID") and response.headers["WWW-Authenticate"] == "Bearer"
 
 
 def test_token_with_session_of_another_account_is_401(client: Client) -> None:
-    token = sign_in(client, customer().email)["accessToken"]
-    stranger = customer()
+    token = sign_in(client, create_customer().email)["accessToken"]
+    stranger = create_customer()
     forged = sign({**decode_claims(token), "sub": stranger.id})
-    assert refusal(client.as_(forged).get("/api/auth/me")) == (401, "SESSION_ENDED")
+    assert read_error(client.as_(forged).get("/api/auth/me")) == (401, "SESSION_ENDED")
 
 
 def test_expired_token_has_its_own_error(client: Client) -> None:
-    token = sign_in(client, customer().email)["accessToken"]
+    token = sign_in(client, create_customer().email)["accessToken"]
     expired = sign({**decode_claims(token), "exp": time.time() - 31})
-    assert refusal(client.as_(expired).get("/api/auth/me")) == (401, "TOKEN_EXPIRED")
+    assert read_error(client.as_(expired).get("/api/auth/me")) == (401, "TOKEN_EXPIRED")
     recently_expired = sign({**decode_claims(token), "exp": time.time() - 5})
     data(client.as_(recently_expired).get("/api/auth/me"))
 
 
 def test_cached_token_expires(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    caller = signed_in(client, customer())
+    caller = create_signed_in_client(client, create_customer())
     data(caller.get("/api/auth/me"))
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 1000)
-    assert refusal(caller.get("/api/auth/me")) == (401, "TOKEN_EXPIRED")
+    assert read_error(caller.get("/api/auth/me")) == (401, "TOKEN_EXPIRED")
 
 
 def test_missing_token_has_authenticate_header(client: Client) -> None:
     response = client.get("/api/auth/me")
-    assert refusal(response) == (401, "TOKEN_MISSING") and response.headers["WWW-Authenticate"] == "Bearer"
+    assert read_error(response) == (401, "TOKEN_MISSING") and response.headers["WWW-Authenticate"] == "Bearer"
     basic = client.get("/api/auth/me", headers={"Authorization": "Basic abc"})
-    assert refusal(basic) == (401, "TOKEN_INVALID")
+    assert read_error(basic) == (401, "TOKEN_INVALID")
 
 
 def test_tokens_of_rotated_keys_stay_valid(app: Flask, client: Client) -> None:
-    owner = customer()
+    owner = create_customer()
     old_token = sign_in(client, owner.email)["accessToken"]
     assert app.test_cli_runner().invoke(args=["keys", "rotate"]).exit_code == 0
     new_token = sign_in(client, owner.email)["accessToken"]
@@ -127,9 +127,9 @@ def test_tokens_of_rotated_keys_stay_valid(app: Flask, client: Client) -> None:
 
 
 def test_invented_key_ids_cause_few_statements(app: Flask, client: Client) -> None:
-    token = sign_in(client, customer().email)["accessToken"]
+    token = sign_in(client, create_customer().email)["accessToken"]
     signing_keys._get_key_ring().reload_times.clear()
-    with statements() as executed:
+    with record_statements() as executed:
         for number in range(3 * signing_keys.MAX_RELOADS):
             forged = sign(decode_claims(token), kid=f"{number:024x}")
             assert client.as_(forged).get("/api/auth/me").status_code == 401

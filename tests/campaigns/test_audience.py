@@ -7,15 +7,15 @@ from sqlalchemy import text
 
 from app.core.ids import new_id
 from app.core.transaction import transaction
-from tests.factories.accounts import account, customer
-from tests.factories.allocations import Block, another, claim
-from tests.factories.campaigns import Crowd, rows
+from tests.factories.accounts import create_account, create_customer
+from tests.factories.allocations import Block, claim_slot, create_another_block
+from tests.factories.campaigns import CampaignEvent, fetch_sql_rows
 from tests.http import Client, data
 
 
 @pytest.fixture
-def crowd(client: Client) -> Crowd:
-    return Crowd(client)
+def crowd(client: Client) -> CampaignEvent:
+    return CampaignEvent(client)
 
 
 def execute(statement: str, **values: Any) -> None:
@@ -23,10 +23,10 @@ def execute(statement: str, **values: Any) -> None:
         session.execute(text(statement), values)
 
 
-def unsubscribe(address: str, crowd: Crowd | None = None) -> None:
+def unsubscribe(address: str, crowd: CampaignEvent | None = None) -> None:
     organiser = crowd.event["organiserId"] if crowd and "organiserId" in crowd.event else None
     if crowd:
-        ((organiser,),) = rows("SELECT organiser_id FROM event WHERE id = :id", id=crowd.event["id"])
+        ((organiser,),) = fetch_sql_rows("SELECT organiser_id FROM event WHERE id = :id", id=crowd.event["id"])
     execute(
         "INSERT INTO unsubscribe (id, address, organiser_id) VALUES (:id, :address, :organiser)",
         id=new_id(),
@@ -59,14 +59,14 @@ def register_device(account_id: str) -> None:
     )
 
 
-def create_block(crowd: Crowd) -> Block:
+def create_block(crowd: CampaignEvent) -> Block:
     """A block of the event."""
     first = Block(crowd.owner, crowd.event, {"id": "", "ticketTypeId": crowd.type})
-    return another(first, quantity=20)
+    return create_another_block(first, quantity=20)
 
 
 def addresses_of(campaign_id: str, channel: str) -> set[str]:
-    addresses = rows(
+    addresses = fetch_sql_rows(
         "SELECT address FROM campaign_recipient WHERE campaign_id = :id AND channel = :channel",
         id=campaign_id,
         channel=channel,
@@ -74,7 +74,7 @@ def addresses_of(campaign_id: str, channel: str) -> set[str]:
     return {address for (address,) in addresses}
 
 
-def preview_and_send(crowd: Crowd, **fields: Any) -> dict[str, Any]:
+def preview_and_send(crowd: CampaignEvent, **fields: Any) -> dict[str, Any]:
     """The preview, after checking that sending reaches exactly the people it counts."""
     audience = {name: fields[name] for name in fields if name not in ("title", "body")}
     preview = crowd.preview(**audience)
@@ -91,8 +91,8 @@ def preview_and_send(crowd: Crowd, **fields: Any) -> dict[str, Any]:
     return preview
 
 
-def test_reasons_of_exclusion_add_up(crowd: Crowd) -> None:
-    known = {name: account(email=f"{name}@example.com") for name in ("quiet", "loud")}
+def test_reasons_of_exclusion_add_up(crowd: CampaignEvent) -> None:
+    known = {name: create_account(email=f"{name}@example.com") for name in ("quiet", "loud")}
     crowd.sold(
         *(f"{name}@example.com" for name in ("a", "a", "a", "gone", "all", "dead", "quiet", "loud", "quiet")), None
     )
@@ -106,45 +106,45 @@ def test_reasons_of_exclusion_add_up(crowd: Crowd) -> None:
     assert preview["excluded"] == {"optedOut": 3, "noAddress": 1, "suppressed": 1, "duplicate": 3, "notRelated": 0}
 
 
-def test_preferences_can_be_overridden_and_unsubscriptions_cannot(crowd: Crowd) -> None:
-    quiet = customer(email="quiet@example.com")
+def test_preferences_can_be_overridden_and_unsubscriptions_cannot(crowd: CampaignEvent) -> None:
+    quiet = create_customer(email="quiet@example.com")
     crowd.sold("quiet@example.com", "gone@example.com")
     disable_channel(quiet.id, "email")
     unsubscribe("gone@example.com", crowd)
     assert crowd.preview()["people"] == 0
     assert preview_and_send(crowd, respectPreferences=False, channels=["email"])["people"] == 1
-    ((details,),) = rows("SELECT details FROM campaign_act")
+    ((details,),) = fetch_sql_rows("SELECT details FROM campaign_act")
     assert details == {"preferencesOverridden": True}
 
 
-def test_unverified_account_does_not_affect_the_holder(crowd: Crowd) -> None:
-    squatter = account(email="frieda@example.com", verified=False, phone="+264811111111")
+def test_unverified_account_does_not_affect_the_holder(crowd: CampaignEvent) -> None:
+    squatter = create_account(email="frieda@example.com", verified=False, phone="+264811111111")
     disable_channel(squatter.id, "email")
     register_device(squatter.id)
     crowd.sold("frieda@example.com")
     assert crowd.preview(channels=["email", "sms", "push"])["reachable"] == {"email": 1, "sms": 0, "push": 0}
 
 
-def test_only_claimed_and_admitted_places_count(crowd: Crowd, client: Client) -> None:
+def test_only_claimed_and_admitted_places_count(crowd: CampaignEvent, client: Client) -> None:
     block = create_block(crowd)
     slots = []
     for code in block.codes(4):
-        slots.append(data(claim(client, code, name="Frieda", email="frieda@example.com"))["slotId"])
+        slots.append(data(claim_slot(client, code, name="Frieda", email="frieda@example.com"))["slotId"])
     data(block.admit(slots[0]))
     data(block.revoke(slots[1]))
     crowd.sold("frieda@example.com", "elago@example.com")
     preview = preview_and_send(crowd, channels=["email"], body="You have {tickets}.")
     assert (preview["total"], preview["people"], preview["excluded"]["duplicate"]) == (5, 2, 3)
-    assert rows("SELECT places FROM campaign_recipient WHERE person = 'frieda@example.com'") == [(4,)]
+    assert fetch_sql_rows("SELECT places FROM campaign_recipient WHERE person = 'frieda@example.com'") == [(4,)]
 
 
-def test_reach_of_three_channels(crowd: Crowd, client: Client) -> None:
-    both = customer(email="both@example.com", phone="+264811111111")
+def test_reach_of_three_channels(crowd: CampaignEvent, client: Client) -> None:
+    both = create_customer(email="both@example.com", phone="+264811111111")
     register_device(both.id)
     register_device(both.id)
     family = create_block(crowd)
     for name, code in zip(("mother", "child"), family.codes(2), strict=True):
-        data(claim(client, code, name=name, email=f"{name}@example.com", phone="+264812222222"))
+        data(claim_slot(client, code, name=name, email=f"{name}@example.com", phone="+264812222222"))
     crowd.sold("both@example.com", "mail@example.com", "gone@example.com")
     unsubscribe("gone@example.com", crowd)
     preview = preview_and_send(crowd, channels=["email", "sms", "push"])
@@ -157,10 +157,10 @@ def test_reach_of_three_channels(crowd: Crowd, client: Client) -> None:
     assert crowd.preview(channels="sms")["excluded"]["suppressed"] == 1
 
 
-def test_named_people_must_belong_to_the_event(crowd: Crowd, client: Client) -> None:
-    mine, stranger = customer(email="mine@example.com"), customer()
+def test_named_people_must_belong_to_the_event(crowd: CampaignEvent, client: Client) -> None:
+    mine, stranger = create_customer(email="mine@example.com"), create_customer()
     tickets = crowd.sold("mine@example.com", "guest@example.com", "third@example.com")
-    elsewhere = Crowd(client).sold("far@example.com")
+    elsewhere = CampaignEvent(client).sold("far@example.com")
     ids = [mine.id, tickets[0], tickets[1], stranger.id, elsewhere[0], new_id(), mine.id]
     preview = preview_and_send(crowd, channels=["email"], audienceType="specific_users", userIds=ids)
     assert (preview["total"], preview["people"]) == (7, 2)
@@ -169,7 +169,7 @@ def test_named_people_must_belong_to_the_event(crowd: Crowd, client: Client) -> 
     assert as_text == preview
 
 
-def test_a_large_audience_is_counted_when_sending_starts(crowd: Crowd) -> None:
+def test_a_large_audience_is_counted_when_sending_starts(crowd: CampaignEvent) -> None:
     crowd.sold(*(f"p{number}@example.com" for number in range(1001)))
     campaign = data(crowd.broadcast(sendNow=False), 202)
     assert campaign["audience"] == {

@@ -12,7 +12,7 @@ from app.allocations.will_call import build_tsquery
 from app.campaigns import audience_sql
 from benchmarks.seed_campaigns import seed_crowd
 from tests.events.test_plans import count_discarded, explain
-from tests.factories.accounts import account
+from tests.factories.accounts import create_account
 
 COUNT = 8_000
 
@@ -26,8 +26,8 @@ def connection(app: Flask) -> Iterator[psycopg.Connection[Any]]:
 
 @pytest.fixture
 def event(connection: psycopg.Connection[Any]) -> dict[str, Any]:
-    owner = account("organiser")
-    seed_crowd(connection, account("organiser").id, COUNT)
+    owner = create_account("organiser")
+    seed_crowd(connection, create_account("organiser").id, COUNT)
     return seed_crowd(connection, owner.id, COUNT)
 
 

@@ -15,45 +15,47 @@ from app.core.outbox import executor
 from app.core.outbox.lease import Lease, lease_next
 from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
-from tests.factories.accounts import deliver, mails_to
-from tests.factories.campaigns import Crowd, hurry, rows
+from tests.factories.accounts import list_mails_to, run_jobs
+from tests.factories.campaigns import CampaignEvent, fetch_sql_rows, make_postponed_jobs_due
 from tests.http import Client, data
-from tests.races import at_once
-from tests.unguarded import without
+from tests.races import run_concurrently
+from tests.unguarded import without_rules
 
 KEY = {"Idempotency-Key": "one campaign, please"}
 
 
 @pytest.fixture
-def crowd(client: Client) -> Crowd:
-    crowd = Crowd(client)
+def crowd(client: Client) -> CampaignEvent:
+    crowd = CampaignEvent(client)
     crowd.sold(*(f"p{number}@example.com" for number in range(30)))
     return crowd
 
 
-def broadcast_at_once(crowd: Crowd, count: int) -> list[Any]:
-    return at_once(count, lambda _: crowd.broadcast(headers=KEY))
+def broadcast_at_once(crowd: CampaignEvent, count: int) -> list[Any]:
+    return run_concurrently(count, lambda _: crowd.broadcast(headers=KEY))
 
 
-def run_jobs() -> None:
+def send_all() -> None:
     for _ in range(4):
-        deliver()
-        hurry()
+        run_jobs()
+        make_postponed_jobs_due()
 
 
-def test_sixteen_broadcasts_with_one_idempotency_key_are_one_campaign(crowd: Crowd) -> None:
+def test_sixteen_broadcasts_with_one_idempotency_key_are_one_campaign(crowd: CampaignEvent) -> None:
     responses = broadcast_at_once(crowd, 16)
-    assert {data(response, 202)["campaignId"] for response in responses} == {rows("SELECT id FROM campaign")[0][0]}
+    assert {data(response, 202)["campaignId"] for response in responses} == {
+        fetch_sql_rows("SELECT id FROM campaign")[0][0]
+    }
     assert Counter(response.headers.get("Idempotent-Replayed") for response in responses) == {None: 1, "true": 15}
-    run_jobs()
-    assert all(len(mails_to(f"p{number}@example.com")) == 1 for number in range(30))
+    send_all()
+    assert all(len(list_mails_to(f"p{number}@example.com")) == 1 for number in range(30))
 
 
 @pytest.mark.control
-def test_without_the_lock_of_the_key_there_are_sixteen(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_lock_of_the_key_there_are_sixteen(crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idempotency_store, "lock_key", lambda *_: None)
     broadcast_at_once(crowd, 16)
-    assert len(rows("SELECT id FROM campaign")) == 16
+    assert len(fetch_sql_rows("SELECT id FROM campaign")) == 16
 
 
 def fan_out(app: Flask, campaign_id: str) -> None:
@@ -68,31 +70,33 @@ def fan_out(app: Flask, campaign_id: str) -> None:
         campaign_fan_out.fan_out(run, campaign_id, 1)
 
 
-def test_concurrent_fan_outs_add_each_recipient_once(app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_fan_outs_add_each_recipient_once(
+    app: Flask, crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(campaign_fan_out, "PAGE_SIZE", 7)
     campaign = crowd.send()
-    at_once(6, lambda _: fan_out(app, campaign))
-    assert rows("SELECT count(*), count(DISTINCT person) FROM campaign_recipient") == [(30, 30)]
-    assert rows("SELECT count(*) FROM outbox WHERE kind = 'campaigns.deliver'") == [(30,)]
+    run_concurrently(6, lambda _: fan_out(app, campaign))
+    assert fetch_sql_rows("SELECT count(*), count(DISTINCT person) FROM campaign_recipient") == [(30, 30)]
+    assert fetch_sql_rows("SELECT count(*) FROM outbox WHERE kind = 'campaigns.deliver'") == [(30,)]
     assert crowd.now(campaign)["progress"]["total"] == 30
 
 
 @pytest.mark.control
 def test_without_the_index_recipients_are_added_twice(
-    app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch
+    app: Flask, crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaign_fan_out, "PAGE_SIZE", 7)
-    with without("uq_campaign_recipient_campaign_id_channel_person"):
+    with without_rules("uq_campaign_recipient_campaign_id_channel_person"):
         campaign = crowd.send()
         for _ in range(2):
             with transaction() as session:
                 session.execute(text("UPDATE campaign SET fanned_out_at = NULL, after = NULL"))
             fan_out(app, campaign)
-        ((count, people),) = rows("SELECT count(*), count(DISTINCT person) FROM campaign_recipient")
+        ((count, people),) = fetch_sql_rows("SELECT count(*), count(DISTINCT person) FROM campaign_recipient")
         assert count > people == 30
 
 
-def test_fan_out_that_dies_continues_where_it_stopped(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fan_out_that_dies_continues_where_it_stopped(crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign_fan_out, "PAGE_SIZE", 7)
     campaign, pages, add_page = crowd.send(), [], campaign_fan_out.add_page
 
@@ -104,7 +108,7 @@ def test_fan_out_that_dies_continues_where_it_stopped(crowd: Crowd, monkeypatch:
 
     monkeypatch.setattr(campaign_fan_out, "add_page", add_page_or_die)
     for _ in range(3):
-        run_jobs()
+        send_all()
     assert len(pages) == 7 and pages[3] == pages[2] and pages[5] == pages[4], "no page is added twice"
     assert crowd.now(campaign)["progress"] | {"pending": 0} == {
         "total": 30,
@@ -117,7 +121,7 @@ def test_fan_out_that_dies_continues_where_it_stopped(crowd: Crowd, monkeypatch:
     }
 
 
-def start_or_cancel(app: Flask, crowd: Crowd, campaign: str, lease: Lease) -> Counter[str]:
+def start_or_cancel(app: Flask, crowd: CampaignEvent, campaign: str, lease: Lease) -> Counter[str]:
     def act(turn: int) -> str:
         with app.app_context():
             if turn:
@@ -125,10 +129,10 @@ def start_or_cancel(app: Flask, crowd: Crowd, campaign: str, lease: Lease) -> Co
                 return "canceled" if response.status_code == 200 else "too late"
             return executor.run(lease, get_tuning())
 
-    return Counter(at_once(2, act))
+    return Counter(run_concurrently(2, act))
 
 
-def run_rounds(app: Flask, crowd: Crowd, count: int) -> Counter[tuple[str, int]]:
+def run_rounds(app: Flask, crowd: CampaignEvent, count: int) -> Counter[tuple[str, int]]:
     """The final states and totals of campaigns that were started and cancelled at the same time."""
     outcomes: Counter[tuple[str, int]] = Counter()
     for _ in range(count):
@@ -137,7 +141,7 @@ def run_rounds(app: Flask, crowd: Crowd, count: int) -> Counter[tuple[str, int]]
             session.execute(
                 text("UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind = 'campaigns.fan_out'")
             )
-        ((outbox_id,),) = rows("SELECT id FROM outbox WHERE state = 'ready' AND kind = 'campaigns.fan_out'")
+        ((outbox_id,),) = fetch_sql_rows("SELECT id FROM outbox WHERE state = 'ready' AND kind = 'campaigns.fan_out'")
         lease = lease_next(outbox_id, worker="test", tuning=get_tuning())
         assert lease
         start_or_cancel(app, crowd, campaign, lease)
@@ -149,7 +153,7 @@ def run_rounds(app: Flask, crowd: Crowd, count: int) -> Counter[tuple[str, int]]
 
 
 def test_concurrent_start_and_cancel_exactly_one_succeeds(
-    app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch
+    app: Flask, crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaign_store, "CAMPAIGNS_PER_DAY", replace(campaign_store.CAMPAIGNS_PER_DAY, count=100))
     outcomes = run_rounds(app, crowd, 40)
@@ -157,7 +161,7 @@ def test_concurrent_start_and_cancel_exactly_one_succeeds(
 
 
 @pytest.mark.control
-def test_without_the_condition_both_succeed(app: Flask, crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_condition_both_succeed(app: Flask, crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch) -> None:
     unconditional = str(delivery_sql.BEGIN_FAN_OUT).replace(
         "turn = :turn AND status IN ('scheduled', 'sending')", ":turn > 0"
     )
@@ -165,7 +169,7 @@ def test_without_the_condition_both_succeed(app: Flask, crowd: Crowd, monkeypatc
     campaign = crowd.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
     with transaction() as session:
         session.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'campaigns.fan_out'"))
-    ((outbox_id,),) = rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out'")
+    ((outbox_id,),) = fetch_sql_rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out'")
     lease = lease_next(outbox_id, worker="test", tuning=get_tuning())
     data(crowd.owner.post(f"{crowd.one(campaign)}/cancel"))
     assert lease and executor.run(lease, get_tuning()) == "done"
@@ -173,16 +177,16 @@ def test_without_the_condition_both_succeed(app: Flask, crowd: Crowd, monkeypatc
 
 
 def figures(campaign: str) -> tuple[Any, ...]:
-    return rows(
+    return fetch_sql_rows(
         "SELECT sum(sent), sum(failed), sum(uncertain), sum(clicked) FROM campaign_tally WHERE campaign_id = :id",
         id=campaign,
     )[0]
 
 
-def test_figures_match_the_recipients_under_concurrent_updates(app: Flask, crowd: Crowd) -> None:
+def test_figures_match_the_recipients_under_concurrent_updates(app: Flask, crowd: CampaignEvent) -> None:
     campaign = crowd.send()
-    run_jobs()
-    ids = [recipient_id for (recipient_id,) in rows("SELECT id FROM campaign_recipient ORDER BY id")]
+    send_all()
+    ids = [recipient_id for (recipient_id,) in fetch_sql_rows("SELECT id FROM campaign_recipient ORDER BY id")]
 
     def act(turn: int) -> None:
         with app.app_context():
@@ -194,21 +198,22 @@ def test_figures_match_the_recipients_under_concurrent_updates(app: Flask, crowd
                         session, [delivery.DeliveryResult(chosen_id, states[(turn + step) % 3]) for chosen_id in chosen]
                     )
 
-    at_once(12, act)
-    counts = dict(rows("SELECT state, count(*) FROM campaign_recipient GROUP BY state"))
+    run_concurrently(12, act)
+    counts = dict(fetch_sql_rows("SELECT state, count(*) FROM campaign_recipient GROUP BY state"))
     assert figures(campaign)[:3] == tuple(counts.get(state, 0) for state in ("sent", "failed", "uncertain"))
 
 
-def test_many_clicks_of_one_person_count_once(app: Flask, crowd: Crowd) -> None:
+def test_many_clicks_of_one_person_count_once(app: Flask, crowd: CampaignEvent) -> None:
     campaign = crowd.send(href="https://example.com/gates")
-    run_jobs()
+    send_all()
     urls = [
-        mails_to(f"p{number}@example.com")[0]["text"].split("http://localhost:8000")[1].split()[0] for number in (1, 2)
+        list_mails_to(f"p{number}@example.com")[0]["text"].split("http://localhost:8000")[1].split()[0]
+        for number in (1, 2)
     ]
     browser = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"}
 
     def follow(turn: int) -> int:
         return app.test_client().get(urls[turn % 2], headers=browser).status_code
 
-    assert set(at_once(24, follow)) == {302}
+    assert set(run_concurrently(24, follow)) == {302}
     assert figures(campaign)[3] == 2

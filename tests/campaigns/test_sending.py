@@ -14,23 +14,23 @@ from app.core.outbox.tuning import EXTENSION, Tuning
 from app.core.transaction import transaction
 from tests.campaigns.test_audience import disable_channel, register_device, suppress, unsubscribe
 from tests.clients.mails import configure
-from tests.factories.accounts import customer, deliver, mails_to
-from tests.factories.campaigns import Crowd, fanned_out, rows
-from tests.http import Client, data, refusal
-from tests.smtp_sink import Plan, Sink, running
+from tests.factories.accounts import create_customer, list_mails_to, run_jobs
+from tests.factories.campaigns import CampaignEvent, fetch_sql_rows, run_fan_out
+from tests.http import Client, data, read_error
+from tests.smtp_sink import Plan, Sink, run_smtp_sink
 
 FRIEDA = "frieda@example.com"
 
 
 @pytest.fixture
-def crowd(client: Client) -> Crowd:
-    return Crowd(client)
+def crowd(client: Client) -> CampaignEvent:
+    return CampaignEvent(client)
 
 
 @pytest.fixture
 def sink(app: Flask) -> Iterator[Sink]:
     before = app.extensions["settings"]
-    with running() as sink:
+    with run_smtp_sink() as sink:
         configure(app, SMTP_URL=sink.url)
         yield sink
     app.extensions["settings"] = before
@@ -51,13 +51,13 @@ def make_due() -> None:
         session.execute(text("UPDATE campaign SET scheduled_at = now() WHERE scheduled_at IS NOT NULL"))
 
 
-def test_unsubscribing_between_scheduling_and_sending_is_respected(crowd: Crowd) -> None:
-    quiet = customer(email="quiet@example.com")
+def test_unsubscribing_between_scheduling_and_sending_is_respected(crowd: CampaignEvent) -> None:
+    quiet = create_customer(email="quiet@example.com")
     crowd.sold(FRIEDA, "gone@example.com", "quiet@example.com", "dead@example.com")
     campaign = crowd.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
     unsubscribe("gone@example.com", crowd)
     make_due()
-    fanned_out()
+    run_fan_out()
     assert crowd.now(campaign)["progress"]["total"] == 3
     disable_channel(quiet.id, "email")
     suppress("email", "dead@example.com")
@@ -67,8 +67,8 @@ def test_unsubscribing_between_scheduling_and_sending_is_respected(crowd: Crowd)
         2,
         "sent",
     )
-    assert [len(mails_to(f"{name}@example.com")) for name in ("frieda", "gone", "quiet", "dead")] == [1, 0, 0, 0]
-    reasons = rows("SELECT person, reason FROM campaign_recipient WHERE state = 'suppressed' ORDER BY person")
+    assert [len(list_mails_to(f"{name}@example.com")) for name in ("frieda", "gone", "quiet", "dead")] == [1, 0, 0, 0]
+    reasons = fetch_sql_rows("SELECT person, reason FROM campaign_recipient WHERE state = 'suppressed' ORDER BY person")
     assert reasons == [("dead@example.com", "suppressed"), ("quiet@example.com", "optedOut")]
 
 
@@ -86,25 +86,25 @@ def test_unsubscribing_between_scheduling_and_sending_is_respected(crowd: Crowd)
 def test_scheduled_instant_does_not_change_with_the_time_zone(
     client: Client, written: str, zone: str, instant: str
 ) -> None:
-    crowd = Crowd(client, timezone=zone)
+    crowd = CampaignEvent(client, timezone=zone)
     campaign = crowd.send(sendNow=False, scheduledAt=written)
     assert crowd.now(campaign)["scheduledAt"] == instant
-    ((run_at,),) = rows("SELECT run_at FROM outbox WHERE kind = 'campaigns.fan_out'")
+    ((run_at,),) = fetch_sql_rows("SELECT run_at FROM outbox WHERE kind = 'campaigns.fan_out'")
     assert run_at.astimezone(UTC) == datetime.fromisoformat(instant.replace("Z", "+00:00"))
     data(crowd.owner.patch(f"/api/events/{crowd.event['id']}", {"timezone": "Asia/Tokyo"}))
     assert crowd.now(campaign)["scheduledAt"] == instant
 
 
-def test_refused_address_is_suppressed(crowd: Crowd, sink: Sink) -> None:
+def test_refused_address_is_suppressed(crowd: CampaignEvent, sink: Sink) -> None:
     crowd.sold("nobody@example.com")
     sink.plans.append(Plan(rcpt="550 5.1.1 no such user"))
     campaign_data = crowd.finished(crowd.send())
     assert (campaign_data["status"], campaign_data["progress"]["failed"]) == ("failed", 1)
-    assert rows("SELECT channel, address FROM suppression") == [("email", "nobody@example.com")]
+    assert fetch_sql_rows("SELECT channel, address FROM suppression") == [("email", "nobody@example.com")]
     assert crowd.preview()["excluded"]["suppressed"] == 1
 
 
-def test_temporary_failure_is_retried_and_refusal_is_not(crowd: Crowd, sink: Sink) -> None:
+def test_temporary_failure_is_retried_and_refusal_is_not(crowd: CampaignEvent, sink: Sink) -> None:
     crowd.sold("a@example.com", "b@example.com")
     sink.plans.extend([Plan(rcpt="451 later"), Plan(final="554 looks like spam")])
     campaign_data = crowd.finished(crowd.send())
@@ -113,10 +113,12 @@ def test_temporary_failure_is_retried_and_refusal_is_not(crowd: Crowd, sink: Sin
         1,
         "sent",
     )
-    assert rows("SELECT address FROM suppression") == [] and len(sink.received) == 1
+    assert fetch_sql_rows("SELECT address FROM suppression") == [] and len(sink.received) == 1
 
 
-def test_broken_connection_makes_a_message_uncertain_and_only_resend_repeats_it(crowd: Crowd, sink: Sink) -> None:
+def test_broken_connection_makes_a_message_uncertain_and_only_resend_repeats_it(
+    crowd: CampaignEvent, sink: Sink
+) -> None:
     crowd.sold("a@example.com", "b@example.com")
     sink.plans.append(Plan(drop=True))
     campaign = crowd.send()
@@ -135,17 +137,17 @@ def test_broken_connection_makes_a_message_uncertain_and_only_resend_repeats_it(
         )
         assert data(response, 202)["resent"] == 1
     assert crowd.now(campaign)["progress"]["pending"] == 1
-    deliver()
+    run_jobs()
     campaign_data = crowd.now(campaign)
     assert (campaign_data["progress"]["sent"], campaign_data["progress"]["uncertain"]) == (2, 0)
     assert campaign_data["history"][-1]["verb"] == "resent" and campaign_data["history"][-1]["details"] == {"resent": 1}
     ids = [received.message["Message-ID"] for received in sink.received]
     assert len(ids) == 3 and len(set(ids)) == 2, "a message keeps its Message-ID"
     response = crowd.owner.post(f"{crowd.one(campaign)}/resend-uncertain")
-    assert refusal(response) == (409, "NOTHING_UNCERTAIN")
+    assert read_error(response) == (409, "NOTHING_UNCERTAIN")
 
 
-def test_campaign_fails_if_its_fan_out_fails(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_campaign_fails_if_its_fan_out_fails(crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise Permanent("it cannot be")
 
@@ -154,14 +156,14 @@ def test_campaign_fails_if_its_fan_out_fails(crowd: Crowd, monkeypatch: pytest.M
     assert crowd.finished(crowd.send())["status"] == "failed"
 
 
-def test_campaign_without_recipients_is_sent(crowd: Crowd) -> None:
+def test_campaign_without_recipients_is_sent(crowd: CampaignEvent) -> None:
     assert crowd.finished(crowd.send())["status"] == "sent"
 
 
 HOSTILE = ("{{7*7}}", "{{ config }}", "<script>alert(1)</script>", "\u202eevil", "x" * 600, "${7*7}", "%(name)s", "{}")
 
 
-def test_hostile_texts_and_names_arrive_unchanged(crowd: Crowd, sink: Sink) -> None:
+def test_hostile_texts_and_names_arrive_unchanged(crowd: CampaignEvent, sink: Sink) -> None:
     names = ["<b>Bold</b> {eventName}", "{{firstName}} Brace", "Evil\r\nBcc: all@example.com", "www.evil.example now"]
     crowd.sold(*(f"p{number}@example.com" for number in range(len(names))), names=names)
     for hostile_text in HOSTILE:
@@ -169,7 +171,7 @@ def test_hostile_texts_and_names_arrive_unchanged(crowd: Crowd, sink: Sink) -> N
             title=hostile_text[:150], body=hostile_text, href="https://example.com/?a=<b>&c='d'", channels=["email"]
         )
     for _ in range(4):
-        deliver()
+        run_jobs()
     assert len(sink.received) == len(HOSTILE) * len(names)
     for received in sink.received:
         message = received.message
@@ -182,29 +184,31 @@ def test_hostile_texts_and_names_arrive_unchanged(crowd: Crowd, sink: Sink) -> N
     assert {"{{7*7}}", "{{ config }}", "<script>alert(1)</script>", "${7*7}", "%(name)s", "{}"} <= subjects
 
 
-def test_names_are_filled_once_and_without_links(crowd: Crowd) -> None:
+def test_names_are_filled_once_and_without_links(crowd: CampaignEvent) -> None:
     names = ["{eventName} Nel", "www.evil.example now", "Evil\r\nBcc: x@y.example", None]
     crowd.sold(*(f"p{number}@example.com" for number in range(len(names))), names=names)
     crowd.send(title="To {firstName}", body="{name}")
-    subjects = [mails_to(f"p{number}@example.com")[0]["subject"] for number in range(len(names))]
+    subjects = [list_mails_to(f"p{number}@example.com")[0]["subject"] for number in range(len(names))]
     assert subjects == ["To {eventName}", "To there", "To there", "To there"]
 
 
-def test_text_message_has_an_unsubscribe_link(crowd: Crowd) -> None:
-    customer(email=FRIEDA, phone="+264811234567", name="Frieda Amupolo")
+def test_text_message_has_an_unsubscribe_link(crowd: CampaignEvent) -> None:
+    create_customer(email=FRIEDA, phone="+264811234567", name="Frieda Amupolo")
     crowd.sold(FRIEDA)
     crowd.finished(crowd.send(channels=["sms"], title="Doors", body="At {venue}", href="/events/x"))
-    (message,) = mails_to("+264811234567")
+    (message,) = list_mails_to("+264811234567")
     assert message["channel"] == "sms"
     assert message["text"].startswith("Doors\n\nAt River grounds\n\nhttp://localhost:8000/r/")
     assert "/unsubscribe/" in message["text"]
 
 
-def test_every_device_gets_it_and_an_unknown_device_is_deleted(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner = customer(email=FRIEDA)
+def test_every_device_gets_it_and_an_unknown_device_is_deleted(
+    crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = create_customer(email=FRIEDA)
     for _ in range(3):
         register_device(owner.id)
-    ((gone,),) = rows("SELECT min(token) FROM push_device")
+    ((gone,),) = fetch_sql_rows("SELECT min(token) FROM push_device")
     tokens = []
 
     def gateway(message: object, *, fence: object) -> str:
@@ -218,14 +222,14 @@ def test_every_device_gets_it_and_an_unknown_device_is_deleted(crowd: Crowd, mon
     crowd.sold(FRIEDA)
     campaign_data = crowd.finished(crowd.send(channels=["push"]))
     assert campaign_data["progress"]["sent"] == 1 and len(tokens) == 2 and gone not in tokens
-    assert rows("SELECT count(*) FROM push_device") == [(2,)]
+    assert fetch_sql_rows("SELECT count(*) FROM push_device") == [(2,)]
 
 
 @pytest.mark.parametrize(("error", "state"), [(Transient("away"), "sent"), (Ambiguous("cut"), "uncertain")])
 def test_device_failure_after_a_success_does_not_repeat_the_message(
-    crowd: Crowd, monkeypatch: pytest.MonkeyPatch, error: Exception, state: str
+    crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch, error: Exception, state: str
 ) -> None:
-    owner = customer(email=FRIEDA)
+    owner = create_customer(email=FRIEDA)
     for _ in range(2):
         register_device(owner.id)
     tried: list[str] = []

@@ -4,14 +4,14 @@ from hashlib import sha256
 
 import pytest
 
-from tests.factories.accounts import mails_to
-from tests.factories.campaigns import Crowd, fanned_out, rows
+from tests.factories.accounts import list_mails_to
+from tests.factories.campaigns import CampaignEvent, fetch_sql_rows, run_fan_out
 from tests.http import Client
 
 
 @pytest.fixture
-def crowd(client: Client) -> Crowd:
-    return Crowd(client)
+def crowd(client: Client) -> CampaignEvent:
+    return CampaignEvent(client)
 
 
 def variant(campaign_id: str, person: str, share: float) -> str:
@@ -20,11 +20,13 @@ def variant(campaign_id: str, person: str, share: float) -> str:
 
 
 @pytest.mark.parametrize("share", [50, 20, 33.33])
-def test_ten_thousand_people_are_split_by_share_and_rule(crowd: Crowd, share: float) -> None:
+def test_ten_thousand_people_are_split_by_share_and_rule(crowd: CampaignEvent, share: float) -> None:
     crowd.sold(*(f"person{number}@example.com" for number in range(10_000)))
     campaign = crowd.send(abTestEnabled=True, variantBTitle="B", abSplitPercent=share)
-    fanned_out()
-    variants = dict(rows("SELECT person, variant FROM campaign_recipient WHERE campaign_id = :id", id=campaign))
+    run_fan_out()
+    variants = dict(
+        fetch_sql_rows("SELECT person, variant FROM campaign_recipient WHERE campaign_id = :id", id=campaign)
+    )
     assert len(variants) == 10_000
     assert abs(sum(name == "B" for name in variants.values()) / 100 - share) <= 2
     assert all(variant(campaign, person, share) == name for person, name in variants.items())
@@ -33,12 +35,12 @@ def test_ten_thousand_people_are_split_by_share_and_rule(crowd: Crowd, share: fl
     assert abs(figures["B"]["total"] - crowd.now(campaign)["audience"]["variants"]["B"]) <= 200
 
 
-def test_each_variant_has_its_own_texts_and_figures(crowd: Crowd) -> None:
+def test_each_variant_has_its_own_texts_and_figures(crowd: CampaignEvent) -> None:
     crowd.sold(*(f"p{number}@example.com" for number in range(20)))
     campaign = crowd.send(abTestEnabled=True, title="First", body="One", variantBTitle="Second", abSplitPercent=40)
     sent_campaign = crowd.finished(campaign)
     for number in range(20):
-        (mail,) = mails_to(f"p{number}@example.com")
+        (mail,) = list_mails_to(f"p{number}@example.com")
         expected = {"A": "First", "B": "Second"}[variant(campaign, f"p{number}@example.com", 40)]
         assert mail["subject"] == expected and "One" in mail["text"]
     assert (

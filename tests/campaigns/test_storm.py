@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 
 from app.core.outbox.tuning import Tuning
-from tests.factories.campaigns import Crowd, rows
+from tests.factories.campaigns import CampaignEvent, fetch_sql_rows
 from tests.faults.cluster import Cluster, cluster_of, settled, wait_until
 from tests.faults.storm import Storm
 from tests.http import Client
@@ -44,7 +44,7 @@ def count_sent(cluster: Cluster) -> Counter[str]:
 
 
 def test_each_person_gets_at_most_one_message_when_workers_are_killed(client: Client, cluster: Cluster) -> None:
-    crowd = Crowd(client)
+    crowd = CampaignEvent(client)
     crowd.sold(*(f"p{number}@example.com" for number in range(PEOPLE)))
     cluster.start(FAST)
     campaign = crowd.send()
@@ -53,9 +53,11 @@ def test_each_person_gets_at_most_one_message_when_workers_are_killed(client: Cl
     wait_until(lambda: settled("campaigns.%"), PATIENCE)
 
     campaign_data = crowd.now(campaign)
-    states = dict(rows("SELECT id, state FROM campaign_recipient WHERE campaign_id = :id", id=campaign))
+    states = dict(fetch_sql_rows("SELECT id, state FROM campaign_recipient WHERE campaign_id = :id", id=campaign))
     sent, by_state = count_sent(cluster), Counter(states.values())
-    assert rows("SELECT count(DISTINCT person) FROM campaign_recipient") == [(PEOPLE,)] and len(states) == PEOPLE
+    assert (
+        fetch_sql_rows("SELECT count(DISTINCT person) FROM campaign_recipient") == [(PEOPLE,)] and len(states) == PEOPLE
+    )
     assert max(sent.values()) == 1, storm.killed
     assert {recipient for recipient, state in states.items() if state == "sent"} <= set(sent)
     assert set(sent) <= {recipient for recipient, state in states.items() if state in ("sent", "uncertain")}

@@ -4,8 +4,8 @@ import io
 
 from tests.ceiling.cases import Ask, case
 from tests.core.test_images import picture
-from tests.factories.accounts import mails_to
-from tests.factories.campaigns import Crowd
+from tests.factories.accounts import list_mails_to
+from tests.factories.campaigns import CampaignEvent
 from tests.http import Client, data
 
 ROOT = "/api/events/<id>/notifications"
@@ -14,8 +14,8 @@ KEY = {"Idempotency-Key": "counted once and for all"}
 PLANNED = {"sendNow": False, "scheduledAt": "2027-05-01T18:00:00"}
 
 
-def crowd_of(client: Client, count: int = 3) -> Crowd:
-    crowd = Crowd(client)
+def crowd_of(client: Client, count: int = 3) -> CampaignEvent:
+    crowd = CampaignEvent(client)
     crowd.sold(*(f"p{number}@example.com" for number in range(count)))
     return crowd
 
@@ -97,13 +97,13 @@ def testing_two_variants_with_a_key(client: Client) -> Ask:
 
 @case(f"GET {ROOT}/templates")
 def the_templates(client: Client) -> Ask:
-    crowd = Crowd(client)
+    crowd = CampaignEvent(client)
     return lambda: crowd.owner.get(f"{crowd.path}/templates")
 
 
 @case(f"POST {ROOT}/upload-image", 201)
 def uploading_a_picture(client: Client) -> Ask:
-    crowd, form = Crowd(client), {"file": (io.BytesIO(picture()), "a.jpg")}
+    crowd, form = CampaignEvent(client), {"file": (io.BytesIO(picture()), "a.jpg")}
     return lambda: crowd.owner.post(f"{crowd.path}/upload-image", data=form, content_type="multipart/form-data")
 
 
@@ -117,6 +117,6 @@ def finding_people(client: Client) -> Ask:
 def following_a_link(client: Client) -> Ask:
     crowd = crowd_of(client, 1)
     crowd.finished(crowd.send(href="https://example.com/"))
-    path = mails_to("p0@example.com")[0]["text"].split("http://localhost:8000")[1].split()[0]
+    path = list_mails_to("p0@example.com")[0]["text"].split("http://localhost:8000")[1].split()[0]
     assert data(crowd.owner.get(f"{crowd.path}/campaigns"))["campaigns"][0]["progress"]["clicked"] == 0
     return lambda: client.flask.get(path, headers={"User-Agent": "Mozilla/5.0 Firefox/140.0"})

@@ -2,9 +2,20 @@
 
 from app.applications.documents import KINDS
 from tests.ceiling.cases import Ask, case
-from tests.factories.accounts import PASSWORD, account
-from tests.factories.applications import CODE, EMAIL, LIST, activation, approved, handed_in, link, paid, ready, upload
-from tests.factories.events import organiser
+from tests.factories.accounts import PASSWORD, create_account
+from tests.factories.applications import (
+    CODE,
+    EMAIL,
+    LIST,
+    build_activation_body,
+    create_approved_application,
+    create_ready_application,
+    find_mailed_token,
+    pay_stall_fee,
+    submit_documents,
+    upload_documents,
+)
+from tests.factories.events import create_organiser_client
 from tests.http import Client, data
 
 DOCS = "/api/merchant-applications/docs/<token>"
@@ -15,8 +26,8 @@ UNKNOWN = "A" * 43
 
 @case(f"GET {DOCS}")
 def looking_at_documents(client: Client) -> Ask:
-    approved(client, organiser(client))
-    token = link("documents")
+    create_approved_application(client, create_organiser_client(client))
+    token = find_mailed_token("documents")
     return lambda: client.get(f"{LIST}/docs/{token}")
 
 
@@ -27,31 +38,31 @@ def following_an_unknown_link(client: Client) -> Ask:
 
 @case(f"POST {DOCS}")
 def handing_in_four_documents(client: Client) -> Ask:
-    approved(client, organiser(client), amountMinor=0)
-    token = link("documents")
-    return lambda: upload(client, token, *KINDS, submit="true")
+    create_approved_application(client, create_organiser_client(client), amountMinor=0)
+    token = find_mailed_token("documents")
+    return lambda: upload_documents(client, token, *KINDS, submit="true")
 
 
 @case(f"POST {DOCS}")
 def replacing_four_documents(client: Client) -> Ask:
-    approved(client, organiser(client))
-    token = link("documents")
-    data(upload(client, token, *KINDS))
-    return lambda: upload(client, token, *KINDS, submit="true")
+    create_approved_application(client, create_organiser_client(client))
+    token = find_mailed_token("documents")
+    data(upload_documents(client, token, *KINDS))
+    return lambda: upload_documents(client, token, *KINDS, submit="true")
 
 
 @case(f"POST {DOCS}", 409)
 def handing_in_too_little(client: Client) -> Ask:
-    approved(client, organiser(client))
-    token = link("documents")
-    return lambda: upload(client, token, KINDS[0], submit="true")
+    create_approved_application(client, create_organiser_client(client))
+    token = find_mailed_token("documents")
+    return lambda: upload_documents(client, token, KINDS[0], submit="true")
 
 
 @case(f"POST {DOCS}")
 def handing_in_again(client: Client) -> Ask:
-    approved(client, organiser(client))
-    token = link("documents")
-    handed_in(client, token)
+    create_approved_application(client, create_organiser_client(client))
+    token = find_mailed_token("documents")
+    submit_documents(client, token)
     return lambda: client.post(f"{LIST}/docs/{token}")
 
 
@@ -91,45 +102,45 @@ def a_wrong_code(client: Client) -> Ask:
 @case(f"POST {PAY}/payrail/verify-otp")
 def a_code_once_it_is_paid(client: Client) -> Ask:
     token = _fee(client)
-    paid(client, token)
+    pay_stall_fee(client, token)
     return lambda: client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE})
 
 
 @case(f"GET {ACTIVATION}")
 def looking_at_an_activation(client: Client) -> Ask:
-    token = ready(client, organiser(client))
+    token = create_ready_application(client, create_organiser_client(client))
     return lambda: client.get(f"/api/merchant-activation/{token}")
 
 
 @case(f"POST {ACTIVATION}")
 def activating_a_new_account(client: Client) -> Ask:
-    token = ready(client, organiser(client))
-    return lambda: client.post(f"/api/merchant-activation/{token}", activation())
+    token = create_ready_application(client, create_organiser_client(client))
+    return lambda: client.post(f"/api/merchant-activation/{token}", build_activation_body())
 
 
 @case(f"POST {ACTIVATION}")
 def activating_with_an_address_that_nobody_has_proven(client: Client) -> Ask:
-    owner = organiser(client)
-    made = approved(client, owner, amountMinor=0, documentsRequired=[])
+    owner = create_organiser_client(client)
+    made = create_approved_application(client, owner, amountMinor=0, documentsRequired=[])
     shown = data(owner.post(f"{LIST}/{made['id']}/links", {"purpose": "activation"}), 201)
     token = shown["url"].rpartition("/")[2]
-    return lambda: client.post(f"/api/merchant-activation/{token}", activation())
+    return lambda: client.post(f"/api/merchant-activation/{token}", build_activation_body())
 
 
 @case(f"POST {ACTIVATION}")
 def activating_an_account_that_is_there(client: Client) -> Ask:
-    account("customer", email=EMAIL)
-    token = ready(client, organiser(client))
-    return lambda: client.post(f"/api/merchant-activation/{token}", activation(password=PASSWORD))
+    create_account("customer", email=EMAIL)
+    token = create_ready_application(client, create_organiser_client(client))
+    return lambda: client.post(f"/api/merchant-activation/{token}", build_activation_body(password=PASSWORD))
 
 
 @case(f"POST {ACTIVATION}", 422)
 def activating_with_a_wrong_password(client: Client) -> Ask:
-    account("customer", email=EMAIL)
-    token = ready(client, organiser(client))
-    return lambda: client.post(f"/api/merchant-activation/{token}", activation())
+    create_account("customer", email=EMAIL)
+    token = create_ready_application(client, create_organiser_client(client))
+    return lambda: client.post(f"/api/merchant-activation/{token}", build_activation_body())
 
 
 def _fee(client: Client) -> str:
-    approved(client, organiser(client), documentsRequired=[])
-    return link("pay")
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
+    return find_mailed_token("pay")

@@ -6,12 +6,20 @@ from io import BytesIO
 from app.applications.documents import KINDS
 from tests.ceiling.cases import Ask, case
 from tests.ceiling.of_links import UNKNOWN
-from tests.console.pages import Visitor
-from tests.factories.accounts import PASSWORD, account
-from tests.factories.applications import CODE, EMAIL, PDF, approved, handed_in, link, ready
-from tests.factories.events import event, organiser
-from tests.factories.merchants import invited, merchant_account
+from tests.factories.accounts import PASSWORD, create_account
+from tests.factories.applications import (
+    CODE,
+    EMAIL,
+    PDF,
+    create_approved_application,
+    create_ready_application,
+    find_mailed_token,
+    submit_documents,
+)
+from tests.factories.events import create_event, create_organiser_client
+from tests.factories.merchants import create_merchant_account, invite_merchants
 from tests.http import Client, data
+from tests.pages.pages import Visitor
 
 
 @case("GET /documents/<token>")
@@ -28,7 +36,7 @@ def the_page_of_an_unknown_link(client: Client) -> Ask:
 @case("GET /documents/<token>")
 def the_documents_page_when_all_is_handed_in(client: Client) -> Ask:
     visitor, path = _documents(client)
-    handed_in(client, path.rpartition("/")[2])
+    submit_documents(client, path.rpartition("/")[2])
     return lambda: visitor.flask.get(path)
 
 
@@ -84,14 +92,14 @@ def opening_an_account(client: Client) -> Ask:
 
 @case("POST /activate/<token>", 303)
 def opening_a_stall_with_ones_own_account(client: Client) -> Ask:
-    account("customer", email=EMAIL)
+    create_account("customer", email=EMAIL)
     visitor, _ = _activation(client)
     return lambda: visitor.press(password=PASSWORD)
 
 
 @case("POST /activate/<token>", 422)
 def a_password_that_is_wrong(client: Client) -> Ask:
-    account("customer", email=EMAIL)
+    create_account("customer", email=EMAIL)
     visitor, _ = _activation(client)
     return lambda: visitor.press(password="charcoal and a canvas roof")
 
@@ -112,31 +120,31 @@ def the_page_after_it(client: Client) -> Ask:
 
 @case("GET /merchant-invite/<slug>")
 def the_page_of_a_link(client: Client) -> Ask:
-    owner = organiser(client)
-    made = data(owner.post(f"/api/events/{event(owner)['id']}/merchant-invite", {}), 201)
+    owner = create_organiser_client(client)
+    made = data(owner.post(f"/api/events/{create_event(owner)['id']}/merchant-invite", {}), 201)
     return lambda: client.flask.get(f"/merchant-invite/{made['slug']}")
 
 
 @case("GET /merchant-invite/<slug>")
 def the_page_of_ones_own_invitation(client: Client) -> Ask:
-    owner, who = organiser(client), merchant_account()
-    invited(owner, event(owner)["id"], who)
-    slug = link("merchant-invite", who.email)
+    owner, who = create_organiser_client(client), create_merchant_account()
+    invite_merchants(owner, create_event(owner)["id"], who)
+    slug = find_mailed_token("merchant-invite", who.email)
     return lambda: client.flask.get(f"/merchant-invite/{slug}")
 
 
 def _documents(client: Client) -> tuple[Visitor, str]:
-    approved(client, organiser(client))
-    return _opened(client, f"/documents/{link('documents')}")
+    create_approved_application(client, create_organiser_client(client))
+    return _opened(client, f"/documents/{find_mailed_token('documents')}")
 
 
 def _fee(client: Client) -> tuple[Visitor, str]:
-    approved(client, organiser(client), documentsRequired=[])
-    return _opened(client, f"/pay/{link('pay')}")
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
+    return _opened(client, f"/pay/{find_mailed_token('pay')}")
 
 
 def _activation(client: Client) -> tuple[Visitor, str]:
-    return _opened(client, f"/activate/{ready(client, organiser(client))}")
+    return _opened(client, f"/activate/{create_ready_application(client, create_organiser_client(client))}")
 
 
 def _opened(client: Client, path: str) -> tuple[Visitor, str]:

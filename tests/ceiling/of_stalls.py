@@ -1,10 +1,10 @@
 """Invitations both ways, stalls and their crew."""
 
 from tests.ceiling.cases import Ask, case
-from tests.factories.accounts import signed_in
-from tests.factories.crew import at, put, stall, verify
-from tests.factories.events import event, organiser
-from tests.factories.merchants import invited, merchant_account, participant
+from tests.factories.accounts import create_signed_in_client
+from tests.factories.crew import create_stall, post_shift, replace_crew, start_shift
+from tests.factories.events import create_event, create_organiser_client
+from tests.factories.merchants import create_merchant_account, create_participant, invite_merchants
 from tests.http import Client, data
 
 INVITES = "/api/merchants/me/event-invites"
@@ -15,26 +15,26 @@ FLOOR = "/api/merchants/me/pos-floor-status"
 
 @case("GET /api/events/<id>/merchant-directory")
 def searching_the_directory(client: Client) -> Ask:
-    owner = organiser(client)
-    made = event(owner)
-    merchant_account("Kapana Corner")
+    owner = create_organiser_client(client)
+    made = create_event(owner)
+    create_merchant_account("Kapana Corner")
     return lambda: owner.get(f"/api/events/{made['id']}/merchant-directory?q=kapana&withTotal=true")
 
 
 @case("POST /api/events/<id>/directory-invites", 201)
 def inviting_some_and_some_again(client: Client) -> Ask:
-    owner, who = organiser(client), [merchant_account() for _ in range(5)]
-    made = event(owner)
-    invited(owner, made["id"], *who[:2])
+    owner, who = create_organiser_client(client), [create_merchant_account() for _ in range(5)]
+    made = create_event(owner)
+    invite_merchants(owner, made["id"], *who[:2])
     body = {"merchantIds": [item.id for item in who]}
     return lambda: owner.post(f"/api/events/{made['id']}/directory-invites", body, headers={"Idempotency-Key": "k" * 9})
 
 
 @case("POST /api/events/<id>/directory-invites", 201)
 def withdrawing_invitations(client: Client) -> Ask:
-    owner, who = organiser(client), merchant_account()
-    made = event(owner)
-    invited(owner, made["id"], who)
+    owner, who = create_organiser_client(client), create_merchant_account()
+    made = create_event(owner)
+    invite_merchants(owner, made["id"], who)
     return lambda: owner.post(
         f"/api/events/{made['id']}/directory-invites", {"merchantIds": [who.id], "withdraw": True}
     )
@@ -42,16 +42,16 @@ def withdrawing_invitations(client: Client) -> Ask:
 
 @case("POST /api/events/<id>/merchant-invite", 201)
 def a_link_by_mail(client: Client) -> Ask:
-    owner = organiser(client)
-    made = event(owner)
+    owner = create_organiser_client(client)
+    made = create_event(owner)
     body = {"email": "selma@example.com", "idempotencyKey": "k" * 9}
     return lambda: owner.post(f"/api/events/{made['id']}/merchant-invite", body)
 
 
 @case("GET /api/events/merchant-invite/<slug>")
 def reading_a_link(client: Client) -> Ask:
-    owner = organiser(client)
-    made = data(owner.post(f"/api/events/{event(owner)['id']}/merchant-invite", {}), 201)
+    owner = create_organiser_client(client)
+    made = data(owner.post(f"/api/events/{create_event(owner)['id']}/merchant-invite", {}), 201)
     return lambda: client.get(f"/api/events/merchant-invite/{made['slug']}")
 
 
@@ -81,64 +81,64 @@ def declining_an_invitation(client: Client) -> Ask:
 
 @case("GET /api/merchants/me/events")
 def my_events(client: Client) -> Ask:
-    owner = organiser(client)
-    me, _ = participant(client, owner, event(owner)["id"])
+    owner = create_organiser_client(client)
+    me, _ = create_participant(client, owner, create_event(owner)["id"])
     return lambda: me.get("/api/merchants/me/events?withTotal=true")
 
 
 @case(f"PATCH {FLOOR}")
 def opening_all_stalls(client: Client) -> Ask:
-    owner = organiser(client)
-    me, _ = participant(client, owner, event(owner)["id"])
+    owner = create_organiser_client(client)
+    me, _ = create_participant(client, owner, create_event(owner)["id"])
     return lambda: me.patch(FLOOR, {"status": "open"})
 
 
 @case(f"GET {CREW}")
 def the_crew(client: Client) -> Ask:
-    me, path = stall(client)
-    put(me, path, {"name": "Selma"})
+    me, path = create_stall(client)
+    replace_crew(me, path, {"name": "Selma"})
     return lambda: me.get(path)
 
 
 @case(f"PUT {CREW}")
 def replacing_the_crew(client: Client) -> Ask:
-    me, path = stall(client)
-    put(me, path, *({"name": f"Selma {n}"} for n in range(10)))
+    me, path = create_stall(client)
+    replace_crew(me, path, *({"name": f"Selma {n}"} for n in range(10)))
     return lambda: me.put(path, {"crew": [{"name": f"Selma {n}"} for n in range(5, 15)]})
 
 
 @case(f"GET {CREW}/<crewMemberId>/stats")
 def hours(client: Client) -> Ask:
-    me, path = stall(client)
-    (selma,) = put(me, path, {"name": "Selma"})
-    verify(me, path, selma["shiftCode"])
+    me, path = create_stall(client)
+    (selma,) = replace_crew(me, path, {"name": "Selma"})
+    start_shift(me, path, selma["shiftCode"])
     return lambda: me.get(f"{path}/{selma['id']}/stats")
 
 
 @case(f"POST {CREW}/shift-verify")
 def beginning_a_shift(client: Client) -> Ask:
-    me, path = stall(client)
-    (selma,) = put(me, path, {"name": "Selma"})
-    return lambda: at(me, path, "verify", code=selma["shiftCode"])
+    me, path = create_stall(client)
+    (selma,) = replace_crew(me, path, {"name": "Selma"})
+    return lambda: post_shift(me, path, "verify", code=selma["shiftCode"])
 
 
 @case(f"POST {CREW}/shift-verify", 422)
 def a_wrong_shift_code(client: Client) -> Ask:
-    me, path = stall(client)
-    put(me, path, {"name": "Selma"})
-    return lambda: at(me, path, "verify", code="000000")
+    me, path = create_stall(client)
+    replace_crew(me, path, {"name": "Selma"})
+    return lambda: post_shift(me, path, "verify", code="000000")
 
 
 @case(f"POST {CREW}/shift-checkout")
 def checking_everybody_out(client: Client) -> Ask:
-    me, path = stall(client)
-    for item in put(me, path, *({"name": f"Selma {n}"} for n in range(5))):
-        verify(me, path, item["shiftCode"])
-    data(at(me, path, "checkout", status="on_break"))
-    return lambda: at(me, path, "checkout", status="checked_out")
+    me, path = create_stall(client)
+    for item in replace_crew(me, path, *({"name": f"Selma {n}"} for n in range(5))):
+        start_shift(me, path, item["shiftCode"])
+    data(post_shift(me, path, "checkout", status="on_break"))
+    return lambda: post_shift(me, path, "checkout", status="checked_out")
 
 
 def _invited(client: Client) -> tuple[Client, str]:
-    owner, who = organiser(client), merchant_account()
-    found = invited(owner, event(owner)["id"], who)["invited"][0]
-    return signed_in(client, who), f"{INVITES}/{found['inviteId']}"
+    owner, who = create_organiser_client(client), create_merchant_account()
+    found = invite_merchants(owner, create_event(owner)["id"], who)["invited"][0]
+    return create_signed_in_client(client, who), f"{INVITES}/{found['inviteId']}"

@@ -6,7 +6,7 @@ from flask import Flask
 
 from tests.ceiling import of_applications, of_campaigns, of_links, of_merchants, of_pages, of_stalls
 from tests.ceiling.cases import CASES, Case
-from tests.counting import counted
+from tests.counting import count_statements
 from tests.http import Client
 
 MOST = 6
@@ -57,7 +57,7 @@ MODULES = (of_applications, of_campaigns, of_links, of_merchants, of_pages, of_s
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
 def test_no_request_takes_more_statements_than_it_may(client: Client, case: Case) -> None:
     ask = case.prepare(client)
-    answer, seen = counted(ask)
+    answer, seen = count_statements(ask)
     assert answer.status_code == case.status, answer.get_data(as_text=True)
     assert len(seen) <= MOST + MORE.get(case.name, 0), "\n\n".join(seen)
 

@@ -8,12 +8,12 @@ from flask import Flask
 
 from app.clients import smtp
 from tests.clients.mails import configure
-from tests.smtp_sink import Sink, running
+from tests.smtp_sink import Sink, run_smtp_sink
 
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    with running() as started:
+    with run_smtp_sink() as started:
         yield started
 
 

@@ -18,7 +18,7 @@ from app.core.jobs import Ambiguous, LostLease, Permanent, Transient
 from app.core.transaction import TransactionOpen, transaction
 from tests.clients.gateway_server import Gateway, gateway
 from tests.clients.mails import configure, no_fence
-from tests.races import at_once
+from tests.races import run_concurrently
 
 SMS = Sms(to="+264811234567", text="Gates open at 16:00 — ǃgâi tsēs", key="campaign:1:sms", sender="Windhoek Lights")
 PUSH = Push(
@@ -159,7 +159,7 @@ def test_a_connection_is_kept_and_shared_by_threads(app: Flask, other_side: Gate
             return send_sms(Sms(to="+264811234567", text="Hello", key=f"key-{number}"), fence=no_fence)
 
     for _ in range(3):
-        assert at_once(8, one) == ["provider-1"] * 8
+        assert run_concurrently(8, one) == ["provider-1"] * 8
     assert {item.said["id"] for item in other_side.asked} == {f"key-{number}" for number in range(8)}
     assert len(other_side.asked) == 24 and other_side.connections <= 16
 

@@ -12,7 +12,7 @@ from app.clients import dev_mailbox
 from app.clients.mail import Attachment, message_id, send
 from app.core.jobs import Permanent, Transient
 from tests.clients.mails import configure, mail, no_fence
-from tests.smtp_sink import Received, Sink, running
+from tests.smtp_sink import Received, Sink, run_smtp_sink
 
 pytestmark = pytest.mark.usefixtures("mailing")
 
@@ -115,7 +115,7 @@ def test_a_name_outside_ascii_needs_a_server_that_takes_it(sink: Sink) -> None:
 
 
 def test_such_a_name_is_final_where_the_server_does_not(app: Flask) -> None:
-    with running(utf8=False) as old, pytest.raises(Permanent, match="outside ASCII"):
+    with run_smtp_sink(utf8=False) as old, pytest.raises(Permanent, match="outside ASCII"):
         configure(app, SMTP_URL=old.url)
         send(mail(to="jörg@kitchen.example"), fence=no_fence)
 

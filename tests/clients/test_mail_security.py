@@ -14,7 +14,7 @@ from flask import Flask
 from app.clients.mail import Message, send
 from app.core.jobs import Transient
 from tests.clients.mails import configure, no_fence
-from tests.smtp_sink import running
+from tests.smtp_sink import run_smtp_sink
 
 pytestmark = pytest.mark.usefixtures("mailing")
 MAIL = Message(to="a@kitchen.example", subject="Hello", text="Hello\n", html="", message_id="<1@events.example>")
@@ -65,7 +65,7 @@ def test_mail_is_sent_over_tls_to_a_server_with_a_valid_certificate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    with running(tls=tls, starttls=starttls) as sink:
+    with run_smtp_sink(tls=tls, starttls=starttls) as sink:
         deliver(app, sink.url + ("?starttls=1" if starttls else ""))
     assert [got.tls for got in sink.received] == [True]
 
@@ -76,25 +76,25 @@ def test_server_with_an_unknown_certificate_gets_nothing(
     tls: ssl.SSLContext,
     starttls: bool,
 ) -> None:
-    with running(tls=tls, starttls=starttls) as sink, pytest.raises(Transient, match="(?i)certificate"):
+    with run_smtp_sink(tls=tls, starttls=starttls) as sink, pytest.raises(Transient, match="(?i)certificate"):
         deliver(app, sink.url + ("?starttls=1" if starttls else ""))
     assert sink.received == []
 
 
 def test_starttls_is_required_if_the_url_demands_it(app: Flask) -> None:
-    with running() as sink, pytest.raises(Transient, match="STARTTLS"):
+    with run_smtp_sink() as sink, pytest.raises(Transient, match="STARTTLS"):
         deliver(app, sink.url + "?starttls=1")
     assert sink.received == []
 
 
 def test_login_uses_the_password_of_the_url(app: Flask) -> None:
-    with running(login=("mailer", "p@ss")) as sink:
+    with run_smtp_sink(login=("mailer", "p@ss")) as sink:
         deliver(app, sink.url.replace("p@ss", "p%40ss"))
     assert (sink.signed_in, len(sink.received)) == (1, 1)
 
 
 def test_refused_login_is_transient(app: Flask) -> None:
-    with running(login=("mailer", "right")) as sink, pytest.raises(Transient) as refused:
+    with run_smtp_sink(login=("mailer", "right")) as sink, pytest.raises(Transient) as refused:
         deliver(app, sink.url.replace("right", "wrong-secret"))
     assert "wrong-secret" not in str(refused.value)
     assert sink.received == []

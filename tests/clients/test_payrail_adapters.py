@@ -18,7 +18,7 @@ from app.clients.payrail.errors import PayrailUnavailable
 from app.clients.payrail.mock_rules import CODE
 from app.clients.payrail.mock_server import Fault
 from tests.clients.rail import PACE, charge, client_of, journal_of, sent, serving, transfer
-from tests.races import at_once
+from tests.races import run_concurrently
 
 SLOW = replace(PACE, known_after=timedelta(seconds=2))
 SEEDS = int(os.environ.get("PAYRAIL_SEEDS", "3"))
@@ -65,7 +65,7 @@ def test_each_reference_is_carried_out_once_under_any_faults(app: Flask, tmp_pat
             with app.app_context():
                 return until_known(rail, f"t-{number}")
 
-        found = at_once(24, settled)
+        found = run_concurrently(24, settled)
         truth = [server.operations._rail.transfer_status(f"t-{number}").outcome for number in range(24)]
     carried_out = Counter(line["reference"] for line in journal_of(journal))
     assert carried_out == {f"t-{number}": 1 for number in range(24)}

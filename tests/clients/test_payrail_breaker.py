@@ -13,8 +13,8 @@ from app.clients.payrail import TransferOutcome
 from app.clients.payrail.breaker import Breaker, Limits, Permit
 from app.clients.payrail.mock_server import Fault
 from tests.clients.rail import client_of, journal_of, sent, serving, told
-from tests.races import at_once
-from tests.timing import timely
+from tests.races import run_concurrently
+from tests.timing import assert_in_time
 
 FEW = Limits(failures=3)
 
@@ -48,7 +48,7 @@ def test_five_failures_in_a_row_open_the_breaker(breaker: Breaker) -> None:
 def test_half_open_breaker_allows_one_trial_whose_success_closes_it(breaker: Breaker) -> None:
     tripped(breaker)
     passes(breaker, breaker._open, 15)
-    permits = at_once(32, lambda _: breaker.permit())
+    permits = run_concurrently(32, lambda _: breaker.permit())
     assert permits.count(Permit.TRIAL) == 1 and permits.count(Permit.NONE) == 31
     breaker.succeeded(Permit.FREE)
     assert breaker.permit() is Permit.NONE, "one that began before says nothing about now"
@@ -61,7 +61,7 @@ def test_without_the_trial_key_all_callers_would_try(breaker: Breaker, monkeypat
     tripped(breaker)
     passes(breaker, breaker._open, 15)
     monkeypatch.setattr(breaker._redis, "set", lambda *_, **__: True)
-    assert at_once(32, lambda _: breaker.permit()).count(Permit.TRIAL) == 32
+    assert run_concurrently(32, lambda _: breaker.permit()).count(Permit.TRIAL) == 32
 
 
 def test_failed_trial_opens_the_breaker_again(breaker: Breaker) -> None:
@@ -142,4 +142,4 @@ def test_all_calls_are_allowed_without_redis() -> None:
     for _ in range(20):
         assert lonely.permit() is Permit.FREE
         lonely.failed(Permit.FREE)
-    timely(time.monotonic() - begun < 3)
+    assert_in_time(time.monotonic() - begun < 3)

@@ -19,11 +19,12 @@ from app.clients.payrail.http_rail import LiveRail
 from app.clients.payrail.mock import MockRail
 from app.clients.payrail.mock_server.faults import BadFault, read
 from app.config import SettingsError
+from app.version import __version__
 from tests.clients.rail import KEY, SECRET, client_of, journal_of, sent, serving, told, wait
 from tests.house.sources import ROOT
 from tests.http import Client, data
 from tests.settings import app_for, settings_for
-from tests.timing import timely
+from tests.timing import assert_in_time
 
 LIVE = {"PAYRAIL_MODE": "live", "PAYRAIL_URL": "http://rail.test", "PAYRAIL_KEY": KEY, "PAYRAIL_SECRET": SECRET}
 
@@ -132,7 +133,7 @@ def test_readiness_looks_at_the_rail_now_and_then_only(app: Flask) -> None:
         live.reachability.valid_until = 0
         begun = time.monotonic()
         assert not live.reachable()
-        timely(time.monotonic() - begun < 2.5)
+        assert_in_time(time.monotonic() - begun < 2.5)
         server.accept()
         assert not live.reachable(), "and a second when it was away"
 
@@ -140,4 +141,4 @@ def test_readiness_looks_at_the_rail_now_and_then_only(app: Flask) -> None:
 def test_health_does_not_ask_the_rail(app: Flask) -> None:
     ours = app.extensions["settings"]
     live = app_for(database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, **LIVE)
-    assert data(Client(live.test_client()).get("/health")) == {"ok": True}
+    assert data(Client(live.test_client()).get("/health")) == {"ok": True, "version": __version__}

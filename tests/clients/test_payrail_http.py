@@ -17,8 +17,8 @@ from app.clients.payrail.mock_server import Fault, MockServer
 from app.clients.payrail.mock_server.state import Memory
 from app.core.transaction import TransactionOpen, transaction
 from tests.clients.rail import charge, client_of, journal_of, sent, serving, told, transfer
-from tests.races import at_once
-from tests.timing import timely
+from tests.races import run_concurrently
+from tests.timing import assert_in_time
 
 PAID, FAILED, UNKNOWN = TransferOutcome.PAID, TransferOutcome.FAILED, TransferOutcome.UNKNOWN
 
@@ -141,7 +141,7 @@ def test_retry_after_over_two_seconds_is_not_waited_for(app: Flask, server: Mock
     begun = time.monotonic()
     assert sent(client_of(app, server.url, total=10)) is UNKNOWN
     assert asked(journal, "send") == 1
-    timely(time.monotonic() - begun < 2.5)
+    assert_in_time(time.monotonic() - begun < 2.5)
 
 
 @pytest.mark.parametrize("do", ["error", "drop", "garbage", "busy"])
@@ -158,7 +158,7 @@ def test_slow_response_ends_at_the_total_timeout(app: Flask, server: MockServer)
     for call in (lambda: sent(rail), lambda: told(rail)):
         begun = time.monotonic()
         assert call() is UNKNOWN
-        timely(0.6 < time.monotonic() - begun < 3)
+        assert_in_time(0.6 < time.monotonic() - begun < 3)
 
 
 @pytest.mark.control
@@ -169,14 +169,14 @@ def test_without_the_deadline_stream_a_slow_response_would_go_on(
     server.faults.set([Fault(do="drip", seconds=0.01)])
     begun = time.monotonic()
     assert sent(client_of(app, server.url, total=0.5)) is PAID
-    timely(time.monotonic() - begun > 1.2)
+    assert_in_time(time.monotonic() - begun > 1.2)
 
 
 def test_slow_name_lookup_ends_at_the_connect_timeout(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.clients.deadline.socket.getaddrinfo", lambda *_, **__: time.sleep(3) or [])
     begun = time.monotonic()
     assert sent(client_of(app, "http://rail.test", connect=0.3, total=0.5)) is UNKNOWN
-    timely(time.monotonic() - begun < 2.5)
+    assert_in_time(time.monotonic() - begun < 2.5)
 
 
 def test_dead_address_is_skipped(app: Flask, server: MockServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +245,7 @@ def same_at_once(app: Flask, server: MockServer) -> set[TransferOutcome]:
         with app.app_context():
             return sent(rail)
 
-    return set(at_once(64, send))
+    return set(run_concurrently(64, send))
 
 
 def test_other_amount_in_a_response_is_a_mismatch(app: Flask, server: MockServer, journal: Path) -> None:

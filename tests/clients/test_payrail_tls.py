@@ -12,7 +12,7 @@ from app.clients import http_connection
 from app.clients.payrail import TransferOutcome
 from tests.clients.certificates import certificate
 from tests.clients.rail import client_of, journal_of, sent, serving
-from tests.timing import timely
+from tests.timing import assert_in_time
 
 
 @pytest.fixture(autouse=True)
@@ -39,4 +39,4 @@ def test_a_handshake_that_never_ends_is_cut(app: Flask) -> None:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}"
         begun = time.monotonic()
         assert sent(client_of(app, url, connect=0.3, total=0.5)) is TransferOutcome.UNKNOWN
-        timely(time.monotonic() - begun < 2.5)
+        assert_in_time(time.monotonic() - begun < 2.5)

@@ -33,9 +33,9 @@ def test_the_document_is_valid(document: Document) -> None:
 
 
 def is_page(application: Flask, endpoint: str) -> bool:
-    """Whether people see it in a browser; pages have their own rules (tests/console)."""
+    """Whether people see it in a browser; pages have their own rules (tests/pages)."""
     blueprint = application.blueprints.get(endpoint.rpartition(".")[0])
-    return blueprint is not None and blueprint.import_name.startswith("app.blueprints.console")
+    return blueprint is not None and blueprint.import_name.startswith("app.blueprints.pages")
 
 
 def test_every_route_of_the_application_has_access_or_is_a_page(application: Flask) -> None:

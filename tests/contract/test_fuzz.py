@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.core.db import db
-from tests.factories.accounts import account, sign_in
+from tests.factories.accounts import create_account, sign_in
 from tests.http import Client
 from tests.settings import app_for
 
@@ -48,7 +48,7 @@ def fuzzed(app: Flask) -> Iterator[Flask]:
 
 @pytest.fixture
 def token(fuzzed: Flask) -> str:
-    who = account("admin", roles=["admin", "customer"])
+    who = create_account("admin", roles=["admin", "customer"])
     return str(sign_in(Client(fuzzed.test_client()), who.email)["accessToken"])
 
 

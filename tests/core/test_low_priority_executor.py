@@ -11,7 +11,7 @@ import pytest
 
 from app.core import low_priority_executor
 from app.core.low_priority_executor import NICE, LowPriorityExecutor
-from tests.races import at_once
+from tests.races import run_concurrently
 
 
 def test_one_call_runs_at_a_time_and_memory_is_returned_when_idle(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +27,7 @@ def test_one_call_runs_at_a_time_and_memory_is_returned_when_idle(monkeypatch: p
         time.sleep(0.01)
         inside.remove(number)
 
-    at_once(8, lambda number: seat.run(work, number))
+    run_concurrently(8, lambda number: seat.run(work, number))
     assert max(most) == 1 and len(most) == 8
     assert given and given[-1] == 8 and len(given) < 8
 

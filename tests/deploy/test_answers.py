@@ -70,7 +70,7 @@ def test_nobody_there_is_told_with_a_time_to_come_again(proxied: type) -> None:
         assert answer.headers["retry-after"] == "2"
         page = site.ask("/claim/of-somebody-with-their-own-token")
         assert page.status == 502 and b"Away for a moment" in page.body
-        assert site.ask("/static/console.css").status == 200
+        assert site.ask("/static/pages.css").status == 200
 
 
 def test_too_late_is_told(mirrored: Mirrored) -> None:
@@ -124,7 +124,7 @@ def test_too_often_is_told(proxied: type) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "/static/console.css"), ("GET", "/static/none"), ("GET", "/dev/mail"), ("POST", "/static/console.css")],
+    [("GET", "/static/pages.css"), ("GET", "/static/none"), ("GET", "/dev/mail"), ("POST", "/static/pages.css")],
 )
 def test_its_answers_carry_the_headers_of_the_program(mirrored: Mirrored, method: str, path: str) -> None:
     answer = mirrored[0].ask(path, method)

@@ -23,9 +23,9 @@ from app.embedded.os_user import Account
 from app.inventory.integrity_check import list_differences
 from tests import stores
 from tests.allocations.law import assert_books_agree
-from tests.factories.allocations import block, claim
+from tests.factories.allocations import claim_slot, create_block
 from tests.factories.inventory import Stock
-from tests.factories.payouts import earner, lawful, requested
+from tests.factories.payouts import assert_ledger_integrity, create_earning_merchant, request_payout
 from tests.faults.service import ROOT
 from tests.http import Client
 from tests.settings import app_for
@@ -49,7 +49,7 @@ def empty_database() -> Iterator[str]:
     name = f"restored_{os.getpid()}"
     with psycopg.connect(plain(os.environ[stores.DATABASE]), autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
-    url = stores.named(os.environ[stores.DATABASE], name)
+    url = stores.set_database(os.environ[stores.DATABASE], name)
     yield url
     stores.drop(url)
 
@@ -116,17 +116,17 @@ def test_a_backup_taken_at_a_random_moment_is_whole(
 @contextmanager
 def under_load(app: Flask, client: Client) -> Iterator[None]:
     """Stock, claims, payouts and files move."""
-    stock, tickets = Stock(client), block(client, quantity=60)
+    stock, tickets = Stock(client), create_block(client, quantity=60)
     items, codes = [stock.item() for _ in range(4)], tickets.codes(60)
-    merchant, _ = earner(client, 10_000_000)
+    merchant, _ = create_earning_merchant(client, 10_000_000)
     stop = threading.Event()
     threads = busy(
         app,
         stop,
         lambda dice: stock.adjust(dice.choice(items), dice.choice([-1, 1, 2])),
         lambda dice: stock.adjust(dice.choice(items), dice.choice([-2, 3])),
-        lambda _: claim(client, codes.pop(), name="Nangula") if codes else time.sleep(0.01),
-        lambda dice: requested(merchant, dice.randint(1000, 5000)),
+        lambda _: claim_slot(client, codes.pop(), name="Nangula") if codes else time.sleep(0.01),
+        lambda dice: request_payout(merchant, dice.randint(1000, 5000)),
         lambda dice: storage.put(f"documents/{dice.getrandbits(64):x}", b"%PDF-" * 99, content_type="application/pdf"),
     )
     try:
@@ -151,7 +151,7 @@ def counts(app: Flask) -> dict[str, int]:
 def whole() -> None:
     """Stock, books, payouts, tickets."""
     assert list(list_differences()) == []
-    lawful()
+    assert_ledger_integrity()
     assert_books_agree()
 
 
@@ -196,7 +196,7 @@ def test_nothing_is_ever_overwritten(
 
 
 def test_a_backup_that_fails_leaves_nothing_and_says_so(tmp_path: Path, programs: str, application: Flask) -> None:
-    nowhere = stores.named(address(application), "no_such_database")
+    nowhere = stores.set_database(address(application), "no_such_database")
     made = script("backup.sh", tmp_path / "backups", programs, DATABASE_URL=nowhere)
     assert made.returncode != 0 and made.stdout == ""
     assert list((tmp_path / "backups").iterdir()) == []

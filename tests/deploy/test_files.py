@@ -8,14 +8,14 @@ from flask import Flask
 from PIL import Image
 
 from app import MAX_BODY
-from app.blueprints.console.documents import UPLOADS as DOCUMENTS_OF_PEOPLE
 from app.blueprints.inventory.file_transfer import MAX_UPLOAD as SHEETS
 from app.blueprints.media.routes import PICTURE_HEADERS
+from app.blueprints.pages.documents import MAX_UPLOAD_BYTES as DOCUMENTS_OF_PEOPLE
 from app.media.actions import MAX_UPLOAD_BYTES as PICTURES
 from tests.deploy.proxy import Proxy
 from tests.deploy.test_answers import told
 from tests.deploy.upstreams import Mirrors
-from tests.factories.events import organiser
+from tests.factories.events import create_organiser_client
 from tests.http import Client
 
 EVENT = "6740f1c2a1b2c3d4e5f60718"
@@ -67,7 +67,7 @@ def uploaded(site: Proxy, client: Client) -> str:
     body = (
         b'--B\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n' + picture() + b"\r\n--B--\r\n"
     )
-    headers = {**organiser(client).headers, "Content_Type": "multipart/form-data; boundary=B"}
+    headers = {**create_organiser_client(client).headers, "Content_Type": "multipart/form-data; boundary=B"}
     answer = site.ask("/api/events/upload-cover", "POST", body, **headers)
     assert answer.status in (200, 201), answer.body
     path: str = "/media/" + answer.json["data"]["url"].partition("/media/")[2]
@@ -127,4 +127,4 @@ def test_data_is_compressed_and_pages_are_not(mirrored: tuple[Proxy, Mirrors]) -
     long = {"Accept_Encoding": "gzip", "X_Long": "a" * 3000}
     assert site.ask("/api/x", **long).headers["content-encoding"] == "gzip"
     assert "content-encoding" not in site.ask("/claim/x", **long).headers
-    assert site.ask("/static/console.css", **long).headers["content-encoding"] == "gzip"
+    assert site.ask("/static/pages.css", **long).headers["content-encoding"] == "gzip"

@@ -66,7 +66,7 @@ def test_no_query_is_written_down(mirrored: Mirrored) -> None:
         "/activate/done",
         "/api/auth/password-reset/complete",
         "/api/events/6740f1c2a1b2c3d4e5f60718/inventory/items/6740f1c2a1b2c3d4e5f60719",
-        "/static/console.css",
+        "/static/pages.css",
     ],
 )
 def test_what_is_no_secret_can_be_read(mirrored: Mirrored, path: str) -> None:

@@ -5,7 +5,7 @@ import time
 from tests.deploy.load import load
 from tests.deploy.proxy import Proxy
 from tests.deploy.slow import CUT_AFTER, SlowUploads, slow_clients
-from tests.timing import timely
+from tests.timing import assert_in_time
 
 
 def test_the_slow_are_cut_and_the_others_notice_nothing(site: Proxy) -> None:
@@ -15,9 +15,9 @@ def test_the_slow_are_cut_and_the_others_notice_nothing(site: Proxy) -> None:
         slow = slow_clients(site.secure)
     assert [item.left for item in slow.values()] == [0, 0, 0], slow
     assert set(alone.answers) == set(beside.answers) == {200}
-    timely(max(item.most for item in slow.values()) <= CUT_AFTER, slow)
-    timely(beside.rate >= 0.95 * alone.rate, beside.rate, alone.rate)
-    timely(beside.percentile(0.99) < max(0.25, 2 * alone.percentile(0.99)))
+    assert_in_time(max(item.most for item in slow.values()) <= CUT_AFTER, slow)
+    assert_in_time(beside.rate >= 0.95 * alone.rate, beside.rate, alone.rate)
+    assert_in_time(beside.percentile(0.99) < max(0.25, 2 * alone.percentile(0.99)))
 
 
 def test_a_slow_upload_holds_no_thread_of_the_program(site: Proxy) -> None:
@@ -27,7 +27,7 @@ def test_a_slow_upload_holds_no_thread_of_the_program(site: Proxy) -> None:
         time.sleep(1.5)
     sending.close()
     assert set(met.answers) == {200}
-    timely(met.percentile(0.95) < 0.5)
+    assert_in_time(met.percentile(0.95) < 0.5)
 
 
 class OneUploader(SlowUploads):

@@ -15,7 +15,7 @@ from tests.deploy.proxy import Proxy
 from tests.deploy.upstreams import Web, listening
 from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT
-from tests.timing import timely
+from tests.timing import assert_in_time
 
 QUICK = {"rate=200r/s": "rate=100000r/s"}
 KILLS = 3
@@ -51,7 +51,7 @@ def test_the_program_is_exchanged_and_no_request_fails(application: Flask, proxi
         machine.main.stop()
     assert set(upgraded.answers) == set(restarted.answers) == {200}, (upgraded.answers, restarted.answers)
     assert upgraded.answers[200] > 200
-    timely(upgraded.percentile(0.99) < restarted.percentile(1))
+    assert_in_time(upgraded.percentile(0.99) < restarted.percentile(1))
 
 
 @pytest.mark.control

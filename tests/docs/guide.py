@@ -65,7 +65,17 @@ def refusals(said: str) -> list[str]:
 def looks_like_the_project(folder: Path) -> Path:
     """A folder in which files may be written, and whose names lead into the project."""
     folder.mkdir()
-    for name in ("app", "clients", "docs", "migrations", "wsgi.py"):
+    for name in (
+        ".venv",
+        "Makefile",
+        "app",
+        "clients",
+        "docs",
+        "migrations",
+        "requirements.txt",
+        "requirements-dev.txt",
+        "wsgi.py",
+    ):
         (folder / name).symlink_to(ROOT / name)
     return folder
 

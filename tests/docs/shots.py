@@ -15,10 +15,10 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.console.conftest import FLAGS
 from tests.docs.story import Story
 from tests.faults.service import everything, kept_open
 from tests.house.sources import ROOT
+from tests.pages.conftest import FLAGS
 
 FOLDER = ROOT / "docs" / "images"
 MOST_BYTES = 120_000

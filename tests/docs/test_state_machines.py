@@ -16,7 +16,7 @@ from app.core.transaction import transaction
 from app.web.state_machine import StateMachine, Transition, render_mermaid
 from app.web.state_machine_docs import STATE_MACHINES
 from tests import steps
-from tests.factories.outbox import work
+from tests.factories.outbox import add_job
 
 STATEFUL = text("""
     SELECT table_name, column_name FROM information_schema.columns
@@ -83,7 +83,7 @@ def test_what_is_passed_through_is_no_step_of_the_database() -> None:
 
 def test_a_step_that_is_not_drawn_is_refused(app: Flask) -> None:
     """The guard that stands while the guides are followed; without it the step is taken."""
-    work("ready", timedelta())
+    add_job("ready", timedelta())
     with db.engine.begin() as connection:
         steps.guard(connection)
     try:

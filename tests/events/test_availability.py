@@ -10,10 +10,10 @@ from app.core.db import db
 from app.core.transaction import transaction
 from app.events import availability
 from tests.events.law import assert_law_holds
-from tests.factories.events import WEEKEND, organiser, published
-from tests.http import Client, data, refusal
-from tests.races import at_once
-from tests.unguarded import without
+from tests.factories.events import WEEKEND, create_organiser_client, create_published_event
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
+from tests.unguarded import without_rules
 
 COUNTERS = text("SELECT total, public, sold, oversold FROM ticket_type WHERE id = :id")
 
@@ -29,11 +29,11 @@ def sell(app: Flask, ticket_type_id: str, count: int = 1) -> bool:
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    return organiser(client)
+    return create_organiser_client(client)
 
 
 def test_places_move_only_from_a_bucket_with_enough(app: Flask, owner: Client) -> None:
-    weekend = published(owner)["ticketTypes"][0]["id"]
+    weekend = create_published_event(owner)["ticketTypes"][0]["id"]
     with transaction() as session:
         assert availability.move(session, weekend, 60, source="public", target="available")
         assert not availability.move(session, weekend, 41, source="public", target="available")
@@ -44,7 +44,7 @@ def test_places_move_only_from_a_bucket_with_enough(app: Flask, owner: Client) -
 
 
 def test_oversold_places_never_make_public_negative(owner: Client) -> None:
-    weekend = published(owner)["ticketTypes"][0]["id"]
+    weekend = create_published_event(owner)["ticketTypes"][0]["id"]
     with transaction() as session:
         availability.book_sold(session, weekend, 130)
     assert counters(weekend) == (100, 0, 130, 30)
@@ -59,8 +59,8 @@ def test_oversold_places_never_make_public_negative(owner: Client) -> None:
 
 
 def test_sixty_four_buyers_get_ten_of_ten_places(app: Flask, owner: Client) -> None:
-    weekend = published(owner, ticketTypes=[{**WEEKEND, "quantity": 10}])["ticketTypes"][0]["id"]
-    results = at_once(64, lambda _: sell(app, weekend))
+    weekend = create_published_event(owner, ticketTypes=[{**WEEKEND, "quantity": 10}])["ticketTypes"][0]["id"]
+    results = run_concurrently(64, lambda _: sell(app, weekend))
     assert sum(results) == 10
     assert counters(weekend) == (10, 0, 10, 0)
 
@@ -69,7 +69,7 @@ def test_sixty_four_buyers_get_ten_of_ten_places(app: Flask, owner: Client) -> N
 def test_quantity_never_falls_below_sold_while_sixty_four_buy(
     app: Flask, owner: Client, client: Client, round_: int
 ) -> None:
-    event = published(owner)
+    event = create_published_event(owner)
     weekend = event["ticketTypes"][0]["id"]
 
     def sell_or_reduce(number: int) -> Any:
@@ -79,7 +79,7 @@ def test_quantity_never_falls_below_sold_while_sixty_four_buy(
             return own.patch(f"/api/events/{event['id']}", changes).status_code
         return sell(app, weekend)
 
-    results = at_once(64, sell_or_reduce)
+    results = run_concurrently(64, sell_or_reduce)
     total, public, sold, oversold = counters(weekend)
     assert sold == sum(result is True for result in results) <= total and oversold == 0 and public == total - sold
     assert {result for result in results if not isinstance(result, bool)} <= {200, 409}
@@ -89,7 +89,7 @@ def test_quantity_never_falls_below_sold_while_sixty_four_buy(
 @pytest.mark.control
 def test_without_the_constraint_the_race_sells_too_many(app: Flask, owner: Client) -> None:
     """Negative control: a read followed by a write sells more places than there are."""
-    weekend = published(owner, ticketTypes=[{**WEEKEND, "quantity": 10}])["ticketTypes"][0]["id"]
+    weekend = create_published_event(owner, ticketTypes=[{**WEEKEND, "quantity": 10}])["ticketTypes"][0]["id"]
 
     def sell_unchecked(_: int) -> bool:
         with app.app_context():
@@ -101,8 +101,8 @@ def test_without_the_constraint_the_race_sells_too_many(app: Flask, owner: Clien
                 session.execute(text("UPDATE ticket_type SET sold = sold + 1 WHERE id = :id"), {"id": weekend})
             return True
 
-    with without("ck_ticket_type_public"):
-        assert sum(at_once(40, sell_unchecked)) > 10
+    with without_rules("ck_ticket_type_public"):
+        assert sum(run_concurrently(40, sell_unchecked)) > 10
         assert counters(weekend)[1] < 0
 
 
@@ -119,10 +119,10 @@ def test_concurrent_requests_with_one_idempotency_key_create_one_event(app: Flas
     def create(_: int) -> Any:
         return Client(app.test_client(), {**owner.headers, "Idempotency-Key": "one-event"}).post("/api/events", fields)
 
-    responses = at_once(12, create)
+    responses = run_concurrently(12, create)
     ids = {data(response, 201)["id"] for response in responses if response.status_code == 201}
     assert len(ids) == 1
-    assert {refusal(response)[1] for response in responses if response.status_code != 201} <= {
+    assert {read_error(response)[1] for response in responses if response.status_code != 201} <= {
         "IDEMPOTENCY_IN_PROGRESS",
         "BUSY",
     }
@@ -130,10 +130,10 @@ def test_concurrent_requests_with_one_idempotency_key_create_one_event(app: Flas
 
 
 def test_only_one_change_of_the_same_version_succeeds(app: Flask, owner: Client) -> None:
-    event = published(owner)
+    event = create_published_event(owner)
 
     def rename(number: int) -> int:
         own = Client(app.test_client(), {**owner.headers, "If-Match": '"1"'})
         return own.patch(f"/api/events/{event['id']}", {"name": f"Name {number}"}).status_code
 
-    assert sorted(at_once(8, rename)) == [200] + [412] * 7
+    assert sorted(run_concurrently(8, rename)) == [200] + [412] * 7

@@ -13,10 +13,10 @@ from app.core.db import db
 from app.core.transaction import transaction
 from app.events import queries
 from tests.events.law import assert_books_agree, assert_law_holds
-from tests.factories.allocations import Block, another
-from tests.factories.events import changed, organiser, published
-from tests.http import Client, data, refusal
-from tests.races import at_once
+from tests.factories.allocations import Block, create_another_block
+from tests.factories.events import create_organiser_client, create_published_event, update_event
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
 
 TYPES = [
     {"name": "Weekend pass", "priceMinor": 85000, "quantity": 100},
@@ -27,12 +27,12 @@ HEADER = "reference,ticketType,name,email,price\n"
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    return organiser(client)
+    return create_organiser_client(client)
 
 
 @pytest.fixture
 def event(owner: Client) -> dict[str, Any]:
-    return published(owner, capacity=100, ticketTypes=TYPES)
+    return create_published_event(owner, capacity=100, ticketTypes=TYPES)
 
 
 def request_block(owner: Client, event: dict[str, Any], quantity: int, *, type_: int = 0, verb: str = "") -> Any:
@@ -66,7 +66,7 @@ def sold_rows(count: int, *, type_: str = "Day ticket", start: int = 1) -> list[
 def test_blocks_of_all_types_share_the_capacity(owner: Client, event: dict[str, Any]) -> None:
     create_block(owner, event, 70)
     refused = request_block(owner, event, 31, type_=1)
-    assert refusal(refused) == (409, "CAPACITY_EXCEEDED")
+    assert read_error(refused) == (409, "CAPACITY_EXCEEDED")
     assert refused.get_json()["data"] == {
         "capacity": 100,
         "sold": 0,
@@ -75,16 +75,16 @@ def test_blocks_of_all_types_share_the_capacity(owner: Client, event: dict[str, 
         "requested": 31,
     }
     create_block(owner, event, 30, type_=1)
-    assert refusal(request_block(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
+    assert read_error(request_block(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
     assert available(owner, event) == [0, 0]
     assert_law_holds()
 
 
 def test_an_event_without_a_capacity_is_limited_by_its_types_alone(owner: Client) -> None:
-    event = published(owner, ticketTypes=TYPES)
+    event = create_published_event(owner, ticketTypes=TYPES)
     create_block(owner, event, 100)
     create_block(owner, event, 100, type_=1)
-    assert refusal(request_block(owner, event, 1)) == (409, "INSUFFICIENT_TICKETS")
+    assert read_error(request_block(owner, event, 1)) == (409, "INSUFFICIENT_TICKETS")
 
 
 def test_availability_is_the_smaller_of_both(owner: Client, event: dict[str, Any]) -> None:
@@ -103,15 +103,15 @@ def test_inventory_status_follows_the_capacity(owner: Client, event: dict[str, A
         shown = data(owner.get(f"/api/events/public/{event['id']}/ticket-inventory"))
         return [ticket_type["status"] for ticket_type in shown["ticketTypes"]]
 
-    small = changed(owner, event, capacity=5)
+    small = update_event(owner, event, capacity=5)
     assert status() == ["on_sale", "on_sale"], "a small capacity is not low while all of it is free"
     create_block(owner, small, 4)
     assert status() == ["on_sale", "on_sale"]
-    changed(owner, event, capacity=40)
+    update_event(owner, event, capacity=40)
     assert status() == ["on_sale", "on_sale"]
     create_block(owner, event, 32)
     assert status() == ["low", "low"]
-    changed(owner, event, capacity=36)
+    update_event(owner, event, capacity=36)
     assert status() == ["sold_out", "sold_out"]
 
 
@@ -127,7 +127,7 @@ def test_returned_places_can_be_booked_again(owner: Client, event: dict[str, Any
     assert block.revoke(slot["id"], returnTo="public").status_code == 200
     assert available(owner, event) == [21, 21]
     create_block(owner, event, 21, type_=1)
-    assert refusal(request_block(owner, event, 1, type_=1)) == (409, "CAPACITY_EXCEEDED")
+    assert read_error(request_block(owner, event, 1, type_=1)) == (409, "CAPACITY_EXCEEDED")
     assert_law_holds()
 
 
@@ -145,12 +145,12 @@ def test_capacity_cannot_fall_below_what_is_committed(owner: Client, event: dict
     path = f"/api/events/{event['id']}"
     before = data(owner.get(path))
     refused = owner.patch(path, {"capacity": capacity, "venue": "Elsewhere"})
-    assert refusal(refused) == (409, "CAPACITY_COMMITTED")
+    assert read_error(refused) == (409, "CAPACITY_COMMITTED")
     assert refused.get_json()["data"] == {"capacity": capacity, "sold": 0, "allocated": 60, "committed": 60}
     assert data(owner.get(path)) == before, "nothing of the change was kept"
-    assert changed(owner, event, capacity=60)["capacity"] == 60
-    assert changed(owner, event, capacity=None)["capacity"] is None
-    assert refusal(owner.patch(path, {"capacity": capacity})) == (409, "CAPACITY_COMMITTED")
+    assert update_event(owner, event, capacity=60)["capacity"] == 60
+    assert update_event(owner, event, capacity=None)["capacity"] is None
+    assert read_error(owner.patch(path, {"capacity": capacity})) == (409, "CAPACITY_COMMITTED")
 
 
 def test_an_event_that_is_over_its_capacity_stays_usable(owner: Client, event: dict[str, Any]) -> None:
@@ -160,16 +160,16 @@ def test_an_event_that_is_over_its_capacity_stays_usable(owner: Client, event: d
         session.execute(text("UPDATE event SET capacity = 50"))
     assert available(owner, event) == [0, 0]
     refused = request_block(owner, event, 1)
-    assert refusal(refused) == (409, "CAPACITY_EXCEEDED")
+    assert read_error(refused) == (409, "CAPACITY_EXCEEDED")
     assert refused.get_json()["data"]["available"] == 0
     assert data(request_block(owner, event, 1, verb="/quote"))["available"] == 0
-    assert changed(owner, event, capacity=50, venue="The hall")["venue"] == "The hall"
-    assert changed(owner, event, capacity=55)["capacity"] == 55, "closer to the truth is allowed"
-    assert refusal(owner.patch(f"/api/events/{event['id']}", {"capacity": 54})) == (409, "CAPACITY_COMMITTED")
+    assert update_event(owner, event, capacity=50, venue="The hall")["venue"] == "The hall"
+    assert update_event(owner, event, capacity=55)["capacity"] == 55, "closer to the truth is allowed"
+    assert read_error(owner.patch(f"/api/events/{event['id']}", {"capacity": 54})) == (409, "CAPACITY_COMMITTED")
 
 
 def test_a_new_event_may_have_fewer_places_than_its_types_offer(owner: Client) -> None:
-    event = published(owner, capacity=10, ticketTypes=TYPES)
+    event = create_published_event(owner, capacity=10, ticketTypes=TYPES)
     assert available(owner, event) == [10, 10]
 
 
@@ -207,7 +207,7 @@ def test_oversold_tickets_are_booked_with_a_warning(
         assert import_result.exit_code == 0, import_result.output
         assert "Warning: 41 sold and 60 allocated are 1 more than the capacity of 100." in import_result.output
     assert available(owner, event) == [0, 0]
-    assert refusal(request_block(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
+    assert read_error(request_block(owner, event, 1)) == (409, "CAPACITY_EXCEEDED")
     assert_books_agree(over_capacity=1)
 
 
@@ -231,12 +231,12 @@ def race(app: Flask, owner: Client, event: dict[str, Any], callers: int = 64) ->
         client = Client(app.test_client(), owner.headers)
         return int(request_block(client, event, 10, type_=number % types).status_code)
 
-    return Counter(at_once(callers, book_or_reduce))
+    return Counter(run_concurrently(callers, book_or_reduce))
 
 
 def test_sixty_four_concurrent_bookings_of_different_types_stay_within_the_capacity(app: Flask, owner: Client) -> None:
     types = [{"name": f"Type {number}", "priceMinor": 100, "quantity": 1000} for number in range(8)]
-    event = published(owner, capacity=95, ticketTypes=types)
+    event = create_published_event(owner, capacity=95, ticketTypes=types)
     assert race(app, owner, event) == {201: 9, 409: 55}
     assert available(owner, event) == [5] * 8
     assert_law_holds()
@@ -247,7 +247,7 @@ def test_without_the_lock_on_the_event_the_capacity_is_exceeded(
     app: Flask, owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     types = [{"name": f"Type {number}", "priceMinor": 100, "quantity": 1000} for number in range(8)]
-    event = published(owner, capacity=15, ticketTypes=types)
+    event = create_published_event(owner, capacity=15, ticketTypes=types)
     monkeypatch.setattr(queries, "lock_event", lambda statement: statement)
     race(app, owner, event, callers=16)
     committed = db.session.scalar(text("SELECT sum(sold + allocated) FROM ticket_type"))
@@ -270,7 +270,7 @@ def test_capacity_never_falls_below_booked_places_under_load(
                 break
         return int(response.status_code)
 
-    assert set(at_once(32, book_or_reduce)) <= {200, 201, 409}
+    assert set(run_concurrently(32, book_or_reduce)) <= {200, 201, 409}
     assert_law_holds()
 
 
@@ -292,13 +292,13 @@ def test_concurrent_bookings_releases_and_imports_neither_deadlock_nor_exceed(
             result = import_file(app, folder, event, *sold_rows(15, start=100 * number))
         return result.exit_code
 
-    assert set(at_once(24, book_or_reduce)) <= {0, 1, 200, 201, 409}
+    assert set(run_concurrently(24, book_or_reduce)) <= {0, 1, 200, 201, 409}
     assert_books_agree()
 
 
 def test_places_move_between_blocks_of_a_full_event(owner: Client, event: dict[str, Any]) -> None:
     block = create_block(owner, event, 50)
-    other = another(block, quantity=50)
+    other = create_another_block(block, quantity=50)
     assert block.post("move", toBlockId=other.id, quantity=10).status_code == 200
     assert available(owner, event) == [0, 0]
     assert_law_holds()

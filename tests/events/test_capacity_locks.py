@@ -13,9 +13,9 @@ from app.core.db import db
 from app.events.actions import import_tickets
 from tests.events.law import assert_books_agree
 from tests.events.test_capacity import TYPES, create_block, import_file, request_block, sold_rows
-from tests.factories.allocations import claim
-from tests.factories.events import organiser, published
-from tests.http import Client, refusal
+from tests.factories.allocations import claim_slot
+from tests.factories.events import create_organiser_client, create_published_event
+from tests.http import Client, read_error
 
 ITEM = {
     "name": "Lager",
@@ -32,11 +32,13 @@ LOCK_EVENT = text("SELECT id FROM event WHERE id = :id FOR NO KEY UPDATE")
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    return organiser(client)
+    return create_organiser_client(client)
 
 
 def test_blocks_of_an_event_without_a_limit_do_not_block_each_other(owner: Client) -> None:
-    event = published(owner, ticketTypes=TYPES, promoCodes=[{"code": "SPONSOR", "percentOff": 10, "maxUses": 3}])
+    event = create_published_event(
+        owner, ticketTypes=TYPES, promoCodes=[{"code": "SPONSOR", "percentOff": 10, "maxUses": 3}]
+    )
     with db.engine.begin() as other:
         other.execute(LOCK_EVENT, {"id": event["id"]})
         assert request_block(owner, event, 5).status_code == 201
@@ -45,17 +47,17 @@ def test_blocks_of_an_event_without_a_limit_do_not_block_each_other(owner: Clien
 
 @pytest.mark.control
 def test_blocks_of_an_event_with_a_capacity_wait_for_each_other(owner: Client) -> None:
-    event = published(owner, ticketTypes=TYPES, capacity=100)
+    event = create_published_event(owner, ticketTypes=TYPES, capacity=100)
     with db.engine.begin() as other:
         other.execute(LOCK_EVENT, {"id": event["id"]})
-        assert refusal(request_block(owner, event, 5)) == (503, "BUSY")
+        assert read_error(request_block(owner, event, 5)) == (503, "BUSY")
 
 
 @pytest.mark.parametrize(("capacity", "fits"), [(100, True), (20, False), (None, True)])
 def test_bookings_do_not_wait_while_an_import_writes_its_tickets(
     app: Flask, owner: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capacity: int | None, fits: bool
 ) -> None:
-    event = published(owner, ticketTypes=TYPES, capacity=capacity)
+    event = create_published_event(owner, ticketTypes=TYPES, capacity=capacity)
     block = create_block(owner, event, 8, type_=1)
     token = block.open_link()
     statuses = _run_after_writing(monkeypatch, lambda: _book_meanwhile(app, owner, event, token))
@@ -85,7 +87,7 @@ def _book_meanwhile(app: Flask, owner: Client, event: dict[str, Any], token: str
     same_owner = Client(app.test_client(), owner.headers)
     responses = (
         request_block(same_owner, event, 5, type_=1),
-        claim(Client(app.test_client()), token),
+        claim_slot(Client(app.test_client()), token),
         same_owner.post(f"/api/events/{event['id']}/inventory/items", ITEM),
     )
     return [response.status_code for response in responses]

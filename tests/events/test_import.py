@@ -17,9 +17,9 @@ from app.events.actions.import_tickets import ImportResult, import_tickets
 from app.events.importing.parser import parse_sheet
 from app.events.models import Ticket
 from tests.events.law import assert_books_agree
-from tests.factories.events import organiser, published
+from tests.factories.events import create_organiser_client, create_published_event
 from tests.http import Client, data
-from tests.races import at_once
+from tests.races import run_concurrently
 
 DATA = Path(__file__).parent.parent / "data" / "tickets"
 TYPES = [
@@ -35,12 +35,12 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def owner(client: Client) -> Client:
-    return organiser(client)
+    return create_organiser_client(client)
 
 
 @pytest.fixture
 def event(owner: Client) -> dict[str, Any]:
-    return published(owner, ticketTypes=TYPES)
+    return create_published_event(owner, ticketTypes=TYPES)
 
 
 @pytest.fixture
@@ -258,7 +258,7 @@ def test_concurrent_imports_book_every_ticket_once(app: Flask, event: dict[str, 
                 event_id=event["id"], tickets=parsed.tickets, create_types=False, allow_oversell=False, dry_run=False
             )
 
-    results = at_once(4, book)
+    results = run_concurrently(4, book)
     assert sorted(result.created for result in results) == [0, 0, 0, 282] and count_tickets() == 282
     assert sorted(result.unchanged for result in results) == [0, 282, 282, 282]
     assert_books_agree()

@@ -13,7 +13,7 @@ from app.core.db import Statement, driver_sql
 from app.events import public_queries
 from app.events.discovery_sql import EventFilters, FilterValue, Window, discovery_query, filter_values
 from benchmarks.seed_events import seed_events, seed_sold
-from tests.factories.events import organiser, published
+from tests.factories.events import create_organiser_client, create_published_event
 from tests.http import Client
 
 NOW = datetime.now(UTC)
@@ -78,7 +78,7 @@ def test_page_after_a_cursor_starts_in_the_index(connection: psycopg.Connection[
 
 
 def test_one_event_is_read_by_its_keys(connection: psycopg.Connection[Any], client: Client) -> None:
-    event = published(organiser(client))
+    event = create_published_event(create_organiser_client(client))
     seed_events(connection, COUNT)
     seed_sold(connection, event["ticketTypes"][0]["id"], COUNT)
     for query in (public_queries.EVENT_PAGE, public_queries.TICKET_INVENTORY):

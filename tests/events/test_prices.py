@@ -11,7 +11,7 @@ from app.core.transaction import transaction
 from app.events import availability
 from app.events.pricing import current_phase, sale_status
 from tests.events.law import assert_law_holds
-from tests.factories.events import organiser, published
+from tests.factories.events import create_organiser_client, create_published_event
 from tests.http import Client, data
 
 NOW = datetime(2027, 3, 1, tzinfo=UTC)
@@ -82,9 +82,11 @@ def move(ticket_type_id: str, count: int, source: Any, target: Any) -> None:
 
 
 def test_inventory_shows_price_and_places_immediately(client: Client) -> None:
-    owner = organiser(client)
+    owner = create_organiser_client(client)
     phases = [{"name": "Early", "priceMinor": 100, "quantity": 10}]
-    event = published(owner, ticketTypes=[{"name": "Day", "priceMinor": 500, "quantity": 40, "phases": phases}])
+    event = create_published_event(
+        owner, ticketTypes=[{"name": "Day", "priceMinor": 500, "quantity": 40, "phases": phases}]
+    )
     path, day = f"/api/events/public/{event['id']}/ticket-inventory", event["ticketTypes"][0]["id"]
 
     def read_inventory() -> tuple[Any, ...]:
@@ -102,13 +104,13 @@ def test_inventory_shows_price_and_places_immediately(client: Client) -> None:
 
 
 def test_event_with_only_a_capacity_has_an_empty_inventory(client: Client) -> None:
-    event = published(organiser(client), ticketTypes=[], capacity=5)
+    event = create_published_event(create_organiser_client(client), ticketTypes=[], capacity=5)
     assert data(client.get(f"/api/events/public/{event['id']}/ticket-inventory"))["ticketTypes"] == []
 
 
 def test_statistics_show_counters_and_todays_figures(client: Client) -> None:
-    owner = organiser(client)
-    event = published(owner)
+    owner = create_organiser_client(client)
+    event = create_published_event(owner)
     weekend = event["ticketTypes"][0]["id"]
     move(weekend, 5, "public", "available")
     move(weekend, 2, "available", "invited")

@@ -19,7 +19,9 @@ _numbers = count(1)
 _password_hashes: list[str] = []
 
 
-def account(role: str = "customer", *, email: str | None = None, verified: bool = True, **details: Any) -> Account:
+def create_account(
+    role: str = "customer", *, email: str | None = None, verified: bool = True, **details: Any
+) -> Account:
     """A new account with PASSWORD."""
     if not _password_hashes:
         _password_hashes.append(hash_password(PASSWORD))
@@ -35,8 +37,8 @@ def account(role: str = "customer", *, email: str | None = None, verified: bool 
     return new_account
 
 
-def customer(**details: Any) -> Account:
-    return account("customer", **details)
+def create_customer(**details: Any) -> Account:
+    return create_account("customer", **details)
 
 
 def sign_in(client: Client, email: str, password: str = PASSWORD) -> dict[str, Any]:
@@ -44,7 +46,7 @@ def sign_in(client: Client, email: str, password: str = PASSWORD) -> dict[str, A
     return data(client.post("/api/auth/login", {"email": email, "password": password}))
 
 
-def signed_in(client: Client, owner: Account) -> Client:
+def create_signed_in_client(client: Client, owner: Account) -> Client:
     """A client with the token of a new session. It skips the password, which takes long to verify."""
     with client.flask.application.app_context():
         with transaction() as session:
@@ -54,20 +56,20 @@ def signed_in(client: Client, owner: Account) -> Client:
     return client.as_(token)
 
 
-def deliver() -> None:
+def run_jobs() -> None:
     """Runs the jobs that are due, like a worker."""
     run_due_jobs(worker="test")
 
 
-def mails_to(email: str) -> list[dict[str, Any]]:
+def list_mails_to(email: str) -> list[dict[str, Any]]:
     """The mails to an address, newest first."""
-    deliver()
+    run_jobs()
     return [message for message in dev_mailbox.list_messages() if message["to"] == email]
 
 
-def newest_code(email: str) -> str:
+def find_newest_code(email: str) -> str:
     """The code in the newest mail with a code."""
-    text = next(mail["text"] for mail in mails_to(email) if "code" in mail["subject"])
+    text = next(mail["text"] for mail in list_mails_to(email) if "code" in mail["subject"])
     match = re.search(r"\b(\d{3}) ?(\d{3})\b", text)
     assert match, "no code in the newest mail"
     RUN.add(match[1] + match[2])

@@ -3,7 +3,7 @@
 from itertools import count
 from typing import Any
 
-from tests.factories.events import WEEKEND, organiser, published
+from tests.factories.events import WEEKEND, create_organiser_client, create_published_event
 from tests.http import Client, data
 
 _numbers = count(1)
@@ -53,23 +53,25 @@ class Block:
 
     def claimed(self, number: int, name: str = "Frieda") -> list[str]:
         """Claim slots by codes; return their ids."""
-        return [data(claim(self.owner, code, name=f"{name} {code}"))["slotId"] for code in self.codes(number)]
+        return [data(claim_slot(self.owner, code, name=f"{name} {code}"))["slotId"] for code in self.codes(number)]
 
 
-def block(client: Client, *, total: int = 100, owner: Client | None = None, **fields: Any) -> Block:
+def create_block(client: Client, *, total: int = 100, owner: Client | None = None, **fields: Any) -> Block:
     """Create a block of ten places, by default of an event with 100 tickets."""
-    owner = owner or organiser(client)
-    event = published(owner, ticketTypes=[{**WEEKEND, "quantity": total}])
-    return another(Block(owner, event, {"id": "", "ticketTypeId": event["ticketTypes"][0]["id"]}), **fields)
+    owner = owner or create_organiser_client(client)
+    event = create_published_event(owner, ticketTypes=[{**WEEKEND, "quantity": total}])
+    return create_another_block(
+        Block(owner, event, {"id": "", "ticketTypeId": event["ticketTypes"][0]["id"]}), **fields
+    )
 
 
-def another(first: Block, **fields: Any) -> Block:
+def create_another_block(first: Block, **fields: Any) -> Block:
     """Create another block of the same ticket type."""
     sent = {"ticketTypeId": first.ticket_type_id, "quantity": 10, "kind": "sponsor", "name": "Gold", **fields}
     return Block(first.owner, first.event, data(first.owner.post(first.events, sent), 201))
 
 
-def claim(client: Client, token: str, **body: Any) -> Any:
+def claim_slot(client: Client, token: str, **body: Any) -> Any:
     """Claim as a new guest who is not signed in."""
     number = next(_numbers)
     sent = {"name": f"Guest {number}", "email": f"guest{number}@example.com", "delivery": "will_call", **body}

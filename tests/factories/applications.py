@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from tests.factories.accounts import mails_to
-from tests.factories.events import published
+from tests.factories.accounts import list_mails_to
+from tests.factories.events import create_published_event
 from tests.http import Client, data
 from tests.leaks.ledger import RUN
 
@@ -15,7 +15,7 @@ PDF = b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\nxref\n0 1\ntrailer<</Root 1 0 
 CODE = "123456"
 
 
-def body(**fields: Any) -> dict[str, Any]:
+def build_application_body(**fields: Any) -> dict[str, Any]:
     """The body of an application for a food stall with a fee of N$ 2 500. Fields that are None are left out."""
     all_fields = {
         "amountMinor": 250000,
@@ -32,26 +32,28 @@ def body(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in all_fields.items() if value is not None}
 
 
-def applied(client: Client, owner: Client | None = None, **fields: Any) -> dict[str, Any]:
+def create_application(client: Client, owner: Client | None = None, **fields: Any) -> dict[str, Any]:
     """A new application, to a new event if there is an organiser."""
     if owner is not None and "eventId" not in fields:
-        fields["eventId"] = published(owner, name="Windhoek Lights")["id"]
-    return data(client.post(LIST, body(**fields)), 201)
+        fields["eventId"] = create_published_event(owner, name="Windhoek Lights")["id"]
+    return data(client.post(LIST, build_application_body(**fields)), 201)
 
 
-def decided(owner: Client, application: dict[str, Any], decision: str = "approved", **fields: Any) -> dict[str, Any]:
+def decide_application(
+    owner: Client, application: dict[str, Any], decision: str = "approved", **fields: Any
+) -> dict[str, Any]:
     return data(owner.patch(f"{LIST}/{application['id']}", {"decision": decision, **fields}))
 
 
-def approved(client: Client, owner: Client, **fields: Any) -> dict[str, Any]:
+def create_approved_application(client: Client, owner: Client, **fields: Any) -> dict[str, Any]:
     """An approved application. `documentsRequired` goes into the decision, other fields into the application."""
     decision_fields = {name: fields.pop(name) for name in ("documentsRequired",) if name in fields}
-    return decided(owner, applied(client, owner, **fields), **decision_fields)
+    return decide_application(owner, create_application(client, owner, **fields), **decision_fields)
 
 
-def link(page: str, email: str = EMAIL) -> str:
+def find_mailed_token(page: str, email: str = EMAIL) -> str:
     """The token of the newest mailed link to a page."""
-    for mail in mails_to(email):
+    for mail in list_mails_to(email):
         match = re.search(rf"/{page}/([\w-]+)", mail["text"])
         if match:
             RUN.add(match[1])
@@ -59,7 +61,7 @@ def link(page: str, email: str = EMAIL) -> str:
     raise AssertionError(f"no mail to {email} has a link to /{page}")
 
 
-def upload(client: Client, token: str, *kinds: str, content: bytes = PDF, **form: str) -> Any:
+def upload_documents(client: Client, token: str, *kinds: str, content: bytes = PDF, **form: str) -> Any:
     """The response to an upload of documents of these kinds, all with the same content."""
     from io import BytesIO
 
@@ -67,19 +69,19 @@ def upload(client: Client, token: str, *kinds: str, content: bytes = PDF, **form
     return client.post(f"{LIST}/docs/{token}", data={**files, **form}, content_type="multipart/form-data")
 
 
-def handed_in(client: Client, token: str) -> dict[str, Any]:
+def submit_documents(client: Client, token: str) -> dict[str, Any]:
     """Submits all four documents."""
     kinds = ("identity", "business_registration", "tax_clearance", "food_safety")
-    return data(upload(client, token, *kinds, submit="true"))
+    return data(upload_documents(client, token, *kinds, submit="true"))
 
 
-def paid(client: Client, token: str) -> dict[str, Any]:
+def pay_stall_fee(client: Client, token: str) -> dict[str, Any]:
     """Pays the stall fee with the code."""
     data(client.post(f"{LIST}/pay/{token}"))
     return data(client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE}))
 
 
-def activation(**fields: Any) -> dict[str, Any]:
+def build_activation_body(**fields: Any) -> dict[str, Any]:
     """The form of an activation."""
     password = fields.pop("password", "charcoal and a canvas roof")
     return {
@@ -92,7 +94,7 @@ def activation(**fields: Any) -> dict[str, Any]:
     }
 
 
-def ready(client: Client, owner: Client, **fields: Any) -> str:
+def create_ready_application(client: Client, owner: Client, **fields: Any) -> str:
     """The activation token of an approved application without fee and documents."""
-    approved(client, owner, **{"amountMinor": 0, "documentsRequired": [], **fields})
-    return link("activate", fields.get("email", EMAIL))
+    create_approved_application(client, owner, **{"amountMinor": 0, "documentsRequired": [], **fields})
+    return find_mailed_token("activate", fields.get("email", EMAIL))

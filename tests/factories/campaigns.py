@@ -10,8 +10,8 @@ from app.core.outbox import executor
 from app.core.outbox.lease import lease_next
 from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
-from tests.factories.accounts import deliver
-from tests.factories.events import organiser, published
+from tests.factories.accounts import run_jobs
+from tests.factories.events import create_organiser_client, create_published_event
 from tests.http import Client, data
 
 TICKETS = text("""
@@ -22,14 +22,14 @@ TICKETS = text("""
 SOLD = text("UPDATE ticket_type SET sold = sold + :count WHERE id = :type")
 
 
-class Crowd:
+class CampaignEvent:
     """An event and its organiser: `crowd.sold("frieda@example.com")`, `crowd.send(title=…)`."""
 
     def __init__(self, client: Client, **event: Any) -> None:
         self.client = client
-        self.owner = event.pop("owner", None) or organiser(client)
+        self.owner = event.pop("owner", None) or create_organiser_client(client)
         weekend = {"name": "Weekend pass", "priceMinor": 85000, "quantity": 100_000}
-        self.event = published(self.owner, **{"ticketTypes": [weekend], **event})
+        self.event = create_published_event(self.owner, **{"ticketTypes": [weekend], **event})
         self.type = self.event["ticketTypes"][0]["id"]
 
     @property
@@ -89,15 +89,15 @@ class Crowd:
     def finished(self, campaign_id: str) -> dict[str, Any]:
         """The campaign after its jobs have run."""
         for _ in range(40):
-            deliver()
+            run_jobs()
             campaign = self.now(campaign_id)
             if campaign["status"] != "sending":
                 return campaign
-            hurry()
-        raise AssertionError((rows("SELECT kind, state, last_error FROM outbox"), campaign))
+            make_postponed_jobs_due()
+        raise AssertionError((fetch_sql_rows("SELECT kind, state, last_error FROM outbox"), campaign))
 
 
-def hurry() -> None:
+def make_postponed_jobs_due() -> None:
     """Makes postponed campaign jobs due now."""
     with transaction() as session:
         session.execute(
@@ -108,14 +108,14 @@ def hurry() -> None:
         )
 
 
-def rows(statement: str, **values: Any) -> list[Any]:
+def fetch_sql_rows(statement: str, **values: Any) -> list[Any]:
     """The rows of a statement."""
     with transaction() as session:
         return list(session.execute(text(statement), values))
 
 
-def fanned_out() -> None:
+def run_fan_out() -> None:
     """Runs only the fan-out: creates the recipients and sends nothing."""
-    ((outbox_id,),) = rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out' AND state = 'ready'")
+    ((outbox_id,),) = fetch_sql_rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out' AND state = 'ready'")
     lease = lease_next(outbox_id, worker="test", tuning=get_tuning())
     assert lease and executor.run(lease, get_tuning()) == "done"

@@ -8,7 +8,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from app.inventory.integrity_check import list_differences
-from tests.factories.events import event, organiser
+from tests.factories.events import create_event, create_organiser_client
 from tests.http import Client, data
 
 SHEETS = Path(__file__).parents[1] / "data" / "inventory"
@@ -20,8 +20,8 @@ class Stock:
     """The stock of a new event, and its organiser's client."""
 
     def __init__(self, client: Client, **fields: Any) -> None:
-        self.owner = organiser(client)
-        self.event = event(self.owner, **fields)
+        self.owner = create_organiser_client(client)
+        self.event = create_event(self.owner, **fields)
         self.path = f"/api/events/{self.event['id']}/inventory"
 
     def body(self, **fields: Any) -> dict[str, Any]:
@@ -74,11 +74,11 @@ class Stock:
         return response.get_data()
 
 
-def rows(*lines: str) -> str:
+def build_csv(*lines: str) -> str:
     """A CSV sheet with the required columns and these rows."""
     return "\n".join([HEADER, *lines]) + "\n"
 
 
-def assert_adds_up() -> None:
+def assert_quantities_match_movements() -> None:
     """Asserts that every quantity is the sum of its movements."""
     assert list(list_differences()) == []

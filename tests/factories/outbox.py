@@ -6,7 +6,7 @@ from app.core.outbox import Outbox
 from app.core.transaction import transaction
 
 
-def work(state: str, ago: timedelta, *, kind: str = "core.once", error: str | None = None) -> None:
+def add_job(state: str, ago: timedelta, *, kind: str = "core.once", error: str | None = None) -> None:
     """Adds a job that was due or finished `ago`."""
     event_time = datetime.now(UTC) - ago
     done_at = event_time if state in ("done", "dead", "uncertain", "canceled") else None

@@ -19,8 +19,8 @@ from app.core.transaction import transaction
 from app.ledger.integrity_check import list_differences
 from app.ledger.settlement.importer import SettlementResult, import_settlement
 from app.ledger.settlement.parser import Credit
-from tests.factories.accounts import signed_in
-from tests.factories.merchants import changed, merchant_account
+from tests.factories.accounts import create_signed_in_client
+from tests.factories.merchants import create_merchant_account, update_merchant
 from tests.http import Client, data
 
 PATH = "/api/merchants/me/payout-requests"
@@ -34,45 +34,47 @@ BANK = {
 _references = count(1)
 
 
-def settled(merchant: Account, amount: int, **credit_fields: Any) -> SettlementResult:
+def import_earnings(merchant: Account, amount: int, **credit_fields: Any) -> SettlementResult:
     """Imports a settlement with earnings of the merchant."""
     fields = {"occurred_at": None, "description": None, "reference": f"S{next(_references)}", **credit_fields}
     return import_settlement([Credit(2, merchant=merchant.id, amount_minor=amount, **fields)])
 
 
-def earner(client: Client, amount: int = 0, *, msisdn: str = WALLET, **details: Any) -> tuple[Client, Account]:
+def create_earning_merchant(
+    client: Client, amount: int = 0, *, msisdn: str = WALLET, **details: Any
+) -> tuple[Client, Account]:
     """A merchant with a wallet and these earnings: client and account."""
-    merchant = merchant_account(**details)
-    me = signed_in(client, merchant)
-    changed(me, payoutDetails={"msisdn": msisdn, **BANK})
+    merchant = create_merchant_account(**details)
+    me = create_signed_in_client(client, merchant)
+    update_merchant(me, payoutDetails={"msisdn": msisdn, **BANK})
     if amount:
-        settled(merchant, amount)
+        import_earnings(merchant, amount)
     return me, merchant
 
 
-def wish(amount: int = 1000, **fields: Any) -> dict[str, Any]:
+def build_payout_body(amount: int = 1000, **fields: Any) -> dict[str, Any]:
     """The body of a request for an immediate payout to the wallet."""
     return {"amountMinor": amount, "destination": "payrail", "mode": "now", **fields}
 
 
-def requested(me: Client, amount: int = 1000, **fields: Any) -> dict[str, Any]:
+def request_payout(me: Client, amount: int = 1000, **fields: Any) -> dict[str, Any]:
     """Requests a payout and returns it."""
-    return data(me.post(PATH, wish(amount, **fields)), 201)
+    return data(me.post(PATH, build_payout_body(amount, **fields)), 201)
 
 
-def read(me: Client, payout: dict[str, Any]) -> dict[str, Any]:
+def load_payout(me: Client, payout: dict[str, Any]) -> dict[str, Any]:
     return data(me.get(f"{PATH}/{payout['id']}"))
 
 
-def money(me: Client) -> tuple[int, int]:
+def load_balance(me: Client) -> tuple[int, int]:
     """The available and the held amount, in cents."""
     balance = data(me.get(f"{PATH}/availability"))
     return balance["availableMinor"], balance["heldMinor"]
 
 
-def signed_in_earlier(merchant: Account, span: timedelta = timedelta(days=1)) -> None:
+def age_sign_ins(merchant: Account, span: timedelta = timedelta(days=1)) -> None:
     """Makes the merchant's sign-ins older, so that they no longer confirm the owner."""
-    write(
+    execute_sql(
         "UPDATE account_session SET created_at = created_at - CAST(:span AS interval) WHERE account_id = :id",
         span=span,
         id=merchant.id,
@@ -80,7 +82,7 @@ def signed_in_earlier(merchant: Account, span: timedelta = timedelta(days=1)) ->
 
 
 @contextmanager
-def resting(app: Flask, *, hours: float) -> Iterator[None]:
+def destination_hold(app: Flask, *, hours: float) -> Iterator[None]:
     """The application with a hold of this many hours for payouts to new destinations."""
     original = app.extensions["settings"]
     app.extensions["settings"] = replace(original, PAYOUT_NEW_DESTINATION_HOLD=hours)
@@ -90,36 +92,36 @@ def resting(app: Flask, *, hours: float) -> Iterator[None]:
         app.extensions["settings"] = original
 
 
-def scalar(sql: str, **values: Any) -> Any:
+def fetch_scalar(sql: str, **values: Any) -> Any:
     with transaction() as session:
         return session.execute(text(sql), values).scalar()
 
 
-def write(sql: str, **values: Any) -> None:
+def execute_sql(sql: str, **values: Any) -> None:
     with transaction() as session:
         session.execute(text(sql), values)
 
 
-def work() -> None:
+def run_all_jobs() -> None:
     """Runs due jobs until none is left."""
     while run_due_jobs(worker="test"):
         pass
 
 
-def later(span: timedelta = timedelta(days=1)) -> None:
+def advance_time(span: timedelta = timedelta(days=1)) -> None:
     """Moves all times of payouts and jobs into the past, and runs due jobs."""
-    write("UPDATE outbox SET run_at = run_at - CAST(:span AS interval) WHERE state = 'ready'", span=span)
-    write(
+    execute_sql("UPDATE outbox SET run_at = run_at - CAST(:span AS interval) WHERE state = 'ready'", span=span)
+    execute_sql(
         "UPDATE payout SET submitted_at = submitted_at - CAST(:span AS interval),"
         " settled_at = settled_at - CAST(:span AS interval), due_at = due_at - CAST(:span AS interval),"
         " scheduled_for = scheduled_for - CAST(:span AS interval),"
         " held_until = held_until - CAST(:span AS interval), created_at = created_at - CAST(:span AS interval)",
         span=span,
     )
-    work()
+    run_all_jobs()
 
 
-def lawful() -> None:
+def assert_ledger_integrity() -> None:
     """Asserts that the ledger and the payouts pass the integrity checks M1 to M7."""
     differences = list(list_differences())
     assert differences == [], differences
@@ -127,7 +129,7 @@ def lawful() -> None:
 
 
 @dataclass
-class Sink:
+class FakeRail:
     """A fake payment rail that records transfers and returns planned outcomes.
 
     `first` is the outcome of new transfers, `truth` the status of each transfer. `answer`, if set, is returned instead
@@ -161,7 +163,7 @@ class Sink:
 
 
 @contextmanager
-def rail_of(sink: Any) -> Iterator[Any]:
+def use_rail(sink: Any) -> Iterator[Any]:
     """The application with this rail."""
     original = current_app.extensions.get("payrail")
     current_app.extensions["payrail"] = sink

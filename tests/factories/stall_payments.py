@@ -10,14 +10,14 @@ from app.clients.payrail.mock_server import MockServer
 from app.clients.payrail.signing import callback_signature
 from app.core.outbox import scheduler
 from tests.clients.rail import SECRET
-from tests.factories.payouts import scalar, work, write
+from tests.factories.payouts import execute_sql, fetch_scalar, run_all_jobs
 from tests.http import Client
 
 CALLBACKS = "/api/payrail/callbacks"
 FEE = 250000
 
 
-def call(client: Client, payment_id: str, outcome: str = "paid", secret: str = SECRET, **fields: Any) -> Any:
+def send_callback(client: Client, payment_id: str, outcome: str = "paid", secret: str = SECRET, **fields: Any) -> Any:
     """The response to a signed callback about a charge."""
     event = {
         "id": f"evt_{uuid.uuid4().hex}",
@@ -35,40 +35,40 @@ def call(client: Client, payment_id: str, outcome: str = "paid", secret: str = S
     return client.post(CALLBACKS, data=body, content_type="application/json", headers=headers)
 
 
-def capture(server: MockServer, payment_id: str) -> None:
+def capture_charge(server: MockServer, payment_id: str) -> None:
     """Makes the rail capture the charge now."""
     server.book.end_charge(payment_id, "paid", timedelta())
 
 
-def pass_time(seconds: int, server: MockServer | None = None) -> None:
+def advance_time(seconds: int, server: MockServer | None = None) -> None:
     """Moves the clocks of the rail, payments and jobs forward, and runs due jobs."""
     if server is not None:
         server.clock.ahead += seconds
     span = timedelta(seconds=seconds)
-    write("UPDATE outbox SET run_at = run_at - CAST(:span AS interval) WHERE state = 'ready'", span=span)
-    write(
+    execute_sql("UPDATE outbox SET run_at = run_at - CAST(:span AS interval) WHERE state = 'ready'", span=span)
+    execute_sql(
         "UPDATE stall_payment SET created_at = created_at - CAST(:span AS interval),"
         " expires_at = expires_at - CAST(:span AS interval)",
         span=span,
     )
-    work()
+    run_all_jobs()
 
 
 def run_recurring(kind: str) -> None:
     """Runs a recurring job now."""
-    write("UPDATE tick SET due = now() WHERE name = :kind", kind=kind)
+    execute_sql("UPDATE tick SET due = now() WHERE name = :kind", kind=kind)
     scheduler.enqueue_recurring()
-    work()
+    run_all_jobs()
 
 
-def reviews() -> list[tuple[str, str]]:
+def list_open_reviews() -> list[tuple[str, str]]:
     """Kind and reference of every open review, oldest first."""
-    open_reviews = scalar(
+    open_reviews = fetch_scalar(
         "SELECT jsonb_agg(jsonb_build_array(kind, reference) ORDER BY id) FROM stall_payment_review"
         " WHERE resolved_at IS NULL"
     )
     return [tuple(item) for item in open_reviews or []]
 
 
-def status_of(payment_id: str) -> str:
-    return str(scalar("SELECT status FROM stall_payment WHERE id = :id", id=payment_id))
+def load_payment_status(payment_id: str) -> str:
+    return str(fetch_scalar("SELECT status FROM stall_payment WHERE id = :id", id=payment_id))

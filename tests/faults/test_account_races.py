@@ -12,10 +12,10 @@ from sqlalchemy import text
 
 from app.accounts import account_creation, queries
 from app.core.transaction import transaction
-from tests.factories.accounts import PASSWORD, customer
+from tests.factories.accounts import PASSWORD, create_customer
 from tests.http import Client
-from tests.races import at_once
-from tests.unguarded import without
+from tests.races import run_concurrently
+from tests.unguarded import without_rules
 
 SPELLINGS = ["frieda@example.com", "Frieda@Example.com", "FRIEDA@EXAMPLE.COM", "frieda@EXAMPLE.com"]
 ACCENTS = ["fréda@example.com", unicodedata.normalize("NFD", "fréda@example.com"), "FRÉDA@example.com"]
@@ -34,7 +34,7 @@ def accounts() -> int:
 
 @pytest.mark.parametrize("spellings", [SPELLINGS, ACCENTS])
 def test_64_concurrent_registrations_of_an_address_make_one_account(client: Client, spellings: list[str]) -> None:
-    answers = at_once(64, lambda number: register(client, spellings[number % len(spellings)], number))
+    answers = run_concurrently(64, lambda number: register(client, spellings[number % len(spellings)], number))
     assert accounts() == 1
     assert answers.count(201) >= 60 and set(answers) <= {201, 503}
 
@@ -43,8 +43,8 @@ def test_64_concurrent_registrations_of_an_address_make_one_account(client: Clie
 def test_without_the_unique_address_there_would_be_several(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(account_creation, "create_account", _insert_after_looking)
     monkeypatch.setattr(queries, "lock_address", lambda *_: None)
-    with without("uq_account_email"):
-        at_once(3, lambda number: register(client, "frieda@example.com", number))
+    with without_rules("uq_account_email"):
+        run_concurrently(3, lambda number: register(client, "frieda@example.com", number))
         assert accounts() > 1
 
 
@@ -81,7 +81,7 @@ def test_known_and_unknown_addresses_take_the_same_time(app: Flask, client: Clie
 def _difference(client: Client, operation: str, attempt: int) -> float:
     """Seconds by which the medians of a hundred pairs differ beyond 4 ms or 8 %."""
     verified = operation not in ("resend-verification", "register/unverified")
-    known = [customer(verified=verified).email for _ in range(100)]
+    known = [create_customer(verified=verified).email for _ in range(100)]
     took: dict[str, list[float]] = {"known": [], "unknown": []}
     for number, email in enumerate(known):
         pair = [("known", email), ("unknown", f"nobody{attempt}-{number}@example.com")]

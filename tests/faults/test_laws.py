@@ -10,10 +10,10 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.core.db import db
-from tests.factories.allocations import Block, block
-from tests.factories.campaigns import Crowd
+from tests.factories.allocations import Block, create_block
+from tests.factories.campaigns import CampaignEvent
 from tests.factories.inventory import Stock
-from tests.factories.payouts import earner, requested, work
+from tests.factories.payouts import create_earning_merchant, request_payout, run_all_jobs
 from tests.faults.suite import account_rules, inventory_rules, message_rules, money_rules
 from tests.faults.suite.evidence import LAWS, Evidence, broken
 from tests.faults.suite.request_log import FAIL, OK, UNKNOWN, Journal, Request, RequestRecord
@@ -128,16 +128,16 @@ CASES = {
 @pytest.fixture
 def house(app: Flask, client: Client) -> Iterator[Client]:
     """A little of everything that laws are about, and all its work done."""
-    me, _ = earner(client, 5000)
-    requested(me)
+    me, _ = create_earning_merchant(client, 5000)
+    request_payout(me)
     stock = Stock(client)
     stock.item()
-    made: Block = block(client, quantity=3)
+    made: Block = create_block(client, quantity=3)
     made.claimed(1)
-    crowd = Crowd(client)
+    crowd = CampaignEvent(client)
     crowd.sold("a@example.com")
     crowd.finished(crowd.send())
-    work()
+    run_all_jobs()
     yield client
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.service import ROOT, call, everything, kept_open
-from tests.timing import timely
+from tests.timing import assert_in_time
 
 
 @pytest.fixture(scope="module")
@@ -54,4 +54,4 @@ def test_second_start_keeps_the_data_and_is_quick(folder: Path) -> None:
         secrets = re.findall(r"Bootstrap secret\s+(\S+)", service.log.read_text())
         assert len(set(secrets)) == 1
     assert str(folder) not in subprocess.run(["ps", "axww"], capture_output=True, text=True).stdout
-    timely(service.seconds < 40, "five seconds on a quiet machine; half the suite runs beside this test")
+    assert_in_time(service.seconds < 40, "five seconds on a quiet machine; half the suite runs beside this test")

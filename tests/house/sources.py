@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("app", "tests", "benchmarks", "supply", "clients/generate")
+FOLDERS = ("app", "tests", "benchmarks")
 
 
 def files(*folders: str, suffix: str = ".py") -> list[Path]:

@@ -60,7 +60,7 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
         "app/web/envelope.py",
         "app/clients/dev_mailbox.py",
         "app/clients/mime.py",
-        "app/blueprints/console/ops.py",
+        "app/blueprints/pages/ops.py",
         "app/events/demo.py",
         "app/inventory/demo.py",
         "app/payouts/demo.py",

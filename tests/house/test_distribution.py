@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.core import idempotency_store  # noqa: F401  its table
 from app.core.db import Base
 from tests.house.sources import ROOT
 

@@ -90,11 +90,11 @@ def resolve(value: str | None, tokens: dict[str, str]) -> str | None:
     return colour
 
 
-def console_pairs() -> Iterator[tuple[str, Pair]]:
-    light, dark = split((APP / "static" / "console.css").read_text())
+def page_pairs() -> Iterator[tuple[str, Pair]]:
+    light, dark = split((APP / "static" / "pages.css").read_text())
     tokens = dict(rules(light))[":root"]
     for mode, values in (("light", tokens), ("dark", tokens | dict(rules(dark))[":root"])):
-        yield from ((f"console, {mode}", pair) for pair in pairs(rules(light), values))
+        yield from ((f"page, {mode}", pair) for pair in pairs(rules(light), values))
 
 
 def mail_pairs() -> Iterator[tuple[str, Pair]]:
@@ -108,7 +108,7 @@ def mail_pairs() -> Iterator[tuple[str, Pair]]:
         yield from ((f"mail, {mode}", pair) for pair in pairs(found, {}))
 
 
-@pytest.mark.parametrize("all_pairs", [console_pairs, mail_pairs])
+@pytest.mark.parametrize("all_pairs", [page_pairs, mail_pairs])
 def test_every_pair_can_be_read(all_pairs: Source) -> None:
     found = list(all_pairs())
     assert len(found) > 20
@@ -120,7 +120,7 @@ def test_every_pair_can_be_read(all_pairs: Source) -> None:
     assert weak == []
 
 
-@pytest.mark.parametrize("all_pairs", [console_pairs, mail_pairs])
+@pytest.mark.parametrize("all_pairs", [page_pairs, mail_pairs])
 def test_every_light_colour_has_a_dark_one(all_pairs: Source) -> None:
     by_mode: dict[str, set[Pair]] = {}
     for where, pair in all_pairs():

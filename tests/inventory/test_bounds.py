@@ -7,9 +7,9 @@ import pytest
 
 from app.core.outbox.executor import run_due_jobs
 from app.inventory import adjustments
-from tests.factories.inventory import Stock, assert_adds_up, rows
-from tests.http import Client, data, problems, refusal
-from tests.races import at_once
+from tests.factories.inventory import Stock, assert_quantities_match_movements, build_csv
+from tests.http import Client, data, list_problems, read_error
+from tests.races import run_concurrently
 
 MOST = 999_999_999.999
 REPORTS = ("summary", "valuation", "movements", "expiry", "reorder")
@@ -29,47 +29,47 @@ def test_what_goes_beyond_the_limit_is_refused_with_the_figures(stock: Stock) ->
     assert data(stock.adjust(item, 999_999_999))["onHand"] == 999_999_999
     for _ in range(10):
         answer = stock.adjust(item, 999_999_999)
-        assert refusal(answer) == (409, "QUANTITY_TOO_LARGE")
+        assert read_error(answer) == (409, "QUANTITY_TOO_LARGE")
         assert answer.get_json()["data"]["onHand"] == 999_999_999
     assert data(stock.adjust(item, 0.999))["onHand"] == MOST
-    assert refusal(stock.adjust(item, 0.001)) == (409, "QUANTITY_TOO_LARGE")
+    assert read_error(stock.adjust(item, 0.001)) == (409, "QUANTITY_TOO_LARGE")
     assert stock.read(item)["onHand"] == MOST and len(stock.book(item)) == 2
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 def test_the_other_buckets_and_other_ways_have_the_same_limit(stock: Stock) -> None:
     item = stock.item(onHand=MOST)
     assert data(stock.adjust(item, MOST, bucket="reserved"))["available"] == 0
     for bucket in ("reserved", "damaged"):
-        assert refusal(stock.adjust(item, MOST, bucket=bucket)) == (409, "INSUFFICIENT_STOCK")
+        assert read_error(stock.adjust(item, MOST, bucket=bucket)) == (409, "INSUFFICIENT_STOCK")
     path = f"{stock.path}/items/{item['id']}"
     for name in ("onHand", "reserved", "damaged"):
-        assert problems(stock.owner.patch(path, {name: 1_000_000_000})) == {name: "too_large"}
-        assert problems(stock.owner.post(f"{stock.path}/items", stock.body(**{name: 1e9}))) == {name: "too_large"}
-    assert problems(stock.adjust(item, counted=1_000_000_000))["counted"] == "too_large"
-    answer = stock.sheet(rows("A,Lager,1,1,1,1000000000,0,0"))
+        assert list_problems(stock.owner.patch(path, {name: 1_000_000_000})) == {name: "too_large"}
+        assert list_problems(stock.owner.post(f"{stock.path}/items", stock.body(**{name: 1e9}))) == {name: "too_large"}
+    assert list_problems(stock.adjust(item, counted=1_000_000_000))["counted"] == "too_large"
+    answer = stock.sheet(build_csv("A,Lager,1,1,1,1000000000,0,0"))
     assert answer.get_json()["data"]["errors"][0]["code"] == "too_large"
 
 
 def test_late_movements_have_the_limit_as_well(stock: Stock) -> None:
     item = stock.item(onHand=0)
     assert data(stock.adjust(item, 999_999_999, occurredAt=ago(30)))["onHand"] == 999_999_999
-    assert refusal(stock.adjust(item, 999_999_999, occurredAt=ago(40))) == (409, "QUANTITY_TOO_LARGE")
+    assert read_error(stock.adjust(item, 999_999_999, occurredAt=ago(40))) == (409, "QUANTITY_TOO_LARGE")
     data(stock.adjust(item, counted=0))
     for turn in range(12):
         assert stock.adjust(item, 999_999_999, occurredAt=ago(60 + turn)).status_code == 200
-    assert refusal(stock.adjust(item, counted=1, occurredAt=ago(20))) == (409, "QUANTITY_TOO_LARGE")
+    assert read_error(stock.adjust(item, counted=1, occurredAt=ago(20))) == (409, "QUANTITY_TOO_LARGE")
     assert stock.read(item)["onHand"] == 0
     assert stock.owner.get(f"{stock.path}/variance.csv").status_code == 200
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 def test_at_once_no_more_than_the_limit_gets_in(stock: Stock) -> None:
     item = stock.item(onHand=0)
-    answers = at_once(8, lambda _: stock.adjust(item, 400_000_000).status_code)
+    answers = run_concurrently(8, lambda _: stock.adjust(item, 400_000_000).status_code)
     assert sorted(answers) == [200] * 2 + [409] * 6
     assert stock.read(item)["onHand"] == 800_000_000
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 @pytest.mark.control
@@ -79,7 +79,7 @@ def test_without_the_limit_the_book_holds_what_an_import_refuses(stock: Stock, m
     item = stock.item(onHand=0)
     assert [stock.adjust(item, 999_999_999).status_code for _ in range(2)] == [200, 200]
     adjustments.adjustment_sql.cache_clear()
-    assert refusal(stock.sheet(stock.export())) == (422, "IMPORT_REJECTED")
+    assert read_error(stock.sheet(stock.export())) == (422, "IMPORT_REJECTED")
 
 
 def full(stock: Stock, count: int) -> None:
@@ -100,7 +100,7 @@ def test_an_export_at_the_limit_imports_back_unchanged(client: Client, stock: St
     copy = Stock(client)
     assert data(copy.sheet(exported))["created"] == 10
     assert copy.export() == exported
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 def test_reports_orders_and_papers_bear_thousands_of_items_at_the_limit(stock: Stock) -> None:

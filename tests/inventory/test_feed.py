@@ -10,9 +10,9 @@ from sqlalchemy import make_url, text
 from app.core.transaction import transaction
 from app.inventory import change_feed
 from app.inventory.movement_sql import CHANNEL
-from tests.factories.inventory import Stock, rows
+from tests.factories.inventory import Stock, build_csv
 from tests.http import Client, data
-from tests.races import at_once
+from tests.races import run_concurrently
 
 
 @pytest.fixture
@@ -94,14 +94,14 @@ def test_many_writers_and_one_reader_lose_nothing(stock: Stock, app: Flask) -> N
                 found, position = told(stock, position)
                 seen.extend(found)
 
-    at_once(9, act)
+    run_concurrently(9, act)
     seen += told(stock, position)[0]
     assert sorted(seen) == sorted(("moved", item["id"]) for item in items for _ in range(10))
 
 
 def test_a_large_import_is_told_as_one_thing(stock: Stock) -> None:
     position = change_feed.load_position()
-    data(stock.sheet(rows(*(f"S-{n},Item,1,1,1,1,0,0" for n in range(600)))))
+    data(stock.sheet(build_csv(*(f"S-{n},Item,1,1,1,1,0,0" for n in range(600)))))
     assert change_feed.load_changes(stock.event["id"], position).resync
 
 

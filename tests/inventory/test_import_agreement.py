@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.factories.inventory import Stock, assert_adds_up, rows
-from tests.http import Client, data, refusal
+from tests.factories.inventory import Stock, assert_quantities_match_movements, build_csv
+from tests.http import Client, data, read_error
 from tests.inventory.test_laws import EXAMPLES
-from tests.races import at_once
+from tests.races import run_concurrently
 
 SHEET = "sku,name,parLevel,minOrderQty,reorderLevel,onHand\nA,Lager,1,1,1,5\nB,Bier,1,1,1,5\n"
 COUNTS = ("created", "updated", "unchanged")
@@ -22,7 +22,7 @@ def counts(found: dict[str, Any]) -> tuple[int, int, int]:
 
 def outcome(answer: Any) -> dict[str, Any]:
     """What an import says it did or would do; a refusal as well."""
-    assert answer.status_code == 200 or refusal(answer) == (422, "IMPORT_REJECTED"), answer.get_data(as_text=True)
+    assert answer.status_code == 200 or read_error(answer) == (422, "IMPORT_REJECTED"), answer.get_data(as_text=True)
     found = dict(answer.get_json()["data"])
     found.pop("errorsUrl", None)
     return found
@@ -58,10 +58,10 @@ def test_a_complete_import_counts_once_also_when_a_row_no_longer_fits(client: Cl
 
 def test_the_same_sheet_at_once_is_written_once(client: Client) -> None:
     stock = Stock(client)
-    sheet = rows("A,Lager,1,1,1,5,0,0", "B,Bier,1,1,1,5,0,0")
-    answers = at_once(4, lambda _: stock.sheet(sheet))
+    sheet = build_csv("A,Lager,1,1,1,5,0,0", "B,Bier,1,1,1,5,0,0")
+    answers = run_concurrently(4, lambda _: stock.sheet(sheet))
     assert sorted(counts(data(response)) for response in answers) == [(0, 0, 2), (0, 0, 2), (0, 0, 2), (2, 0, 0)]
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def check_agreement(stock: Stock, sheets: list[list[str]], steps: list[Step]) ->
     for step in steps:
         for number, delta in step.reserve:
             stock.adjust(items[number % 3], delta, bucket="reserved")
-        sheet = rows(*sheets[step.sheet % len(sheets)])
+        sheet = build_csv(*sheets[step.sheet % len(sheets)])
         query = {"mode": step.mode, "again": str(step.again).lower()}
         before = stock.export()
         expected = outcome(stock.sheet(sheet, dryRun="true", **query))
@@ -115,6 +115,6 @@ def test_dry_run_and_real_run_agree(client: Client) -> None:
     @given(sheets=SHEETS, steps=STEPS)
     def agree(sheets: list[list[str]], steps: list[Step]) -> None:
         check_agreement(Stock(client), sheets, steps)
-        assert_adds_up()
+        assert_quantities_match_movements()
 
     agree()

@@ -14,12 +14,12 @@ from app.events.importing.sql import PATIENCE
 from app.inventory.actions import imports
 from app.inventory.importing import importer
 from app.inventory.importing.importer import LOCK_EVENT_IMPORT_SQL
-from tests.factories.inventory import Stock, rows
-from tests.http import Client, data, refusal
-from tests.timing import timely
+from tests.factories.inventory import Stock, build_csv
+from tests.http import Client, data, read_error
+from tests.timing import assert_in_time
 
 CANCEL = text("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-SHEET = rows("A,Lager,1,1,1,5,0,0")
+SHEET = build_csv("A,Lager,1,1,1,5,0,0")
 
 
 @contextmanager
@@ -40,8 +40,8 @@ def test_a_small_import_waits_three_seconds_for_another(client: Client) -> None:
             answer = stock.sheet(SHEET, **query)
             took = time.monotonic() - started
         assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
-        assert refusal(answer)[1] == "BUSY"
-        timely(2.5 < took < 6)
+        assert read_error(answer)[1] == "BUSY"
+        assert_in_time(2.5 < took < 6)
     assert data(stock.sheet(SHEET))["created"] == 1
 
 

@@ -14,9 +14,9 @@ from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
 from app.inventory import background_jobs, jobs, reminders
 from app.inventory.actions import imports
-from tests.factories.accounts import mails_to
-from tests.factories.inventory import Stock, assert_adds_up, rows
-from tests.http import Client, data, problems, refusal
+from tests.factories.accounts import list_mails_to
+from tests.factories.inventory import Stock, assert_quantities_match_movements, build_csv
+from tests.http import Client, data, list_problems, read_error
 
 BAR = "bar@windhoek-lights.example"
 
@@ -36,7 +36,7 @@ def run(kind: str) -> None:
 
 def large(count: int = 5001, **first: Any) -> str:
     lines = [f"S-{n},Item {n},1,1,1,{n % 9},0,0" for n in range(count)]
-    return rows(*[*lines, *first.values()])
+    return build_csv(*[*lines, *first.values()])
 
 
 def test_a_large_sheet_is_imported_by_a_worker(stock: Stock) -> None:
@@ -49,7 +49,7 @@ def test_a_large_sheet_is_imported_by_a_worker(stock: Stock) -> None:
     done = data(stock.owner.get(path))
     assert (done["status"], done["progress"]) == ("done", 100)
     assert done["result"] == {"created": 5001, "updated": 0, "unchanged": 0, "errors": [], "error_count": 0}
-    assert_adds_up()
+    assert_quantities_match_movements()
     again = data(stock.sheet(large()), 202)
     run_due_jobs(worker="test")
     told = data(stock.owner.get(f"{stock.path}/reports?jobId={again['jobId']}"))
@@ -67,8 +67,8 @@ def test_a_large_sheet_with_a_bad_row_fails_and_its_errors_can_be_fetched(stock:
 
 def test_a_worker_refuses_what_a_request_refuses(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
     sheets = {
-        "no row is right": rows("A,Lager,1,1,1,1,5,0"),
-        "one is": rows("A,Lager,1,1,1,1,5,0", "B,Bier,1,1,1,5,0,0"),
+        "no row is right": build_csv("A,Lager,1,1,1,1,5,0"),
+        "one is": build_csv("A,Lager,1,1,1,1,5,0", "B,Bier,1,1,1,5,0,0"),
     }
     for sheet in sheets.values():
         for query in ({"dryRun": "true", "mode": "partial"}, {"mode": "partial"}, {"dryRun": "true"}, {}):
@@ -97,16 +97,16 @@ def test_a_job_that_dies_leaves_nothing_and_is_done_again(stock: Stock, monkeypa
         session.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'inventory.import'"))
     run_due_jobs(worker="test")
     assert data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))["status"] == "done"
-    assert_adds_up()
+    assert_quantities_match_movements()
 
 
 def test_jobs_of_others_are_not_there(stock: Stock, client: Client) -> None:
     job = data(stock.sheet(large()), 202)
     other = Stock(client)
-    assert refusal(other.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))[0] == 404
-    assert refusal(other.owner.get(f"{other.path}/reports?jobId={job['jobId']}"))[0] == 404
-    assert refusal(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}&download=true"))[0] == 404
-    assert problems(stock.owner.get(f"{stock.path}/reports?download=true")) == {"jobId": "required"}
+    assert read_error(other.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))[0] == 404
+    assert read_error(other.owner.get(f"{other.path}/reports?jobId={job['jobId']}"))[0] == 404
+    assert read_error(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}&download=true"))[0] == 404
+    assert list_problems(stock.owner.get(f"{stock.path}/reports?download=true")) == {"jobId": "required"}
 
 
 def remind(stock: Stock, **fields: Any) -> dict[str, Any]:
@@ -120,15 +120,15 @@ def test_a_crossing_is_told_once(stock: Stock) -> None:
         data(stock.adjust(lager, -1))
     data(stock.adjust(cola, -6))
     run("inventory.alert")
-    (mail,) = mails_to(BAR)
+    (mail,) = list_mails_to(BAR)
     assert mail["subject"] == "Cola has run low and 1 more"
     assert f"Lager ({lager['sku']}): 4 available, reorder level 4" in mail["text"]
     run("inventory.alert")
-    assert len(mails_to(BAR)) == 1
+    assert len(list_mails_to(BAR)) == 1
     data(stock.adjust(lager, 10))
     data(stock.owner.patch(f"{stock.path}/items/{lager['id']}", {"reserved": 10}))
     run("inventory.alert")
-    assert len(mails_to(BAR)) == 2, "it had recovered, and crossed again"
+    assert len(list_mails_to(BAR)) == 2, "it had recovered, and crossed again"
 
 
 def test_nobody_is_told_who_does_not_want_to_be(stock: Stock) -> None:
@@ -137,7 +137,7 @@ def test_nobody_is_told_who_does_not_want_to_be(stock: Stock) -> None:
     run("inventory.alert")
     remind(stock)
     run("inventory.alert")
-    assert mails_to(BAR) == []
+    assert list_mails_to(BAR) == []
 
 
 def test_the_digest_goes_out_now_when_somebody_asks(stock: Stock) -> None:
@@ -147,12 +147,12 @@ def test_the_digest_goes_out_now_when_somebody_asks(stock: Stock) -> None:
     answer = data(stock.owner.post(f"{stock.path}/reminder/trigger"), 202)
     assert answer == {"recipients": [BAR], "queued": 1}
     run_due_jobs(worker="test")
-    (mail,) = mails_to(BAR)
+    (mail,) = list_mails_to(BAR)
     assert mail["subject"].endswith(": 1 low, 1 expiring")
     assert "1 case available, reorder level 4" in mail["text"] and "expired on Sat 31 January 2026" in mail["text"]
     for _ in range(19):
         data(stock.owner.post(f"{stock.path}/reminder/trigger"), 202)
-    assert refusal(stock.owner.post(f"{stock.path}/reminder/trigger"))[0] == 429
+    assert read_error(stock.owner.post(f"{stock.path}/reminder/trigger"))[0] == 429
 
 
 def test_a_digest_that_is_due_goes_out_once_and_only_if_there_is_something_to_tell(stock: Stock) -> None:
@@ -164,13 +164,13 @@ def test_a_digest_that_is_due_goes_out_once_and_only_if_there_is_something_to_te
         run("inventory.remind")
 
     due()
-    assert mails_to(BAR) == []
+    assert list_mails_to(BAR) == []
     stock.item(onHand=1, reorderLevel=4)
     with transaction() as session:
         session.execute(text("UPDATE inventory_reminder SET next_at = now() - interval '2 hours'"))
     run("inventory.remind")
     run("inventory.remind")
-    assert len(mails_to(BAR)) == 1
+    assert len(list_mails_to(BAR)) == 1
     next_at = datetime.fromisoformat(data(stock.owner.get(f"{stock.path}/reminder"))["nextAt"])
     assert datetime.now(UTC) < next_at <= datetime.now(UTC) + timedelta(days=1)
 
@@ -211,16 +211,16 @@ def test_a_reminder_is_one_resource(stock: Stock) -> None:
     changed = stock.owner.patch(f"{stock.path}/reminder", {"hour": 6}, headers={"If-Match": '"0"'})
     assert data(changed)["version"] == 1 and data(changed)["nextAt"] is None
     stale = stock.owner.patch(f"{stock.path}/reminder", {"hour": 7}, headers={"If-Match": '"0"'})
-    assert refusal(stale)[0] == 412
+    assert read_error(stale)[0] == 412
     wrong = {"hour": 24, "weekday": "someday", "recipients": ["nobody"], "frequency": "hourly"}
-    assert set(problems(stock.owner.patch(f"{stock.path}/reminder", wrong))) == {
+    assert set(list_problems(stock.owner.patch(f"{stock.path}/reminder", wrong))) == {
         "hour",
         "weekday",
         "recipients[0]",
         "frequency",
     }
     empty = stock.owner.patch(f"{stock.path}/reminder", {"enabled": True, "recipients": []})
-    assert problems(empty) == {"recipients": "required"}
+    assert list_problems(empty) == {"recipients": "required"}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from tests.factories.inventory import Stock, assert_adds_up, rows
+from tests.factories.inventory import Stock, assert_quantities_match_movements, build_csv
 from tests.http import Client, data
 
 EXAMPLES = int(os.environ.get("STOCK_EXAMPLES", "6"))
@@ -66,10 +66,10 @@ class Life(RuleBasedStateMachine):
     def send(self, numbers: list[int], on_hand: float, good: bool) -> None:
         lines = [f"I-{number},Item,1,1,1,{on_hand},0,{0 if good else 60}" for number in numbers]
         before = self.stock.export()
-        answer = self.stock.sheet(rows(*lines))
+        answer = self.stock.sheet(build_csv(*lines))
         assert answer.status_code == (200 if good else 422)
         if good:
-            self.sheets.append(rows(*lines))
+            self.sheets.append(build_csv(*lines))
         else:
             assert self.stock.export() == before
 
@@ -88,7 +88,7 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def nothing_is_lost(self) -> None:
         if hasattr(self, "stock"):
-            assert_adds_up()
+            assert_quantities_match_movements()
             for item in self.stock.items():
                 assert min(item["onHand"], item["reserved"], item["damaged"], item["available"]) >= 0
 

@@ -13,17 +13,17 @@ from app.core.db import db
 from app.core.outbox.executor import run_due_jobs
 from app.inventory.actions import imports
 from app.inventory.models import StockJob
-from tests.factories.campaigns import Crowd
-from tests.factories.inventory import Stock, rows
-from tests.http import Client, refusal
+from tests.factories.campaigns import CampaignEvent
+from tests.factories.inventory import Stock, build_csv
+from tests.http import Client, read_error
 
 WAITING = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
 REMOVED = text("DELETE FROM event WHERE id = :id")
 GOOD, BAD = "A,Lager,1,1,1,5,0,0", "A,Lager,1,1,1,5,9,0"
 WRITES: dict[str, Callable[[Stock], TestResponse]] = {
     "item": lambda stock: stock.owner.post(f"{stock.path}/items", stock.body()),
-    "import": lambda stock: stock.sheet(rows(GOOD)),
-    "rejected import": lambda stock: stock.sheet(rows(BAD)),
+    "import": lambda stock: stock.sheet(build_csv(GOOD)),
+    "rejected import": lambda stock: stock.sheet(build_csv(BAD)),
     "report": lambda stock: stock.owner.get(f"{stock.path}/reports?type=valuation&format=pdf"),
 }
 
@@ -44,20 +44,20 @@ def asked_during_removal(stock: Any, write: Callable[[Any], TestResponse]) -> Te
 
 @pytest.mark.parametrize("kind", WRITES)
 def test_stock_of_an_event_that_is_being_removed_is_not_found(client: Client, kind: str) -> None:
-    assert refusal(asked_during_removal(Stock(client), WRITES[kind]))[0] == 404
+    assert read_error(asked_during_removal(Stock(client), WRITES[kind]))[0] == 404
 
 
 def test_a_large_import_into_an_event_that_is_being_removed_is_not_found(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(imports, "MAX_SYNC_ROWS", 0)
-    assert refusal(asked_during_removal(Stock(client), WRITES["import"]))[0] == 404
+    assert read_error(asked_during_removal(Stock(client), WRITES["import"]))[0] == 404
     run_due_jobs(worker="test")
     assert not db.session.scalars(db.select(StockJob)).all()
 
 
 def test_a_campaign_of_an_event_that_is_being_removed_is_not_found(client: Client) -> None:
     answer = asked_during_removal(
-        Crowd(client), lambda crowd: crowd.owner.post(f"{crowd.path}/broadcast", crowd.body(sendNow=False))
+        CampaignEvent(client), lambda crowd: crowd.owner.post(f"{crowd.path}/broadcast", crowd.body(sendNow=False))
     )
-    assert refusal(answer)[0] == 404
+    assert read_error(answer)[0] == 404

@@ -21,9 +21,9 @@ from app.core.outbox.executor import run_due_jobs
 from app.core.outbox.lease_expiry import expire_leases
 from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
-from tests.factories.inventory import Stock, rows
+from tests.factories.inventory import Stock, build_csv
 from tests.http import Client, data
-from tests.races import at_once
+from tests.races import run_concurrently
 
 ACTION = import_module("app.inventory.actions.reports")
 CALLERS = 64
@@ -52,7 +52,7 @@ def ask_at_once(stock: Stock, app: Flask) -> set[str]:
             fresh = Client(app.test_client(), stock.owner.headers)
             return str(data(fresh.get(f"{stock.path}/reports?type=valuation&format=pdf"), 202)["jobId"])
 
-    return set(at_once(CALLERS, one))
+    return set(run_concurrently(CALLERS, one))
 
 
 def test_of_sixty_four_who_ask_the_same_all_get_one_job(client: Client, app: Flask) -> None:
@@ -99,7 +99,7 @@ def test_a_worker_that_is_killed_leaves_no_half_file_and_another_draws_the_same(
     client: Client, app: Flask, tmp_path: Path
 ) -> None:
     stock = Stock(client)
-    data(stock.sheet(rows(*(f"S-{n},Item {n},1,1,1,{n % 9},0,0" for n in range(200)))))
+    data(stock.sheet(build_csv(*(f"S-{n},Item {n},1,1,1,{n % 9},0,0" for n in range(200)))))
     for _ in range(KILLS):
         job = ask(stock)
         process = worker(app, tmp_path, SLOW)
@@ -149,7 +149,7 @@ def test_ten_thousand_items_on_paper_need_little_memory(client: Client, app: Fla
     stock = Stock(client)
     for part in range(2):
         lines = (f"S-{part}-{n},Windhoek Lager 330 ml {n},1,1,1,{n % 9},0,0" for n in range(5000))
-        data(stock.sheet(rows(*lines)))
+        data(stock.sheet(build_csv(*lines)))
     settings = app.extensions["settings"]
     environment = {
         **os.environ,

@@ -12,12 +12,12 @@ from flask import Flask
 from app.accounts import sessions
 from app.core.transaction import transaction
 from app.web.auth import serialize_sign_in
-from tests.factories.accounts import account
+from tests.factories.accounts import create_account
 from tests.factories.inventory import Stock
 from tests.faults.service import call, kept_open
 from tests.http import Client, data
 from tests.inventory.test_streams import connections
-from tests.streams import Listening, Web, web
+from tests.streams import StreamClient, Web, run_web
 
 CROWD, NEWCOMERS, EACH = 160, 40, 5
 WORKERS, POOL = 2, 2
@@ -27,7 +27,7 @@ _addresses = count(1)
 
 @pytest.fixture
 def service(app: Flask) -> Iterator[Web]:
-    with kept_open() as folder, web(app, folder, DATABASE_POOL=str(POOL), PROXY_HOPS="1") as found:
+    with kept_open() as folder, run_web(app, folder, DATABASE_POOL=str(POOL), PROXY_HOPS="1") as found:
         yield found
 
 
@@ -54,7 +54,7 @@ def test_two_hundred_listen_and_nobody_notices(service: Web, stock: Stock, app: 
         each.close()
 
 
-def _five(service: Web, stock: Stock, headers: dict[str, str]) -> Iterator[Listening]:
+def _five(service: Web, stock: Stock, headers: dict[str, str]) -> Iterator[StreamClient]:
     for _ in range(EACH):
         yield service.listen(f"{stock.path}/stream", headers)
 
@@ -62,7 +62,7 @@ def _five(service: Web, stock: Stock, headers: dict[str, str]) -> Iterator[Liste
 def _tokens(people: int) -> Iterator[dict[str, str]]:
     """Headers of so many admins, each at a client network of their own."""
     for _ in range(people):
-        who = account("admin")
+        who = create_account("admin")
         with transaction() as session:
             begun = sessions.create_session(session, who)
         address = f"203.0.113.{next(_addresses)}"
@@ -79,7 +79,7 @@ def _answers(service: Web) -> float:
     return quantiles(took, n=100)[98]
 
 
-def _all_told(crowd: list[Listening]) -> float:
+def _all_told(crowd: list[StreamClient]) -> float:
     """The seconds until each has something to read."""
     began, waiting = time.monotonic(), selectors.DefaultSelector()
     for item in crowd:

@@ -16,8 +16,8 @@ from tests.factories.inventory import Stock
 from tests.faults.cluster import wait_until
 from tests.faults.service import kept_open
 from tests.http import Client, data
-from tests.races import at_once
-from tests.streams import Following, Web, web
+from tests.races import run_concurrently
+from tests.streams import ReconnectingClient, Web, run_web
 
 SEEDS = int(os.environ.get("STREAM_SEEDS") or 20)
 ITEMS, WRITERS, TURNS = 4, 3, 10
@@ -25,7 +25,7 @@ ITEMS, WRITERS, TURNS = 4, 3, 10
 
 @pytest.fixture(scope="module")
 def service(application: Flask) -> Iterator[Web]:
-    with kept_open() as folder, web(application, folder) as found:
+    with kept_open() as folder, run_web(application, folder) as found:
         yield found
 
 
@@ -36,7 +36,7 @@ def stock(client: Client) -> Stock:
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_nothing_is_lost_and_nothing_told_twice(service: Web, stock: Stock, seed: int) -> None:
-    followed = _followed(Following(service, f"{stock.path}/stream", stock.owner.headers), stock, seed)
+    followed = _followed(ReconnectingClient(service, f"{stock.path}/stream", stock.owner.headers), stock, seed)
     assert [item["seq"] for item in _by_seq(followed)] == _all_changes()
     assert followed.names.count("snapshot") == 1 and followed.names.count("resync") == 0
     movements = defaultdict(list)
@@ -53,7 +53,7 @@ def test_nothing_is_lost_and_nothing_told_twice(service: Web, stock: Stock, seed
 def test_without_the_id_changes_are_lost(service: Web, stock: Stock) -> None:
     """The negative control: a client that comes again as if for the first time."""
 
-    class Forgetful(Following):
+    class Forgetful(ReconnectingClient):
         def remember(self, id: str | None) -> None:
             self.position = ""
 
@@ -61,7 +61,7 @@ def test_without_the_id_changes_are_lost(service: Web, stock: Stock) -> None:
     assert [item["seq"] for item in _by_seq(followed)] != _all_changes()
 
 
-def _followed(follower: Following, stock: Stock, seed: int) -> Following:
+def _followed(follower: ReconnectingClient, stock: Stock, seed: int) -> ReconnectingClient:
     """A client that followed a stock which others change, while its connection broke again and again."""
     chance = random.Random(seed)
     items = [stock.item(onHand=1000, reorderLevel=0) for _ in range(ITEMS)]
@@ -77,7 +77,7 @@ def _followed(follower: Following, stock: Stock, seed: int) -> Following:
 
     cutter = threading.Thread(target=cut)
     cutter.start()
-    at_once(WRITERS, lambda number: _write(stock, items, random.Random(seed * 100 + number)))
+    run_concurrently(WRITERS, lambda number: _write(stock, items, random.Random(seed * 100 + number)))
     over.set()
     cutter.join()
     _settled(follower)
@@ -94,14 +94,14 @@ def _write(stock: Stock, items: list[dict[str, object]], chance: random.Random) 
         time.sleep(chance.uniform(0, 0.03))
 
 
-def _settled(follower: Following) -> None:
+def _settled(follower: ReconnectingClient) -> None:
     """Waits until all has been told, or nothing more comes."""
     deadline = time.monotonic() + 4
     while time.monotonic() < deadline and len(follower.seen) < len(_all_changes()):
         time.sleep(0.05)
 
 
-def _by_seq(follower: Following) -> list[dict[str, int]]:
+def _by_seq(follower: ReconnectingClient) -> list[dict[str, int]]:
     return sorted(follower.seen, key=lambda item: int(item["seq"]))
 
 

@@ -13,13 +13,13 @@ from sqlalchemy import make_url, text
 from app.core.db import db
 from app.core.transaction import transaction
 from app.web.streams.client_connection import STALL_SECONDS
-from tests.factories.accounts import account, sign_in
-from tests.factories.inventory import Stock, rows
+from tests.factories.accounts import create_account, sign_in
+from tests.factories.inventory import Stock, build_csv
 from tests.faults.cluster import wait_until
 from tests.faults.service import call, kept_open
 from tests.http import Client, data
-from tests.streams import CUT, Following, Listening, Web, web
-from tests.timing import timely
+from tests.streams import CONNECTION_ERRORS, ReconnectingClient, StreamClient, Web, run_web
+from tests.timing import assert_in_time
 
 EARS = "FROM pg_stat_activity WHERE application_name = 'streams' AND datname = current_database()"
 
@@ -31,7 +31,7 @@ def stock(client: Client) -> Stock:
 
 @pytest.fixture(scope="module")
 def service(application: Flask) -> Iterator[Web]:
-    with kept_open() as folder, web(application, folder) as found:
+    with kept_open() as folder, run_web(application, folder) as found:
         yield found
 
 
@@ -41,7 +41,7 @@ def _left(service: Web) -> Iterator[None]:
     service.leave()
 
 
-def listen(service: Web, stock: Stock, **options: object) -> Listening:
+def listen(service: Web, stock: Stock, **options: object) -> StreamClient:
     found = service.listen(f"{stock.path}/stream", stock.owner.headers, **options)  # type: ignore[arg-type]
     assert found.status == 200
     return found
@@ -66,14 +66,14 @@ def test_a_change_is_told_as_it_commits(service: Web, stock: Stock) -> None:
     began = time.monotonic()
     data(stock.adjust(item, -1))
     found = listening.next(5)
-    timely(time.monotonic() - began < 2)
+    assert_in_time(time.monotonic() - began < 2)
     assert found is not None and found.name == "changes" and found.id != position
     assert found.data["items"] == [stock.read(item)]
 
 
 def test_streams_hold_no_thread_and_no_connection_but_one(app: Flask, stock: Stock) -> None:
     """Two threads in all, and five streams: with a thread for each nothing else would be answered."""
-    with kept_open() as folder, web(app, folder, WEB_WORKERS="1", WEB_THREADS="2") as service:
+    with kept_open() as folder, run_web(app, folder, WEB_WORKERS="1", WEB_THREADS="2") as service:
         open_ones = [listen(service, stock) for _ in range(5)]
         for open_one in open_ones:
             open_one.snapshot()
@@ -99,7 +99,7 @@ def test_the_places_of_a_killed_worker_are_free_at_once(service: Web, stock: Sto
     for pid in service.workers:
         os.kill(pid, signal.SIGKILL)
     for item in five:
-        with pytest.raises((*CUT, AssertionError)):
+        with pytest.raises((*CONNECTION_ERRORS, AssertionError)):
             while True:
                 assert item.next(10)
     wait_until(lambda: call(f"http://127.0.0.1:{service.port}/health")[0] == 200, 20)
@@ -107,7 +107,7 @@ def test_the_places_of_a_killed_worker_are_free_at_once(service: Web, stock: Sto
 
 
 def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, stock: Stock, client: Client) -> None:
-    admins = [account("admin", email=f"{name}@example.com") for name in ("gone", "stays", "demoted")]
+    admins = [create_account("admin", email=f"{name}@example.com") for name in ("gone", "stays", "demoted")]
     tokens = [sign_in(client, admin.email) for admin in admins]
     gone, stays, demoted = (
         service.listen(f"{stock.path}/stream", {"Authorization": f"Bearer {token['accessToken']}"}) for token in tokens
@@ -119,7 +119,7 @@ def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, 
     with transaction() as session:
         session.execute(text("UPDATE account SET admin_tier = 'analyst' WHERE email = 'demoted@example.com'"))
     assert gone.next(15) is None and demoted.next(15) is None, "ended, and ended well"
-    timely(time.monotonic() - began < 15)
+    assert_in_time(time.monotonic() - began < 15)
     stays.socket.settimeout(16)
     sign = b""
     while b"\n\n" not in sign:
@@ -129,21 +129,21 @@ def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, 
 
 
 def test_it_ends_at_once_when_the_service_is_asked_to_stop(app: Flask, stock: Stock) -> None:
-    with kept_open() as folder, web(app, folder) as service:
+    with kept_open() as folder, run_web(app, folder) as service:
         open_ones = [listen(service, stock) for _ in range(4)]
         for open_one in open_ones:
             open_one.snapshot()
         began = time.monotonic()
         service.process.send_signal(signal.SIGTERM)
         assert [open_one.next(5) for open_one in open_ones] == [None] * 4, "each answer ends as it should"
-        timely(time.monotonic() - began < 2)
+        assert_in_time(time.monotonic() - began < 2)
         service.process.wait(10)
 
 
 def test_a_worker_that_is_replaced_loses_nothing(app: Flask, stock: Stock) -> None:
     item = stock.item(onHand=1000)
-    with kept_open() as folder, web(app, folder, "--max-requests", "15", "--max-requests-jitter", "0") as service:
-        follower = Following(service, f"{stock.path}/stream", stock.owner.headers)
+    with kept_open() as folder, run_web(app, folder, "--max-requests", "15", "--max-requests-jitter", "0") as service:
+        follower = ReconnectingClient(service, f"{stock.path}/stream", stock.owner.headers)
         follower.start()
         wait_until(lambda: follower.position is not None, 10)
         for _ in range(20):
@@ -176,14 +176,14 @@ def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock
     wide = "ø" * 600
     for turn in range(6):
         lines = [f"S-{n:03},Item {turn},1,1,1,{turn + 1},0,0,{wide}" for n in range(300)]
-        data(stock.sheet(rows(*lines).replace("damaged\n", "damaged,notes\n", 1)))
+        data(stock.sheet(build_csv(*lines).replace("damaged\n", "damaged,notes\n", 1)))
         began = time.monotonic()
         found = quick.next(5)
         while found and found.data["items"][-1]["name"] != f"Item {turn}":
             found = quick.next(5)
         assert found
-        timely(time.monotonic() - began < 3)
-    with pytest.raises(CUT):
+        assert_in_time(time.monotonic() - began < 3)
+    with pytest.raises(CONNECTION_ERRORS):
         while slow.next(5):
             pass
     wait_until(lambda: _ears() == 1, STALL_SECONDS + 60)
@@ -197,7 +197,7 @@ def test_a_client_of_http_1_0_and_one_that_only_asks_for_the_head(service: Web, 
     old.snapshot()
     data(stock.adjust(item, -1))
     assert old.next(5)
-    head = Listening(service.port, f"{stock.path}/stream", stock.owner.headers, method="HEAD")
+    head = StreamClient(service.port, f"{stock.path}/stream", stock.owner.headers, method="HEAD")
     assert head.status == 200 and head.answer.read() == b""
 
 
@@ -208,7 +208,7 @@ def test_what_is_sent_behind_the_request_is_not_answered(service: Web, stock: St
     data(stock.adjust(stock.item(), -1))
     assert listening.next(5) and b"HTTP/1.1" not in listening.raw
     listening.socket.sendall(b"x" * 100_000)
-    with pytest.raises(CUT):
+    with pytest.raises(CONNECTION_ERRORS):
         while listening.next(5):
             pass
 

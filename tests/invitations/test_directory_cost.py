@@ -11,8 +11,8 @@ from app.accounts.caller import Caller
 from app.core.db import db
 from app.core.transaction import transaction
 from app.invitations import directory
-from tests.factories.accounts import account, signed_in
-from tests.factories.events import event
+from tests.factories.accounts import create_account, create_signed_in_client
+from tests.factories.events import create_event
 from tests.http import Client
 
 INSERT_MERCHANTS = """
@@ -43,7 +43,6 @@ def insert_merchants(low: int, high: int) -> None:
         session.execute(text("SET LOCAL session_replication_role = replica; SET LOCAL statement_timeout = 0"))
         session.execute(text(INSERT_MERCHANTS), {"low": low, "high": high})
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(text("SET statement_timeout = 0"))
         connection.execute(text("VACUUM ANALYZE merchant_profile"))
         connection.execute(text("VACUUM ANALYZE account"))
 
@@ -62,8 +61,8 @@ def count_pages(statement: Any) -> int:
 
 @pytest.mark.timeout(180)
 def test_page_costs_the_same_among_a_hundred_thousand_merchants(app: Flask, client: Client) -> None:
-    owner_account = account("organiser")
-    new_event = event(signed_in(client, owner_account))
+    owner_account = create_account("organiser")
+    new_event = create_event(create_signed_in_client(client, owner_account))
     caller = build_caller(owner_account)
     costs: dict[str, list[int]] = {str(filter_): [] for filter_ in FILTERS}
     for low, high in ((1, 1_000), (1_001, 100_000)):

@@ -24,13 +24,13 @@ from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import EVENT_COLUMNS, EventSummary
 from app.invitations.states import PENDING, STATUSES, STEPS
 from app.merchants.models import Merchant
-from tests.factories.accounts import account, mails_to, signed_in
-from tests.factories.applications import body
-from tests.factories.events import event, organiser
-from tests.factories.merchants import invited, merchant_account
-from tests.http import Client, data, refusal
-from tests.races import at_once
-from tests.unguarded import without
+from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
+from tests.factories.applications import build_application_body
+from tests.factories.events import create_event, create_organiser_client
+from tests.factories.merchants import create_merchant_account, invite_merchants
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
+from tests.unguarded import without_rules
 
 INVITES = "/api/merchants/me/event-invites"
 
@@ -46,14 +46,14 @@ def test_only_pending_invitations_can_change() -> None:
 
 
 def test_simultaneous_acceptances_add_one_participant(client: Client) -> None:
-    owner_account, merchant = account("organiser"), merchant_account("Kapana Corner")
-    owner, me = signed_in(client, owner_account), signed_in(client, merchant)
-    invite = invited(owner, event(owner)["id"], merchant)["invited"][0]["inviteId"]
-    responses = at_once(32, lambda _: me.patch(f"{INVITES}/{invite}", {"status": "accepted"}))
+    owner_account, merchant = create_account("organiser"), create_merchant_account("Kapana Corner")
+    owner, me = create_signed_in_client(client, owner_account), create_signed_in_client(client, merchant)
+    invite = invite_merchants(owner, create_event(owner)["id"], merchant)["invited"][0]["inviteId"]
+    responses = run_concurrently(32, lambda _: me.patch(f"{INVITES}/{invite}", {"status": "accepted"}))
     assert {response.status_code for response in responses} == {200}
     assert len({response.get_json()["data"]["version"] for response in responses}) == 1
     assert count("SELECT count(*) FROM participation") == 1
-    assert [item["subject"] for item in mails_to(owner_account.email)] == ["Kapana Corner takes part"]
+    assert [item["subject"] for item in list_mails_to(owner_account.email)] == ["Kapana Corner takes part"]
 
 
 WAYS_TO_END = {
@@ -66,12 +66,14 @@ WAYS_TO_END = {
 def apply_while_ending(client: Client, end_name: str) -> Any:
     """An application that has read the invitation while it counted, and uses it once it has ended: it waits for the row
     that somebody else has changed and not yet committed."""
-    owner = organiser(client)
-    path = f"/api/events/{event(owner)['id']}/merchant-invite"
+    owner = create_organiser_client(client)
+    path = f"/api/events/{create_event(owner)['id']}/merchant-invite"
     slug = data(owner.post(path, {"email": "kapana@example.com"}), 201)["slug"]
     with ThreadPoolExecutor(1) as thread, db.engine.connect() as connection:
         connection.execute(text(end_name))
-        response = thread.submit(lambda: client.post("/api/merchant-applications", body(inviteSlug=slug)))
+        response = thread.submit(
+            lambda: client.post("/api/merchant-applications", build_application_body(inviteSlug=slug))
+        )
         waiting = (
             "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         )
@@ -83,7 +85,7 @@ def apply_while_ending(client: Client, end_name: str) -> Any:
 @pytest.mark.parametrize("end_name", WAYS_TO_END)
 def test_link_that_ends_during_a_request_is_not_used(client: Client, end_name: str) -> None:
     statement, response = WAYS_TO_END[end_name]
-    assert refusal(apply_while_ending(client, statement)) == response
+    assert read_error(apply_while_ending(client, statement)) == response
     assert count("SELECT count(*) FROM merchant_application") == 0
 
 
@@ -107,11 +109,13 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def test_one_of_two_opposite_answers_counts(client: Client) -> None:
-    owner, merchant = organiser(client), merchant_account()
-    me = signed_in(client, merchant)
-    invite = invited(owner, event(owner)["id"], merchant)["invited"][0]["inviteId"]
+    owner, merchant = create_organiser_client(client), create_merchant_account()
+    me = create_signed_in_client(client, merchant)
+    invite = invite_merchants(owner, create_event(owner)["id"], merchant)["invited"][0]["inviteId"]
     statuses = ("accepted", "declined")
-    responses = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": statuses[number % 2]}).status_code)
+    responses = run_concurrently(
+        8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": statuses[number % 2]}).status_code
+    )
     assert Counter(responses) == {200: 4, 409: 4}
     participant_count = count("SELECT count(*) FROM participation")
     assert participant_count == count("SELECT count(*) FROM event_invite WHERE status = 'accepted'")
@@ -119,9 +123,9 @@ def test_one_of_two_opposite_answers_counts(client: Client) -> None:
 
 @pytest.mark.control
 def test_without_the_locks_both_answers_would_count(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, merchant = organiser(client), merchant_account()
-    me = signed_in(client, merchant)
-    invite = invited(owner, event(owner)["id"], merchant)["invited"][0]["inviteId"]
+    owner, merchant = create_organiser_client(client), create_merchant_account()
+    me = create_signed_in_client(client, merchant)
+    invite = invite_merchants(owner, create_event(owner)["id"], merchant)["invited"][0]["inviteId"]
     barrier = Barrier(8)
 
     def find_invite_unlocked(session: Session, caller: Caller, invite_id: str) -> LockedInvite:
@@ -134,44 +138,48 @@ def test_without_the_locks_both_answers_would_count(client: Client, monkeypatch:
     monkeypatch.setattr(invite_answers, "lock_merchant", lambda session, account_id: Merchant(status="active"))
     monkeypatch.setattr(invite_answers, "_lock_invite", find_invite_unlocked)
     statuses = ("accepted", "declined")
-    responses = at_once(8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": statuses[number % 2]}).status_code)
+    responses = run_concurrently(
+        8, lambda number: me.patch(f"{INVITES}/{invite}", {"status": statuses[number % 2]}).status_code
+    )
     assert Counter(responses) == {200: 8}
 
 
 def test_acceptance_after_a_pause_is_refused(client: Client) -> None:
-    owner, merchant = organiser(client), merchant_account()
-    me = signed_in(client, merchant)
-    invite = invited(owner, event(owner)["id"], merchant)["invited"][0]["inviteId"]
+    owner, merchant = create_organiser_client(client), create_merchant_account()
+    me = create_signed_in_client(client, merchant)
+    invite = invite_merchants(owner, create_event(owner)["id"], merchant)["invited"][0]["inviteId"]
 
     def act(number: int) -> int:
         if number == 0:
             return me.post("/api/merchants/me/pause").status_code
         return me.patch(f"{INVITES}/{invite}", {"status": "accepted"}).status_code
 
-    responses = at_once(6, act)
+    responses = run_concurrently(6, act)
     accepted = count("SELECT count(*) FROM event_invite WHERE status = 'accepted'")
     assert set(responses[1:]) == ({200} if accepted else {409})
 
 
 def test_simultaneous_invitations_invite_each_merchant_once(client: Client) -> None:
-    owner, merchant = organiser(client), [merchant_account() for _ in range(6)]
-    new_event = event(owner)
-    at_once(8, lambda number: invited(owner, new_event["id"], *(merchant if number % 2 else merchant[::-1])))
+    owner, merchant = create_organiser_client(client), [create_merchant_account() for _ in range(6)]
+    new_event = create_event(owner)
+    run_concurrently(
+        8, lambda number: invite_merchants(owner, new_event["id"], *(merchant if number % 2 else merchant[::-1]))
+    )
     assert count("SELECT count(*) FROM event_invite") == 6
-    assert all(len(mails_to(item.email)) == 1 for item in merchant)
+    assert all(len(list_mails_to(item.email)) == 1 for item in merchant)
 
 
 @pytest.mark.control
 def test_without_the_index_merchants_would_be_invited_twice(client: Client) -> None:
-    owner, merchant = organiser(client), merchant_account()
-    new_event = event(owner)
-    invited(owner, new_event["id"], merchant)
+    owner, merchant = create_organiser_client(client), create_merchant_account()
+    new_event = create_event(owner)
+    invite_merchants(owner, new_event["id"], merchant)
     insert_sql = "INSERT INTO event_invite (id, event_id, merchant_id, invited_by, expires_at)"
     with pytest.raises(Exception, match="uq_event_invite_living"), transaction() as session:
         session.execute(
             text(f"{insert_sql} SELECT 'f', event_id, merchant_id, invited_by, expires_at FROM event_invite")
         )
-    with without("uq_event_invite_living"):
+    with without_rules("uq_event_invite_living"):
         with transaction() as session:
             session.execute(
                 text(f"{insert_sql} SELECT 'f', event_id, merchant_id, invited_by, expires_at FROM event_invite")
@@ -180,8 +188,8 @@ def test_without_the_index_merchants_would_be_invited_twice(client: Client) -> N
 
 
 def test_link_is_used_at_most_max_uses_times(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    link = data(owner.post(f"/api/events/{event(owner)['id']}/merchant-invite", {"maxUses": 3}), 201)
+    owner = create_organiser_client(client)
+    link = data(owner.post(f"/api/events/{create_event(owner)['id']}/merchant-invite", {"maxUses": 3}), 201)
 
     def use(_: int) -> Any:
         with app.app_context():
@@ -192,4 +200,4 @@ def test_link_is_used_at_most_max_uses_times(app: Flask, client: Client) -> None
                 return error.code
             return None
 
-    assert Counter(at_once(10, use)) == {None: 3, "INVITE_USED": 7}
+    assert Counter(run_concurrently(10, use)) == {None: 3, "INVITE_USED": 7}

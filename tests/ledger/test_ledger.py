@@ -16,17 +16,17 @@ from app.ledger.integrity_check import list_differences
 from app.ledger.models import HOLD, MERCHANT_BALANCE, MERCHANT_HELD, PAYOUT, PLATFORM, RAIL_CLEARING, SETTLEMENT
 from app.ledger.queries import load_ledger_period
 from app.ledger.transactions import Balances, post_transaction
-from tests.counting import statements
-from tests.factories.merchants import merchant_account
-from tests.factories.payouts import scalar, settled, write
+from tests.counting import record_statements
+from tests.factories.merchants import create_merchant_account
+from tests.factories.payouts import execute_sql, fetch_scalar, import_earnings
 
 TABLES = ("ledger_entry", "ledger_transaction")
 
 
 @pytest.fixture
 def owner(app: Flask) -> str:
-    merchant = merchant_account()
-    settled(merchant, 1000)
+    merchant = create_merchant_account()
+    import_earnings(merchant, 1000)
     return merchant.id
 
 
@@ -39,13 +39,13 @@ def post(kind: str, reference: str, owner: str, legs: dict[str, int]) -> Balance
 @pytest.mark.parametrize("statement", ["UPDATE {} SET id = id", "DELETE FROM {}", "TRUNCATE {} CASCADE"])
 def test_ledger_tables_are_insert_only(owner: str, table: str, statement: str) -> None:
     with pytest.raises(DBAPIError, match="insert-only"):
-        write(statement.format(table))
-    assert scalar(f"SELECT count(*) FROM {table}") > 0
+        execute_sql(statement.format(table))
+    assert fetch_scalar(f"SELECT count(*) FROM {table}") > 0
 
 
 def test_unbalanced_transaction_does_not_commit(owner: str) -> None:
     with pytest.raises(DBAPIError, match="sums to 5"):
-        write(
+        execute_sql(
             "INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor)"
             " SELECT id, owner_id, 'platform', 5 FROM ledger_transaction"
         )
@@ -55,7 +55,7 @@ def test_unbalanced_transaction_does_not_commit(owner: str) -> None:
 
 
 def test_posting_takes_one_statement(owner: str) -> None:
-    with statements() as executed:
+    with record_statements() as executed:
         assert post(HOLD, "h1", owner, {MERCHANT_BALANCE: -400, MERCHANT_HELD: 400}) == Balances(600, 400)
     assert len([item for item in executed if "ledger" in item]) == 1
     assert post(PAYOUT, "h1", owner, {MERCHANT_HELD: -400, RAIL_CLEARING: 400}) == Balances(600, 0)
@@ -71,14 +71,14 @@ def test_posting_over_the_balance_is_refused(owner: str) -> None:
         with pytest.raises(InsufficientFunds) as error:
             post(HOLD, "h1", owner, legs)
         assert error.value.data == {"availableMinor": 1000}
-    assert scalar("SELECT count(*) FROM ledger_transaction") == 1
+    assert fetch_scalar("SELECT count(*) FROM ledger_transaction") == 1
 
 
 def test_reference_is_unique_per_kind(owner: str) -> None:
     post(HOLD, "h1", owner, {MERCHANT_BALANCE: -1, MERCHANT_HELD: 1})
     with pytest.raises(psycopg.IntegrityError):
         post(HOLD, "h1", owner, {MERCHANT_BALANCE: -1, MERCHANT_HELD: 1})
-    assert scalar("SELECT count(*) FROM ledger_transaction WHERE reference = 'h1'") == 1
+    assert fetch_scalar("SELECT count(*) FROM ledger_transaction WHERE reference = 'h1'") == 1
 
 
 def tamper(sql: str) -> None:

@@ -10,10 +10,10 @@ from flask import Flask
 from app.accounts.models import Account
 from app.ledger.settlement.importer import import_settlement
 from app.ledger.settlement.parser import Credit
-from tests.factories.accounts import customer
-from tests.factories.merchants import merchant_account
-from tests.factories.payouts import lawful, scalar
-from tests.races import at_once
+from tests.factories.accounts import create_customer
+from tests.factories.merchants import create_merchant_account
+from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
+from tests.races import run_concurrently
 
 HEADER = "reference,merchant,amountMinor,occurredAt,description\n"
 Run = Callable[..., Result]
@@ -31,12 +31,12 @@ def run(app: Flask, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def merchant(app: Flask) -> Account:
-    return merchant_account(email="tuli@kapana-corner.example")
+    return create_merchant_account(email="tuli@kapana-corner.example")
 
 
 def balance(merchant: Account) -> int:
     return int(
-        scalar("SELECT coalesce(max(available_minor), 0) FROM ledger_purse WHERE owner_id = :id", id=merchant.id)
+        fetch_scalar("SELECT coalesce(max(available_minor), 0) FROM ledger_purse WHERE owner_id = :id", id=merchant.id)
     )
 
 
@@ -48,8 +48,10 @@ def test_earnings_are_credited_by_id_and_by_email(run: Run, merchant: Account) -
     assert "0 booked, N$\u00a00.00 in all; 2 were known" in run(content).output
     assert "1 booked" in run(f"{content}A3,{merchant.id},1,,\n").output
     assert balance(merchant) == 2001
-    assert scalar("SELECT occurred_at::text FROM ledger_transaction WHERE reference = 'A1'").startswith("2026-11-01 10")
-    lawful()
+    assert fetch_scalar("SELECT occurred_at::text FROM ledger_transaction WHERE reference = 'A1'").startswith(
+        "2026-11-01 10"
+    )
+    assert_ledger_integrity()
 
 
 def test_dry_run_writes_nothing(run: Run, merchant: Account) -> None:
@@ -81,14 +83,14 @@ BAD = [
 
 @pytest.mark.parametrize(("rows", "message"), BAD)
 def test_one_bad_row_refuses_the_whole_file(run: Run, merchant: Account, rows: str, message: str) -> None:
-    customer(email="fan@example.com")
+    create_customer(email="fan@example.com")
     result = run(f"{HEADER}{rows.format(id=merchant.id)}\nGOOD,{merchant.id},700,,\n")
     assert result.exit_code == 1 and message in result.output and "nothing was written" in result.output
-    assert scalar("SELECT count(*) FROM ledger_transaction") == 0
+    assert fetch_scalar("SELECT count(*) FROM ledger_transaction") == 0
 
 
 def test_known_reference_with_another_amount_or_merchant_is_an_error(run: Run, merchant: Account) -> None:
-    other = merchant_account()
+    other = create_merchant_account()
     run(f"{HEADER}A1,{merchant.id},1500,,\n")
     for row in (f"A1,{merchant.id},1501,,", f"A1,{other.id},1500,,"):
         result = run(f"{HEADER}{row}\n")
@@ -108,13 +110,13 @@ def test_sixteen_concurrent_imports_of_a_file_post_it_once(app: Flask, merchant:
         with app.app_context():
             return import_settlement(credits).booked_count
 
-    assert sorted(at_once(16, import_file)) == [0] * 15 + [50]
+    assert sorted(run_concurrently(16, import_file)) == [0] * 15 + [50]
     assert balance(merchant) == 500
-    lawful()
+    assert_ledger_integrity()
 
 
 def test_running_balances_hold_over_many_rows_and_merchants(app: Flask) -> None:
-    owners = [merchant_account().id for _ in range(5)]
+    owners = [create_merchant_account().id for _ in range(5)]
     credits = [Credit(n + 2, f"R{n}", owners[n % 5], n + 1, None, None) for n in range(12_000)]
     assert import_settlement(credits).amount_minor == sum(range(1, 12_001))
-    lawful()
+    assert_ledger_integrity()

@@ -16,19 +16,25 @@ from app.core.transaction import transaction
 from app.merchants import deletion_hooks, row_locks
 from app.payouts.reviews import RETIRED_WITH_MONEY, create_review
 from app.subscriptions import actions as subscription_actions
-from tests.factories.accounts import PASSWORD, account, mails_to, signed_in
-from tests.factories.crew import crew_of, put
-from tests.factories.events import event, organiser
-from tests.factories.merchants import DELETE, answered, changed, invited, merchant_account
-from tests.factories.payouts import requested, scalar, settled, work, write
+from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to
+from tests.factories.crew import load_crew, replace_crew
+from tests.factories.events import create_event, create_organiser_client
+from tests.factories.merchants import (
+    DELETE,
+    answer_invitation,
+    create_merchant_account,
+    invite_merchants,
+    update_merchant,
+)
+from tests.factories.payouts import execute_sql, fetch_scalar, import_earnings, request_payout, run_all_jobs
 from tests.http import Client, data
-from tests.races import at_once
+from tests.races import run_concurrently
 
 DELETE_BODY = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
 
 
 def register_again(client: Client, merchant_owner: Account) -> Client:
-    me = signed_in(client, merchant_owner)
+    me = create_signed_in_client(client, merchant_owner)
     body = {"email": merchant_owner.email, "password": PASSWORD, "name": "Frieda", "businessName": "Kapana Two"}
     data(me.post("/api/auth/register/merchant", body), 201)
     return me
@@ -48,97 +54,97 @@ def run_old_job(merchant_owner: Account, **payload: Any) -> None:
             name=merchant_owner.name,
             **payload,
         )
-    work()
+    run_all_jobs()
 
 
 def join_event_with_crew_and_payout(
     client: Client, organiser_client: Client, merchant_owner: Account
 ) -> tuple[Client, str, dict[str, Any]]:
     """A merchant with a stall: the client, the path of the crew, and a paid payout."""
-    new_event = event(organiser_client)
+    new_event = create_event(organiser_client)
     path = f"/api/merchants/me/events/{new_event['id']}/crew"
-    me = signed_in(client, merchant_owner)
-    changed(me, payoutDetails={"msisdn": "+264811234567"})
-    settled(merchant_owner, 1000)
-    answered(me, invited(organiser_client, new_event["id"], merchant_owner)["invited"][0]["inviteId"])
-    put(me, path, {"name": "Selma", "phone": "0811111111"}, {"name": "Jonas"})
-    first_payout = requested(me, 1000)
-    work()
+    me = create_signed_in_client(client, merchant_owner)
+    update_merchant(me, payoutDetails={"msisdn": "+264811234567"})
+    import_earnings(merchant_owner, 1000)
+    answer_invitation(me, invite_merchants(organiser_client, new_event["id"], merchant_owner)["invited"][0]["inviteId"])
+    replace_crew(me, path, {"name": "Selma", "phone": "0811111111"}, {"name": "Jonas"})
+    first_payout = request_payout(me, 1000)
+    run_all_jobs()
     return me, path, first_payout
 
 
 def test_deletion_erases_all_data_before_the_response(client: Client) -> None:
-    organiser_client, merchant_owner = organiser(client), merchant_account()
+    organiser_client, merchant_owner = create_organiser_client(client), create_merchant_account()
     me, _, payout = join_event_with_crew_and_payout(client, organiser_client, merchant_owner)
-    invite_id = invited(organiser_client, event(organiser_client, name="Another")["id"], merchant_owner)["invited"][0][
-        "inviteId"
-    ]
+    invite_id = invite_merchants(
+        organiser_client, create_event(organiser_client, name="Another")["id"], merchant_owner
+    )["invited"][0]["inviteId"]
     data(me.post("/api/notifications/devices", {"token": "t" * 40, "platform": "android"}), 201)
     data(me.post(DELETE, DELETE_BODY))
-    assert (scalar(HAS_DESTINATION_SQL, id=payout["id"]), scalar(COUNT_FORMER_CREW_SQL)) == (False, 2)
-    assert scalar("SELECT status FROM event_invite WHERE id = :id", id=invite_id) == "withdrawn"
-    assert scalar("SELECT count(*) FROM push_device") == 0
+    assert (fetch_scalar(HAS_DESTINATION_SQL, id=payout["id"]), fetch_scalar(COUNT_FORMER_CREW_SQL)) == (False, 2)
+    assert fetch_scalar("SELECT status FROM event_invite WHERE id = :id", id=invite_id) == "withdrawn"
+    assert fetch_scalar("SELECT count(*) FROM push_device") == 0
 
 
 def test_finished_jobs_of_a_deletion_have_no_payload(client: Client) -> None:
-    merchant_owner = merchant_account()
-    data(signed_in(client, merchant_owner).post(DELETE, DELETE_BODY))
-    work()
-    assert [item["subject"] for item in mails_to(merchant_owner.email)] == ["Your business is deleted"]
+    merchant_owner = create_merchant_account()
+    data(create_signed_in_client(client, merchant_owner).post(DELETE, DELETE_BODY))
+    run_all_jobs()
+    assert [item["subject"] for item in list_mails_to(merchant_owner.email)] == ["Your business is deleted"]
     run_old_job(merchant_owner)
     finished_jobs_sql = "SELECT count(*) FROM outbox WHERE kind LIKE 'merchants.%' AND state = 'done'"
-    assert (scalar(finished_jobs_sql), scalar(f"{finished_jobs_sql} AND payload = '{{}}'")) == (3, 3)
+    assert (fetch_scalar(finished_jobs_sql), fetch_scalar(f"{finished_jobs_sql} AND payload = '{{}}'")) == (3, 3)
 
 
 def test_failed_deletion_mail_loses_its_payload(client: Client) -> None:
-    merchant_owner = merchant_account()
-    data(signed_in(client, merchant_owner).post(DELETE, DELETE_BODY))
-    write(
+    merchant_owner = create_merchant_account()
+    data(create_signed_in_client(client, merchant_owner).post(DELETE, DELETE_BODY))
+    execute_sql(
         "UPDATE outbox SET state = 'leased', lease_until = now() - interval '1 s', lost = 99"
         " WHERE kind = 'merchants.mail_farewell'"
     )
     expire_leases(get_tuning())
-    assert scalar("SELECT state || payload FROM outbox WHERE kind = 'merchants.mail_farewell'") == "dead{}"
+    assert fetch_scalar("SELECT state || payload FROM outbox WHERE kind = 'merchants.mail_farewell'") == "dead{}"
 
 
 def test_old_job_erases_data_if_merchant_did_not_return(client: Client) -> None:
-    organiser_client, merchant_owner = organiser(client), merchant_account()
+    organiser_client, merchant_owner = create_organiser_client(client), create_merchant_account()
     _, _, payout = join_event_with_crew_and_payout(client, organiser_client, merchant_owner)
-    write("UPDATE account SET roles = '{}' WHERE id = :id", id=merchant_owner.id)
-    write("DELETE FROM merchant_profile WHERE account_id = :id", id=merchant_owner.id)
+    execute_sql("UPDATE account SET roles = '{}' WHERE id = :id", id=merchant_owner.id)
+    execute_sql("DELETE FROM merchant_profile WHERE account_id = :id", id=merchant_owner.id)
     run_old_job(merchant_owner)
-    assert (scalar(HAS_DESTINATION_SQL, id=payout["id"]), scalar(COUNT_FORMER_CREW_SQL)) == (False, 2)
+    assert (fetch_scalar(HAS_DESTINATION_SQL, id=payout["id"]), fetch_scalar(COUNT_FORMER_CREW_SQL)) == (False, 2)
 
 
 def test_late_erasure_keeps_data_of_the_new_profile(client: Client) -> None:
-    organiser_client = organiser(client)
-    merchant_owner = merchant_account(roles=["customer", "merchant"])
+    organiser_client = create_organiser_client(client)
+    merchant_owner = create_merchant_account(roles=["customer", "merchant"])
     me, path, first_payout = join_event_with_crew_and_payout(client, organiser_client, merchant_owner)
     data(me.post(DELETE, DELETE_BODY))
     me = register_again(client, merchant_owner)
-    changed(me, payoutDetails={"msisdn": "+264811234567"})
-    settled(merchant_owner, 1000)
-    crew = put(me, path, {"name": "Selma", "phone": "0811111111"}, {"name": "Maria"})
-    second_payout = requested(me, 400)
-    other = event(organiser_client, name="Another")
-    invite_id = invited(organiser_client, other["id"], merchant_owner)["invited"][0]["inviteId"]
-    work()
+    update_merchant(me, payoutDetails={"msisdn": "+264811234567"})
+    import_earnings(merchant_owner, 1000)
+    crew = replace_crew(me, path, {"name": "Selma", "phone": "0811111111"}, {"name": "Maria"})
+    second_payout = request_payout(me, 400)
+    other = create_event(organiser_client, name="Another")
+    invite_id = invite_merchants(organiser_client, other["id"], merchant_owner)["invited"][0]["inviteId"]
+    run_all_jobs()
     run_old_job(merchant_owner, erased_at="2030-01-01T00:00:00+00:00")
     assert (
-        scalar(HAS_DESTINATION_SQL, id=first_payout["id"]),
-        scalar(HAS_DESTINATION_SQL, id=second_payout["id"]),
+        fetch_scalar(HAS_DESTINATION_SQL, id=first_payout["id"]),
+        fetch_scalar(HAS_DESTINATION_SQL, id=second_payout["id"]),
     ) == (False, True)
-    assert [item["name"] for item in crew_of(me, path)] == [item["name"] for item in crew] == ["Selma", "Maria"]
-    assert scalar(COUNT_FORMER_CREW_SQL) == 2, "Selma and Jonas of the old crew"
-    assert scalar("SELECT status FROM event_invite WHERE id = :id", id=invite_id) == "pending"
+    assert [item["name"] for item in load_crew(me, path)] == [item["name"] for item in crew] == ["Selma", "Maria"]
+    assert fetch_scalar(COUNT_FORMER_CREW_SQL) == 2, "Selma and Jonas of the old crew"
+    assert fetch_scalar("SELECT status FROM event_invite WHERE id = :id", id=invite_id) == "pending"
 
 
 def test_review_of_an_account_names_account_not_payout(client: Client) -> None:
-    operator, merchant_owner = account("admin"), merchant_account()
+    operator, merchant_owner = create_account("admin"), create_merchant_account()
     with transaction() as session:
         create_review(session, merchant_owner.id, RETIRED_WITH_MONEY, balanceMinor=1000)
-    work()
-    (mail,) = mails_to(operator.email)
+    run_all_jobs()
+    (mail,) = list_mails_to(operator.email)
     assert all(
         f"Account {merchant_owner.id}" in mail[part] and f"Payout {merchant_owner.id}" not in mail[part]
         for part in ("text", "html")
@@ -146,9 +152,11 @@ def test_review_of_an_account_names_account_not_payout(client: Client) -> None:
 
 
 def test_deletion_without_payouts_has_no_return_time(client: Client) -> None:
-    merchant_owner = merchant_account()
-    assert data(signed_in(client, merchant_owner).post(DELETE, DELETE_BODY))["moneyMayReturnUntil"] is None
-    assert "send your last payout back" not in mails_to(merchant_owner.email)[0]["text"]
+    merchant_owner = create_merchant_account()
+    assert (
+        data(create_signed_in_client(client, merchant_owner).post(DELETE, DELETE_BODY))["moneyMayReturnUntil"] is None
+    )
+    assert "send your last payout back" not in list_mails_to(merchant_owner.email)[0]["text"]
 
 
 CHANGES = {
@@ -168,10 +176,10 @@ def change_during_deletion(
     client: Client, monkeypatch: pytest.MonkeyPatch, change: str, *, row: bool
 ) -> tuple[int, int]:
     """The statuses of a deletion, and of a change that starts while the deletion holds its locks."""
-    merchant_owner = merchant_account()
-    me = signed_in(client, merchant_owner)
+    merchant_owner = create_merchant_account()
+    me = create_signed_in_client(client, merchant_owner)
     if row:
-        changed(me, city="Windhoek")
+        update_merchant(me, city="Windhoek")
     locked, go_on = Event(), Event()
 
     def wait(*_: Any) -> None:
@@ -187,7 +195,7 @@ def change_during_deletion(
         method, path, body = CHANGES[change]
         return me.open(method, path, body).status_code
 
-    deletion_status, other = at_once(2, act)
+    deletion_status, other = run_concurrently(2, act)
     return deletion_status, other
 
 
@@ -198,15 +206,15 @@ def test_change_during_deletion_is_refused(
 ) -> None:
     deletion_status, other = change_during_deletion(client, monkeypatch, change, row=row)
     assert deletion_status == 200 and other in (401, 409)
-    assert scalar("SELECT count(*) FROM merchant_profile") == 0, "the deleted merchant has no new profile"
-    assert scalar("SELECT count(*) FROM merchant WHERE status <> 'deleted'") == 0
+    assert fetch_scalar("SELECT count(*) FROM merchant_profile") == 0, "the deleted merchant has no new profile"
+    assert fetch_scalar("SELECT count(*) FROM merchant WHERE status <> 'deleted'") == 0
 
 
 def write_during_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, kind: str) -> tuple[int, int]:
     """The statuses of a deletion, and of a write about the merchant while the deletion holds its locks."""
-    organiser_client, merchant_owner = organiser(client), merchant_account()
+    organiser_client, merchant_owner = create_organiser_client(client), create_merchant_account()
     me, path, _ = join_event_with_crew_and_payout(client, organiser_client, merchant_owner)
-    other_event_id = event(organiser_client, name="Another")["id"]
+    other_event_id = create_event(organiser_client, name="Another")["id"]
     locked, go_on = Event(), Event()
 
     def wait(*_: Any) -> None:
@@ -229,7 +237,7 @@ def write_during_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, kind:
         locked.wait(10)
         return requests[kind]().status_code
 
-    deletion_status, other = at_once(2, act)
+    deletion_status, other = run_concurrently(2, act)
     return deletion_status, other
 
 
@@ -246,14 +254,14 @@ def test_writes_during_deletion_leave_no_rows(client: Client, monkeypatch: pytes
     assert deletion_status == 200 and other in ((201,) if kind == "invite" else (401, 404)), (
         "the organiser gets 201 with the merchants that were left out"
     )
-    assert scalar(COUNT_REMAINING_SQL) == 0
+    assert fetch_scalar(COUNT_REMAINING_SQL) == 0
 
 
 @pytest.mark.control
 def test_without_account_lock_a_device_remains(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscription_actions, "LOCK_ACCOUNT_SQL", text("SELECT CAST(:id AS text)"))
     assert write_during_deletion(client, monkeypatch, "device") == (200, 201)
-    assert scalar(COUNT_REMAINING_SQL) == 1
+    assert fetch_scalar(COUNT_REMAINING_SQL) == 1
 
 
 @pytest.mark.control

@@ -10,47 +10,56 @@ from sqlalchemy.orm import Session
 
 from app.clients.payrail import TransferOutcome, TransferState
 from app.payouts import outcomes, reviews
-from tests.factories.accounts import PASSWORD, account, mails_to
+from tests.factories.accounts import PASSWORD, create_account, list_mails_to
 from tests.factories.merchants import DELETE
-from tests.factories.payouts import Sink, earner, later, lawful, rail_of, requested, scalar, work
+from tests.factories.payouts import (
+    FakeRail,
+    advance_time,
+    assert_ledger_integrity,
+    create_earning_merchant,
+    fetch_scalar,
+    request_payout,
+    run_all_jobs,
+    use_rail,
+)
 from tests.http import Client, data
-from tests.races import at_once
+from tests.races import run_concurrently
 
 DELETE_BODY = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
 
 
 def test_payout_returned_after_deletion_goes_to_operators(client: Client) -> None:
-    operator, analyst = account("admin"), account("admin", admin_tier="analyst")
-    me, owner = earner(client, 1000)
+    operator, analyst = create_account("admin"), create_account("admin", admin_tier="analyst")
+    me, owner = create_earning_merchant(client, 1000)
     email = owner.email
-    with rail_of(Sink()) as sink:
-        payout = requested(me, 1000)
-        work()
+    with use_rail(FakeRail()) as sink:
+        payout = request_payout(me, 1000)
+        run_all_jobs()
         deletion = data(me.post(DELETE, DELETE_BODY))
         assert deletion["moneyMayReturnUntil"] is not None
-        deletion_mail = next(item for item in mails_to(email) if "deleted" in item["subject"])
+        deletion_mail = next(item for item in list_mails_to(email) if "deleted" in item["subject"])
         assert owner.id in deletion_mail["text"] and "send your last payout back" in deletion_mail["text"]
         sink.truth[payout["id"]] = TransferOutcome.RETURNED
-        later()
-        later()
-    assert scalar("SELECT status FROM payout") == "returned"
-    assert scalar("SELECT available_minor FROM ledger_purse WHERE owner_id = :id", id=owner.id) == 1000
+        advance_time()
+        advance_time()
+    assert fetch_scalar("SELECT status FROM payout") == "returned"
+    assert fetch_scalar("SELECT available_minor FROM ledger_purse WHERE owner_id = :id", id=owner.id) == 1000
     (open_review,) = reviews.list_open_reviews()
     assert (open_review.review.kind, open_review.review.reference) == ("merchant_deleted", payout["id"])
-    (mail,) = mails_to(operator.email)
+    (mail,) = list_mails_to(operator.email)
     assert payout["id"] in mail["text"] and "N$\u00a010.00" in mail["text"]
-    assert mails_to(analyst.email) == []
-    assert not [item for item in mails_to(email) if "came back" in item["subject"]]
-    lawful()
+    assert list_mails_to(analyst.email) == []
+    assert not [item for item in list_mails_to(email) if "came back" in item["subject"]]
+    assert_ledger_integrity()
 
 
 def test_concurrent_return_and_deletion_never_lose_money_silently(app: Flask, client: Client) -> None:
     """Either the money is back and the merchant stays, or the merchant is deleted and there is a review."""
     for _ in range(6):
-        me, _ = earner(client, 700)
-        with rail_of(Sink()):
-            payout = requested(me, 700)
-            work()
+        me, _ = create_earning_merchant(client, 700)
+        with use_rail(FakeRail()):
+            payout = request_payout(me, 700)
+            run_all_jobs()
 
         def act(number: int, me: Client = me, payout_id: str = payout["id"]) -> Any:
             if number:
@@ -58,18 +67,18 @@ def test_concurrent_return_and_deletion_never_lose_money_silently(app: Flask, cl
             with app.app_context():
                 return outcomes.record_outcome(payout_id, TransferState(outcome=TransferOutcome.RETURNED), actor="rail")
 
-        _, status = at_once(2, act)
+        _, status = run_concurrently(2, act)
         reviewed_payout_ids = [review.review.reference for review in reviews.list_open_reviews()]
         assert status in (200, 409) and (payout["id"] in reviewed_payout_ids) == (status == 200)
-    lawful()
+    assert_ledger_integrity()
 
 
 def delete_during_return(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     """The status of a deletion that starts after a return has checked its merchant, and the number of reviews."""
-    me, _ = earner(client, 700)
-    with rail_of(Sink()):
-        payout = requested(me, 700)
-        work()
+    me, _ = create_earning_merchant(client, 700)
+    with use_rail(FakeRail()):
+        payout = request_payout(me, 700)
+        run_all_jobs()
     merchant_checked, lock_merchant = Event(), outcomes._lock_merchant
 
     def check_and_wait(session: Session, payout_id: str) -> bool:
@@ -87,7 +96,7 @@ def delete_during_return(app: Flask, client: Client, monkeypatch: pytest.MonkeyP
         return 0
 
     monkeypatch.setattr(outcomes, "_lock_merchant", check_and_wait)
-    return at_once(2, act)[1], len(reviews.list_open_reviews())
+    return run_concurrently(2, act)[1], len(reviews.list_open_reviews())
 
 
 def test_deletion_waits_for_returned_payout(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

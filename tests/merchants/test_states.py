@@ -7,10 +7,10 @@ from sqlalchemy import text
 from app.core.db import db
 from app.merchants import payout_encryption
 from app.merchants.states import ACTIVE, DELETED, PAUSED, STATUSES, STEPS, check_step
-from tests.factories.accounts import PASSWORD, mails_to, signed_in
-from tests.factories.merchants import merchant_account
+from tests.factories.accounts import PASSWORD, create_signed_in_client, list_mails_to
+from tests.factories.merchants import create_merchant_account
 from tests.http import Client
-from tests.races import at_once
+from tests.races import run_concurrently
 
 ALLOWED = {(ACTIVE, PAUSED), (PAUSED, ACTIVE), (ACTIVE, DELETED), (PAUSED, DELETED), (DELETED, ACTIVE)}
 
@@ -27,22 +27,22 @@ def test_only_listed_steps_are_allowed(status: str, target: str) -> None:
 
 
 def test_concurrent_pauses_make_one_row_and_one_mail(client: Client) -> None:
-    owner = merchant_account()
-    me = signed_in(client, owner)
-    assert set(at_once(16, lambda _: me.post("/api/merchants/me/pause").status_code)) == {200}
-    assert [item["subject"] for item in mails_to(owner.email)] == ["Your business is paused"]
+    owner = create_merchant_account()
+    me = create_signed_in_client(client, owner)
+    assert set(run_concurrently(16, lambda _: me.post("/api/merchants/me/pause").status_code)) == {200}
+    assert [item["subject"] for item in list_mails_to(owner.email)] == ["Your business is paused"]
     assert db.session.execute(text("SELECT status, version FROM merchant")).all() == [("paused", 1)]
 
 
 def test_one_of_concurrent_password_changes_succeeds(client: Client) -> None:
-    me = signed_in(client, merchant_account())
+    me = create_signed_in_client(client, create_merchant_account())
     bodies = [{"currentPassword": PASSWORD, "newPassword": f"the rain came late {number}"} for number in range(4)]
-    answers = at_once(4, lambda number: me.post("/api/merchants/change-password", bodies[number]).status_code)
+    answers = run_concurrently(4, lambda number: me.post("/api/merchants/change-password", bodies[number]).status_code)
     assert sorted(answers) == [200, 422, 422, 422]
 
 
 def test_concurrent_changes_are_all_kept(client: Client) -> None:
-    me = signed_in(client, merchant_account())
+    me = create_signed_in_client(client, create_merchant_account())
     fields = [
         {"settings": {"language": "de"}},
         {"settings": {"timezone": "Africa/Lusaka"}},
@@ -51,7 +51,7 @@ def test_concurrent_changes_are_all_kept(client: Client) -> None:
         {"payoutDetails": {"msisdn": "0811234567"}},
     ]
     no_changes: dict[str, object] = {"payoutDetails": {}, "settings": {}}
-    at_once(5, lambda number: me.patch("/api/merchants/me", {**no_changes, **fields[number]}))
+    run_concurrently(5, lambda number: me.patch("/api/merchants/me", {**no_changes, **fields[number]}))
     account_data = me.get("/api/merchants/me").get_json()["data"]
     assert (account_data["settings"]["language"], account_data["settings"]["timezone"]) == ("de", "Africa/Lusaka")
     assert (account_data["name"], set(account_data["payoutDetails"])) == ("Ndapewa H", {"bankName", "msisdn"})

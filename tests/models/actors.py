@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.core.transaction import transaction
 from tests.clients.identity_provider import IdentityProvider
-from tests.factories.accounts import mails_to
+from tests.factories.accounts import list_mails_to
 from tests.http import Client
 
 ADDRESS = "frieda@example.com"
@@ -49,7 +49,7 @@ def later(interval: str) -> None:
 
 def code_mailed(sign: str) -> str | None:
     """The newest code that was mailed for this purpose and greets the owner by name where it must."""
-    for mail in mails_to(ADDRESS):
+    for mail in list_mails_to(ADDRESS):
         found = re.search(r"\b(\d{3}) ?(\d{3})\b", mail["subject"])
         if found and sign in mail["text"]:
             return found[1] + found[2] if sign != "confirm" or "Frieda" in mail["text"] else None

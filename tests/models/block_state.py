@@ -146,7 +146,7 @@ def _leave(row_id: int, address: str) -> dict[str, Any] | None:
     before = len(dev_mailbox.list_messages(address))
     others = len(dev_mailbox.list_messages())
     once = iter((True, False))
-    run_due_jobs(row_id, worker="model", go_on=lambda: next(once))
+    run_due_jobs(row_id, worker="model", should_continue=lambda: next(once))
     found = dev_mailbox.list_messages(address)
     assert len(dev_mailbox.list_messages()) - others == len(found) - before <= 1
     return found[0] if len(found) > before else None

@@ -26,8 +26,8 @@ from app.merchants.models import Merchant
 from tests.blueprints.test_external_login import configure_provider
 from tests.clients.identity_provider import IdentityProvider
 from tests.conftest import empty
-from tests.factories.accounts import deliver, mails_to
-from tests.factories.events import body as event_body
+from tests.factories.accounts import list_mails_to, run_jobs
+from tests.factories.events import build_event_body as event_body
 from tests.http import Client
 from tests.models.actors import ACTING_IN, ADDRESS, KINDS, LEFT_BEHIND, UNPROVEN_LINKS, Actor, code_mailed, later
 from tests.models.profile import model_settings
@@ -255,7 +255,7 @@ class AddressOwnership(RuleBasedStateMachine):
 
     @invariant()
     def nothing_of_a_retired_account_goes_on_working(self) -> None:
-        deliver()
+        run_jobs()
         db.session.remove()
         with transaction() as session:
             assert session.execute(text(LEFT_BEHIND)).all() == []
@@ -274,7 +274,7 @@ class AddressOwnership(RuleBasedStateMachine):
             later(interval)
             if self.owner.post("/api/auth/password-reset/request", {"email": ADDRESS}).status_code == 200:
                 break
-        texts = [mail["text"] for mail in mails_to(ADDRESS)]
+        texts = [mail["text"] for mail in list_mails_to(ADDRESS)]
         link = next(filter(None, (re.search(r"/reset-password/link/(\S+)", item) for item in texts)))
         assert self.complete(link[1]) == 200
         assert self.owner.log_in().status_code == 200

@@ -23,9 +23,9 @@ from app.core.db import db, release_connection
 from app.core.transaction import transaction
 from tests.allocations.law import assert_books_agree
 from tests.conftest import empty
-from tests.factories.allocations import Block, another, block, claim, token_in
-from tests.factories.events import organiser
-from tests.http import Client, data, refusal
+from tests.factories.allocations import Block, claim_slot, create_another_block, create_block, token_in
+from tests.factories.events import create_organiser_client
+from tests.http import Client, data, read_error
 from tests.models.block_state import BlockState, Invitation, Place, waiting_mails
 from tests.models.profile import model_settings
 
@@ -45,8 +45,8 @@ class AllocationBlocks(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         empty(self.client.flask.application)
-        first = block(self.client, owner=organiser(self.client), quantity=8, total=40)
-        self.blocks = [first, another(first, quantity=8)]
+        first = create_block(self.client, owner=create_organiser_client(self.client), quantity=8, total=40)
+        self.blocks = [first, create_another_block(first, quantity=8)]
         self.state = BlockState()
         self.allocators = [item.allocator() for item in self.blocks]
         self.scans = 0
@@ -54,9 +54,9 @@ class AllocationBlocks(RuleBasedStateMachine):
     def given(self, response: Any, status: int = 200) -> dict[str, Any] | None:
         """Return the data of a response; None if it was refused, as it must be once the event is closed."""
         if self.state.closed:
-            assert refusal(response) == CLOSED
+            assert read_error(response) == CLOSED
         elif response.status_code == 409:
-            assert refusal(response)[1] in ("INSUFFICIENT_SLOTS", "NO_SLOTS_LEFT")
+            assert read_error(response)[1] in ("INSUFFICIENT_SLOTS", "NO_SLOTS_LEFT")
         else:
             return data(response, status)
         return None
@@ -85,11 +85,11 @@ class AllocationBlocks(RuleBasedStateMachine):
     @rule(chosen=which, delivery=deliveries)
     def claim(self, chosen: int, delivery: str) -> None:
         invitation = self.state.invitations[chosen % len(self.state.invitations)]
-        answer = claim(self.client, invitation.token, email=self.state.new_email(), delivery=delivery)
+        answer = claim_slot(self.client, invitation.token, email=self.state.new_email(), delivery=delivery)
         if invitation.state == "ended" or self.state.closed:
-            assert refusal(answer) == (410, "LINK_EXPIRED")
+            assert read_error(answer) == (410, "LINK_EXPIRED")
         elif invitation.state == "used":
-            assert refusal(answer) == (410, "LINK_USED")
+            assert read_error(answer) == (410, "LINK_USED")
         else:
             invitation.state = "used"
             self.state.record_claim(invitation.block, data(answer), "claim")
@@ -100,7 +100,7 @@ class AllocationBlocks(RuleBasedStateMachine):
         link = self.given(made.post("open-link", maxPerClaim=3))
         if link is not None:
             sent = {"email": self.state.new_email(), "quantity": count, "delivery": delivery}
-            answer = self.given(claim(self.client, token_in(link), **sent))
+            answer = self.given(claim_slot(self.client, token_in(link), **sent))
             if answer is not None:
                 self.state.record_claim(made, answer, "open")
 
@@ -108,7 +108,7 @@ class AllocationBlocks(RuleBasedStateMachine):
         """Post to the allocator link; return the data, None once the event is closed."""
         answer = self.client.post(f"/api/allocations/allocator/{self.allocators[number % 2]}", body)
         if self.state.closed:
-            assert refusal(answer) == (410, "LINK_EXPIRED")
+            assert read_error(answer) == (410, "LINK_EXPIRED")
             return None
         return answer
 
@@ -146,7 +146,7 @@ class AllocationBlocks(RuleBasedStateMachine):
         answer = self.allocate(self.blocks.index(place.block), slotId=place.slot_id, action=action, **person)
         if answer is None or place.status != "admitted":
             return answer if answer is None else data(answer)
-        assert refusal(answer) == (409, "ALREADY_ADMITTED")
+        assert read_error(answer) == (409, "ALREADY_ADMITTED")
         return None
 
     def slot(self, chosen: int, *statuses: str) -> tuple[Block, dict[str, Any]] | None:
@@ -163,7 +163,7 @@ class AllocationBlocks(RuleBasedStateMachine):
         if found is not None:
             answer = found[0].revoke(found[1]["id"], returnTo=to)
             if found[1]["status"] == "admitted":
-                assert refusal(answer) == (409, "ALREADY_ADMITTED")
+                assert read_error(answer) == (409, "ALREADY_ADMITTED")
             else:
                 data(answer)
                 self.state.end_slot(found[1]["id"])
@@ -178,7 +178,7 @@ class AllocationBlocks(RuleBasedStateMachine):
     @rule(chosen=which, count=few)
     def move(self, chosen: int, count: int) -> None:
         answer = self.blocks[chosen % 2].post("move", toBlockId=self.blocks[(chosen + 1) % 2].id, quantity=count)
-        assert answer.status_code == 200 or refusal(answer) == (409, "INSUFFICIENT_SLOTS")
+        assert answer.status_code == 200 or read_error(answer) == (409, "INSUFFICIENT_SLOTS")
 
     @precondition(lambda self: not self.state.closed)
     @rule(how=st.sampled_from(["cancelled", "archived", "over"]), really=which)
@@ -213,7 +213,7 @@ class AllocationBlocks(RuleBasedStateMachine):
         slot_ids = parties[chosen % len(parties)].slot_ids
         place = self.state.places[slot_ids[chosen % len(slot_ids)]]
         if place.status == "ended":
-            assert refusal(place.block.admit(place.slot_id, count=len(slot_ids))) == (409, "SLOT_REVOKED")
+            assert read_error(place.block.admit(place.slot_id, count=len(slot_ids))) == (409, "SLOT_REVOKED")
         else:
             self._scan(place.code, len(slot_ids))
 
@@ -238,9 +238,9 @@ class AllocationBlocks(RuleBasedStateMachine):
             outside = [item for item in outside if item is place]
         wanted = count or 1
         if not outside:
-            assert refusal(answer) == (409, "ALREADY_ADMITTED")
+            assert read_error(answer) == (409, "ALREADY_ADMITTED")
         elif len(outside) < wanted:
-            assert refusal(answer) == (409, "PARTY_TOO_SMALL")
+            assert read_error(answer) == (409, "PARTY_TOO_SMALL")
         else:
             admitted = set(data(answer)["slotIds"])
             assert len(admitted) == wanted and admitted <= {item.slot_id for item in outside}
@@ -253,7 +253,7 @@ class AllocationBlocks(RuleBasedStateMachine):
         found = self.slot(chosen, "revoked") or self.slot(chosen, *NOT_ALIVE)
         if found is not None:
             answer = found[0].admit(found[1]["id"], count=count)
-            assert refusal(answer) == (409, NOT_ALIVE[found[1]["status"]])
+            assert read_error(answer) == (409, NOT_ALIVE[found[1]["status"]])
 
     @invariant()
     def nothing_is_lost(self) -> None:

@@ -27,8 +27,8 @@ from tests.clients.rail import SECRET
 from tests.conftest import empty
 from tests.factories.accounts import PASSWORD
 from tests.factories.applications import LIST
-from tests.factories.payouts import rail_of, scalar, work, write
-from tests.factories.stall_payments import call, pass_time, run_recurring
+from tests.factories.payouts import execute_sql, fetch_scalar, run_all_jobs, use_rail
+from tests.factories.stall_payments import advance_time, run_recurring, send_callback
 from tests.http import Client
 from tests.models.charges import ANSWERS, START_ANSWERS, TAKEN, Died, ModelRail, Truth
 from tests.models.profile import model_settings
@@ -53,7 +53,7 @@ class StallPayment(RuleBasedStateMachine):
         super().__init__()
         app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
         empty(app)
-        self.around = rail_of(ModelRail())
+        self.around = use_rail(ModelRail())
         self.rail: ModelRail = self.around.__enter__()
         self.client = Client(app.test_client())
         self.addresses = (f"127.{n // 250 % 250}.{n % 250}.9" for n in count(1))
@@ -82,7 +82,7 @@ class StallPayment(RuleBasedStateMachine):
 
     @rule(wallet=st.sampled_from(WALLETS), answer=st.sampled_from(START_ANSWERS))
     def start(self, wallet: str | None, answer: str) -> None:
-        write("DELETE FROM throttle")
+        execute_sql("DELETE FROM throttle")
         self.rail.start_answer = answer
         waiting = self._may_be_taken()
         before = len(self.rail.charges)
@@ -126,7 +126,7 @@ class StallPayment(RuleBasedStateMachine):
         for _ in range(times):
             assert self._call(reference, outcome, amount, number) == 200
         if forged:
-            answer = call(self.client, reference, "paid", "another-secret")
+            answer = send_callback(self.client, reference, "paid", "another-secret")
             assert answer.status_code == 401
 
     @rule(silent=st.booleans(), refunds=st.booleans(), callbacks_come=st.booleans())
@@ -135,18 +135,18 @@ class StallPayment(RuleBasedStateMachine):
 
     @rule()
     def do_what_is_due(self) -> None:
-        work()
+        run_all_jobs()
 
     @rule(seconds=st.sampled_from([21, 61, 301, 4000]))
     def pass_time(self, seconds: int) -> None:
         if seconds > 300:
             self.rail.expire_codes()
-        pass_time(seconds)
+        advance_time(seconds)
 
     @rule()
     def lose_the_jobs(self) -> None:
         """Their processes died too often."""
-        write(
+        execute_sql(
             "UPDATE outbox SET state = 'dead', done_at = now()"
             " WHERE kind = 'applications.settle_payment' AND state = 'ready'"
         )
@@ -177,15 +177,15 @@ class StallPayment(RuleBasedStateMachine):
     def let_the_event_end(self) -> None:
         waiting, before = self._may_be_taken(), self._status()
         self.event_is_over = True
-        write("UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'")
+        execute_sql("UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'")
         run_recurring("applications.expire")
-        paid = scalar("SELECT paid_at IS NOT NULL FROM merchant_application")
+        paid = fetch_scalar("SELECT paid_at IS NOT NULL FROM merchant_application")
         assert not waiting or paid or self._status() == before
 
     @precondition(lambda self: self.confirmations > 1)
     @rule()
     def call_the_event_off(self) -> None:
-        write("UPDATE event SET visibility = 'cancelled'")
+        execute_sql("UPDATE event SET visibility = 'cancelled'")
         self.event_is_over = True
 
     @invariant()
@@ -213,25 +213,25 @@ class StallPayment(RuleBasedStateMachine):
         self.rail.expire_codes()
         for _ in range(3):
             run_recurring("applications.watch_payments")
-            pass_time(4000)
+            advance_time(4000)
         run_recurring("retention.erase")
 
     def _all_money_is_known(self) -> None:
         for reference in self.rail.list(lambda truth: truth.outcome in TAKEN):
             truth = self.rail.charges[reference]
-            booked = scalar(BOOKED, id=reference, amount=truth.taken_minor)
-            reviewed = scalar(REVIEWED, id=reference)
+            booked = fetch_scalar(BOOKED, id=reference, amount=truth.taken_minor)
+            reviewed = fetch_scalar(REVIEWED, id=reference)
             assert booked or reviewed, f"{reference} was taken, and nobody knows"
-            asked_back = reference in self.rail.asked_back or scalar(OTHER_AMOUNT, id=reference)
+            asked_back = reference in self.rail.asked_back or fetch_scalar(OTHER_AMOUNT, id=reference)
             assert booked or asked_back, f"{reference} was taken again, and nobody asked for it back"
             if truth.outcome is Outcome.REFUNDED:
                 assert reviewed
-        assert scalar("SELECT count(*) FROM stall_payment WHERE status = 'paid'") <= 1
-        known = scalar("SELECT id FROM stall_payment WHERE status = 'paid'")
+        assert fetch_scalar("SELECT count(*) FROM stall_payment WHERE status = 'paid'") <= 1
+        known = fetch_scalar("SELECT id FROM stall_payment WHERE status = 'paid'")
         assert known is None or self.rail.charges[known].outcome in TAKEN, "paid here, and not taken there"
-        assert scalar(LEFT) == 0, "the rail has told all, and a payment waits"
+        assert fetch_scalar(LEFT) == 0, "the rail has told all, and a payment waits"
         if self.deleted:
-            assert scalar(WALLETS_LEFT) == 0, "the merchant has gone, and their wallet is kept"
+            assert fetch_scalar(WALLETS_LEFT) == 0, "the merchant has gone, and their wallet is kept"
 
     def _may_be_taken(self) -> list[str]:
         """Charges whose confirmation has reached the rail, and that it has not given up, as it has told so far."""
@@ -239,13 +239,13 @@ class StallPayment(RuleBasedStateMachine):
 
     def _call(self, reference: str, outcome: str, amount: int, number: int) -> int:
         event_id = f"evt-{reference}-{outcome}-{number % 3}"
-        return int(call(self.client, reference, outcome, id=event_id, amountMinor=amount).status_code)
+        return int(send_callback(self.client, reference, outcome, id=event_id, amountMinor=amount).status_code)
 
     def _post(self, path: str, body: Any) -> Any:
         return self.client.post(path, body, environ_base={"REMOTE_ADDR": next(self.addresses)})
 
     def _status(self) -> str:
-        return str(scalar("SELECT status FROM merchant_application"))
+        return str(fetch_scalar("SELECT status FROM merchant_application"))
 
 
 def _is_over(truth: Truth) -> bool:

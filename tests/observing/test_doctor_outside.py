@@ -11,7 +11,7 @@ from app.doctor import external_checks
 from app.doctor.results import FAIL, OK, WARN
 from tests.observing.ward import found, listening
 from tests.settings import app_for
-from tests.smtp_sink import running
+from tests.smtp_sink import run_smtp_sink
 
 
 def test_storage_that_cannot_be_written(app: Flask, tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_mail_server_that_is_away(settings: Settings, closed_port: int) -> Non
 
 
 def test_a_mail_server_that_refuses_us(settings: Settings) -> None:
-    with running(login=("frieda", "right")) as server:
+    with run_smtp_sink(login=("frieda", "right")) as server:
         wrong = replace(settings, SMTP_URL=f"smtp://frieda:canary-password@localhost:{server.port}")
         told = found(external_checks, wrong, "mail", FAIL)
         assert "refuses our name or password" in told and "canary" not in told

@@ -14,7 +14,7 @@ from app.core.db import db
 from app.core.outbox import heartbeat
 from app.doctor import database_checks, worker_checks
 from app.doctor.results import FAIL, OK, WARN
-from tests.factories.outbox import work as row
+from tests.factories.outbox import add_job as row
 from tests.observing.ward import found
 
 # The database

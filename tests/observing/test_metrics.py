@@ -18,10 +18,10 @@ from app.core.metrics import Metric
 from app.core.outbox import heartbeat
 from app.web.error_handlers import to_app_error
 from app.web.metrics_endpoint import endpoint
-from tests.factories.outbox import work
-from tests.http import Client, refusal
+from tests.factories.outbox import add_job
+from tests.http import Client, read_error
 from tests.settings import app_for
-from tests.timing import timely
+from tests.timing import assert_in_time
 
 LINE = re.compile(r'[a-zA-Z_:][\w:]*(\{(\w+="([^"\\\n]|\\["\\n])*"(,|(?=\})))+\})? (-?[\d.e+-]+|\+Inf|NaN)')
 TOKEN = "a-token-for-prometheus-only"
@@ -30,7 +30,7 @@ OUTSIDE = {"REMOTE_ADDR": "203.0.113.9"}
 
 @pytest.fixture(autouse=True)
 def _looked_at_anew(app: Flask) -> None:
-    app.extensions.pop("figures", None)
+    app.extensions.pop("computed_metrics", None)
 
 
 def read(client: Client) -> str:
@@ -112,7 +112,7 @@ def test_only_this_request_is_in_flight_and_no_connection_stays_taken(app: Flask
 
 def test_work_is_told_by_state_and_by_how_long_it_waits(client: Client) -> None:
     for state, ago in (("ready", 90), ("ready", -3600), ("dead", 10), ("uncertain", 10), ("leased", 10)):
-        work(state, timedelta(seconds=ago))
+        add_job(state, timedelta(seconds=ago))
     page = read(client)
     counts = {
         state: value(page, f'commerce_outbox_rows{{state="{state}"}}')
@@ -135,7 +135,7 @@ def test_the_liveliest_of_each_kind_beats(client: Client) -> None:
     page = read(client)
     assert value(page, "commerce_workers_alive") == 1
     ages = [value(page, f'commerce_heartbeat_age_seconds{{process="{name}"}}') for name in ("worker", "relay")]
-    timely(max(ages) < 5, ages)
+    assert_in_time(max(ages) < 5, ages)
 
 
 def test_mail_is_counted_by_what_became_of_it(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +200,7 @@ def test_a_rail_that_fails_is_counted_until_its_breaker_opens(app: Flask, closed
     with live.app_context():
         for _ in range(2):
             rail().transfer_status("6565a1f0c3d2e1b0a9f8e7d6")
-    live.extensions.pop("figures")
+    live.extensions.pop("computed_metrics")
     after = read(Client(live.test_client()))
     made, kept = (
         value(after, series) - value(before, series)
@@ -243,14 +243,14 @@ def test_this_machine_itself_may_read(client: Client, address: str) -> None:
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP", "X-Forwarded-Proto"])
 def test_what_a_proxy_passes_on_is_not_from_this_machine(client: Client, header: str) -> None:
     answer = client.get("/metrics", headers={header: "127.0.0.1"})
-    assert refusal(answer) == (403, "METRICS_CLOSED")
+    assert read_error(answer) == (403, "METRICS_CLOSED")
 
 
 @pytest.mark.parametrize("address", ["203.0.113.9", "10.0.0.7", "2001:db8::1", "nonsense"])
 def test_without_a_token_elsewhere_is_closed(client: Client, address: str) -> None:
     base = {"REMOTE_ADDR": address}
     for given in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer None"}):
-        assert refusal(client.get("/metrics", environ_base=base, headers=given)) == (403, "METRICS_CLOSED")
+        assert read_error(client.get("/metrics", environ_base=base, headers=given)) == (403, "METRICS_CLOSED")
 
 
 def test_a_scraper_on_a_node_of_production_needs_no_setting(app: Flask) -> None:
@@ -268,7 +268,7 @@ def test_a_scraper_on_a_node_of_production_needs_no_setting(app: Flask) -> None:
     for host, status in (("127.0.0.1:8000", 200), ("localhost:8000", 200), ("other.example.com", 400)):
         assert client.get("/metrics", headers={"Host": host}).status_code == status
     through_proxy = {"Host": "tickets.example.com", "X-Forwarded-For": "127.0.0.1"}
-    assert refusal(client.get("/metrics", headers=through_proxy)) == (403, "METRICS_CLOSED")
+    assert read_error(client.get("/metrics", headers=through_proxy)) == (403, "METRICS_CLOSED")
 
 
 def test_the_token_opens_it_from_elsewhere(guarded: Client) -> None:

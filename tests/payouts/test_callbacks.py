@@ -12,8 +12,18 @@ from flask import Flask
 
 from app.clients.payrail import TransferOutcome
 from app.clients.payrail.signing import callback_signature
-from tests.factories.payouts import Sink, earner, lawful, money, rail_of, read, requested, scalar, work
-from tests.http import Client, refusal
+from tests.factories.payouts import (
+    FakeRail,
+    assert_ledger_integrity,
+    create_earning_merchant,
+    fetch_scalar,
+    load_balance,
+    load_payout,
+    request_payout,
+    run_all_jobs,
+    use_rail,
+)
+from tests.http import Client, read_error
 
 SECRET = "the-secret-that-rail-and-tests-share"
 SEEDS, EVENTS = int(os.environ.get("PAYOUT_CALLBACK_SEEDS", "2")), 100
@@ -54,33 +64,33 @@ def send_callback(client: Client, body: bytes, secret: str = SECRET) -> Any:
 
 
 def test_callback_triggers_a_status_check(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(answer=TransferOutcome.UNKNOWN)) as sink:
-        payout = requested(me)
-        work()
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(answer=TransferOutcome.UNKNOWN)) as sink:
+        payout = request_payout(me)
+        run_all_jobs()
         sink.answer = None
         assert send_callback(client, build_event(payout, "failed")).status_code == 200
-        work()
-    assert read(me, payout)["status"] == "paid"
-    assert scalar("SELECT kind FROM payout_review") == "contradiction"
-    lawful()
+        run_all_jobs()
+    assert load_payout(me, payout)["status"] == "paid"
+    assert fetch_scalar("SELECT kind FROM payout_review") == "contradiction"
+    assert_ledger_integrity()
 
 
 def test_callback_with_bad_signature_is_not_stored(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    payout = requested(me)
-    assert refusal(send_callback(client, build_event(payout), "another")) == (401, "CALLBACK_NOT_SIGNED")
-    assert refusal(client.post(PATH, data=build_event(payout))) == (401, "CALLBACK_NOT_SIGNED")
-    assert scalar("SELECT count(*) FROM payrail_callback") == 0
-    assert refusal(send_callback(client, b"[]")) == (422, "CALLBACK_UNREADABLE")
+    me, _ = create_earning_merchant(client, 5000)
+    payout = request_payout(me)
+    assert read_error(send_callback(client, build_event(payout), "another")) == (401, "CALLBACK_NOT_SIGNED")
+    assert read_error(client.post(PATH, data=build_event(payout))) == (401, "CALLBACK_NOT_SIGNED")
+    assert fetch_scalar("SELECT count(*) FROM payrail_callback") == 0
+    assert read_error(send_callback(client, b"[]")) == (422, "CALLBACK_UNREADABLE")
 
 
 def test_repeated_event_id_is_ignored(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    payout = requested(me)
+    me, _ = create_earning_merchant(client, 5000)
+    payout = request_payout(me)
     for outcome in ("paid", "failed", "paid"):
         assert send_callback(client, build_event(payout, outcome, id="the-same")).status_code == 200
-    assert scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.ask'") == 1
+    assert fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.ask'") == 1
 
 
 @pytest.mark.parametrize(
@@ -90,31 +100,33 @@ def test_repeated_event_id_is_ignored(client: Client) -> None:
 def test_mismatching_callback_creates_a_review_and_changes_nothing(
     client: Client, fields: dict[str, Any], kind: str
 ) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(answer=TransferOutcome.UNKNOWN)):
-        payout = requested(me)
-        work()
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(answer=TransferOutcome.UNKNOWN)):
+        payout = request_payout(me)
+        run_all_jobs()
         send_callback(client, build_event(payout, **fields))
-        work()
-    assert scalar("SELECT kind FROM payout_review") == kind
-    assert read(me, payout)["status"] == "processing" and money(me) == (4000, 1000)
-    lawful()
+        run_all_jobs()
+    assert fetch_scalar("SELECT kind FROM payout_review") == kind
+    assert load_payout(me, payout)["status"] == "processing" and load_balance(me) == (4000, 1000)
+    assert_ledger_integrity()
 
 
 def test_callback_of_a_charge_enqueues_a_check_of_the_stall_fee(client: Client) -> None:
     event = json.loads(build_event({"id": "a" * 24, "amountMinor": 5}, kind="charge"))
     send_callback(client, json.dumps(event).encode())
-    assert scalar("SELECT payload->>'payment_id' FROM outbox WHERE kind = 'applications.weigh_callback'") == "a" * 24
+    assert (
+        fetch_scalar("SELECT payload->>'payment_id' FROM outbox WHERE kind = 'applications.weigh_callback'") == "a" * 24
+    )
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_final_status_is_the_rails_whatever_callbacks_say(client: Client, seed: int) -> None:
     """A hundred shuffled, duplicated and contradictory events about payouts in every state."""
     rng = random.Random(seed)
-    me, _ = earner(client, 100_000)
-    with rail_of(Sink(answer=TransferOutcome.UNKNOWN)) as sink:
-        payouts = [requested(me) for _ in range(5)]
-        work()
+    me, _ = create_earning_merchant(client, 100_000)
+    with use_rail(FakeRail(answer=TransferOutcome.UNKNOWN)) as sink:
+        payouts = [request_payout(me) for _ in range(5)]
+        run_all_jobs()
         sink.answer = None
         final_outcomes = dict(zip((payout["id"] for payout in payouts), rng.sample(FINAL_OUTCOMES, 5), strict=True))
         events = [
@@ -127,13 +139,13 @@ def test_final_status_is_the_rails_whatever_callbacks_say(client: Client, seed: 
                 sink.truth.update(dict.fromkeys(sink.truth, TransferOutcome.UNKNOWN))
             assert send_callback(client, body).status_code == 200
             if rng.random() < 0.2:
-                work()
+                run_all_jobs()
         # Payouts without a callback get a status check.
-        scalar("UPDATE outbox SET run_at = now() WHERE state = 'ready' RETURNING 1")
-        work()
+        fetch_scalar("UPDATE outbox SET run_at = now() WHERE state = 'ready' RETURNING 1")
+        run_all_jobs()
     for payout in payouts:
         final_outcome = final_outcomes[payout["id"]]
         settled = final_outcome in (TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED)
-        assert read(me, payout)["status"] == ("processing" if settled else final_outcome.value)
-    assert scalar("SELECT coalesce(sum(amount_minor), 0) FROM ledger_entry") == 0
-    lawful()
+        assert load_payout(me, payout)["status"] == ("processing" if settled else final_outcome.value)
+    assert fetch_scalar("SELECT coalesce(sum(amount_minor), 0) FROM ledger_entry") == 0
+    assert_ledger_integrity()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from tests.factories.payouts import earner, lawful, requested, scalar
+from tests.factories.payouts import assert_ledger_integrity, create_earning_merchant, fetch_scalar, request_payout
 from tests.http import Client
 from tests.settings import SECRET_KEY
 
@@ -46,12 +46,12 @@ def nursery(app: Flask, sink: Path, *options: str) -> Iterator[Callable[[int], i
 def played(app: Flask, client: Client, sink: Path, seeds: int, *options: str) -> tuple[int, Counter[str], int]:
     """How many workers were killed, what the rail did for each payout, and how many payouts there were."""
     sink.touch()
-    me, _ = earner(client, 1_000_000)
+    me, _ = create_earning_merchant(client, 1_000_000)
     killed = 0
     with nursery(app, sink, *options) as play:
         for seed in range(seeds):
             for _ in range(PAYOUTS):
-                requested(me)
+                request_payout(me)
             killed += play(seed)
     return killed, Counter(sink.read_text().split()), seeds * PAYOUTS
 
@@ -60,9 +60,9 @@ def test_killed_worker_never_pays_twice(app: Flask, client: Client, tmp_path: Pa
     killed, sent, payouts = played(app, client, tmp_path / "rail", SEEDS)
     assert killed >= SEEDS
     assert set(sent.values()) == {1} and len(sent) == payouts
-    assert scalar("SELECT count(*) FROM payout WHERE status = 'paid'") == payouts
-    assert scalar("SELECT count(*) FROM outbox WHERE payload->>'template' = 'payout_paid'") == payouts
-    lawful()
+    assert fetch_scalar("SELECT count(*) FROM payout WHERE status = 'paid'") == payouts
+    assert fetch_scalar("SELECT count(*) FROM outbox WHERE payload->>'template' = 'payout_paid'") == payouts
+    assert_ledger_integrity()
 
 
 @pytest.mark.control

@@ -11,7 +11,16 @@ from flask import Flask
 from app.clients.payrail.mock_rules import Pace
 from app.clients.payrail.mock_server import Fault, MockServer
 from tests.clients.rail import client_of, journal_of, serving
-from tests.factories.payouts import earner, later, lawful, money, rail_of, read, requested, work
+from tests.factories.payouts import (
+    advance_time,
+    assert_ledger_integrity,
+    create_earning_merchant,
+    load_balance,
+    load_payout,
+    request_payout,
+    run_all_jobs,
+    use_rail,
+)
 from tests.http import Client
 
 
@@ -31,15 +40,15 @@ def test_transfer_without_usable_response_is_processing_until_the_status_is_know
     app: Flask, client: Client, server: MockServer, journal: Path, do: str
 ) -> None:
     server.faults.set([Fault(do=do, on="send", times=1, seconds=1.0 if do == "hang" else None)])
-    me, _ = earner(client, 5000)
-    with rail_of(client_of(app, server.url, total=0.5)):
-        payout = requested(me)
-        work()
-        assert read(me, payout)["status"] == "processing" and money(me) == (4000, 1000)
-        later(timedelta(seconds=11))
-        assert read(me, payout)["status"] == "paid"
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(client_of(app, server.url, total=0.5)):
+        payout = request_payout(me)
+        run_all_jobs()
+        assert load_payout(me, payout)["status"] == "processing" and load_balance(me) == (4000, 1000)
+        advance_time(timedelta(seconds=11))
+        assert load_payout(me, payout)["status"] == "paid"
     assert len(journal_of(journal)) == 1
-    lawful()
+    assert_ledger_integrity()
 
 
 @pytest.mark.parametrize("do", ["error", "drop"])
@@ -47,25 +56,25 @@ def test_transfer_that_never_arrived_is_sent_again(
     app: Flask, client: Client, server: MockServer, journal: Path, do: str
 ) -> None:
     server.faults.set([Fault(do=do, on="send", times=1)])
-    me, _ = earner(client, 5000)
-    with rail_of(client_of(app, server.url)):
-        payout = requested(me)
-        work()
-        later(timedelta(seconds=11))
-        assert read(me, payout)["status"] == "paid"
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(client_of(app, server.url)):
+        payout = request_payout(me)
+        run_all_jobs()
+        advance_time(timedelta(seconds=11))
+        assert load_payout(me, payout)["status"] == "paid"
     assert len(journal_of(journal)) == 1
-    lawful()
+    assert_ledger_integrity()
 
 
 def test_declined_and_bounced_transfers_release_the_amount(app: Flask, client: Client) -> None:
-    me, _ = earner(client, 5000)
+    me, _ = create_earning_merchant(client, 5000)
     soon = Pace(bounces_after=timedelta(seconds=0.5))
-    with serving(pace=soon) as server, rail_of(client_of(app, server.url)):
-        declined = requested(me, payrailMsisdn="+264811230001")
-        bounced = requested(me, payrailMsisdn="+264811230004")
-        work()
-        assert read(me, declined)["status"] == "failed"
+    with serving(pace=soon) as server, use_rail(client_of(app, server.url)):
+        declined = request_payout(me, payrailMsisdn="+264811230001")
+        bounced = request_payout(me, payrailMsisdn="+264811230004")
+        run_all_jobs()
+        assert load_payout(me, declined)["status"] == "failed"
         time.sleep(0.6)
-        later(timedelta(minutes=6))
-    assert read(me, bounced)["status"] == "returned" and money(me) == (5000, 0)
-    lawful()
+        advance_time(timedelta(minutes=6))
+    assert load_payout(me, bounced)["status"] == "returned" and load_balance(me) == (5000, 0)
+    assert_ledger_integrity()

@@ -15,23 +15,23 @@ from app.payouts.errors import NotResolvable
 from app.payouts.jobs import STATUS_CHECK_AGES, _postpone_status_check
 from app.payouts.outcomes import record_outcome
 from app.payouts.states import STATES, STEPS
-from tests.factories.accounts import mails_to
+from tests.factories.accounts import list_mails_to
 from tests.factories.payouts import (
     PATH,
-    Sink,
-    earner,
-    later,
-    lawful,
-    money,
-    rail_of,
-    read,
-    requested,
-    scalar,
-    wish,
-    work,
-    write,
+    FakeRail,
+    advance_time,
+    assert_ledger_integrity,
+    build_payout_body,
+    create_earning_merchant,
+    execute_sql,
+    fetch_scalar,
+    load_balance,
+    load_payout,
+    request_payout,
+    run_all_jobs,
+    use_rail,
 )
-from tests.http import Client, data, refusal
+from tests.http import Client, data, read_error
 
 PAID, FAILED, RETURNED = TransferOutcome.PAID, TransferOutcome.FAILED, TransferOutcome.RETURNED
 UNKNOWN, ACCEPTED, NOT_FOUND = TransferOutcome.UNKNOWN, TransferOutcome.ACCEPTED, TransferOutcome.NOT_FOUND
@@ -46,30 +46,30 @@ def record(payout: dict[str, Any], outcome: TransferOutcome, **more: Any) -> str
 
 
 def test_timeout_after_the_commit_stays_processing_until_the_rail_responds(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(answer=UNKNOWN)) as sink:
-        payout = requested(me)
-        work()
-        assert (read(me, payout)["status"], read(me, payout)["conclusive"]) == ("processing", False)
-        assert refusal(me.post(f"{PATH}/{payout['id']}/cancel")) == (409, "NOT_CANCELLABLE")
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(answer=UNKNOWN)) as sink:
+        payout = request_payout(me)
+        run_all_jobs()
+        assert (load_payout(me, payout)["status"], load_payout(me, payout)["conclusive"]) == ("processing", False)
+        assert read_error(me.post(f"{PATH}/{payout['id']}/cancel")) == (409, "NOT_CANCELLABLE")
         for _ in range(4):
-            later(timedelta(seconds=61))
-        assert read(me, payout)["status"] == "processing" and money(me) == (4000, 1000)
+            advance_time(timedelta(seconds=61))
+        assert load_payout(me, payout)["status"] == "processing" and load_balance(me) == (4000, 1000)
         sink.answer = None
-        later(timedelta(minutes=3))
-    assert read(me, payout)["status"] == "paid"
+        advance_time(timedelta(minutes=3))
+    assert load_payout(me, payout)["status"] == "paid"
     assert sink.tries == [payout["id"]]
-    lawful()
+    assert_ledger_integrity()
 
 
 def test_mock_that_commits_and_times_out_is_known_a_minute_later(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    payout = requested(me, payrailMsisdn="+264811230002")
-    work()
-    assert read(me, payout)["status"] == "processing"
-    write("UPDATE payrail_mock_transfer SET created_at = created_at - interval '31 s'")
-    later(timedelta(seconds=31))
-    assert read(me, payout)["status"] == "paid"
+    me, _ = create_earning_merchant(client, 5000)
+    payout = request_payout(me, payrailMsisdn="+264811230002")
+    run_all_jobs()
+    assert load_payout(me, payout)["status"] == "processing"
+    execute_sql("UPDATE payrail_mock_transfer SET created_at = created_at - interval '31 s'")
+    advance_time(timedelta(seconds=31))
+    assert load_payout(me, payout)["status"] == "paid"
 
 
 def test_status_checks_run_at_growing_intervals(app: Flask) -> None:
@@ -86,86 +86,86 @@ def test_status_checks_run_at_growing_intervals(app: Flask) -> None:
 
 
 def test_transfer_unknown_to_the_rail_is_sent_again_with_the_same_reference(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(answer=UNKNOWN)) as sink:
-        payout = requested(me)
-        work()
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(answer=UNKNOWN)) as sink:
+        payout = request_payout(me)
+        run_all_jobs()
         sink.truth.clear()
         sink.answer = None
-        later(timedelta(seconds=11))
+        advance_time(timedelta(seconds=11))
     assert sink.tries == [payout["id"], payout["id"]]
-    assert read(me, payout)["status"] == "paid"
+    assert load_payout(me, payout)["status"] == "paid"
 
 
 def test_no_transfer_is_sent_again_while_the_merchant_has_paused(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(answer=UNKNOWN)) as sink:
-        payout = requested(me)
-        work()
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(answer=UNKNOWN)) as sink:
+        payout = request_payout(me)
+        run_all_jobs()
         sink.truth.clear()
         sink.answer = None
         me.post("/api/merchants/me/pause")
-        later(timedelta(minutes=2))
-        assert (sink.tries, read(me, payout)["status"]) == ([payout["id"]], "processing")
-        later(timedelta(hours=73))
-        assert read(me, payout)["status"] == "needs_review"
-    lawful()
+        advance_time(timedelta(minutes=2))
+        assert (sink.tries, load_payout(me, payout)["status"]) == ([payout["id"]], "processing")
+        advance_time(timedelta(hours=73))
+        assert load_payout(me, payout)["status"] == "needs_review"
+    assert_ledger_integrity()
 
 
 def test_payout_needs_review_after_72_hours(client: Client) -> None:
-    me, merchant = earner(client, 5000)
-    with rail_of(Sink(answer=UNKNOWN)) as sink:
-        payout = requested(me)
-        work()
-        later(timedelta(hours=73))
-        assert read(me, payout)["status"] == "needs_review" and not read(me, payout)["conclusive"]
-        assert open_reviews() == [("no_outcome", payout["id"])] and money(me) == (4000, 1000)
-        lawful()
+    me, merchant = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(answer=UNKNOWN)) as sink:
+        payout = request_payout(me)
+        run_all_jobs()
+        advance_time(timedelta(hours=73))
+        assert load_payout(me, payout)["status"] == "needs_review" and not load_payout(me, payout)["conclusive"]
+        assert open_reviews() == [("no_outcome", payout["id"])] and load_balance(me) == (4000, 1000)
+        assert_ledger_integrity()
         sink.answer = None
         assert operator_actions.check_transfer_now(payout["id"]) == ("paid", "paid")
-    assert "is paid out" in mails_to(merchant.email)[0]["subject"]
-    lawful()
+    assert "is paid out" in list_mails_to(merchant.email)[0]["subject"]
+    assert_ledger_integrity()
 
 
 @pytest.mark.parametrize(("outcome", "left"), [("paid", (4000, 0)), ("failed", (5000, 0))])
 def test_operator_resolves_a_payout_that_needs_review(client: Client, outcome: str, left: tuple[int, int]) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(answer=UNKNOWN)):
-        payout = requested(me)
-        work()
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(answer=UNKNOWN)):
+        payout = request_payout(me)
+        run_all_jobs()
         with pytest.raises(NotResolvable, match="processing"):
             operator_actions.resolve_payout(payout["id"], outcome, "too early")
-        later(timedelta(hours=73))
+        advance_time(timedelta(hours=73))
         assert operator_actions.resolve_payout(payout["id"], outcome, "the bank says so, by telephone") == outcome
-    last = read(me, payout)["history"][-1]
+    last = load_payout(me, payout)["history"][-1]
     assert (last["status"], last["actor"], last["reason"]) == (outcome, "operator", "the bank says so, by telephone")
-    assert open_reviews() == [] and money(me) == left
-    lawful()
+    assert open_reviews() == [] and load_balance(me) == left
+    assert_ledger_integrity()
 
 
 def test_review_created_during_resolve_stays_open(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    me, _ = earner(client, 5000)
+    me, _ = create_earning_merchant(client, 5000)
 
     def after_the_rail(payout_id: str, found_out: TransferState, **more: Any) -> str:
         record({"id": payout_id}, PAID)
         return record_outcome(payout_id, found_out, **more)
 
-    with rail_of(Sink(answer=UNKNOWN)):
-        payout = requested(me)
-        work()
-        later(timedelta(hours=73))
+    with use_rail(FakeRail(answer=UNKNOWN)):
+        payout = request_payout(me)
+        run_all_jobs()
+        advance_time(timedelta(hours=73))
         monkeypatch.setattr(operator_actions, "record_outcome", after_the_rail)
         assert operator_actions.resolve_payout(payout["id"], "failed", "the bank says so") == "paid"
     assert [kind for kind, *_ in open_reviews()] == ["contradiction"]
 
 
 def test_commands_of_operators(app: Flask, client: Client) -> None:
-    me, _ = earner(client, 5000)
+    me, _ = create_earning_merchant(client, 5000)
     flask = app.test_cli_runner()
-    with rail_of(Sink(answer=UNKNOWN)):
-        payout = requested(me)
-        work()
-        later(timedelta(hours=73))
+    with use_rail(FakeRail(answer=UNKNOWN)):
+        payout = request_payout(me)
+        run_all_jobs()
+        advance_time(timedelta(hours=73))
         assert f"no_outcome         {payout['id']}" in flask.invoke(args=["payouts", "review"]).output
         assert "says unknown" in flask.invoke(args=["payouts", "ask", payout["id"]]).output
         assert flask.invoke(args=["payouts", "resolve", "0" * 24, "paid", "--note", "x"]).exit_code == 1
@@ -176,51 +176,54 @@ def test_commands_of_operators(app: Flask, client: Client) -> None:
 
 
 def test_accepted_transfer_is_not_paid(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(first=ACCEPTED)) as sink:
-        payout = requested(me)
-        work()
-        assert read(me, payout)["status"] == "processing"
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(first=ACCEPTED)) as sink:
+        payout = request_payout(me)
+        run_all_jobs()
+        assert load_payout(me, payout)["status"] == "processing"
         sink.truth[payout["id"]] = PAID
-        later(timedelta(seconds=11))
-    assert read(me, payout)["status"] == "paid" and len(sink.tries) == 1
+        advance_time(timedelta(seconds=11))
+    assert load_payout(me, payout)["status"] == "paid" and len(sink.tries) == 1
 
 
 def test_bounce_is_found_without_a_callback(client: Client) -> None:
-    me, merchant = earner(client, 5000)
-    with rail_of(Sink()) as sink:
-        payout = requested(me)
-        work()
-        later(timedelta(days=3))
-        assert read(me, payout)["status"] == "paid"
+    me, merchant = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail()) as sink:
+        payout = request_payout(me)
+        run_all_jobs()
+        advance_time(timedelta(days=3))
+        assert load_payout(me, payout)["status"] == "paid"
         sink.truth[payout["id"]] = RETURNED
-        later(timedelta(days=2))
-    assert read(me, payout)["status"] == "returned" and money(me) == (5000, 0)
-    assert "came back" in mails_to(merchant.email)[0]["subject"]
-    assert scalar("SELECT string_agg(kind, ' ' ORDER BY id) FROM ledger_transaction") == "settlement hold payout return"
-    lawful()
+        advance_time(timedelta(days=2))
+    assert load_payout(me, payout)["status"] == "returned" and load_balance(me) == (5000, 0)
+    assert "came back" in list_mails_to(merchant.email)[0]["subject"]
+    assert (
+        fetch_scalar("SELECT string_agg(kind, ' ' ORDER BY id) FROM ledger_transaction")
+        == "settlement hold payout return"
+    )
+    assert_ledger_integrity()
 
 
 def test_transfer_that_bounced_before_the_first_check_takes_both_steps(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(first=RETURNED)):
-        payout = requested(me)
-        work()
-    assert [item["status"] for item in read(me, payout)["history"]][-2:] == ["paid", "returned"]
-    assert money(me) == (5000, 0)
-    lawful()
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(first=RETURNED)):
+        payout = request_payout(me)
+        run_all_jobs()
+    assert [item["status"] for item in load_payout(me, payout)["history"]][-2:] == ["paid", "returned"]
+    assert load_balance(me) == (5000, 0)
+    assert_ledger_integrity()
 
 
 def test_other_amount_or_currency_creates_a_review_and_changes_nothing(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(answer=UNKNOWN)):
-        payout = requested(me)
-        work()
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(answer=UNKNOWN)):
+        payout = request_payout(me)
+        run_all_jobs()
         assert record(payout, PAID, amount_minor=999) == record(payout, PAID, currency="ZAR") == "processing"
         assert open_reviews() == [("mismatch", payout["id"])]
-        assert money(me) == (4000, 1000)
+        assert load_balance(me) == (4000, 1000)
         assert record(payout, PAID, amount_minor=1000, currency="NAD") == "paid"
-    lawful()
+    assert_ledger_integrity()
 
 
 CONTRADICTIONS = [
@@ -237,66 +240,68 @@ CONTRADICTIONS = [
 def test_first_outcome_counts_and_a_contradiction_creates_a_review(
     client: Client, first: TransferOutcome, second: TransferOutcome
 ) -> None:
-    me, _ = earner(client, 5000)
-    with rail_of(Sink(first=first)):
-        payout = requested(me)
-        work()
-        before, status = money(me), read(me, payout)["status"]
+    me, _ = create_earning_merchant(client, 5000)
+    with use_rail(FakeRail(first=first)):
+        payout = request_payout(me)
+        run_all_jobs()
+        before, status = load_balance(me), load_payout(me, payout)["status"]
         assert record(payout, second) == record(payout, second) == status == first.value
-    assert open_reviews() == [("contradiction", payout["id"])] and money(me) == before
-    lawful()
+    assert open_reviews() == [("contradiction", payout["id"])] and load_balance(me) == before
+    assert_ledger_integrity()
 
 
 def test_repeated_outcome_changes_nothing(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    payout = requested(me)
-    work()
+    me, _ = create_earning_merchant(client, 5000)
+    payout = request_payout(me)
+    run_all_jobs()
     assert record(payout, PAID) == record(payout, ACCEPTED) == record(payout, UNKNOWN) == "paid"
     assert open_reviews() == []
-    lawful()
+    assert_ledger_integrity()
 
 
 def test_disabled_rail_holds_and_sends_nothing(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    payout = requested(me)
-    with rail_of(DisabledRail()):
-        assert refusal(me.post(PATH, wish())) == (503, "PAYRAIL_DISABLED")
-        assert money(me) == (4000, 1000) and scalar("SELECT count(*) FROM payout") == 1
+    me, _ = create_earning_merchant(client, 5000)
+    payout = request_payout(me)
+    with use_rail(DisabledRail()):
+        assert read_error(me.post(PATH, build_payout_body())) == (503, "PAYRAIL_DISABLED")
+        assert load_balance(me) == (4000, 1000) and fetch_scalar("SELECT count(*) FROM payout") == 1
         assert data(me.get(f"{PATH}/availability?amountMinor=1"))["reasons"] == ["PAYRAIL_DISABLED"]
-        work()
-        assert read(me, payout)["status"] == "requested"
-    later(timedelta(minutes=1))
-    assert read(me, payout)["status"] == "paid"
+        run_all_jobs()
+        assert load_payout(me, payout)["status"] == "requested"
+    advance_time(timedelta(minutes=1))
+    assert load_payout(me, payout)["status"] == "paid"
 
 
 def test_payout_with_undecryptable_destination_fails_and_releases_the_amount(client: Client) -> None:
-    me, merchant = earner(client, 5000)
-    payout = requested(me)
-    write("UPDATE payout SET sealed_to = 'sealed by a key that is gone'")
-    with rail_of(Sink()) as sink:
-        work()
-    found = read(me, payout)
+    me, merchant = create_earning_merchant(client, 5000)
+    payout = request_payout(me)
+    execute_sql("UPDATE payout SET sealed_to = 'sealed by a key that is gone'")
+    with use_rail(FakeRail()) as sink:
+        run_all_jobs()
+    found = load_payout(me, payout)
     assert (found["status"], found["reason"]) == ("failed", "DESTINATION_UNREADABLE")
-    assert sink.tries == [] and money(me) == (5000, 0)
-    assert "could not be read" in mails_to(merchant.email)[0]["text"]
+    assert sink.tries == [] and load_balance(me) == (5000, 0)
+    assert "could not be read" in list_mails_to(merchant.email)[0]["text"]
 
 
 def test_payout_without_a_job_gets_a_new_one(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    lost, fine = requested(me), requested(me, mode="schedule", scheduledFor="2026-12-30")
-    write("UPDATE outbox SET state = 'dead', done_at = now() WHERE payload->>'payout_id' = :id", id=lost["id"])
-    work()
-    write("UPDATE payout SET due_at = due_at - interval '3 minutes'")
+    me, _ = create_earning_merchant(client, 5000)
+    lost, fine = request_payout(me), request_payout(me, mode="schedule", scheduledFor="2026-12-30")
+    execute_sql("UPDATE outbox SET state = 'dead', done_at = now() WHERE payload->>'payout_id' = :id", id=lost["id"])
+    run_all_jobs()
+    execute_sql("UPDATE payout SET due_at = due_at - interval '3 minutes'")
     scheduler.enqueue_recurring()
-    work()
-    assert (read(me, lost)["status"], read(me, fine)["status"]) == ("paid", "scheduled")
-    lawful()
+    run_all_jobs()
+    assert (load_payout(me, lost)["status"], load_payout(me, fine)["status"]) == ("paid", "scheduled")
+    assert_ledger_integrity()
 
 
 def test_history_accepts_only_known_steps(app: Flask) -> None:
-    body = scalar("SELECT pg_get_expr(conbin, conrelid) FROM pg_constraint WHERE conname = 'ck_payout_event_edge'")
+    body = fetch_scalar(
+        "SELECT pg_get_expr(conbin, conrelid) FROM pg_constraint WHERE conname = 'ck_payout_event_edge'"
+    )
     pairs = [(now, wanted) for now in ("", *STATES) for wanted in STATES]
-    taken = scalar(
+    taken = fetch_scalar(
         f"SELECT array_agg({body} ORDER BY n) FROM (SELECT n, nullif(now, '')::varchar, wanted::varchar"
         " FROM unnest(CAST(:nows AS text[]), CAST(:wanteds AS text[])) WITH ORDINALITY AS u (now, wanted, n))"
         " AS e (n, from_status, to_status)",

@@ -19,10 +19,21 @@ from app.ledger import sql
 from app.payouts import transfers
 from app.payouts.jobs import process_payout
 from tests.factories.accounts import PASSWORD
-from tests.factories.payouts import PATH, Sink, earner, lawful, money, rail_of, requested, scalar, settled, wish
+from tests.factories.payouts import (
+    PATH,
+    FakeRail,
+    assert_ledger_integrity,
+    build_payout_body,
+    create_earning_merchant,
+    fetch_scalar,
+    import_earnings,
+    load_balance,
+    request_payout,
+    use_rail,
+)
 from tests.http import Client, data
-from tests.races import at_once
-from tests.unguarded import without
+from tests.races import run_concurrently
+from tests.unguarded import without_rules
 
 ROUNDS = int(os.environ.get("PAYOUT_ROUNDS", "40"))
 CHECKS = ("ck_ledger_purse_available", "ck_ledger_entry_not_negative")
@@ -52,21 +63,21 @@ def codes(answers: list[Any]) -> Counter[str]:
 
 def request_concurrently(client: Client) -> tuple[Counter[str], Client]:
     """64 requests, each of a tenth of what there is."""
-    me, _ = earner(client, 10_000)
-    return codes(at_once(64, lambda _: me.post(PATH, wish(1000)))), me
+    me, _ = create_earning_merchant(client, 10_000)
+    return codes(run_concurrently(64, lambda _: me.post(PATH, build_payout_body(1000)))), me
 
 
 def test_of_64_requests_with_money_for_ten_ten_are_accepted(client: Client) -> None:
     found, me = request_concurrently(client)
     # On a machine that is busy otherwise, some may be told to come again.
     assert found["SUCCESS"] == 10 and set(found) <= {"SUCCESS", "INSUFFICIENT_FUNDS", "BUSY"}
-    assert money(me) == (0, 10_000)
+    assert load_balance(me) == (0, 10_000)
     assert (
-        scalar("SELECT count(*) FROM payout")
-        == scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.carry'")
+        fetch_scalar("SELECT count(*) FROM payout")
+        == fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.carry'")
         == 10
     )
-    lawful()
+    assert_ledger_integrity()
 
 
 @pytest.mark.control
@@ -74,10 +85,10 @@ def test_without_the_condition_more_than_the_balance_would_be_spent(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sql, "POST_TRANSACTION", POST_WITHOUT_CONDITION)
-    with without(*CHECKS):
+    with without_rules(*CHECKS):
         found, _ = request_concurrently(client)
         assert found["SUCCESS"] > 10
-        assert scalar("SELECT min(available_minor) FROM ledger_purse") < 0
+        assert fetch_scalar("SELECT min(available_minor) FROM ledger_purse") < 0
 
 
 def test_database_constraint_alone_prevents_overspending(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,21 +99,23 @@ def test_database_constraint_alone_prevents_overspending(app: Flask, monkeypatch
         found, me = request_concurrently(client)
     finally:
         app.testing = True
-    assert found["SUCCESS"] == 10 and money(me) == (0, 10_000)
-    lawful()
+    assert found["SUCCESS"] == 10 and load_balance(me) == (0, 10_000)
+    assert_ledger_integrity()
 
 
 def request_with_one_key(client: Client) -> list[Any]:
-    me, _ = earner(client, 100_000)
-    return at_once(64, lambda _: me.post(PATH, wish(1000), headers={"Idempotency-Key": "one-key-for-all"}))
+    me, _ = create_earning_merchant(client, 100_000)
+    return run_concurrently(
+        64, lambda _: me.post(PATH, build_payout_body(1000), headers={"Idempotency-Key": "one-key-for-all"})
+    )
 
 
 def test_64_requests_with_one_key_create_one_payout(client: Client) -> None:
     answers = request_with_one_key(client)
     assert set(codes(answers)) <= {"SUCCESS", "IDEMPOTENCY_IN_PROGRESS"}
     assert len({data(response, 201)["id"] for response in answers if response.status_code == 201}) == 1
-    assert scalar("SELECT count(*) FROM payout") == 1
-    lawful()
+    assert fetch_scalar("SELECT count(*) FROM payout") == 1
+    assert_ledger_integrity()
 
 
 @pytest.mark.control
@@ -115,7 +128,7 @@ def test_without_stored_responses_the_unique_key_prevents_a_second_payout(
         answers = request_with_one_key(Client(app.test_client()))
     finally:
         app.testing = True
-    assert codes(answers)["SUCCESS"] == scalar("SELECT count(*) FROM payout") == 1
+    assert codes(answers)["SUCCESS"] == fetch_scalar("SELECT count(*) FROM payout") == 1
 
 
 @pytest.mark.control
@@ -128,17 +141,17 @@ def test_without_stored_responses_and_keys_there_would_be_many_payouts(
 
 
 def test_key_never_expires_and_belongs_to_its_body(client: Client) -> None:
-    me, _ = earner(client, 5000)
-    first = me.post(PATH, wish(1000, idempotencyKey="a-key-for-ever"))
-    scalar("UPDATE idempotency_key SET expires_at = expires_at - interval '10 years' RETURNING 1")
-    again = me.post(PATH, wish(1000), headers={"Idempotency-Key": "a-key-for-ever"})
+    me, _ = create_earning_merchant(client, 5000)
+    first = me.post(PATH, build_payout_body(1000, idempotencyKey="a-key-for-ever"))
+    fetch_scalar("UPDATE idempotency_key SET expires_at = expires_at - interval '10 years' RETURNING 1")
+    again = me.post(PATH, build_payout_body(1000), headers={"Idempotency-Key": "a-key-for-ever"})
     assert again.headers["Idempotent-Replayed"] == "true"
     assert data(again, 201) == data(first, 201)
-    other = me.post(PATH, wish(2000, idempotencyKey="a-key-for-ever"))
+    other = me.post(PATH, build_payout_body(2000, idempotencyKey="a-key-for-ever"))
     assert codes([other]) == {"IDEMPOTENCY_KEY_REUSED": 1}
-    assert me.post(PATH, wish(0, idempotencyKey="not-used-up-by-this")).status_code == 422
-    assert me.post(PATH, wish(9000, idempotencyKey="not-used-up-by-this")).status_code == 409
-    assert me.post(PATH, wish(1000, idempotencyKey="not-used-up-by-this")).status_code == 201
+    assert me.post(PATH, build_payout_body(0, idempotencyKey="not-used-up-by-this")).status_code == 422
+    assert me.post(PATH, build_payout_body(9000, idempotencyKey="not-used-up-by-this")).status_code == 409
+    assert me.post(PATH, build_payout_body(1000, idempotencyKey="not-used-up-by-this")).status_code == 201
 
 
 def cancel_against_submit(app: Flask, me: Client, payout_id: str) -> str:
@@ -154,81 +167,83 @@ def cancel_against_submit(app: Flask, me: Client, payout_id: str) -> str:
                 return "late"
             return "carried"
 
-    _, cancelled = at_once(2, act)
+    _, cancelled = run_concurrently(2, act)
     return "cancelled" if cancelled == 200 else "paid"
 
 
 def test_cancel_and_submit_never_both_succeed(app: Flask, client: Client) -> None:
-    me, _ = earner(client, 1000 * ROUNDS)
-    with rail_of(Sink()) as sink:
-        ids = [requested(me)["id"] for _ in range(ROUNDS)]
+    me, _ = create_earning_merchant(client, 1000 * ROUNDS)
+    with use_rail(FakeRail()) as sink:
+        ids = [request_payout(me)["id"] for _ in range(ROUNDS)]
         outcomes = Counter(cancel_against_submit(app, me, payout_id) for payout_id in ids)
     assert sum(outcomes.values()) == ROUNDS and set(outcomes) <= {"cancelled", "paid"}
     assert len(sink.tries) == len(set(sink.tries)) == outcomes["paid"]
-    assert scalar("SELECT count(*) FROM payout WHERE status = 'paid'") == outcomes["paid"]
-    assert scalar("SELECT count(*) FROM payout WHERE status = 'cancelled'") == outcomes["cancelled"]
-    assert scalar(ENTRIES) == 0 and money(me) == (1000 * outcomes["cancelled"], 0)
-    lawful()
+    assert fetch_scalar("SELECT count(*) FROM payout WHERE status = 'paid'") == outcomes["paid"]
+    assert fetch_scalar("SELECT count(*) FROM payout WHERE status = 'cancelled'") == outcomes["cancelled"]
+    assert fetch_scalar(ENTRIES) == 0 and load_balance(me) == (1000 * outcomes["cancelled"], 0)
+    assert_ledger_integrity()
 
 
 @pytest.mark.control
 def test_without_the_condition_the_history_prevents_submitting_a_cancelled_payout(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    me, _ = earner(client, 1000)
-    payout = requested(me)
+    me, _ = create_earning_merchant(client, 1000)
+    payout = request_payout(me)
 
     def update_stale_row(session: Any, payout_id: str, wanted: str, **_: Any) -> Any:
         """Acts on what it saw before somebody else was quicker."""
-        cancelled = at_once(1, lambda _: me.post(f"{PATH}/{payout_id}/cancel").status_code)
+        cancelled = run_concurrently(1, lambda _: me.post(f"{PATH}/{payout_id}/cancel").status_code)
         assert cancelled == [200]
         session.execute(text("UPDATE payout SET status = :wanted WHERE id = :id"), {"id": payout_id, "wanted": wanted})
 
     monkeypatch.setattr(transfers, "update_status", update_stale_row)
-    with rail_of(Sink()) as sink, pytest.raises(IntegrityError, match="ck_payout_event_edge"):
+    with use_rail(FakeRail()) as sink, pytest.raises(IntegrityError, match="ck_payout_event_edge"):
         process_payout(run(), payout_id=payout["id"])
     assert sink.tries == []
     db.session.remove()
-    lawful()
+    assert_ledger_integrity()
 
 
 def test_concurrent_deletion_and_settlement_strand_no_money(app: Flask, client: Client) -> None:
     """Either they are gone and the file is refused, or the money is there and they stay."""
     for _ in range(8):
-        me, merchant = earner(client)
+        me, merchant = create_earning_merchant(client)
 
         def act(number: int, me: Client = me, merchant: Account = merchant) -> Any:
             if number:
                 return me.post("/api/merchants/me/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"})
             with app.app_context():
                 try:
-                    return settled(merchant, 300).booked_count
+                    return import_earnings(merchant, 300).booked_count
                 except Rejected:
                     return 0
 
-        booked, left = at_once(2, act)
+        booked, left = run_concurrently(2, act)
         assert booked == (0 if left.status_code == 200 else 1)
-    lawful()
+    assert_ledger_integrity()
 
 
 def test_concurrent_settlements_requests_and_outcomes_keep_all_rules(app: Flask, client: Client) -> None:
-    me, merchant = earner(client, 5000)
+    me, merchant = create_earning_merchant(client, 5000)
 
     def act(number: int) -> Any:
         with app.app_context():
             if number % 4 == 0:
-                return settled(merchant, 300).booked_count
+                return import_earnings(merchant, 300).booked_count
             if number % 4 == 1:
-                return me.post(PATH, wish(700)).status_code
+                return me.post(PATH, build_payout_body(700)).status_code
             from_app = app.extensions["payrail"]
             assert from_app is sink
-            for payout_id in scalar("SELECT coalesce(array_agg(id), '{}') FROM payout WHERE status = 'requested'"):
+            for payout_id in fetch_scalar(
+                "SELECT coalesce(array_agg(id), '{}') FROM payout WHERE status = 'requested'"
+            ):
                 try:
                     process_payout(run(), payout_id=payout_id)
                 except Postpone:
                     continue
             return None
 
-    with rail_of(Sink()) as sink:
-        at_once(16, act)
-    lawful()
+    with use_rail(FakeRail()) as sink:
+        run_concurrently(16, act)
+    assert_ledger_integrity()

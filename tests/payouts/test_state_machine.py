@@ -28,8 +28,18 @@ from app.payouts.errors import NotCancellable
 from app.payouts.models import Payout
 from tests.conftest import empty
 from tests.factories.accounts import PASSWORD
-from tests.factories.merchants import merchant_account
-from tests.factories.payouts import WALLET, Sink, later, lawful, rail_of, resting, scalar, settled, work
+from tests.factories.merchants import create_merchant_account
+from tests.factories.payouts import (
+    WALLET,
+    FakeRail,
+    advance_time,
+    assert_ledger_integrity,
+    destination_hold,
+    fetch_scalar,
+    import_earnings,
+    run_all_jobs,
+    use_rail,
+)
 
 EXAMPLES = int(os.environ.get("PAYOUT_LIVES", "6"))
 STEPS = 25
@@ -62,15 +72,15 @@ class Lives(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         empty(current_app._get_current_object())  # type: ignore[attr-defined]
-        self.around = rail_of(Sink())
+        self.around = use_rail(FakeRail())
         self.sink = self.around.__enter__()
-        self.callers = [caller_of(merchant_account()) for _ in range(2)]
+        self.callers = [caller_of(create_merchant_account()) for _ in range(2)]
         self.available = [0, 0]
         self.paused = [False, False]
         self.made: dict[str, tuple[int, int]] = {}
         self.wallets: dict[str, str] = {}
         self.new: set[str] = set()
-        self.rest = resting(current_app._get_current_object(), hours=12)  # type: ignore[attr-defined]
+        self.rest = destination_hold(current_app._get_current_object(), hours=12)  # type: ignore[attr-defined]
         self.rest.__enter__()
 
     def teardown(self) -> None:
@@ -79,7 +89,7 @@ class Lives(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 1), amount=AMOUNTS)
     def settle(self, who: int, amount: int) -> None:
-        settled(self._account(who), amount)
+        import_earnings(self._account(who), amount)
         self.available[who] += amount
 
     @rule(
@@ -171,7 +181,7 @@ class Lives(RuleBasedStateMachine):
     @rule(days=st.sampled_from([0, 0, 1, 4]))
     def time_passes(self, days: int) -> None:
         before = {payout: self._status(payout) for payout in self.made}
-        later(timedelta(days=days)) if days else work()
+        advance_time(timedelta(days=days)) if days else run_all_jobs()
         for payout, (who, amount) in self.made.items():
             gave_back = self._status(payout) in ("failed", "returned") and before[payout] not in ("failed", "returned")
             self.available[who] += amount if gave_back else 0
@@ -191,7 +201,7 @@ class Lives(RuleBasedStateMachine):
 
     @invariant()
     def the_laws_hold(self) -> None:
-        lawful()
+        assert_ledger_integrity()
 
     @invariant()
     def balances_are_the_models(self) -> None:
@@ -206,7 +216,7 @@ class Lives(RuleBasedStateMachine):
             if status in ("paid", "returned"):
                 assert payout in self.sink.sent
             if status in LEGS:
-                net = scalar(
+                net = fetch_scalar(
                     "SELECT coalesce(sum(e.amount_minor), 0) FROM ledger_entry e JOIN ledger_transaction t"
                     " ON t.id = transaction_id WHERE t.reference = :id AND account LIKE 'merchant%'",
                     id=payout,

@@ -13,14 +13,21 @@ from app.core.outbox import scheduler
 from app.core.step_chart import round_up
 from app.core.transaction import transaction
 from app.payouts import sql, statement
-from tests.factories.accounts import mails_to
-from tests.factories.payouts import earner, requested, scalar, settled, work, write
+from tests.factories.accounts import list_mails_to
+from tests.factories.payouts import (
+    create_earning_merchant,
+    execute_sql,
+    fetch_scalar,
+    import_earnings,
+    request_payout,
+    run_all_jobs,
+)
 from tests.http import Client
 
 
 def shift_back(days: int) -> None:
     """Move all ledger rows into the past, without the triggers."""
-    write(
+    execute_sql(
         "SET LOCAL session_replication_role = replica; UPDATE ledger_entry SET posted_at = posted_at - make_interval("
         f"days => {days})"
     )
@@ -46,10 +53,10 @@ def test_axis_ends_at_a_round_figure() -> None:
 
 
 def test_report_shows_earnings_and_payouts(app: Flask, client: Client, tmp_path: Path) -> None:
-    me, merchant = earner(client, 123_456)
-    requested(me, 23_456)
-    work()
-    requested(me, 1000, mode="schedule", scheduledFor=(statement.get_today() + timedelta(days=9)).isoformat())
+    me, merchant = create_earning_merchant(client, 123_456)
+    request_payout(me, 23_456)
+    run_all_jobs()
+    request_payout(me, 1000, mode="schedule", scheduledFor=(statement.get_today() + timedelta(days=9)).isoformat())
     month, run = f"{statement.get_today():%Y-%m}", app.test_cli_runner()
     found = run.invoke(args=["payouts", "report", "--merchant", merchant.email, "--month", month])
     assert found.exit_code == 0, found.output
@@ -70,11 +77,11 @@ def test_report_shows_earnings_and_payouts(app: Flask, client: Client, tmp_path:
 
 
 def test_statement_adds_up_and_is_reproducible(client: Client) -> None:
-    me, merchant = earner(client, 50_000, business_name="Kapana & Söhne <b>Corner</b>")
-    requested(me, 20_000)
-    work()
-    requested(me, 4_000, payrailMsisdn="+264811230004")
-    work()
+    me, merchant = create_earning_merchant(client, 50_000, business_name="Kapana & Söhne <b>Corner</b>")
+    request_payout(me, 20_000)
+    run_all_jobs()
+    request_payout(me, 4_000, payrailMsisdn="+264811230004")
+    run_all_jobs()
     month = statement.find_statement(merchant.id, statement.get_today().replace(day=1))
     assert month is not None
     payout = statement.draw_statement(month)
@@ -87,32 +94,32 @@ def test_statement_adds_up_and_is_reproducible(client: Client) -> None:
 
 
 def test_statement_is_mailed_once_per_merchant_and_month(client: Client) -> None:
-    (_, earned), (_, idle) = earner(client, 5000), earner(client)
+    (_, earned), (_, idle) = create_earning_merchant(client, 5000), create_earning_merchant(client)
     shift_back(31)
     for _ in range(3):
-        write("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
+        execute_sql("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
         scheduler.enqueue_recurring()
-        work()
+        run_all_jobs()
     month = statement.get_previous_month(statement.get_today())
-    (mail,) = [item for item in mails_to(earned.email) if "statement" in item["subject"]]
+    (mail,) = [item for item in list_mails_to(earned.email) if "statement" in item["subject"]]
     assert mail["subject"] == f"Your statement for {month:%B %Y}"
-    assert not [item for item in mails_to(idle.email) if "statement" in item["subject"]]
-    assert scalar("SELECT count(*) FROM payout_statement") == 1
-    settled(earned, 100)
-    write("UPDATE outbox SET dedupe_key = NULL")
-    write("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
+    assert not [item for item in list_mails_to(idle.email) if "statement" in item["subject"]]
+    assert fetch_scalar("SELECT count(*) FROM payout_statement") == 1
+    import_earnings(earned, 100)
+    execute_sql("UPDATE outbox SET dedupe_key = NULL")
+    execute_sql("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
     scheduler.enqueue_recurring()
-    work()
-    assert scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.mail_statement'") == 1
+    run_all_jobs()
+    assert fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.mail_statement'") == 1
 
 
 def due_statements_during_settlement(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
     """Who is owed a statement just after a month's end, while a settlement that began before is open; and after it."""
-    _, merchant = earner(client, 5000)
+    _, merchant = create_earning_merchant(client, 5000)
     db.session.remove()
     with db.engine.connect() as settling:
         settling.execute(text("SELECT now()"))
-        end = scalar("SELECT clock_timestamp()")
+        end = fetch_scalar("SELECT clock_timestamp()")
         monkeypatch.setattr(statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end))
         with transaction():
             during: Any = statement.create_due_statements(date(2026, 10, 1))
@@ -138,9 +145,9 @@ def test_no_statement_before_the_month_ends_by_the_database_clock(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock of this program is a minute ahead: what is booked in that minute would be in no statement."""
-    _, merchant = earner(client, 5000)
+    _, merchant = create_earning_merchant(client, 5000)
     db.session.remove()
-    end = scalar("SELECT now() + interval '1 minute'")
+    end = fetch_scalar("SELECT now() + interval '1 minute'")
     monkeypatch.setattr(statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end))
     with transaction():
         assert statement.create_due_statements(date(2026, 10, 1)) == []

@@ -17,22 +17,22 @@ from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.retention import orphaned_files
-from tests.applications.test_replaced_files import files
+from tests.applications.test_replaced_files import list_files
 from tests.clients import s3_server
 from tests.clients.s3_server import BUCKET, KEY
 from tests.clients.test_storage import use
-from tests.factories.accounts import deliver
-from tests.factories.applications import LIST, approved, link, upload
-from tests.factories.events import organiser
+from tests.factories.accounts import run_jobs
+from tests.factories.applications import LIST, create_approved_application, find_mailed_token, upload_documents
+from tests.factories.events import create_organiser_client
 from tests.http import Client, data
 from tests.retention.test_guests import erase
 
 
 def end_application(client: Client, status: str, days: int) -> Client:
     """The organiser of an application with one document, which ended this many days ago."""
-    owner = organiser(client)
-    approved(client, owner)
-    data(upload(client, link("documents"), "identity"))
+    owner = create_organiser_client(client)
+    create_approved_application(client, owner)
+    data(upload_documents(client, find_mailed_token("documents"), "identity"))
     with db.engine.begin() as connection:
         connection.execute(
             text("UPDATE merchant_application SET status = :status, updated_at = now() - make_interval(days => :days)"),
@@ -57,7 +57,7 @@ def load_application(owner: Client) -> dict[str, Any]:
 def run_sweep() -> None:
     with transaction():
         enqueue("retention.sweep_files")
-    deliver()
+    run_jobs()
 
 
 @pytest.mark.parametrize("status", ["declined", "withdrawn", "expired"])
@@ -67,7 +67,7 @@ def test_documents_of_ended_applications_are_erased(app: Flask, client: Client, 
     url = document_data["url"].removeprefix("http://localhost:8000")
     assert client.get(url).status_code == 200
     erase()
-    assert not files(app) and client.get(url).status_code == 404
+    assert not list_files(app) and client.get(url).status_code == 404
     assert load_application(owner)["status"] == status
 
 
@@ -76,7 +76,7 @@ def test_documents_of_recent_or_active_applications_stay(app: Flask, client: Cli
     end_application(client, status, days)
     erase()
     run_sweep()
-    assert len(files(app)) == 1
+    assert len(list_files(app)) == 1
 
 
 def make_old(path: Path) -> Path:
@@ -87,7 +87,7 @@ def make_old(path: Path) -> Path:
 def test_orphaned_files_are_removed(app: Flask, client: Client) -> None:
     end_application(client, "awaiting_documents", 0)
     folder = Path(app.extensions["settings"].DATA_DIR) / "storage"
-    (referenced,) = files(app)
+    (referenced,) = list_files(app)
     make_old(Path(referenced))
     for name in ("private/applications/x/lost", "private/applications/x/young", "ticket-packs/lost.pdf", "media/a.png"):
         storage.put(name, b"canary", content_type="application/pdf")
@@ -155,7 +155,7 @@ def open_umask() -> object:
 @pytest.mark.usefixtures("open_umask")
 def test_private_files_have_private_modes_with_any_umask(app: Flask, client: Client) -> None:
     end_application(client, "awaiting_documents", 0)
-    (name,) = files(app)
+    (name,) = list_files(app)
     assert mode(Path(name)) == 0o600
     assert {mode(folder) for folder in list(Path(name).parents)[:3]} == {0o700}
     dev_mailbox.store_message("mail", "a@example.com", "s", "t")
@@ -167,7 +167,7 @@ def test_private_files_have_private_modes_with_any_umask(app: Flask, client: Cli
 
 def test_sweep_restricts_modes_of_old_files(app: Flask, client: Client) -> None:
     end_application(client, "awaiting_documents", 0)
-    (name,) = files(app)
+    (name,) = list_files(app)
     mail = Path(app.extensions["settings"].DATA_DIR) / "mail"
     for path in (*list(Path(name).parents)[:3], mail):
         path.chmod(0o755)

@@ -12,11 +12,11 @@ from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.retention import guest_data
 from tests.allocations.law import assert_books_agree
-from tests.factories.accounts import deliver
-from tests.factories.allocations import Block, another, claim
-from tests.factories.campaigns import Crowd
+from tests.factories.accounts import run_jobs
+from tests.factories.allocations import Block, claim_slot, create_another_block
+from tests.factories.campaigns import CampaignEvent
 from tests.http import Client, data
-from tests.races import at_once
+from tests.races import run_concurrently
 
 CANARY = "canary"
 TABLES = ("ticket", "allocation_slot", "allocation_block", "campaign_recipient", "campaign", "invite_link")
@@ -37,7 +37,7 @@ def end_event(event_id: str, days: int) -> None:
 def erase() -> None:
     with transaction():
         enqueue("retention.erase")
-    deliver()
+    run_jobs()
 
 
 def dump_table(table: str) -> str:
@@ -45,14 +45,15 @@ def dump_table(table: str) -> str:
         return str(connection.scalar(text(f"SELECT json_agg(to_jsonb(t) - 'search' - 'name_key') FROM {table} t")))
 
 
-def create_festival(client: Client) -> Crowd:
+def create_festival(client: Client) -> CampaignEvent:
     """An event with sold tickets, a block with guests, a campaign that was sent, and an invitation."""
-    crowd = Crowd(client, name="Lights")
+    crowd = CampaignEvent(client, name="Lights")
     crowd.sold("canary1@example.com", "canary2@example.com", names=("Canary One", None))
     first = Block(crowd.owner, crowd.event, {"id": "", "ticketTypeId": crowd.type})
-    block = another(first, holder={"name": "canary holder", "email": "canary@example.com"}, notes="canary")
+    block = create_another_block(first, holder={"name": "canary holder", "email": "canary@example.com"}, notes="canary")
     slots = [
-        data(claim(client, code, name="Canary Guest", email="canary3@example.com"))["slotId"] for code in block.codes(1)
+        data(claim_slot(client, code, name="Canary Guest", email="canary3@example.com"))["slotId"]
+        for code in block.codes(1)
     ]
     block.admit(slots[0], nonce="n")
     block.invite("canary4@example.com")
@@ -67,7 +68,7 @@ def create_festival(client: Client) -> Crowd:
     return crowd
 
 
-def load_statistics(crowd: Crowd) -> dict[str, Any]:
+def load_statistics(crowd: CampaignEvent) -> dict[str, Any]:
     event_path = f"/api/events/{crowd.event['id']}"
     campaigns = data(crowd.owner.get(f"{crowd.path}/campaigns"))
     return {"stats": data(crowd.owner.get(f"{event_path}/ticket-stats")), "campaigns": campaigns}
@@ -75,7 +76,7 @@ def load_statistics(crowd: Crowd) -> dict[str, Any]:
 
 def test_guests_are_erased_and_statistics_stay(app: Flask, client: Client) -> None:
     crowd = create_festival(client)
-    deliver()
+    run_jobs()
     end_event(crowd.event["id"], 401)
     assert all(CANARY in dump_table(table).lower() for table in TABLES)
     before, slot_events = load_statistics(crowd), dump_table("allocation_slot_event")
@@ -126,7 +127,7 @@ def test_interrupted_run_is_continued(app: Flask, client: Client, monkeypatch: p
     assert any(CANARY in dump_table(table).lower() for table in TABLES)
     with db.engine.begin() as connection:
         connection.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'retention.erase'"))
-    deliver()
+    run_jobs()
     assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
 
 
@@ -140,10 +141,10 @@ def test_concurrent_runs_erase_once(app: Flask, client: Client) -> None:
 
     def work(_: int) -> None:
         with app.app_context():
-            deliver()
+            run_jobs()
 
-    at_once(2, work)
-    deliver()
+    run_concurrently(2, work)
+    run_jobs()
     assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
     assert load_statistics(crowd) == before
     assert_books_agree()
@@ -164,5 +165,5 @@ def test_command_queues_the_jobs(app: Flask, client: Client) -> None:
     crowd = create_festival(client)
     end_event(crowd.event["id"], 401)
     assert app.test_cli_runner().invoke(args=["retention", "run"]).exit_code == 0
-    deliver()
+    run_jobs()
     assert not [table for table in TABLES if CANARY in dump_table(table).lower()]

@@ -101,7 +101,9 @@ ASKED: dict[str, Asking] = {
     ),
     f"GET {STOCK}/reports/files/{{token}}": Asking(named={"token": "report_token"}),
     "GET /api/merchant-activation/{token}": Asking(named={"token": "activation_token"}),
-    "POST /api/merchant-activation/{token}": Asking(applications.activation(), named={"token": "activation_token"}),
+    "POST /api/merchant-activation/{token}": Asking(
+        applications.build_activation_body(), named={"token": "activation_token"}
+    ),
     "GET /api/merchant-applications/docs/{token}": Asking(named={"token": "documents_token"}),
     "POST /api/merchant-applications/docs/{token}": Asking(
         form=lambda: {"identity": (BytesIO(applications.PDF), "identity.pdf")}, named={"token": "documents_token"}
@@ -112,12 +114,12 @@ ASKED: dict[str, Asking] = {
     "POST /api/merchant-applications/pay/{token}/payrail/verify-otp": Asking(
         {"code": applications.CODE}, named={"token": "pay_token"}
     ),
-    "POST /api/merchant-applications": Asking(applications.body()),
+    "POST /api/merchant-applications": Asking(applications.build_application_body()),
     "PATCH /api/merchant-applications/{applicationId}": Asking({"decision": "approved"}),
     "POST /api/merchant-applications/{applicationId}/links": Asking(
         {"purpose": "documents"}, named={"applicationId": "approvedId"}
     ),
-    "POST /api/events": Asking(events.body()),
+    "POST /api/events": Asking(events.build_event_body()),
     "POST /api/events/upload-cover": Asking(form=lambda: {"file": (picture(), "cover.png")}),
     "PATCH /api/events/{id}": Asking({"description": "Three nights by the river."}),
     "POST /api/events/{id}/merchant-invite": Asking({"businessName": "Kapana Corner", "email": "kapana@example.com"}),

@@ -12,13 +12,13 @@ from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.invitations.actions import invite_links
 from tests.factories import allocations
-from tests.factories.accounts import account, mails_to, signed_in
-from tests.factories.applications import LIST, applied
-from tests.factories.events import event, organiser
-from tests.factories.merchants import invited, merchant_account
-from tests.http import Client, data, problems, refusal
-from tests.races import at_once
-from tests.unguarded import without
+from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
+from tests.factories.applications import LIST, create_application
+from tests.factories.events import create_event, create_organiser_client
+from tests.factories.merchants import create_merchant_account, invite_merchants
+from tests.http import Client, data, list_problems, read_error
+from tests.races import run_concurrently
+from tests.unguarded import without_rules
 
 VICTIM = "victim@example.org"
 
@@ -45,28 +45,28 @@ def invite(owner: Client, made: dict[str, Any], **body: Any) -> Any:
 
 
 def test_an_address_is_invited_once_per_event(client: Client) -> None:
-    owner = organiser(client)
-    made = event(owner)
+    owner = create_organiser_client(client)
+    made = create_event(owner)
     first = data(invite(owner, made, message="Come!"), 201)
     assert (first["alreadyInvited"], first["mailed"]) == (False, True)
     for _ in range(30):
         again = data(invite(owner, made, message="Come again!"), 201)
         assert (again["slug"], again["alreadyInvited"], again["mailed"]) == (first["slug"], True, False)
         assert again["message"] == "Come!"
-    assert len(mails_to(VICTIM)) == 1
-    other = data(invite(owner, event(owner)), 201)
+    assert len(list_mails_to(VICTIM)) == 1
+    other = data(invite(owner, create_event(owner)), 201)
     assert other["alreadyInvited"] is False
 
 
 @pytest.mark.parametrize("over", ["revoked", "expired", "used"])
 def test_an_address_whose_invitation_is_over_may_be_invited_again(client: Client, over: str) -> None:
-    owner = organiser(client)
-    made = event(owner)
+    owner = create_organiser_client(client)
+    made = create_event(owner)
     first = data(invite(owner, made), 201)
     if over == "revoked":
         data(owner.post(f"/api/events/{made['id']}/merchant-invite", {"slug": first["slug"], "revoke": True}), 201)
     elif over == "used":
-        applied(client, inviteSlug=first["slug"])
+        create_application(client, inviteSlug=first["slug"])
     else:
         with transaction() as session:
             session.execute(text("UPDATE invite_link SET expires_at = now()"))
@@ -75,9 +75,9 @@ def test_an_address_whose_invitation_is_over_may_be_invited_again(client: Client
 
 
 def race_of_invitations(client: Client, callers: int) -> list[Any]:
-    owner = organiser(client)
-    made = event(owner)
-    return at_once(callers, lambda _: invite(owner, made))
+    owner = create_organiser_client(client)
+    made = create_event(owner)
+    return run_concurrently(callers, lambda _: invite(owner, made))
 
 
 def test_of_many_invitations_to_an_address_at_once_one_is_made(client: Client) -> None:
@@ -85,7 +85,7 @@ def test_of_many_invitations_to_an_address_at_once_one_is_made(client: Client) -
     assert {response.status_code for response in answers} == {201}
     assert [response.get_json()["data"]["alreadyInvited"] for response in answers].count(False) == 1
     assert len({response.get_json()["data"]["slug"] for response in answers}) == 1
-    assert count("SELECT count(*) FROM invite_link") == 1 and len(mails_to(VICTIM)) == 1
+    assert count("SELECT count(*) FROM invite_link") == 1 and len(list_mails_to(VICTIM)) == 1
 
 
 @pytest.mark.control
@@ -106,64 +106,64 @@ def test_without_the_index_many_would_be_made(client: Client, monkeypatch: pytes
         return session.scalars(statement).one(), True
 
     monkeypatch.setattr(invite_links, "_insert_or_find_link", look_first)
-    with without("uq_invite_link_invited"):
+    with without_rules("uq_invite_link_invited"):
         race_of_invitations(client, 32)
         assert count("SELECT count(*) FROM invite_link") > 1
 
 
 def test_a_recipient_gets_so_many_mails_a_day_from_one_sender(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, recipient=3)
-    owner = organiser(client)
-    answers = [invite(owner, event(owner)) for _ in range(4)]
+    owner = create_organiser_client(client)
+    answers = [invite(owner, create_event(owner)) for _ in range(4)]
     assert [response.status_code for response in answers] == [201, 201, 201, 429]
-    assert refusal(answers[3]) == (429, "MAIL_LIMIT_REACHED") and int(answers[3].headers["Retry-After"]) > 80_000
+    assert read_error(answers[3]) == (429, "MAIL_LIMIT_REACHED") and int(answers[3].headers["Retry-After"]) > 80_000
     assert answers[3].get_json()["data"]["recipients"] == [VICTIM]
-    assert len(mails_to(VICTIM)) == 3 and count("SELECT count(*) FROM invite_link") == 3
-    stranger = organiser(client)
-    data(invite(stranger, event(stranger)), 201)
+    assert len(list_mails_to(VICTIM)) == 3 and count("SELECT count(*) FROM invite_link") == 3
+    stranger = create_organiser_client(client)
+    data(invite(stranger, create_event(stranger)), 201)
 
 
 def test_a_batch_counts_with_every_mail_and_nothing_of_it_is_half_done(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limited(monkeypatch, sender=8)
-    block = allocations.block(client, total=100, quantity=50)
+    block = allocations.create_block(client, total=100, quantity=50)
     block.invite(*(f"guest{number}@example.org" for number in range(6)))
     people = [{"name": "Guest", "email": f"other{number}@example.org"} for number in range(3)]
     refused = block.post("invite", recipients=people)
-    assert refusal(refused) == (429, "MAIL_LIMIT_REACHED")
-    assert block.now()["available"] == 44 and mails_to("other0@example.org") == []
+    assert read_error(refused) == (429, "MAIL_LIMIT_REACHED")
+    assert block.now()["available"] == 44 and list_mails_to("other0@example.org") == []
     assert len(block.invite("last1@example.org", "last2@example.org")) == 2
 
 
 def test_five_hundred_at_once_are_five_hundred(client: Client) -> None:
-    block = allocations.block(client, total=600, quantity=500)
+    block = allocations.create_block(client, total=600, quantity=500)
     block.invite(*(f"guest{number}@example.org" for number in range(500)))
     assert count("SELECT hits FROM throttle WHERE key LIKE 'mails-sender:%'") == 500
 
 
 def test_merchants_of_the_directory_are_counted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, sender=2)
-    owner = organiser(client)
-    made = event(owner)
-    invited(owner, made["id"], merchant_account(), merchant_account())
-    body = {"merchantIds": [merchant_account().id]}
+    owner = create_organiser_client(client)
+    made = create_event(owner)
+    invite_merchants(owner, made["id"], create_merchant_account(), create_merchant_account())
+    body = {"merchantIds": [create_merchant_account().id]}
     refused = owner.post(f"/api/events/{made['id']}/directory-invites", body)
-    assert refusal(refused) == (429, "MAIL_LIMIT_REACHED")
+    assert read_error(refused) == (429, "MAIL_LIMIT_REACHED")
     assert count("SELECT count(*) FROM event_invite") == 2
 
 
 def sent_at_once(client: Client, callers: int) -> list[int]:
-    owner = organiser(client)
-    events = [event(owner) for _ in range(callers)]
-    return [item.status_code for item in at_once(callers, lambda number: invite(owner, events[number]))]
+    owner = create_organiser_client(client)
+    events = [create_event(owner) for _ in range(callers)]
+    return [item.status_code for item in run_concurrently(callers, lambda number: invite(owner, events[number]))]
 
 
 def test_the_limit_holds_for_many_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     limited(monkeypatch, recipient=5)
     answers = sent_at_once(client, 24)
     assert (answers.count(201), answers.count(429)) == (5, 19)
-    assert len(mails_to(VICTIM)) == 5
+    assert len(list_mails_to(VICTIM)) == 5
 
 
 @pytest.mark.control
@@ -188,49 +188,51 @@ def test_a_limit_that_is_read_before_it_is_counted_would_let_more_pass(
 
 
 def test_mail_for_an_event_of_an_unverified_organiser_is_refused_to_admins_too(client: Client) -> None:
-    made = event(organiser(client, verified=False))
-    admin = signed_in(client, account("admin"))
-    assert refusal(invite(admin, made)) == (409, "SENDER_NOT_VERIFIED")
+    made = create_event(create_organiser_client(client, verified=False))
+    admin = create_signed_in_client(client, create_account("admin"))
+    assert read_error(invite(admin, made)) == (409, "SENDER_NOT_VERIFIED")
 
 
 @pytest.mark.parametrize("field", ["message", "businessName", "stallType"])
 def test_no_text_of_an_invitation_holds_a_link(client: Client, field: str) -> None:
-    owner = organiser(client)
-    made = event(owner)
-    assert problems(invite(owner, made, **{field: "See win.example.com/x now"})) == {field: "link_not_allowed"}
-    assert problems(invite(owner, made, message="https://x.example", stallType="kapana.na")) == {
+    owner = create_organiser_client(client)
+    made = create_event(owner)
+    assert list_problems(invite(owner, made, **{field: "See win.example.com/x now"})) == {field: "link_not_allowed"}
+    assert list_problems(invite(owner, made, message="https://x.example", stallType="kapana.na")) == {
         "message": "link_not_allowed",
         "stallType": "link_not_allowed",
     }
-    body = {"merchantIds": [merchant_account().id], "message": "www.example.com"}
-    assert problems(owner.post(f"/api/events/{made['id']}/directory-invites", body)) == {"message": "link_not_allowed"}
+    body = {"merchantIds": [create_merchant_account().id], "message": "www.example.com"}
+    assert list_problems(owner.post(f"/api/events/{made['id']}/directory-invites", body)) == {
+        "message": "link_not_allowed"
+    }
     words = "St. John pays N$ 1.500, Fr. 12.Dez, 9 a.m.; write to office@kapana.com.na"
     assert data(invite(owner, made, **{field: words if field == "message" else words[:60]}), 201)["mailed"] is True
 
 
 def test_no_name_of_a_guest_is_a_link(client: Client) -> None:
-    block = allocations.block(client)
+    block = allocations.create_block(client)
     people = [{"name": "Anna", "email": "a@example.org"}, {"name": "Go to evil.shop", "email": "b@example.org"}]
-    assert problems(block.post("invite", recipients=people)) == {"recipients[1].name": "link_not_allowed"}
-    answer = allocations.claim(client, block.codes(1)[0], name="http://x.example")
-    assert problems(answer) == {"name": "link_not_allowed"}
-    made = applied(client, block.owner)
+    assert list_problems(block.post("invite", recipients=people)) == {"recipients[1].name": "link_not_allowed"}
+    answer = allocations.claim_slot(client, block.codes(1)[0], name="http://x.example")
+    assert list_problems(answer) == {"name": "link_not_allowed"}
+    made = create_application(client, block.owner)
     declined = {"decision": "declined", "declineReason": "see evil.shop"}
-    assert problems(block.owner.patch(f"{LIST}/{made['id']}", declined)) == {"declineReason": "link_not_allowed"}
+    assert list_problems(block.owner.patch(f"{LIST}/{made['id']}", declined)) == {"declineReason": "link_not_allowed"}
 
 
 def test_names_that_may_hold_a_domain_are_no_links_in_a_mail(client: Client) -> None:
-    owner = organiser(client)
-    data(invite(owner, event(owner, name="Party at evil.shop", venue="www.evil.shop")), 201)
-    (mail,) = mails_to(VICTIM)
+    owner = create_organiser_client(client)
+    data(invite(owner, create_event(owner, name="Party at evil.shop", venue="www.evil.shop")), 201)
+    (mail,) = list_mails_to(VICTIM)
     assert "evil.shop" not in mail["text"] + mail["html"] + mail["subject"]
     assert "evil.\u200bshop" in mail["text"]
 
 
 def test_an_account_sends_so_many_campaigns_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign_store, "CAMPAIGNS_PER_DAY", Rule("campaigns-a-day", 2, outgoing_mail.ONE_DAY))
-    owner = organiser(client)
-    path = f"/api/events/{event(owner)['id']}/notifications"
+    owner = create_organiser_client(client)
+    path = f"/api/events/{create_event(owner)['id']}/notifications"
     body = {
         "name": "Doors",
         "templateId": "blank",
@@ -244,6 +246,6 @@ def test_an_account_sends_so_many_campaigns_a_day(client: Client, monkeypatch: p
     draft = data(owner.post(f"{path}/broadcast", {**body, "sendNow": False}), 202)["campaignId"]
     for _ in range(2):
         data(owner.post(f"{path}/broadcast", body), 202)
-    assert refusal(owner.post(f"{path}/broadcast", body)) == (429, "MAIL_LIMIT_REACHED")
-    assert refusal(owner.patch(f"{path}/campaigns/{draft}", {"sendNow": True})) == (429, "MAIL_LIMIT_REACHED")
+    assert read_error(owner.post(f"{path}/broadcast", body)) == (429, "MAIL_LIMIT_REACHED")
+    assert read_error(owner.patch(f"{path}/campaigns/{draft}", {"sendNow": True})) == (429, "MAIL_LIMIT_REACHED")
     assert data(owner.get(f"{path}/campaigns/{draft}"))["status"] == "draft"

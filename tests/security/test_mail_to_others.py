@@ -10,10 +10,10 @@ from app.clients import dev_mailbox
 from app.core.transaction import transaction
 from app.merchants.models import Merchant
 from tests.factories import allocations
-from tests.factories.accounts import account, deliver, mails_to, signed_in
-from tests.factories.events import event, published
-from tests.factories.merchants import invited, merchant_account
-from tests.http import Client, data, refusal
+from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to, run_jobs
+from tests.factories.events import create_event, create_published_event
+from tests.factories.merchants import create_merchant_account, invite_merchants
+from tests.http import Client, data, read_error
 
 VICTIM = "victim@example.org"
 
@@ -29,18 +29,18 @@ def without_verified_address(who: Account) -> None:
 
 @pytest.fixture
 def organiser_account() -> Account:
-    return account("organiser")
+    return create_account("organiser")
 
 
 @pytest.fixture
 def owner(client: Client, app: object, organiser_account: Account) -> Client:
-    return signed_in(client, organiser_account)
+    return create_signed_in_client(client, organiser_account)
 
 
 def test_an_unverified_organiser_cannot_mail_others(client: Client, owner: Client, organiser_account: Account) -> None:
-    made = published(owner, ticketTypes=[{"name": "Pass", "priceMinor": 100, "quantity": 50}])
-    block = allocations.block(client, owner=owner, holder={"name": "Bank", "email": VICTIM})
-    merchant = merchant_account()
+    made = create_published_event(owner, ticketTypes=[{"name": "Pass", "priceMinor": 100, "quantity": 50}])
+    block = allocations.create_block(client, owner=owner, holder={"name": "Bank", "email": VICTIM})
+    merchant = create_merchant_account()
     without_verified_address(organiser_account)
     asked = [
         ("POST", f"/api/events/{made['id']}/merchant-invite", {"email": VICTIM, "message": "Look!"}),
@@ -53,24 +53,24 @@ def test_an_unverified_organiser_cannot_mail_others(client: Client, owner: Clien
         ("PATCH", f"/api/events/{made['id']}/inventory/reminder", {"recipients": [VICTIM], "enabled": True}),
         ("POST", f"/api/events/{made['id']}/inventory/reminder/trigger", {}),
     ]
-    found = {(method, path): refusal(owner.open(method, path, body)) for method, path, body in asked}
+    found = {(method, path): read_error(owner.open(method, path, body)) for method, path, body in asked}
     assert found == dict.fromkeys(found, (403, "EMAIL_NOT_VERIFIED"))
-    assert mails_to(VICTIM) == []
+    assert list_mails_to(VICTIM) == []
 
 
 def test_the_address_is_checked_before_the_body(owner: Client, organiser_account: Account) -> None:
-    made = event(owner)
+    made = create_event(owner)
     without_verified_address(organiser_account)
     answer = owner.post(f"/api/events/{made['id']}/merchant-invite", data=b"{", content_type="application/json")
-    assert refusal(answer) == (403, "EMAIL_NOT_VERIFIED")
+    assert read_error(answer) == (403, "EMAIL_NOT_VERIFIED")
 
 
 def test_payout_details_need_a_verified_address(client: Client) -> None:
-    who = merchant_account(verified=False)
-    me = signed_in(client, who)
+    who = create_merchant_account(verified=False)
+    me = create_signed_in_client(client, who)
     details = {"destination": "payrail", "msisdn": "+264811234567"}
     answer = me.patch("/api/merchants/me", {"payoutDetails": details, "settings": {}})
-    assert refusal(answer) == (403, "EMAIL_NOT_VERIFIED")
+    assert read_error(answer) == (403, "EMAIL_NOT_VERIFIED")
     assert data(me.patch("/api/merchants/me", {"payoutDetails": {}, "settings": {"language": "en"}}))
     with transaction() as session:
         assert all(row.payout_details is None for row in session.query(Merchant))
@@ -79,10 +79,10 @@ def test_payout_details_need_a_verified_address(client: Client) -> None:
 def test_mail_that_was_queued_does_not_leave_once_the_sender_is_unverified(
     client: Client, owner: Client, organiser_account: Account
 ) -> None:
-    made = published(owner)
-    block = allocations.block(client, owner=owner, holder={"name": "Bank", "email": VICTIM}, unitPriceMinor=500)
+    made = create_published_event(owner)
+    block = allocations.create_block(client, owner=owner, holder={"name": "Bank", "email": VICTIM}, unitPriceMinor=500)
     token = block.open_link()
-    invited(owner, made["id"], merchant_account(email=VICTIM))
+    invite_merchants(owner, made["id"], create_merchant_account(email=VICTIM))
     data(owner.post(f"/api/events/{made['id']}/merchant-invite", {"email": VICTIM}), 201)
     block.invite(VICTIM)
     data(owner.post(f"{block.path}/invoice/email", {}), 202)
@@ -90,8 +90,8 @@ def test_mail_that_was_queued_does_not_leave_once_the_sender_is_unverified(
     data(owner.patch(f"{stock}/reminder", {"recipients": [VICTIM]}))
     data(owner.post(f"{stock}/reminder/trigger"), 202)
     without_verified_address(organiser_account)
-    data(allocations.claim(client, token, email=VICTIM))
-    assert mails_to(VICTIM) == []
+    data(allocations.claim_slot(client, token, email=VICTIM))
+    assert list_mails_to(VICTIM) == []
     assert not any(message["to"] == VICTIM for message in dev_mailbox.list_messages())
 
 
@@ -99,7 +99,7 @@ def test_scheduled_mail_does_not_leave_from_an_unverified_sender(
     client: Client, owner: Client, organiser_account: Account
 ) -> None:
     """A stock digest, an alert and a campaign whose time comes after the address is no longer verified."""
-    made = published(owner)
+    made = create_published_event(owner)
     stock = f"/api/events/{made['id']}/inventory"
     data(owner.patch(f"{stock}/reminder", {"recipients": [VICTIM], "enabled": True}))
     beer = {
@@ -114,10 +114,10 @@ def test_scheduled_mail_does_not_leave_from_an_unverified_sender(
     }
     low = data(owner.post(f"{stock}/items", beer), 201)
     data(owner.post(f"{stock}/items/{low['id']}/adjust", {"delta": -6, "reason": "sold"}))
-    block = allocations.block(client, owner=owner)
-    data(allocations.claim(client, block.codes(1)[0], email=VICTIM))
-    deliver()
-    before = len(mails_to(VICTIM))
+    block = allocations.create_block(client, owner=owner)
+    data(allocations.claim_slot(client, block.codes(1)[0], email=VICTIM))
+    run_jobs()
+    before = len(list_mails_to(VICTIM))
     body = {
         "name": "News",
         "templateId": "blank",
@@ -140,5 +140,5 @@ def test_scheduled_mail_does_not_leave_from_an_unverified_sender(
         )
     without_verified_address(organiser_account)
     for _ in range(3):
-        deliver()
-    assert len(mails_to(VICTIM)) == before
+        run_jobs()
+    assert len(list_mails_to(VICTIM)) == before

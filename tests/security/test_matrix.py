@@ -19,7 +19,7 @@ from app.web.access import Access
 from tests.conftest import empty
 from tests.contract.document import Document
 from tests.contract.not_yet import NOT_YET
-from tests.http import Client, refusal
+from tests.http import Client, read_error
 from tests.security.expected import AREAS, CALLERS, EXPECTED, expectation
 from tests.security.requests import asking
 from tests.security.world import World, forget, go_back
@@ -80,7 +80,7 @@ def check_mail_to_others(operation: str) -> None:
 
 
 def outcome(answer: TestResponse) -> tuple[int, str] | None:
-    return None if 200 <= answer.status_code < 300 else refusal(answer)
+    return None if 200 <= answer.status_code < 300 else read_error(answer)
 
 
 def test_the_rules_know_every_operation_and_nothing_else(application: Flask) -> None:

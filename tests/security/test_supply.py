@@ -1,85 +1,70 @@
-"""The lists of what we are made of: fresh, complete, and the audit notices what it is there for."""
+"""What the service depends on: a bill of materials, licences, known vulnerabilities. Each command is run as `make` runs it."""
 
+import json
+import os
 import re
+import subprocess
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from pytest_httpserver import HTTPServer
 
-from supply import audit, licences, sbom
-from supply.locked import DEVELOPMENT, RUNTIME, Pin, pins
+from app.version import __version__
 
-PIN = Pin("flask", "3.1.3", None, ["0" * 64])
-
-
-def test_every_part_that_is_locked_is_read_with_its_hashes() -> None:
-    for file in (RUNTIME, DEVELOPMENT):
-        found = pins(file)
-        assert len(found) == len(re.findall(r"^[\w.-]+(?:\[[\w,-]+\])?==", file.read_text(), re.M)) > 40
-        assert all(item.hashes and item.wanted_by for item in found)
-        assert all(re.fullmatch("[0-9a-f]{64}", hash_) for pin in found for hash_ in pin.hashes)
+ROOT = Path(__file__).resolve().parents[2]
+LOCKED = re.compile(r"^([\w.-]+)(?:\[[\w,-]+\])?==(\S+)", re.M)
 
 
-def test_the_list_of_licences_is_fresh_and_all_are_allowed() -> None:
-    assert licences.PAGE.read_text() == licences.page(), "run: make docs"
-    assert audit.unlicensed(pins()) == []
+def make(target: str, **environment: str) -> CompletedProcess[str]:
+    return subprocess.run(
+        ["make", "-s", target], cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
 
 
-@pytest.mark.parametrize(
-    ("licence", "taken"),
-    [
-        ("MIT", True),
-        ("MPL-2.0 AND (Apache-2.0 OR MIT)", True),
-        ("Apache-2.0 OR BSD-3-Clause", True),
-        ("LGPL-3.0-only", True),
-        ("GPL-3.0-only", False),
-        ("AGPL-3.0-or-later", False),
-        ("MIT AND GPL-2.0-only", False),
-        ("GPL-2.0-only OR MIT", True),
-        ("not said", False),
-        ("Proprietary", False),
-    ],
-)
-def test_a_licence_that_we_do_not_take_is_noticed(licence: str, taken: bool) -> None:
-    assert audit.allowed(licence) is taken
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-observability.txt"])
+def test_every_dependency_is_locked_with_hashes(name: str) -> None:
+    locked = (ROOT / name).read_text()
+    blocks = re.split(r"^(?=[\w.-]+(?:\[[\w,-]+\])?==)", locked, flags=re.M)[1:]
+    assert len(blocks) > 10
+    assert [block.split()[0] for block in blocks if not re.search(r"--hash=sha256:[0-9a-f]{64}", block)] == []
 
 
-def test_the_bill_of_materials_holds_every_part_with_its_hashes_and_who_needs_it() -> None:
-    bill = sbom.document()
-    assert (bill["bomFormat"], bill["specVersion"], bill["version"]) == ("CycloneDX", "1.6", 1)
-    assert re.fullmatch(r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", bill["serialNumber"])
-    assert bill["metadata"]["component"]["bom-ref"] == sbom.OURSELVES
-    refs = [component["bom-ref"] for component in bill["components"]]
-    assert refs == [pin.purl for pin in pins()] and len(set(refs)) == len(refs)
+def test_the_bill_of_materials_lists_every_locked_dependency_with_hashes() -> None:
+    bill = json.loads(make("sbom").stdout)
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    assert bill["metadata"]["component"]["version"] == __version__
+    listed = {(component["name"], component["version"]) for component in bill["components"]}
+    assert listed == set(LOCKED.findall((ROOT / "requirements.txt").read_text()))
     for component in bill["components"]:
-        assert component["type"] == "library" and component["name"] and component["version"]
-        (files,) = component["externalReferences"]
-        assert files["type"] == "distribution" and files["url"].startswith("https://") and files["hashes"]
-        assert {it["alg"] for it in files["hashes"]} == {"SHA-256"}
-    edges = {dependency["ref"]: dependency["dependsOn"] for dependency in bill["dependencies"]}
-    assert set(edges) == {sbom.OURSELVES, *refs} and {to for edge in edges.values() for to in edge} == set(refs)
-    assert "pkg:pypi/flask@3.1.3" in edges[sbom.OURSELVES]
-    assert sbom.document() == bill
+        (source,) = component["externalReferences"]
+        assert {item["alg"] for item in source["hashes"]} == {"SHA-256"}
 
 
-def test_what_is_installed_is_what_is_locked() -> None:
-    assert audit.unlocked(pins()) == []
-    assert audit.unlocked([Pin("flask", "0.1", None)]) == [
-        "flask 0.1 has no hash in the lock file",
-        "flask is locked at 0.1, installed is 3.1.3: make run, make test",
-    ]
+def test_the_page_of_licences_is_fresh() -> None:
+    """Rows of dependencies that this machine does not need stay as they are."""
+    made = subprocess.run(["make", "-s", "-n", "docs"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = re.search(r"\.venv/bin/pip-licenses[^;]*", made)
+    assert command
+    printed = subprocess.run(command[0].split(), cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    rows = {tuple(line.replace(" ", "").split("|")) for line in printed.splitlines() if line.startswith("| ")}
+    page = (ROOT / "docs" / "licences.md").read_text()
+    assert rows and rows <= {tuple(line.replace(" ", "").split("|")) for line in page.splitlines()}, "run: make docs"
 
 
-def test_a_known_hole_is_told(httpserver: HTTPServer) -> None:
-    answers = {"results": [{}, {"vulns": [{"id": "PYSEC-2026-1"}]}]}
-    httpserver.expect_oneshot_request("/v1/querybatch", method="POST").respond_with_json(answers)
-    found = audit.holes([PIN, Pin("jinja2", "3.1.6", None)], httpserver.url_for("").rstrip("/"))
-    assert found == ["jinja2 3.1.6 has a known hole: PYSEC-2026-1"]
-    sent = httpserver.log[0][0].get_json()
-    assert sent["queries"][0] == {"package": {"purl": "pkg:pypi/flask@3.1.3"}}
+def test_a_licence_that_is_not_allowed_is_an_error() -> None:
+    command = [".venv/bin/pip-licenses", "--allow-only", "MIT", "--packages", "flask"]
+    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and "Flask" in refused.stderr
 
 
-def test_silence_is_no_answer(httpserver: HTTPServer, tmp_path: Path) -> None:
-    httpserver.expect_request("/v1/querybatch").respond_with_data("away", status=503)
-    assert "could not be asked" in audit.holes([PIN], httpserver.url_for("").rstrip("/"))[0]
-    assert "could not be asked" in audit.holes([PIN], "http://localhost:1")[0]
+def test_a_known_vulnerability_fails_the_audit(httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/v1/query", method="POST").respond_with_json(
+        {"vulns": [{"id": "PYSEC-2026-1", "summary": "", "affected": [], "modified": "2026-01-01T00:00:00Z"}]}
+    )
+    audit = make("audit", PIP_AUDIT_OSV_URL=httpserver.url_for("/v1/query"))
+    assert audit.returncode != 0 and "PYSEC-2026-1" in audit.stdout
+
+
+def test_the_audit_fails_without_an_answer() -> None:
+    assert make("audit", PIP_AUDIT_OSV_URL="http://localhost:1/v1/query").returncode != 0

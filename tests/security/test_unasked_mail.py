@@ -10,7 +10,7 @@ from app.clients import dev_mailbox
 from app.clients.mail import Message
 from app.core.jobs import Run, Transient
 from app.core.throttle import Rule
-from tests.factories.accounts import account, mails_to
+from tests.factories.accounts import create_account, list_mails_to
 
 GUEST = "guest@example.org"
 
@@ -39,18 +39,18 @@ def send(sender: str, number: int, *, attempt: int = 1) -> None:
 
 
 def test_one_address_gets_so_many_a_day_from_one_sender() -> None:
-    first, second = (account("organiser").id for _ in range(2))
+    first, second = (create_account("organiser").id for _ in range(2))
     for number in range(5):
         send(first, number)
-    assert len(mails_to(GUEST)) == 3
+    assert len(list_mails_to(GUEST)) == 3
     send(second, 9)
-    assert len(mails_to(GUEST)) == 4
+    assert len(list_mails_to(GUEST)) == 4
 
 
 def test_tickets_leave_when_the_mail_server_is_back_however_often_they_were_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sender = account("organiser").id
+    sender = create_account("organiser").id
 
     def unavailable(*_: Any, **__: Any) -> None:
         raise Transient("no mail server")
@@ -63,5 +63,5 @@ def test_tickets_leave_when_the_mail_server_is_back_however_often_they_were_trie
                     send(sender, number, attempt=attempt)
     for number in range(3):
         send(sender, number, attempt=7)
-    assert len(mails_to(GUEST)) == 3
+    assert len(list_mails_to(GUEST)) == 3
     assert len(dev_mailbox.list_messages()) == 3

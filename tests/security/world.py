@@ -11,7 +11,7 @@ from app.accounts.models import Account
 from app.core.db import db
 from app.core.transaction import transaction
 from tests.factories import allocations, applications, crew, events, merchants, payouts
-from tests.factories.accounts import account, deliver, newest_code, sign_in
+from tests.factories.accounts import create_account, find_newest_code, run_jobs, sign_in
 from tests.http import Client, data
 from tests.security.requests import MESSAGE, picture
 
@@ -61,7 +61,7 @@ class World:
             connection.execute(text(statement), {"id": self.ids[role]})
 
     def caller(self, name: str, role: str, **details: Any) -> Account:
-        who = account(role, **details)
+        who = create_account(role, **details)
         self.callers[name] = self.client.as_(sign_in(self.client, who.email)["accessToken"])
         self.ids[name] = who.id
         return who
@@ -75,19 +75,21 @@ class World:
         self.things["unverified_email"] = self.caller("new_organiser", "organiser", verified=False).email
         for tier in ("analyst", "support", "admin", "super_admin"):
             self.caller(tier, "admin", admin_tier=tier)
-        gone = account("admin", roles=ALL_ROLES)
+        gone = create_account("admin", roles=ALL_ROLES)
         session = sign_in(self.client, gone.email)
         data(self.client.post("/api/auth/logout", {"refreshToken": session["refreshToken"]}))
         self.callers["ended"] = self.client.as_(session["accessToken"])
-        spare = account("customer")
+        spare = create_account("customer")
         self.things["refresh_token"] = sign_in(self.client, spare.email)["refreshToken"]
 
     def _event(self) -> None:
         owner = self.callers["organiser"]
-        block = allocations.block(self.client, owner=owner, quantity=20, holder={"name": "Bank", "email": "b@bank.na"})
-        other = allocations.another(block)
+        block = allocations.create_block(
+            self.client, owner=owner, quantity=20, holder={"name": "Bank", "email": "b@bank.na"}
+        )
+        other = allocations.create_another_block(block)
         claimed, claim_token = block.codes(2)
-        slot = data(allocations.claim(self.client, claimed))["slotId"]
+        slot = data(allocations.claim_slot(self.client, claimed))["slotId"]
         pack = data(owner.post(f"{block.path}/packs", {"count": 1}), 202)["id"]
         assert owner.get(f"{block.path}/invoice.pdf").status_code == 200, "opening it issues it"
         cover = data(
@@ -96,7 +98,7 @@ class World:
             ),
             201,
         )["url"]
-        foreign = events.published(self.callers["other_organiser"])
+        foreign = events.create_published_event(self.callers["other_organiser"])
         draft = data(owner.post(f"/api/events/{block.event['id']}/notifications/broadcast", MESSAGE), 202)
         self.things |= {
             "eventId": block.event["id"],
@@ -113,7 +115,7 @@ class World:
             "campaignId": draft["campaignId"],
         }
         self._stock()
-        deliver()
+        run_jobs()
 
     def _stock(self) -> None:
         owner, path = self.callers["organiser"], f"/api/events/{self.things['eventId']}/inventory"
@@ -121,23 +123,25 @@ class World:
         item = data(owner.post(f"{path}/items", {"name": "Lager", "sku": "BEE-1", "supplier": "B", **low}), 201)
         (order,) = data(owner.post(f"{path}/reorder/apply"))["orders"]
         job = data(owner.get(f"{path}/reports?format=pdf"), 202)["jobId"]
-        deliver()
+        run_jobs()
         report = data(owner.get(f"{path}/reports?jobId={job}"))["downloadUrl"]
         self.things |= {"itemId": item["id"], "orderId": order["id"], "report_token": report.rpartition("/")[2]}
 
     def _stall(self) -> None:
         owner, event = self.callers["organiser"], self.things["eventId"]
-        me, who = payouts.earner(self.client, 100_000)
-        other, _ = payouts.earner(self.client, 100_000)
+        me, who = payouts.create_earning_merchant(self.client, 100_000)
+        other, _ = payouts.create_earning_merchant(self.client, 100_000)
         self.callers |= {"merchant": me, "other_merchant": other}
         self.ids["merchant"] = who.id
-        new = merchants.merchant_account(verified=False)
+        new = merchants.create_merchant_account(verified=False)
         self.callers["new_merchant"] = self.client.as_(sign_in(self.client, new.email)["accessToken"])
-        merchants.answered(me, merchants.invited(owner, event, who)["invited"][0]["inviteId"])
-        pending = merchants.invited(owner, events.published(owner)["id"], who)["invited"][0]["inviteId"]
+        merchants.answer_invitation(me, merchants.invite_merchants(owner, event, who)["invited"][0]["inviteId"])
+        pending = merchants.invite_merchants(owner, events.create_published_event(owner)["id"], who)["invited"][0][
+            "inviteId"
+        ]
         path = f"/api/merchants/me/events/{event}/crew"
-        (member,) = crew.put(me, path, {"name": "Selma"})
-        payout = payouts.requested(me, 100, mode="schedule", scheduledFor="2026-12-24")
+        (member,) = crew.replace_crew(me, path, {"name": "Selma"})
+        payout = payouts.request_payout(me, 100, mode="schedule", scheduledFor="2026-12-24")
         slug = data(owner.post(f"/api/events/{event}/merchant-invite", {"businessName": "Braai"}), 201)
         self.things |= {
             "inviteId": pending,
@@ -145,44 +149,44 @@ class World:
             "shift_code": member["shiftCode"],
             "payoutId": payout["id"],
             "slug": slug["slug"],
-            "uninvited": merchants.merchant_account().id,
+            "uninvited": merchants.create_merchant_account().id,
         }
 
     def _applications(self) -> None:
         owner, event = self.callers["organiser"], self.things["eventId"]
-        mine = applications.applied(self.callers["merchant"], eventId=event)
-        approved = applications.applied(self.client, eventId=event)
-        applications.decided(owner, approved)
-        documents, pay = applications.link("documents"), applications.link("pay")
-        data(applications.upload(self.client, documents, "identity"))
+        mine = applications.create_application(self.callers["merchant"], eventId=event)
+        approved = applications.create_application(self.client, eventId=event)
+        applications.decide_application(owner, approved)
+        documents, pay = applications.find_mailed_token("documents"), applications.find_mailed_token("pay")
+        data(applications.upload_documents(self.client, documents, "identity"))
         data(self.client.post(f"{applications.LIST}/pay/{pay}"))
         shown = data(owner.get(f"{applications.LIST}/{approved['id']}"))["documents"][0]["url"]
         email = "ready@example.com"
-        free = applications.applied(self.client, eventId=event, amountMinor=0, email=email)
-        applications.decided(owner, free, documentsRequired=[])
+        free = applications.create_application(self.client, eventId=event, amountMinor=0, email=email)
+        applications.decide_application(owner, free, documentsRequired=[])
         self.things |= {
             "applicationId": mine["id"],
             "approvedId": approved["id"],
             "documents_token": documents,
             "pay_token": pay,
             "file_token": shown.rpartition("/")[2],
-            "activation_token": applications.link("activate", email),
+            "activation_token": applications.find_mailed_token("activate", email),
         }
 
     def _passwords(self) -> None:
-        newcomer, forgetful = "newcomer@example.com", account("customer").email
+        newcomer, forgetful = "newcomer@example.com", create_account("customer").email
         body = {"email": newcomer, "password": "a quiet evening", "firstName": "N", "lastName": "C"}
         data(self.client.post("/api/auth/register/customer", body), 201)
         customer = self.things["customer_email"]
         for email in (forgetful, customer):
             data(self.client.post("/api/auth/password-reset/request", {"email": email}))
-        sent = {"email": customer, "code": newest_code(customer)}
+        sent = {"email": customer, "code": find_newest_code(customer)}
         token = data(self.client.post("/api/auth/password-reset/verify", sent))["resetToken"]
         self.things |= {
             "newcomer": newcomer,
-            "newcomer_code": newest_code(newcomer),
+            "newcomer_code": find_newest_code(newcomer),
             "forgetful": forgetful,
-            "reset_code": newest_code(forgetful),
+            "reset_code": find_newest_code(forgetful),
             "reset_token": token,
         }
 

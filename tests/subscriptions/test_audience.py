@@ -10,7 +10,7 @@ from app.core.db import db
 from app.core.transaction import transaction
 from app.subscriptions import actions, suppression
 from app.subscriptions.unsubscribe_links import UnsubscribeTarget
-from tests.factories.accounts import account, customer
+from tests.factories.accounts import create_account, create_customer
 
 EMAIL = "frieda@guest.example"
 
@@ -20,7 +20,7 @@ def evaluate_condition(condition: str, **values: Any) -> bool:
 
 
 def test_unsubscribed_from_one_organiser_or_all(app: Flask) -> None:
-    organiser_id, other_organiser_id = account("organiser").id, account("organiser").id
+    organiser_id, other_organiser_id = create_account("organiser").id, create_account("organiser").id
     condition = suppression.is_unsubscribed_sql("CAST(:address AS text)", "CAST(:organiser AS text)")
 
     def is_unsubscribed(organiser: str, address: str = EMAIL) -> bool:
@@ -40,7 +40,7 @@ def test_unsubscribed_from_one_organiser_or_all(app: Flask) -> None:
 
 
 def test_disabled_channel_condition(app: Flask) -> None:
-    subscriber = account(email=EMAIL)
+    subscriber = create_account(email=EMAIL)
     with transaction() as session:
         session.execute(
             text(
@@ -57,7 +57,7 @@ def test_disabled_channel_condition(app: Flask) -> None:
 
 
 def test_suppressed_address_and_device_conditions(app: Flask) -> None:
-    subscriber = customer()
+    subscriber = create_customer()
     with transaction() as session:
         session.execute(
             text("INSERT INTO suppression (channel, address, reason) VALUES ('email', :address, '550')"),
@@ -84,7 +84,7 @@ def test_suppressed_address_and_device_conditions(app: Flask) -> None:
 )
 def test_conditions_use_hashes_for_a_whole_audience(app: Flask, condition: str) -> None:
     """A lookup for each of 100,000 people would take half a second."""
-    organiser = account("organiser").id
+    organiser = create_account("organiser").id
     with transaction() as session:
         for statement in (
             "INSERT INTO unsubscribe (id, address, organiser_id) SELECT lpad(n::text, 24, '0'), n || '@a.example', :o "

@@ -14,7 +14,7 @@ from app.clients.mail import send
 from app.clients.message import Message
 from app.subscriptions.emails import CampaignSender, render_campaign_email
 from app.subscriptions.unsubscribe_links import build_unsubscribe_links
-from tests.smtp_sink import Sink, running
+from tests.smtp_sink import Sink, run_smtp_sink
 
 ORGANISER = "6565a1f0c3d2e1b0a9f8e7d6"
 TO = "ndapewa@kitchen.example"
@@ -34,7 +34,7 @@ def settings(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def sink(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sink]:
-    with running() as smtp_sink:
+    with run_smtp_sink() as smtp_sink:
         monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], SMTP_URL=smtp_sink.url))
         yield smtp_sink
         smtp.close_connections()

@@ -12,17 +12,17 @@ from app.core.errors import StaleVersion
 from app.core.transaction import transaction
 from app.subscriptions import actions, queries
 from app.subscriptions.unsubscribe_links import UnsubscribeTarget
-from tests.factories.accounts import account, customer
+from tests.factories.accounts import create_account, create_customer
 from tests.factories.subscriptions import list_devices, list_unsubscriptions
-from tests.races import at_once
-from tests.unguarded import without
+from tests.races import run_concurrently
+from tests.unguarded import without_rules
 
 CONCURRENT_CALLS = 64
 EMAIL = "frieda@guest.example"
 
 
 def caller() -> Caller:
-    return build_caller(customer())
+    return build_caller(create_customer())
 
 
 def with_app_context(app: Flask, call: Any) -> Any:
@@ -39,9 +39,11 @@ def with_app_context(app: Flask, call: Any) -> Any:
 
 
 def test_concurrent_unsubscribes_make_one_row(app: Flask) -> None:
-    organiser = account("organiser").id
-    at_once(CONCURRENT_CALLS, with_app_context(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser))))
-    at_once(
+    organiser = create_account("organiser").id
+    run_concurrently(
+        CONCURRENT_CALLS, with_app_context(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser)))
+    )
+    run_concurrently(
         CONCURRENT_CALLS,
         with_app_context(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, organiser), from_all=True)),
     )
@@ -50,18 +52,18 @@ def test_concurrent_unsubscribes_make_one_row(app: Flask) -> None:
 
 @pytest.mark.control
 def test_without_unique_constraint_there_are_many_rows(app: Flask) -> None:
-    with without("uq_unsubscribe_address_organiser_id"):
-        at_once(8, with_app_context(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, None))))
+    with without_rules("uq_unsubscribe_address_organiser_id"):
+        run_concurrently(8, with_app_context(app, lambda _: actions.unsubscribe(UnsubscribeTarget(EMAIL, None))))
         assert len(list_unsubscriptions()) == 8
 
 
 def test_concurrent_unsubscribe_and_resubscribe_leave_at_most_one_row(app: Flask) -> None:
-    target = UnsubscribeTarget(EMAIL, account("organiser").id)
+    target = UnsubscribeTarget(EMAIL, create_account("organiser").id)
 
     def change(number: int) -> None:
         (actions.unsubscribe if number % 2 else actions.resubscribe)(target)
 
-    at_once(CONCURRENT_CALLS, with_app_context(app, change))
+    run_concurrently(CONCURRENT_CALLS, with_app_context(app, change))
     assert len(list_unsubscriptions()) <= 1
 
 
@@ -69,7 +71,7 @@ def count_devices_after_race(app: Flask, owner: Caller) -> int:
     """The number of devices of an account after 64 concurrent registrations."""
     for number in range(actions.MAX_DEVICES):
         actions.register_device(caller=owner, token=f"old-{number}", platform="ios")
-    at_once(
+    run_concurrently(
         CONCURRENT_CALLS,
         with_app_context(
             app, lambda number: actions.register_device(caller=owner, token=f"new-{number}", platform="ios")
@@ -95,7 +97,7 @@ def test_without_account_lock_device_limit_is_exceeded(app: Flask, monkeypatch: 
 
 def test_token_registered_concurrently_has_one_owner(app: Flask) -> None:
     people = [caller() for _ in range(8)]
-    registrations = at_once(
+    registrations = run_concurrently(
         CONCURRENT_CALLS,
         with_app_context(
             app, lambda number: actions.register_device(caller=people[number % 8], token="shared", platform="ios")
@@ -115,7 +117,7 @@ def test_swapping_devices_does_not_deadlock(app: Flask) -> None:
         owner, token_prefix = (first_owner, "second") if number % 2 else (second_owner, "first")
         actions.register_device(caller=owner, token=f"{token_prefix}-{number % actions.MAX_DEVICES}", platform="ios")
 
-    at_once(CONCURRENT_CALLS, with_app_context(app, swap))
+    run_concurrently(CONCURRENT_CALLS, with_app_context(app, swap))
     owners = [owner for owner, _ in list_devices()]
     assert all(owners.count(item.id) <= actions.MAX_DEVICES for item in (first_owner, second_owner))
 
@@ -132,7 +134,7 @@ def count_accepted_changes(app: Flask, owner: Caller) -> int:
             return False
         return True
 
-    return sum(at_once(16, with_app_context(app, change)))
+    return sum(run_concurrently(16, with_app_context(app, change)))
 
 
 def test_one_of_concurrent_changes_of_a_version_succeeds(app: Flask) -> None:

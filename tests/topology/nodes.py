@@ -18,7 +18,7 @@ import orjson
 
 from app.config import Settings
 from tests.deploy.proxy import Answer, Proxy, proxy, read
-from tests.factories.events import body
+from tests.factories.events import build_event_body
 from tests.faults.cluster import wait_until
 from tests.faults.service import OURS, ROOT, WEB, free_port, kept_open, until_ready
 from tests.leaks.ledger import RUN
@@ -151,7 +151,7 @@ class Traffic(Writers):
     def write(self, key: str) -> Attempt:
         self.under_way[key] = began = time.monotonic()
         sent = {"Content_Type": "application/json", "Authorization": f"Bearer {self.token}", "Idempotency_Key": key}
-        answer = self._asked("POST", "/api/events", orjson.dumps(body(name=key)), **sent)
+        answer = self._asked("POST", "/api/events", orjson.dumps(build_event_body(name=key)), **sent)
         made = answer.json["data"]["id"] if answer and answer.status == 201 else None
         del self.under_way[key]
         return Attempt(key, made, began, time.monotonic())

@@ -184,7 +184,7 @@ class Server:
 @cache
 def schema(programs: Path) -> bytes:
     """What the migrations make, as they have made it for this run already."""
-    template = stores.named(os.environ[stores.DATABASE], os.environ[stores.TEMPLATE])
+    template = stores.set_database(os.environ[stores.DATABASE], os.environ[stores.TEMPLATE])
     words = connect_arguments(template)
     known = {"host": "-h", "port": "-p", "user": "-U"}
     where = [part for name, flag in known.items() if words.get(name) for part in (flag, str(words[name]))]

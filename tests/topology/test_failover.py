@@ -13,7 +13,7 @@ import pytest
 
 from app.core.db import db
 from tests import stores
-from tests.factories.accounts import account, sign_in
+from tests.factories.accounts import create_account, sign_in
 from tests.faults.cluster import wait_until
 from tests.faults.service import WEB, call, free_port, started, until_ready
 from tests.http import Client
@@ -46,7 +46,7 @@ def service(folder: Path, worker: str, addresses: dict[str, str]) -> Iterator[Wr
     direct = addresses.get("DATABASE_DIRECT_URL", addresses["DATABASE_URL"])
     app = app_for(database_url=direct, redis_url=redis, data_dir=folder)
     with app.app_context():
-        token = sign_in(Client(app.test_client()), account("organiser").email)["accessToken"]
+        token = sign_in(Client(app.test_client()), create_account("organiser").email)["accessToken"]
         db.session.remove()
         db.engine.dispose()
     base, log = f"http://127.0.0.1:{port}", folder / "log"

@@ -74,8 +74,8 @@ def blank(worker: str) -> Iterator[str]:
     name = f"blank_{worker}_{os.getpid()}"
     with plain(os.environ[stores.DATABASE]) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
-    yield stores.named(os.environ[stores.DATABASE], name)
-    stores.drop(stores.named(os.environ[stores.DATABASE], name))
+    yield stores.set_database(os.environ[stores.DATABASE], name)
+    stores.drop(stores.set_database(os.environ[stores.DATABASE], name))
 
 
 @pytest.fixture

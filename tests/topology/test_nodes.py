@@ -14,12 +14,12 @@ from app.core.db import db
 from app.core.outbox import Outbox, OutboxAttempt, enqueue_many
 from app.core.outbox.tuning import Tuning
 from app.core.transaction import transaction
-from tests.factories.accounts import account, sign_in
-from tests.factories.events import body
+from tests.factories.accounts import create_account, sign_in
+from tests.factories.events import build_event_body
 from tests.faults import jobs
 from tests.faults.cluster import Cluster, PrivateRedis, Sink, kill, settled, wait_until
 from tests.http import Client
-from tests.races import at_once
+from tests.races import run_concurrently
 from tests.topology.conftest import needs
 from tests.topology.nodes import Pair
 from tests.topology.writers import asked
@@ -73,13 +73,13 @@ def test_work_of_two_nodes_is_done_once(app: Flask, tmp_path: Path) -> None:
 
 @needs("nginx")
 def test_a_key_counts_on_every_node(app: Flask, two: Pair) -> None:
-    token = sign_in(Client(app.test_client()), account("organiser").email)["accessToken"]
+    token = sign_in(Client(app.test_client()), create_account("organiser").email)["accessToken"]
 
     def go(number: int) -> tuple[int, dict[str, Any]]:
         key = f"two-nodes-{number // 2}"
-        return asked(two.nodes[number % 2].base, "/api/events", token, key, body(name=key))
+        return asked(two.nodes[number % 2].base, "/api/events", token, key, build_event_body(name=key))
 
-    answers = at_once(2 * KEYS, go)
+    answers = run_concurrently(2 * KEYS, go)
     again = [go(number) for number in range(2 * KEYS)]
     assert {status for status, _ in answers} <= {201, 409}
     ids = [answer["data"]["id"] for status, answer in again if status == 201]

@@ -7,7 +7,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.core.db import db
-from tests.factories.accounts import account, sign_in
+from tests.factories.accounts import create_account, sign_in
 from tests.faults.cluster import wait_until
 from tests.http import Client
 from tests.topology.conftest import needs
@@ -19,7 +19,7 @@ pytestmark = needs("nginx")
 
 @pytest.fixture
 def traffic(app: Flask, two: Pair) -> Traffic:
-    token = sign_in(Client(app.test_client()), account("organiser").email)["accessToken"]
+    token = sign_in(Client(app.test_client()), create_account("organiser").email)["accessToken"]
     return Traffic(two, token)
 
 

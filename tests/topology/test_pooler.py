@@ -20,13 +20,13 @@ from app.inventory import movement_sql
 from app.web.streams.pg_listener import NotificationListener
 from tests import stores
 from tests.conftest import empty
-from tests.factories.accounts import deliver
-from tests.factories.events import changed, organiser, published
+from tests.factories.accounts import run_jobs
+from tests.factories.events import create_organiser_client, create_published_event, update_event
 from tests.factories.inventory import Stock
 from tests.faults.service import kept_open
 from tests.http import Client, data
 from tests.observing.ward import found
-from tests.races import at_once
+from tests.races import run_concurrently
 from tests.settings import app_for, settings_for
 from tests.topology.conftest import needs
 from tests.topology.pooler import SHIPPED, pooler
@@ -63,8 +63,8 @@ def app(worker: str, addresses: tuple[str, str], tmp_path: Path) -> Iterator[Fla
 
 
 def test_sixteen_callers_share_three_connections(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    made = published(owner)
+    owner = create_organiser_client(client)
+    made = create_published_event(owner)
 
     def go(number: int) -> set[int]:
         statuses = set()
@@ -79,7 +79,7 @@ def test_sixteen_callers_share_three_connections(app: Flask, client: Client) -> 
             }
         return statuses
 
-    assert set().union(*at_once(16, go)) == {200, 201}
+    assert set().union(*run_concurrently(16, go)) == {200, 201}
     assert db.session.execute(text("SELECT count(*) FROM event")).scalar() == 1 + 16 * 6
     with db.engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM pg_prepared_statements")).scalar() == 0
@@ -111,7 +111,7 @@ def test_with_prepared_statements_they_would_meet_each_others(
                     fetch_row(f"SELECT %s::int + {turn % 7}", (number,))
 
         with pytest.raises(psycopg.Error, match="prepared statement"):
-            at_once(8, go)
+            run_concurrently(8, go)
 
 
 def test_imports_exports_and_work_go_through_it(app: Flask, client: Client) -> None:
@@ -121,7 +121,7 @@ def test_imports_exports_and_work_go_through_it(app: Flask, client: Client) -> N
     assert data(stock.sheet(sheet))["created"] == 299
     exported = stock.owner.get(f"{stock.path}/export.csv").get_data(as_text=True)
     assert exported.count("\n") == 300
-    deliver()
+    run_jobs()
     lease_expiry.expire_leases(get_tuning())
     assert db.session.query(Outbox).filter(Outbox.state == "ready").count() == 0
 
@@ -161,9 +161,9 @@ def test_the_doctor_looks_through_the_pooler(app: Flask) -> None:
 
 
 def test_what_is_changed_through_it_shows(app: Flask, client: Client) -> None:
-    owner = organiser(client)
-    made = published(owner)
-    changed(owner, made, name="Renamed")
+    owner = create_organiser_client(client)
+    made = create_published_event(owner)
+    update_event(owner, made, name="Renamed")
     assert data(client.get(f"/api/events/public/{made['id']}"))["name"] == "Renamed"
 
 
@@ -180,4 +180,5 @@ def test_a_replica_is_compared_with_the_primary_itself(addresses: tuple[str, str
     settings = settings_for(
         database_url=pooled, redis_url="redis://r", DATABASE_DIRECT_URL=direct, DATABASE_REPLICA_URL=direct
     )
-    assert Replica(settings).urls == (direct, direct)
+    replica = Replica(settings)
+    assert (replica.primary_url, replica.url) == (direct, direct)

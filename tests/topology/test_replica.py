@@ -13,10 +13,10 @@ from app.core.replica import Replica
 from app.core.transaction import transaction
 from app.web import response_cache
 from tests.factories.accounts import sign_in
-from tests.factories.events import changed, event, organiser, published
+from tests.factories.events import create_event, create_organiser_client, create_published_event, update_event
 from tests.faults.cluster import wait_until
 from tests.http import Client, data
-from tests.timing import timely
+from tests.timing import assert_in_time
 from tests.topology.conftest import STALENESS, Site, site_of
 from tests.topology.postgres import Server
 
@@ -24,7 +24,7 @@ SHEET = "sku,name,parLevel,minOrderQty,reorderLevel,onHand,reserved,damaged\nBEE
 
 
 def test_public_reads_come_from_the_replica(site: Site) -> None:
-    made = published(organiser(site.client))
+    made = create_published_event(create_organiser_client(site.client))
     site.follows()
     read = site.reads()
     assert site.name_of(made) == made["name"]
@@ -36,7 +36,7 @@ def test_public_reads_come_from_the_replica(site: Site) -> None:
 
 
 def test_a_public_read_is_behind_by_no_more_than_is_allowed(site: Site) -> None:
-    made = published(organiser(site.client))
+    made = create_published_event(create_organiser_client(site.client))
     site.follows()
     site.replica.stand_still()
     site.rename_elsewhere(made, "Renamed")
@@ -56,8 +56,8 @@ def test_a_replica_that_is_late_on_purpose_is_read_while_it_is_fresh_enough(
     site: Site, behind: float, used: bool
 ) -> None:
     """`recovery_min_apply_delay`: every commit comes that much later. Who is signed in never meets it."""
-    owner = organiser(site.client)
-    made = published(owner)
+    owner = create_organiser_client(site.client)
+    made = create_published_event(owner)
     site.follows()
     with site.replica.late_by(behind):
         for number in range(2):
@@ -65,7 +65,7 @@ def test_a_replica_that_is_late_on_purpose_is_read_while_it_is_fresh_enough(
             since = time.monotonic()
             assert site.name_of(made, owner, fresh=False) == f"Renamed {number}", "they read their own writes"
             wait_until(lambda name=f"Renamed {number}": site.name_of(made) == name, 10)
-            timely(time.monotonic() - since <= STALENESS + 0.2)
+            assert_in_time(time.monotonic() - since <= STALENESS + 0.2)
         read = site.reads()
         site.name_of(made)
         assert bool(read) is used
@@ -76,7 +76,7 @@ def test_without_looking_at_it_the_replica_would_be_read_however_old_it_is(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The negative control."""
-    made = published(organiser(site.client))
+    made = create_published_event(create_organiser_client(site.client))
     site.follows()
     site.replica.stand_still()
     site.rename_elsewhere(made, "Renamed")
@@ -86,12 +86,12 @@ def test_without_looking_at_it_the_replica_would_be_read_however_old_it_is(
 
 
 def test_what_was_changed_on_this_machine_shows_at_once_to_everybody(site: Site) -> None:
-    owner = organiser(site.client)
-    made = published(owner)
+    owner = create_organiser_client(site.client)
+    made = create_published_event(owner)
     site.follows()
     site.replica.stand_still()
     assert site.name_of(made, fresh=False) == made["name"]
-    changed(owner, made, name="Renamed here")
+    update_event(owner, made, name="Renamed here")
     assert site.following.is_fresh_since(0), "the replica is fresh enough for what was not changed here"
     assert site.name_of(made, fresh=False) == "Renamed here", "what was kept is dropped, and not kept anew from before"
     assert [item["name"] for item in data(site.client.get("/api/events/public/discover"))["events"]] == ["Renamed here"]
@@ -100,18 +100,18 @@ def test_what_was_changed_on_this_machine_shows_at_once_to_everybody(site: Site)
 @pytest.mark.control
 def test_without_the_moment_of_the_change_it_would_not(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control."""
-    owner = organiser(site.client)
-    made = published(owner)
+    owner = create_organiser_client(site.client)
+    made = create_published_event(owner)
     site.follows()
     site.replica.stand_still()
     monkeypatch.setattr(cache_invalidation, "changed_at", lambda *_: 0.0)
-    changed(owner, made, name="Renamed here")
+    update_event(owner, made, name="Renamed here")
     assert site.name_of(made) == made["name"]
 
 
 def test_whoever_is_signed_in_reads_his_writes_wherever_he_made_them(site: Site) -> None:
-    owner = organiser(site.client)
-    made = published(owner)
+    owner = create_organiser_client(site.client)
+    made = create_published_event(owner)
     site.follows()
     site.replica.stand_still()
     site.rename_elsewhere(made, "Renamed")
@@ -122,8 +122,8 @@ def test_whoever_is_signed_in_reads_his_writes_wherever_he_made_them(site: Site)
 @pytest.mark.control
 def test_with_what_was_kept_for_him_he_would_not(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: an answer of a moment ago, made on this node before they wrote on the other one."""
-    owner = organiser(site.client)
-    made = published(owner)
+    owner = create_organiser_client(site.client)
+    made = create_published_event(owner)
     monkeypatch.setattr(response_cache, "_build_key", lambda: "the same for everybody")
     assert site.name_of(made, owner, fresh=False) == made["name"]
     site.rename_elsewhere(made, "Renamed")
@@ -131,8 +131,8 @@ def test_with_what_was_kept_for_him_he_would_not(site: Site, monkeypatch: pytest
 
 
 def test_a_report_shows_all_that_was_committed_before_it(site: Site) -> None:
-    owner = organiser(site.client)
-    path = f"/api/events/{event(owner)['id']}/inventory"
+    owner = create_organiser_client(site.client)
+    path = f"/api/events/{create_event(owner)['id']}/inventory"
     read = site.reads()
     assert owner.post(f"{path}/import", data=SHEET.encode(), content_type="text/csv").status_code == 200
     assert "BEE-1" in owner.get(f"{path}/export.csv").get_data(as_text=True)
@@ -141,22 +141,22 @@ def test_a_report_shows_all_that_was_committed_before_it(site: Site) -> None:
 
 
 def test_a_report_waits_for_no_replica_that_stands_still(site: Site) -> None:
-    owner = organiser(site.client)
-    path = f"/api/events/{event(owner)['id']}/inventory"
+    owner = create_organiser_client(site.client)
+    path = f"/api/events/{create_event(owner)['id']}/inventory"
     site.follows()
     site.replica.stand_still()
     assert owner.post(f"{path}/import", data=SHEET.encode(), content_type="text/csv").status_code == 200
     began = time.monotonic()
     assert "BEE-1" in owner.get(f"{path}/export.csv").get_data(as_text=True)
     assert data(owner.get(f"{path}/reports"))["totals"]["items"] == 1
-    timely(time.monotonic() - began < 2)
+    assert_in_time(time.monotonic() - began < 2)
 
 
 @pytest.mark.control
 def test_without_the_position_check_a_report_would_miss_new_rows(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control."""
-    owner = organiser(site.client)
-    path = f"/api/events/{event(owner)['id']}/inventory"
+    owner = create_organiser_client(site.client)
+    path = f"/api/events/{create_event(owner)['id']}/inventory"
     site.follows()
     site.replica.stand_still()
     assert owner.post(f"{path}/import", data=SHEET.encode(), content_type="text/csv").status_code == 200
@@ -165,7 +165,7 @@ def test_without_the_position_check_a_report_would_miss_new_rows(site: Site, mon
 
 
 def test_nobody_notices_when_the_replica_is_killed_and_comes_back(site: Site) -> None:
-    made = published(organiser(site.client))
+    made = create_published_event(create_organiser_client(site.client))
     site.follows()
     ended, names = threading.Event(), []
 
@@ -192,7 +192,7 @@ def test_nobody_notices_when_the_replica_is_killed_and_comes_back(site: Site) ->
 
 
 def test_a_promoted_replica_is_read_from_no_more(site: Site, worker: str, open_folder: Path) -> None:
-    made = published(organiser(site.client))
+    made = create_published_event(create_organiser_client(site.client))
     second = Server(open_folder, "second").follow(site.primary)
     app = site_of(site.primary, second, worker, open_folder)
     try:
@@ -232,7 +232,7 @@ def test_what_is_written_is_never_read_from_the_replica_meanwhile(site: Site) ->
 
 def test_a_session_of_before_goes_on(site: Site) -> None:
     """Signing in and what follows never depend on how far a replica is."""
-    owner = organiser(site.client)
+    owner = create_organiser_client(site.client)
     site.follows()
     site.replica.stand_still()
     email = data(owner.get("/api/auth/me"))["email"]

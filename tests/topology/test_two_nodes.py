@@ -11,12 +11,12 @@ from sqlalchemy import text
 
 from app.accounts import signing_keys
 from app.core.transaction import transaction
-from tests.factories.accounts import PASSWORD, customer, sign_in
-from tests.factories.events import organiser, published
+from tests.factories.accounts import PASSWORD, create_customer, sign_in
+from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.inventory import Stock
 from tests.http import Client
-from tests.streams import Listening
-from tests.timing import timely
+from tests.streams import StreamClient
+from tests.timing import assert_in_time
 from tests.topology.conftest import needs
 from tests.topology.nodes import Node, Pair
 
@@ -26,8 +26,8 @@ KEPT, BUSY = 1.0, 0.2
 
 
 def test_what_one_changes_the_other_shows_within_the_second_it_keeps(client: Client, two: Pair) -> None:
-    owner = organiser(client)
-    path = f"/api/events/public/{published(owner)['id']}"
+    owner = create_organiser_client(client)
+    path = f"/api/events/public/{create_published_event(owner)['id']}"
     one, other = two.nodes
     for number in range(2):
         assert one.ask("GET", path).status == other.ask("GET", path).status == 200
@@ -39,13 +39,13 @@ def test_what_one_changes_the_other_shows_within_the_second_it_keeps(client: Cli
         while name_at(other, path) != name:
             late = time.monotonic() - since
         log.info(f"the other one showed it after {late:.2f} s")
-        timely(late <= KEPT + BUSY, late)
+        assert_in_time(late <= KEPT + BUSY, late)
         one, other = other, one
 
 
 def test_whoever_is_signed_in_reads_at_one_what_he_wrote_at_the_other(client: Client, two: Pair) -> None:
-    owner = organiser(client)
-    path = f"/api/events/public/{published(owner)['id']}"
+    owner = create_organiser_client(client)
+    path = f"/api/events/public/{create_published_event(owner)['id']}"
     one, other = two.nodes
     for number in range(6):
         name = f"Renamed {number}"
@@ -59,8 +59,8 @@ def name_at(node: Node, path: str, **headers: str) -> str:
 
 
 def test_a_version_read_at_one_counts_at_the_other(client: Client, two: Pair) -> None:
-    owner = organiser(client)
-    made = published(owner)
+    owner = create_organiser_client(client)
+    made = create_published_event(owner)
     one, other = two.nodes
     for path in (f"/api/events/public/{made['id']}", "/api/events/public/discover", f"/api/events/{made['id']}"):
         tag = one.ask("GET", path, **owner.headers).headers["etag"]
@@ -79,7 +79,7 @@ def refreshed(node: Node, token: str) -> tuple[int, dict[str, Any]]:
 
 
 def test_a_token_that_one_has_rotated_ends_at_the_other(client: Client, two: Pair) -> None:
-    first = sign_in(client, customer().email)
+    first = sign_in(client, create_customer().email)
     one, other = two.nodes
     status, second = refreshed(one, first["refreshToken"])
     assert status == 200
@@ -95,7 +95,7 @@ def test_a_token_that_one_has_rotated_ends_at_the_other(client: Client, two: Pai
 
 
 def test_a_key_that_signs_from_now_on_is_known_at_both(client: Client, two: Pair) -> None:
-    who = customer().email
+    who = create_customer().email
     before = two.nodes[0].ask("POST", "/api/auth/login", {"email": who, "password": PASSWORD}).json["data"]
     signing_keys.rotate_signing_key()
     after = sign_in(client, who)
@@ -114,8 +114,8 @@ def test_a_limit_counts_at_both_together(app: Flask, two: Pair) -> None:
 
 
 @contextmanager
-def listening(two: Pair, stock: Stock) -> Iterator[list[Listening]]:
-    heard = [Listening(node.port, f"{stock.path}/stream", stock.owner.headers) for node in two.nodes]
+def listening(two: Pair, stock: Stock) -> Iterator[list[StreamClient]]:
+    heard = [StreamClient(node.port, f"{stock.path}/stream", stock.owner.headers) for node in two.nodes]
     try:
         for item in heard:
             item.snapshot()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from tests.factories.events import body
+from tests.factories.events import build_event_body
 
 PATIENCE = 10
 
@@ -68,7 +68,7 @@ class Writers:
     def write(self, key: str) -> Attempt:
         """An event whose name is its key. Without a 201 nobody knows whether it is there."""
         began = time.monotonic()
-        status, answer = asked(self.base, "/api/events", self.token, key, body(name=key))
+        status, answer = asked(self.base, "/api/events", self.token, key, build_event_body(name=key))
         made = answer["data"]["id"] if status == 201 else None
         return Attempt(key, made, began, time.monotonic())
 

@@ -1,10 +1,10 @@
-"""Who may call what: every role and tier against every level of access."""
+"""Access: every role and tier on every level of access."""
 
 import pytest
 
 from app.web.access import TIERS, Access
-from tests.factories.accounts import account, customer, signed_in
-from tests.http import Client, data, refusal
+from tests.factories.accounts import create_account, create_customer, create_signed_in_client
+from tests.http import Client, data, read_error
 from tests.web.shop import LEVELS
 
 ALLOWED = {
@@ -19,20 +19,20 @@ ALLOWED = {
 
 @pytest.mark.parametrize("who", ["customer", "merchant", "organiser", *TIERS])
 def test_each_role_and_tier_passes_where_the_table_says(client: Client, who: str) -> None:
-    made = account("admin", admin_tier=who) if who in TIERS else account(who)
-    caller = signed_in(client, made)
+    made = create_account("admin", admin_tier=who) if who in TIERS else create_account(who)
+    caller = create_signed_in_client(client, made)
     for level in LEVELS:
         response = caller.get(f"/t/for/{level}")
         if who in ALLOWED[level]:
             assert data(response)["id"] == made.id
         else:
-            assert refusal(response) == (403, "ROLE_NOT_ALLOWED"), (who, level)
+            assert read_error(response) == (403, "ROLE_NOT_ALLOWED"), (who, level)
 
 
 def test_one_of_several_roles_is_enough(client: Client) -> None:
-    both = signed_in(client, account("customer", roles=["customer", "merchant"]))
+    both = create_signed_in_client(client, create_account("customer", roles=["customer", "merchant"]))
     data(both.get("/t/for/MERCHANT"))
-    assert refusal(both.get("/t/for/ORGANISER"))[0] == 403
+    assert read_error(both.get("/t/for/ORGANISER"))[0] == 403
 
 
 def test_an_admin_without_a_tier_is_no_admin() -> None:
@@ -40,8 +40,8 @@ def test_an_admin_without_a_tier_is_no_admin() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_nobody_gets_nowhere_without_a_token(client: Client, level: str) -> None:
-    assert refusal(client.get(f"/t/for/{level}")) == (401, "TOKEN_MISSING")
+def test_without_a_token_every_level_is_refused(client: Client, level: str) -> None:
+    assert read_error(client.get(f"/t/for/{level}")) == (401, "TOKEN_MISSING")
 
 
 def test_a_public_operation_ignores_what_is_no_business_of_its(client: Client) -> None:
@@ -49,13 +49,13 @@ def test_a_public_operation_ignores_what_is_no_business_of_its(client: Client) -
 
 
 def test_where_a_token_is_optional_it_counts_when_it_comes(client: Client) -> None:
-    who = customer()
+    who = create_customer()
     assert data(client.get("/t/who"))["id"] is None
-    assert data(signed_in(client, who).get("/t/who"))["id"] == who.id
+    assert data(create_signed_in_client(client, who).get("/t/who"))["id"] == who.id
     assert data(client.get("/t/who"))["id"] is None
 
 
-def test_a_verified_address_is_asked_for_after_the_role(client: Client) -> None:
+def test_role_is_checked_before_the_verified_email(client: Client) -> None:
     verified = Access("merchants", roles=frozenset({"merchant"})).with_verified_email()
     assert verified.needs_verified_email and verified.roles == {"merchant"}
 

@@ -1,4 +1,4 @@
-"""A body whose chunks are malformed or that ends early is the client's error, on every kind of route."""
+"""A body with malformed chunks or an early end is a 400 on every kind of route."""
 
 import socket
 import ssl
@@ -10,9 +10,9 @@ import pytest
 from flask import Flask
 
 from app.core.ids import new_id
-from tests.factories.events import event, organiser
+from tests.factories.events import create_event, create_organiser_client
 from tests.http import Client
-from tests.streams import Web, web
+from tests.streams import Web, run_web
 
 MALFORMED = {
     "no size": b"zz\r\n{}\r\n0\r\n\r\n",
@@ -46,7 +46,7 @@ KINDS = list(routes("", ""))
 @pytest.fixture(scope="module")
 def service(application: Flask, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     folder: Path = tmp_path_factory.mktemp("web")
-    with web(application, folder, WEB_WORKERS="1") as running:
+    with run_web(application, folder, WEB_WORKERS="1") as running:
         yield running
 
 
@@ -70,9 +70,9 @@ def exchange(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("broken", [*MALFORMED, *CUT])
 def test_broken_chunks_are_400(service: Web, client: Client, kind: str, broken: str) -> None:
-    owner = organiser(client)
+    owner = create_organiser_client(client)
     token = owner.headers["Authorization"].removeprefix("Bearer ")
-    path, headers = routes(token, event(owner)["id"])[kind]
+    path, headers = routes(token, create_event(owner)["id"])[kind]
     body = {**MALFORMED, **CUT}[broken]
     status, content = exchange(direct(service), path, headers, "Transfer-Encoding: chunked", body)
     assert status == 400, content
@@ -82,9 +82,9 @@ def test_broken_chunks_are_400(service: Web, client: Client, kind: str, broken: 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_body_shorter_than_its_length_is_400(service: Web, client: Client, kind: str) -> None:
-    owner = organiser(client)
+    owner = create_organiser_client(client)
     token = owner.headers["Authorization"].removeprefix("Bearer ")
-    path, headers = routes(token, event(owner)["id"])[kind]
+    path, headers = routes(token, create_event(owner)["id"])[kind]
     status, content = exchange(direct(service), path, headers, "Content-Length: 400", b"{}")
     assert status == 400, content
     if kind != "page":

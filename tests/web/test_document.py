@@ -1,4 +1,4 @@
-"""The document of the shop: lists, files, versions and chosen fields are described as they are answered."""
+"""The OpenAPI document of the test shop describes its lists, files, versions and sparse responses."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""One envelope around every answer, the framework's own refusals included."""
+"""Every response has the envelope, also errors of the framework."""
 
 import re
 from typing import Any
@@ -7,7 +7,8 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from tests.http import Client, data, refusal
+from app.version import __version__
+from tests.http import Client, data, read_error
 from tests.web.conftest import Served
 
 KEYS = ["status", "success", "statusCode", "message", "shortMessage", "timestamp", "requestId", "data"]
@@ -35,7 +36,7 @@ def checked(response: TestResponse) -> dict[str, Any]:
 def test_a_success_has_the_eight_keys_in_their_order(client: Client) -> None:
     body = checked(client.get("/health"))
     assert (body["statusCode"], body["message"], body["shortMessage"]) == ("00000", "OK", "SUCCESS")
-    assert body["data"] == {"ok": True}
+    assert body["data"] == {"ok": True, "version": __version__}
     assert data(client.post("/t/plain")) == {}
 
 
@@ -80,7 +81,7 @@ def test_a_chunked_body_is_bounded_as_well(client: Client) -> None:
         "/t/plain", method="POST", input_stream=_stream(BIG), headers=JSON, environ_overrides=chunked
     )
     assert (response.status_code, checked(response)["shortMessage"]) == (413, "PAYLOAD_TOO_LARGE")
-    assert refusal(client.post("/t/files", data={"title": "x" * 5000})) == (413, "PAYLOAD_TOO_LARGE")
+    assert read_error(client.post("/t/files", data={"title": "x" * 5000})) == (413, "PAYLOAD_TOO_LARGE")
 
 
 def _stream(raw: bytes) -> Any:
@@ -94,7 +95,7 @@ def test_a_body_of_one_mebibyte_is_taken(client: Client) -> None:
     assert data(client.open("POST", "/t/plain", data=b'{"name": "x"}' + padding + b" ", headers=JSON)) == {}
 
 
-def test_405_tells_what_is_allowed(client: Client) -> None:
+def test_405_lists_allowed_methods(client: Client) -> None:
     allowed = client.get("/t/plain").headers["Allow"]
     assert set(allowed.split(", ")) == {"POST", "OPTIONS"}
 
@@ -111,28 +112,28 @@ def test_401_names_its_scheme(client: Client) -> None:
 )
 def test_rubbish_for_a_token_is_401(client: Client, token: str) -> None:
     response = client.get("/api/auth/me", headers={"Authorization": f"Bearer {token}"})
-    assert refusal(response) == (401, "TOKEN_INVALID")
+    assert read_error(response) == (401, "TOKEN_INVALID")
 
 
 def test_a_token_that_does_not_count_is_no_absent_token(client: Client) -> None:
-    assert refusal(client.get("/t/who", headers={"Authorization": "Bearer x"})) == (401, "TOKEN_INVALID")
+    assert read_error(client.get("/t/who", headers={"Authorization": "Bearer x"})) == (401, "TOKEN_INVALID")
     assert data(client.get("/t/who"))["id"] is None
 
 
 @pytest.mark.parametrize("given", ["abcd1234", "A.b_c-d.9", "x" * 64])
-def test_a_sound_request_id_is_kept(client: Client, given: str) -> None:
+def test_valid_request_id_is_used(client: Client, given: str) -> None:
     assert checked(client.get("/health", headers={"X-Request-Id": given}))["requestId"] == given
 
 
 @pytest.mark.parametrize("given", ["short", "x" * 65, "with space", "semi;colon", "ümlaut--", ""])
-def test_any_other_request_id_is_replaced(client: Client, given: str) -> None:
+def test_invalid_request_id_is_replaced(client: Client, given: str) -> None:
     made = checked(client.get("/nowhere", headers={"X-Request-Id": given}))["requestId"]
     assert made != given and re.fullmatch(r"[0-9a-f]{24}", made)
 
 
 def test_a_trailing_slash_changes_nothing(client: Client) -> None:
-    assert data(client.get("/health/")) == {"ok": True}
-    assert refusal(client.get("/api/auth/me/")) == (401, "TOKEN_MISSING")
+    assert data(client.get("/health/")) == {"ok": True, "version": __version__}
+    assert read_error(client.get("/api/auth/me/")) == (401, "TOKEN_MISSING")
 
 
 def test_head_is_get_without_a_body(client: Client) -> None:
@@ -171,7 +172,30 @@ def test_a_number_beyond_64_bits_goes_out_as_a_double() -> None:
 
 def test_an_untrusted_host_is_refused(served: Served) -> None:
     client = served(TRUSTED_HOSTS="api.example.com,localhost")
-    assert data(client.get("/health", headers={"Host": "api.example.com"})) == {"ok": True}
+    assert data(client.get("/health", headers={"Host": "api.example.com"})) == {"ok": True, "version": __version__}
     for host in ("evil.example", "api.example.com.evil.example", "api.example.com@evil.example", "a b", ""):
         response = client.get("/health", headers={"Host": host})
         assert (response.status_code, checked(response)["shortMessage"]) == (400, "HOST_NOT_TRUSTED"), host
+
+
+@pytest.mark.parametrize(
+    ("path", "route"),
+    [
+        ("/api/event", "/api/events"),
+        ("/api/auth/log-in", "/api/auth/login"),
+        ("/api/events/secret-of-a-client/inventori", "/api/events/{eventId}/inventory"),
+        ("/api/nothing/like/it", None),
+        ("/api/" + "x" * 300, None),
+    ],
+)
+def test_an_unknown_path_gets_the_most_similar_route(client: Client, path: str, route: str | None) -> None:
+    response = client.get(path)
+    assert read_error(response) == (404, "NOT_FOUND")
+    message = response.get_json()["message"]
+    assert (f"Did you mean {route}?" in message) if route else ("Did you mean" not in message)
+    assert "secret-of-a-client" not in message
+
+
+def test_a_wrong_method_gets_the_supported_ones(client: Client) -> None:
+    response = client.delete("/api/events")
+    assert response.get_json()["message"] == "This address supports GET and POST."

@@ -1,4 +1,4 @@
-"""The headers that every answer carries, whatever its kind; and who may read it from a browser."""
+"""Security headers of every response, and CORS."""
 
 import re
 
@@ -16,7 +16,7 @@ KINDS = {
     "refused": ("DELETE", "/health"),
     "unforeseen": ("GET", "/t/boom"),
     "page": ("GET", "/"),
-    "stylesheet": ("GET", "/static/console.css"),
+    "stylesheet": ("GET", "/static/pages.css"),
     "document": ("GET", "/openapi.json"),
     "head": ("HEAD", "/health"),
     "options": ("OPTIONS", "/health"),
@@ -31,7 +31,7 @@ def each_kind(client: Client) -> dict[str, TestResponse]:
     return found
 
 
-def test_every_kind_of_answer_carries_the_headers_once(client: Client) -> None:
+def test_every_kind_of_response_has_each_header_once(client: Client) -> None:
     for kind, response in each_kind(client).items():
         for name, _ in SECURITY_HEADERS:
             assert len(response.headers.getlist(name)) == 1, (kind, name)
@@ -42,7 +42,7 @@ def test_every_kind_of_answer_carries_the_headers_once(client: Client) -> None:
         assert "unsafe" not in policy and "*" not in policy, kind
 
 
-def test_answers_are_kept_by_nobody_and_tell_nothing_of_the_server(client: Client) -> None:
+def test_responses_are_not_cached_and_do_not_name_the_server(client: Client) -> None:
     for kind, response in each_kind(client).items():
         if kind != "stylesheet":
             assert response.headers["Cache-Control"] == "no-store", kind
@@ -99,6 +99,6 @@ def test_only_the_exact_origin_is_allowed(served: Served, origin: str) -> None:
     assert "Access-Control-Allow-Origin" not in client.get("/health", headers={"Origin": origin}).headers
 
 
-def test_without_an_origin_no_list_is_given_away(served: Served) -> None:
+def test_request_without_origin_gets_no_cors_header(served: Served) -> None:
     client = served(CORS_ORIGINS="https://app.example.com")
     assert "Access-Control-Allow-Origin" not in client.get("/health").headers

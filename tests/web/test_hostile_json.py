@@ -1,4 +1,4 @@
-"""Bodies made to break a parser: each one is answered 4xx, and says why."""
+"""Bodies that attack the parser get a 4xx with a reason."""
 
 import json
 
@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from werkzeug.test import TestResponse
 
-from tests.http import Client, data, problems, refusal
+from tests.http import Client, data, list_problems, read_error
 
 HEADERS = {"Content-Type": "application/json"}
 
@@ -57,7 +57,7 @@ def nested(depth: int) -> bytes:
 )
 def test_what_is_no_json_is_400(client: Client, body: bytes) -> None:
     response = sent(client, body)
-    assert refusal(response) == (400, "MALFORMED_JSON")
+    assert read_error(response) == (400, "MALFORMED_JSON")
     assert response.get_json()["message"].startswith("The body is")
 
 
@@ -88,7 +88,7 @@ def test_twenty_levels_are_taken(client: Client) -> None:
     ],
 )
 def test_what_nothing_can_hold_is_422(client: Client, body: bytes, expected: dict[str, str]) -> None:
-    assert problems(sent(client, body)) == expected
+    assert list_problems(sent(client, body)) == expected
 
 
 def test_a_pair_of_surrogates_is_a_character(client: Client) -> None:
@@ -103,9 +103,9 @@ def test_a_pair_of_surrogates_is_a_character(client: Client) -> None:
         b'{"free": {"x": 1, "x": 2}}',
     ],
 )
-def test_where_money_is_carried_a_name_may_occur_once(client: Client, body: bytes) -> None:
+def test_body_with_amounts_may_not_repeat_a_name(client: Client, body: bytes) -> None:
     response = sent(client, body)
-    assert refusal(response) == (400, "MALFORMED_JSON") and "occurs twice" in response.get_json()["message"]
+    assert read_error(response) == (400, "MALFORMED_JSON") and "occurs twice" in response.get_json()["message"]
 
 
 def test_elsewhere_the_last_of_a_name_counts(client: Client) -> None:
@@ -130,7 +130,7 @@ def test_json_by_another_name_is_json(client: Client, kind: str) -> None:
 
 @pytest.mark.parametrize("body", [b"{", b'{"x": 1}', b"\xff", b"[" * 100_000])
 def test_an_operation_without_a_body_reads_none(client: Client, body: bytes) -> None:
-    assert refusal(sent(client, body, "/t/close")) == (409, "SHOP_ALREADY_CLOSED")
+    assert read_error(sent(client, body, "/t/close")) == (409, "SHOP_ALREADY_CLOSED")
     assert client.open("GET", "/health", data=body, headers=HEADERS).status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""Idempotency keys: the same request again is the same answer again, and one effect."""
+"""Idempotency keys: a repeated request gets the same response and has one effect."""
 
 from io import BytesIO
 from typing import Any
@@ -10,8 +10,8 @@ from werkzeug.test import TestResponse
 from app.core import idempotency_store
 from app.core.db import db
 from app.core.transaction import transaction
-from tests.factories.accounts import customer, signed_in
-from tests.http import Client, data, problems, refusal
+from tests.factories.accounts import create_customer, create_signed_in_client
+from tests.http import Client, data, list_problems, read_error
 from tests.web import shop
 
 KEY = "key-0123456789"
@@ -26,7 +26,7 @@ def rows(query: str = "SELECT * FROM idempotency_key") -> list[Any]:
         return list(connection.execute(text(query)).mappings())
 
 
-def test_the_same_again_is_answered_the_same_and_done_once(client: Client) -> None:
+def test_repeated_request_gets_same_response_and_one_effect(client: Client) -> None:
     first, again = add(client), add(client)
     assert data(first, 201) == data(again, 201) and shop.count() == 1
     assert again.headers["Idempotent-Replayed"] == "true" and "Idempotent-Replayed" not in first.headers
@@ -46,7 +46,7 @@ def test_another_body_under_the_same_key_is_refused(client: Client) -> None:
         add(client, priceMinor=1),
         client.post("/t/items?a=1", {"name": "x"}, headers={"Idempotency-Key": KEY}),
     ):
-        assert refusal(other) == (409, "IDEMPOTENCY_KEY_REUSED")
+        assert read_error(other) == (409, "IDEMPOTENCY_KEY_REUSED")
     assert shop.count() == 1
 
 
@@ -62,25 +62,25 @@ def test_header_and_body_mean_the_same(client: Client) -> None:
     assert data(add(client), 201) == data(first, 201) == data(add(client, idempotencyKey=KEY), 201)
     assert shop.count() == 1
     response = add(client, idempotencyKey="another-key-1")
-    assert refusal(response) == (422, "IDEMPOTENCY_KEYS_DIFFER")
+    assert read_error(response) == (422, "IDEMPOTENCY_KEYS_DIFFER")
 
 
 @pytest.mark.parametrize("key", ["", "short12", "x" * 81, "tab\tinside-it", "ümlaut-key-1"])
 def test_a_key_of_another_form_is_422(client: Client, key: str) -> None:
-    assert list(problems(add(client, key=key))) == ["Idempotency-Key"]
+    assert list(list_problems(add(client, key=key))) == ["Idempotency-Key"]
     assert shop.count() == 0
 
 
 @pytest.mark.parametrize("key", ["short12", "x" * 81, 12345678, None, "nul\x00inside-it"])
 def test_a_key_of_another_form_in_the_body_is_422(client: Client, key: Any) -> None:
-    assert list(problems(add(client, key=None, idempotencyKey=key))) == ["idempotencyKey"]
+    assert list(list_problems(add(client, key=None, idempotencyKey=key))) == ["idempotencyKey"]
 
 
 def test_callers_and_operations_do_not_share_keys(client: Client) -> None:
-    one, other = signed_in(client, customer()), signed_in(client, customer())
+    one, other = create_signed_in_client(client, create_customer()), create_signed_in_client(client, create_customer())
     made = {data(add(who), 201)["id"] for who in (client, one, other)}
     assert len(made) == 3 and shop.count() == 3
-    assert refusal(add(client, path="/t/guess")) == (422, "SHOP_WRONG_GUESS")
+    assert read_error(add(client, path="/t/guess")) == (422, "SHOP_WRONG_GUESS")
     assert data(add(one), 201)["id"] in made and shop.count() == 4
 
 
@@ -89,14 +89,14 @@ def test_two_anonymous_callers_share_one_scope(client: Client) -> None:
 
 
 def test_a_refused_request_leaves_the_key_free(client: Client) -> None:
-    assert problems(add(client, "")) == {"name": "too_short"}
+    assert list_problems(add(client, "")) == {"name": "too_short"}
     data(add(client), 201)
     assert rows("SELECT 1 FROM idempotency_key") == [{"?column?": 1}]
 
 
 def test_a_state_that_did_not_allow_it_leaves_the_key_free(client: Client) -> None:
     headers = {"Idempotency-Key": KEY}
-    assert refusal(client.post("/t/close", headers=headers)) == (409, "SHOP_ALREADY_CLOSED")
+    assert read_error(client.post("/t/close", headers=headers)) == (409, "SHOP_ALREADY_CLOSED")
     assert rows() == []
     shop.stock(1)
     assert client.post("/t/close", headers=headers).status_code == 202
@@ -104,16 +104,16 @@ def test_a_state_that_did_not_allow_it_leaves_the_key_free(client: Client) -> No
     assert again.status_code == 202 and again.headers["Idempotent-Replayed"] == "true"
 
 
-def test_what_was_remembered_before_a_refusal_stays_and_half_done_work_does_not(client: Client) -> None:
+def test_refusal_keeps_committed_effects_and_rolls_back_the_rest(client: Client) -> None:
     for _ in range(3):
-        assert refusal(add(client, "wrong", path="/t/guess")) == (422, "SHOP_WRONG_GUESS")
+        assert read_error(add(client, "wrong", path="/t/guess")) == (422, "SHOP_WRONG_GUESS")
     assert [row["name"] for row in rows("SELECT name FROM shop_item")] == ["a guess"] * 3 and rows() == []
     data(add(client, "sesame", path="/t/guess"))
     assert data(add(client, "sesame", path="/t/guess")) == {} and shop.count() == 4
 
 
 def test_the_same_holds_without_a_key(client: Client) -> None:
-    assert refusal(add(client, "wrong", key=None, path="/t/guess")) == (422, "SHOP_WRONG_GUESS")
+    assert read_error(add(client, "wrong", key=None, path="/t/guess")) == (422, "SHOP_WRONG_GUESS")
     assert [row["name"] for row in rows("SELECT name FROM shop_item")] == ["a guess"]
 
 
@@ -122,7 +122,7 @@ def test_a_bug_leaves_nothing_behind(client: Client) -> None:
     with transaction() as session:
         session.execute(text("ALTER TABLE shop_item ADD CONSTRAINT full_shop CHECK (rank < 0) NOT VALID"))
     try:
-        assert refusal(add(client)) == (500, "INTERNAL_ERROR")
+        assert read_error(add(client)) == (500, "INTERNAL_ERROR")
     finally:
         with transaction() as session:
             session.execute(text("ALTER TABLE shop_item DROP CONSTRAINT full_shop"))
@@ -148,7 +148,7 @@ def test_who_hears_nothing_after_the_commit_asks_again_and_hears_it(client: Clie
     assert data(again)["id"] == rows("SELECT id FROM shop_item")[0]["id"]
 
 
-def test_who_dies_before_the_commit_has_done_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crash_before_commit_has_no_effect(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def die(*_: Any) -> None:
         raise Killed
@@ -177,7 +177,7 @@ def test_a_key_for_money_lasts_for_ever(client: Client) -> None:
 
 def test_what_has_expired_is_swept_and_the_rest_is_not(client: Client) -> None:
     from app.core.outbox import enqueue
-    from tests.factories.accounts import deliver
+    from tests.factories.accounts import run_jobs
 
     add(client, key="key-of-yesterday")
     _age("49 hours")
@@ -185,7 +185,7 @@ def test_what_has_expired_is_swept_and_the_rest_is_not(client: Client) -> None:
     client.post("/t/staged", headers={"Idempotency-Key": KEY})
     with transaction():
         enqueue("idempotency.sweep")
-    deliver()
+    run_jobs()
     assert sorted(row["operation"] for row in rows()) == ["POST /t/items", "POST /t/staged"]
 
 
@@ -201,7 +201,7 @@ def test_the_same_files_are_the_same_body_whatever_the_boundary(client: Client) 
 
     assert upload(b"one").get_json()["data"] == upload(b"one").get_json()["data"] == {"size": 3}
     for other in (upload(b"two"), upload(b"one", "b"), upload(b"one", name="y.txt")):
-        assert refusal(other) == (409, "IDEMPOTENCY_KEY_REUSED")
+        assert read_error(other) == (409, "IDEMPOTENCY_KEY_REUSED")
     assert shop.count() == 1
 
 

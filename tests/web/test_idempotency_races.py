@@ -1,4 +1,4 @@
-"""Idempotency keys under many hands; with a control that shows what happens without them."""
+"""Idempotency keys in parallel requests, with a control without keys."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -9,8 +9,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.core import idempotency_store
-from tests.http import Client, data, refusal
-from tests.races import at_once
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
 from tests.web import shop
 
 HEADERS = {"Idempotency-Key": "key-0123456789"}
@@ -26,8 +26,8 @@ def post(client: Client) -> Any:
     return call
 
 
-def test_thirty_two_at_once_are_one(post: Any) -> None:
-    answers = at_once(32, post)
+def test_thirty_two_parallel_requests_have_one_effect(post: Any) -> None:
+    answers = run_concurrently(32, post)
     assert {response.status_code for response in answers} == {201}
     assert len({data(response, 201)["id"] for response in answers}) == 1 and shop.count() == 1
     assert sum("Idempotent-Replayed" not in response.headers for response in answers) == 1
@@ -37,12 +37,12 @@ def test_thirty_two_at_once_are_one(post: Any) -> None:
 def test_without_the_claim_they_are_many(post: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The control."""
     monkeypatch.setattr(idempotency_store, "lock_key", lambda *_: None)
-    at_once(8, post)
+    run_concurrently(8, post)
     assert shop.count() == 8
 
 
 @pytest.mark.parametrize("seconds", [0.5, 4.5])
-def test_who_meets_a_running_one_waits_three_seconds_for_its_answer(client: Client, seconds: float) -> None:
+def test_request_waits_three_seconds_for_a_running_one_with_its_key(client: Client, seconds: float) -> None:
     running = Event()
     shop.before += [running.set, lambda: sleep(seconds)]
     app = client.flask.application
@@ -54,5 +54,5 @@ def test_who_meets_a_running_one_waits_three_seconds_for_its_answer(client: Clie
     if seconds < 3:
         assert data(second) == made
     else:
-        assert refusal(second) == (409, "IDEMPOTENCY_IN_PROGRESS") and second.headers["Retry-After"] == "1"
+        assert read_error(second) == (409, "IDEMPOTENCY_IN_PROGRESS") and second.headers["Retry-After"] == "1"
     assert data(client.post("/t/staged", headers=HEADERS)) == made and shop.count() == 1

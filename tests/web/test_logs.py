@@ -1,4 +1,4 @@
-"""What requests leave in the log: the route, the status, the request's id, and no secret of anybody."""
+"""The request log: route, status and request id, and no secrets."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.core.logging import Lines, logged
-from tests.factories.accounts import PASSWORD, customer, newest_code, sign_in
+from tests.factories.accounts import PASSWORD, create_customer, find_newest_code, sign_in
 from tests.http import Client, data
 from tests.settings import BOOTSTRAP_SECRET
 
@@ -49,7 +49,7 @@ def fields_of(document: dict[str, Any], operation: dict[str, Any]) -> dict[str, 
 
 
 def test_no_secret_sent_to_an_account_operation_is_logged(client: Client, lines: Lines) -> None:
-    customer(email="frieda@example.com")
+    create_customer(email="frieda@example.com")
     known = operations(client)
     assert len(known) >= 15
     for method, path, fields in known:
@@ -67,7 +67,7 @@ def test_no_secret_sent_to_an_account_operation_is_logged(client: Client, lines:
 def test_no_secret_that_the_service_makes_is_logged(client: Client, lines: Lines) -> None:
     body = {"email": "ndapewa@example.com", "password": PASSWORD, "firstName": "Ndapewa", "lastName": "A"}
     data(client.post("/api/auth/register/customer", body), 201)
-    code = newest_code("ndapewa@example.com")
+    code = find_newest_code("ndapewa@example.com")
     data(client.post("/api/auth/verify-email", {"email": "ndapewa@example.com", "code": code}))
     made = sign_in(client, "ndapewa@example.com")
     after = data(client.post("/api/auth/refresh", {"refreshToken": made["refreshToken"]}))
@@ -109,7 +109,7 @@ def test_the_query_is_not_logged(client: Client, lines: Lines) -> None:
     assert "canary" not in lines.text and TOKEN not in lines.text
 
 
-def test_what_nobody_foresaw_is_logged_with_its_place_and_without_its_secrets(client: Client, lines: Lines) -> None:
+def test_unexpected_error_is_logged_with_its_place_and_without_secrets(client: Client, lines: Lines) -> None:
     client.get("/t/boom", headers={"X-Request-Id": "request-0001"})
     unhandled, request = lines.all
     assert unhandled["level"] == request["level"] == "error"

@@ -1,10 +1,10 @@
-"""Secret addresses that are unknown or dead: twenty a minute for a client network, on operations and pages together."""
+"""Failed lookups of secret links: twenty a minute per client network, over operations and pages together."""
 
 import pytest
 
-from tests.factories.applications import LIST, approved, link, ready
-from tests.factories.events import organiser
-from tests.http import Client, refusal
+from tests.factories.applications import LIST, create_approved_application, create_ready_application, find_mailed_token
+from tests.factories.events import create_organiser_client
+from tests.http import Client, read_error
 
 UNKNOWN = "A" * 43
 MISSES = (
@@ -30,18 +30,18 @@ def test_after_twenty_misses_the_next_one_is_throttled(client: Client, path: str
 
 
 def test_a_dead_link_counts_like_an_unknown_one(client: Client) -> None:
-    ready(client, owner := organiser(client))
-    dead = link("activate")
+    create_ready_application(client, owner := create_organiser_client(client))
+    dead = find_mailed_token("activate")
     made = owner.get(LIST).get_json()["data"]["applications"][0]
     owner.post(f"{LIST}/{made['id']}/links", {"purpose": "activation"})
     for _ in range(20):
-        assert refusal(client.get(f"/api/merchant-activation/{dead}")) == (410, "LINK_EXPIRED")
-    assert refusal(client.get(f"/api/merchant-activation/{dead}")) == (429, "RATE_LIMITED")
+        assert read_error(client.get(f"/api/merchant-activation/{dead}")) == (410, "LINK_EXPIRED")
+    assert read_error(client.get(f"/api/merchant-activation/{dead}")) == (429, "RATE_LIMITED")
 
 
 def test_what_is_found_costs_nothing(client: Client) -> None:
-    approved(client, organiser(client))
-    token = link("documents")
+    create_approved_application(client, create_organiser_client(client))
+    token = find_mailed_token("documents")
     for _ in range(25):
         assert client.get(f"{LIST}/docs/{token}").status_code == 200
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""When a request is wrong in several ways, the answer names the first in a fixed order.
+"""A request with several errors gets the first one in a fixed order.
 
 401 token, 403 role, 403 verified address, 429 rate, 413, 415, 400 body, 422 fields, 404, 412, 409.
 """
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.factories.accounts import account, signed_in
-from tests.http import Client, refusal
+from tests.factories.accounts import create_account, create_signed_in_client
+from tests.http import Client, read_error
 from tests.web.shop import stock
 
 JSON = {"Content-Type": "application/json"}
@@ -90,9 +90,9 @@ ORDER = [
 def callers(client: Client) -> dict[str, Client]:
     return {
         "nobody": client,
-        "customer": signed_in(client, account("customer")),
-        "unverified": signed_in(client, account("merchant", verified=False)),
-        "merchant": signed_in(client, account("merchant")),
+        "customer": create_signed_in_client(client, create_account("customer")),
+        "unverified": create_signed_in_client(client, create_account("merchant", verified=False)),
+        "merchant": create_signed_in_client(client, create_account("merchant")),
     }
 
 
@@ -106,14 +106,14 @@ def test_every_pair_of_faults_is_answered_in_order(callers: dict[str, Client]) -
 
     for (first, expected), (second, _) in combinations(ORDER, 2):
         attempt = first(second(Attempt()))
-        assert refusal(sent(attempt)) == expected, (first.__name__, second.__name__)
+        assert read_error(sent(attempt)) == expected, (first.__name__, second.__name__)
 
 
 def test_an_unknown_path_and_method_come_before_the_token(client: Client) -> None:
-    assert refusal(client.get("/t/strict")) == (404, "NOT_FOUND")
-    assert refusal(client.get("/t/strict/x")) == (405, "METHOD_NOT_ALLOWED")
+    assert read_error(client.get("/t/strict")) == (404, "NOT_FOUND")
+    assert read_error(client.get("/t/strict/x")) == (405, "METHOD_NOT_ALLOWED")
 
 
 def test_a_rubbish_version_of_an_absent_thing_is_404(client: Client) -> None:
     response = client.patch("/t/items/6565a1f0c3d2e1b0a9f8e7d6", {"name": "x"}, headers={"If-Match": "rubbish"})
-    assert refusal(response) == (404, "NOT_FOUND")
+    assert read_error(response) == (404, "NOT_FOUND")

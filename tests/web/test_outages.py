@@ -1,4 +1,4 @@
-"""The database away, busy or restarted: 503 with Retry-After and nothing of the inside; and then it goes on."""
+"""A database that is down, busy or restarted: 503 with Retry-After and without internals, then normal service."""
 
 from threading import Event, Thread
 from time import perf_counter
@@ -10,10 +10,11 @@ from werkzeug.test import TestResponse
 
 from app.core.db import db
 from app.core.transaction import transaction
-from tests.factories.accounts import customer, sign_in, signed_in
-from tests.http import Client, data, refusal
-from tests.races import at_once
-from tests.timing import timely
+from app.version import __version__
+from tests.factories.accounts import create_customer, create_signed_in_client, sign_in
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
+from tests.timing import assert_in_time
 from tests.web import shop
 from tests.web.conftest import Served
 from tests.web.test_envelope import checked
@@ -28,8 +29,8 @@ def unavailable(response: TestResponse) -> str:
 
 
 @pytest.mark.parametrize("url", AWAY)
-def test_without_a_database_whatever_needs_it_is_503_at_once(client: Client, served: Served, url: str) -> None:
-    token = sign_in(client, customer().email)["accessToken"]
+def test_without_a_database_its_routes_respond_503_immediately(client: Client, served: Served, url: str) -> None:
+    token = sign_in(client, create_customer().email)["accessToken"]
     alone = served(database_url=url)
     started = perf_counter()
     assert unavailable(alone.get("/t/slow")) == "DATABASE_UNAVAILABLE"
@@ -37,9 +38,11 @@ def test_without_a_database_whatever_needs_it_is_503_at_once(client: Client, ser
     assert unavailable(alone.post("/t/items", {"name": "x"}, headers={"Idempotency-Key": "key-012345"}))
     assert unavailable(alone.post("/api/auth/login", {"email": "a@b.na", "password": "x"})) == "DATABASE_UNAVAILABLE"
     assert unavailable(alone.get("/ready")) == "NOT_READY"
-    assert data(alone.get("/health")) == {"ok": True} and alone.get("/nowhere").status_code == 404
-    assert refusal(alone.post("/t/items", {})) == (422, "VALIDATION_FAILED")
-    timely(perf_counter() - started < 3)
+    assert (
+        data(alone.get("/health")) == {"ok": True, "version": __version__} and alone.get("/nowhere").status_code == 404
+    )
+    assert read_error(alone.post("/t/items", {})) == (422, "VALIDATION_FAILED")
+    assert_in_time(perf_counter() - started < 3)
 
 
 def test_a_full_pool_is_503_after_two_seconds(served: Served) -> None:
@@ -57,7 +60,7 @@ def test_a_full_pool_is_503_after_two_seconds(served: Served) -> None:
     taken.wait(5)
     started = perf_counter()
     assert unavailable(narrow.get("/t/slow")) == "BUSY"
-    timely(1.5 < perf_counter() - started < 3.5)
+    assert_in_time(1.5 < perf_counter() - started < 3.5)
     done.set()
     holder.join()
     assert data(narrow.get("/t/slow")) == {"count": 0}
@@ -72,7 +75,7 @@ def cuttable(app: Flask, served: Served) -> Client:
 
 def cut(cuttable: Client) -> None:
     """Fills the pool with four connections, then does to them what a restart of the server does."""
-    at_once(4, lambda _: Client(cuttable.flask.application.test_client()).get("/t/slow"))
+    run_concurrently(4, lambda _: Client(cuttable.flask.application.test_client()).get("/t/slow"))
     with transaction() as session:
         session.execute(
             text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut me'")
@@ -80,14 +83,14 @@ def cut(cuttable: Client) -> None:
 
 
 def test_signed_in_callers_do_not_notice_a_restart(cuttable: Client) -> None:
-    me = signed_in(cuttable, customer())
+    me = create_signed_in_client(cuttable, create_customer())
     for _ in range(3):
         cut(cuttable)
         assert me.get("/api/auth/me").status_code == 200
         assert me.get("/t/slow").status_code == 200, "one query found out for the whole pool"
 
 
-def test_after_a_restart_one_answer_is_503_and_the_next_is_right(cuttable: Client) -> None:
+def test_after_a_restart_one_response_is_503_and_the_next_succeeds(cuttable: Client) -> None:
     cut(cuttable)
     assert unavailable(cuttable.get("/t/slow")) == "DATABASE_UNAVAILABLE"
     assert data(cuttable.get("/t/slow")) == {"count": 0}
@@ -97,11 +100,11 @@ def test_after_a_restart_one_answer_is_503_and_the_next_is_right(cuttable: Clien
     assert shop.count() == 1
 
 
-def test_who_waits_too_long_for_a_lock_is_told_to_come_again(client: Client) -> None:
+def test_lock_timeout_is_503_with_retry_after(client: Client) -> None:
     with db.engine.connect() as other:
         other.execute(text("LOCK TABLE shop_item IN ACCESS EXCLUSIVE MODE"))
         started = perf_counter()
         assert unavailable(client.get("/t/slow")) == "BUSY"
-        timely(perf_counter() - started < 4)
+        assert_in_time(perf_counter() - started < 4)
         other.rollback()
     assert data(client.get("/t/slow")) == {"count": 0}

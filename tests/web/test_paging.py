@@ -1,4 +1,4 @@
-"""Lists: every row once, whatever the sort and anyone who inserts meanwhile."""
+"""Pagination: each row occurs once in every sort, also during inserts."""
 
 from threading import Event, Thread
 from typing import Any
@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.transaction import transaction
-from tests.http import Client, data, problems
+from tests.http import Client, data, list_problems
 from tests.web.shop import SORTS, stock
 
 BOTH_WAYS = [sign + name for name in SORTS for sign in ("", "-")]
@@ -58,7 +58,7 @@ def test_an_empty_list_is_one_empty_page(client: Client) -> None:
     assert page == {"items": [], "pagination": {"limit": 20, "nextCursor": None, "total": 0}}
 
 
-def test_the_total_is_counted_only_when_asked_for_and_with_the_filters(client: Client) -> None:
+def test_total_is_counted_on_request_and_with_the_filters(client: Client) -> None:
     stock(45)
     assert "total" not in data(client.get("/t/items"))["pagination"]
     assert data(client.get("/t/items?withTotal=true&limit=1"))["pagination"]["total"] == 45
@@ -74,7 +74,7 @@ def test_a_filter_holds_on_every_page(client: Client) -> None:
 
 
 @pytest.mark.parametrize("sort", ["at", "-at", "name", "-rank"])
-def test_nobody_is_skipped_or_repeated_while_others_insert(client: Client, sort: str) -> None:
+def test_no_row_is_skipped_or_repeated_during_inserts(client: Client, sort: str) -> None:
     there = stock(60)
     app, done = client.flask.application, Event()
 
@@ -128,7 +128,7 @@ def test_a_cursor_is_good_for_its_sort_only(client: Client) -> None:
     stock(10)
     cursor = data(client.get("/t/items?limit=2&sort=name"))["pagination"]["nextCursor"]
     for query in ("sort=-name", "sort=rank", ""):
-        assert problems(client.get(f"/t/items?cursor={cursor}&{query}")) == {"cursor": "invalid_cursor"}
+        assert list_problems(client.get(f"/t/items?cursor={cursor}&{query}")) == {"cursor": "invalid_cursor"}
     assert len(data(client.get(f"/t/items?cursor={cursor}&sort=name&limit=100"))["items"]) == 8
 
 
@@ -137,7 +137,7 @@ def test_a_cursor_that_was_altered_anywhere_is_refused(client: Client) -> None:
     cursor = data(client.get("/t/items?limit=2&sort=name"))["pagination"]["nextCursor"]
     for at in range(len(cursor) - 1):
         other = cursor[:at] + ("A" if cursor[at] != "A" else "B") + cursor[at + 1 :]
-        assert problems(client.get(f"/t/items?sort=name&cursor={other}")) == {"cursor": "invalid_cursor"}, at
+        assert list_problems(client.get(f"/t/items?sort=name&cursor={other}")) == {"cursor": "invalid_cursor"}, at
 
 
 def test_a_long_name_still_makes_a_cursor(client: Client) -> None:
@@ -147,6 +147,6 @@ def test_a_long_name_still_makes_a_cursor(client: Client) -> None:
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cursor=st.text(max_size=80) | st.from_regex(r"[A-Za-z0-9_=-]{1,80}", fullmatch=True))
-def test_no_made_up_cursor_is_an_error_of_ours(client: Client, cursor: str) -> None:
+def test_forged_cursor_is_a_client_error(client: Client, cursor: str) -> None:
     response = client.get("/t/items", query_string={"cursor": cursor.encode("utf-8", "replace")})
     assert response.status_code == 422

@@ -1,11 +1,12 @@
-"""Fields: what is taken, what is refused, and how it is said."""
+"""Fields: valid values, invalid values, and their error messages."""
 
 from time import thread_time
 from typing import Any
 
 import pytest
 
-from tests.http import Client, data, problems, refusal
+from tests.factories.events import build_event_body, create_organiser_client
+from tests.http import Client, data, list_problems, read_error
 
 TYPES: dict[str, tuple[list[Any], list[tuple[Any, str]]]] = {
     "name": (
@@ -128,7 +129,7 @@ def test_what_fits_is_taken_and_the_rest_is_named(client: Client, name: str) -> 
     for value in good:
         data(client.post("/t/wish", {name: value}))
     for value, code in bad:
-        assert problems(client.post("/t/wish", {name: value})) == {name: code}, repr(value)[:80]
+        assert list_problems(client.post("/t/wish", {name: value})) == {name: code}, repr(value)[:80]
 
 
 @pytest.mark.parametrize(
@@ -144,18 +145,18 @@ def test_what_fits_is_taken_and_the_rest_is_named(client: Client, name: str) -> 
         ({"whole": 7.0}, {"whole": 7}),
     ],
 )
-def test_text_is_kept_in_one_form(client: Client, sent: dict[str, Any], kept: dict[str, Any]) -> None:
+def test_text_is_normalized(client: Client, sent: dict[str, Any], kept: dict[str, Any]) -> None:
     assert data(client.post("/t/wish", sent)) == kept
 
 
-def test_all_problems_come_at_once_with_their_paths(client: Client) -> None:
+def test_one_response_has_all_problems_with_their_paths(client: Client) -> None:
     body = {
         "name": "a",
         "colour": "red",
         "tags": ["ok", "far too long", 7],
         "ticketTypes": [{"name": "A", "priceMinor": -5}, {"priceminor": 1}, 7, {"name": "B", "priceMinor": 1, "x": {}}],
     }
-    assert problems(client.post("/t/wish", body)) == {
+    assert list_problems(client.post("/t/wish", body)) == {
         "name": "too_short",
         "colour": "unknown_field",
         "tags[1]": "too_long",
@@ -173,7 +174,7 @@ def test_all_problems_come_at_once_with_their_paths(client: Client) -> None:
     ("unknown", "meant"),
     [("nmae", "name"), ("ticket_types", "ticketTypes"), ("ANYWHOLE", "anyWhole"), ("emial", "email"), ("zzzzz", None)],
 )
-def test_an_unknown_field_is_told_its_nearest_name(client: Client, unknown: str, meant: str | None) -> None:
+def test_unknown_field_gets_the_nearest_name_as_hint(client: Client, unknown: str, meant: str | None) -> None:
     (told,) = client.post("/t/wish", {unknown: 1}).get_json()["data"]["errors"]
     assert told["code"] == "unknown_field" and told["path"] == unknown
     assert told["message"].endswith(f"Did you mean {meant}?" if meant else "not known.")
@@ -189,15 +190,15 @@ def test_a_nested_unknown_field_is_compared_with_its_own_neighbours(client: Clie
 @pytest.mark.parametrize("body", ["[]", "[{}]", "null", "7", '"x"', "true"])
 def test_a_body_that_is_no_object_is_422(client: Client, body: str) -> None:
     response = client.open("POST", "/t/wish", data=body, headers={"Content-Type": "application/json"})
-    assert problems(response) == {"": "invalid_type"}
+    assert list_problems(response) == {"": "invalid_type"}
 
 
 def test_problems_of_body_and_query_come_together(client: Client) -> None:
-    from tests.factories.accounts import account, signed_in
+    from tests.factories.accounts import create_account, create_signed_in_client
 
-    merchant = signed_in(client, account("merchant"))
+    merchant = create_signed_in_client(client, create_account("merchant"))
     response = merchant.put(f"/t/strict/x?shelf={'x' * 21}", {"priceMinor": 0})
-    assert problems(response) == {"name": "required", "priceMinor": "too_small", "shelf": "too_long"}
+    assert list_problems(response) == {"name": "required", "priceMinor": "too_small", "shelf": "too_long"}
 
 
 def test_reserved_domains_receive_no_mail_in_production(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,11 +208,11 @@ def test_reserved_domains_receive_no_mail_in_production(client: Client, monkeypa
     production = replace(app.extensions["settings"], APP_ENV="production")
     monkeypatch.setitem(app.extensions, "settings", production)
     for address in ("a@b.test", "a@b.EXAMPLE", "a@b.localhost", "a@b.invalid"):
-        assert problems(client.post("/t/wish", {"email": address})) == {"email": "invalid_email"}
+        assert list_problems(client.post("/t/wish", {"email": address})) == {"email": "invalid_email"}
     data(client.post("/t/wish", {"email": "a@b.na"}))
 
 
-def test_a_megabyte_of_nonsense_is_answered_briefly_and_at_once(client: Client) -> None:
+def test_megabyte_of_nonsense_gets_a_short_and_fast_response(client: Client) -> None:
     bodies: list[dict[str, Any]] = [
         {f"unknown{number}": 1 for number in range(50_000)},
         {"n" * 500_000: 1},
@@ -225,7 +226,7 @@ def test_a_megabyte_of_nonsense_is_answered_briefly_and_at_once(client: Client) 
     for body in bodies:
         started = thread_time()
         response = client.post("/t/wish", body)
-        assert refusal(response) == (422, "VALIDATION_FAILED")
+        assert read_error(response) == (422, "VALIDATION_FAILED")
         assert len(response.data) < 50_000 and thread_time() - started < 1.5, str(body)[:40]
 
 
@@ -258,4 +259,12 @@ def test_unknown_query_parameters_are_ignored(client: Client, query: str) -> Non
     ],
 )
 def test_bad_query_parameters_are_422(client: Client, query: str, expected: dict[str, str]) -> None:
-    assert problems(client.get("/t/items?" + query)) == expected
+    assert list_problems(client.get("/t/items?" + query)) == expected
+
+
+def test_an_amount_with_a_fraction_names_cents(client: Client) -> None:
+    organiser = create_organiser_client(client)
+    ticket_types = [{"name": "Weekend", "priceMinor": 85.5, "quantity": 1}]
+    response = organiser.post("/api/events", build_event_body(ticketTypes=ticket_types))
+    assert list_problems(response) == {"ticketTypes[0].priceMinor": "invalid_type"}
+    assert response.get_json()["data"]["errors"][0]["message"] == "Must be a whole number of cents."

@@ -1,8 +1,8 @@
-"""ETags, conditional requests, and answers of chosen fields."""
+"""ETags, conditional requests, and sparse responses."""
 
 import pytest
 
-from tests.http import Client, data, problems, refusal
+from tests.http import Client, data, list_problems, read_error
 from tests.web.shop import stock
 
 
@@ -41,15 +41,15 @@ def test_a_write_on_what_was_read_passes(client: Client, item: str, tag: str | N
 )
 def test_a_write_on_anything_else_is_stale(client: Client, item: str, tag: str) -> None:
     if tag.isascii():
-        assert refusal(client.patch(item, {"name": "new"}, headers={"If-Match": tag})) == (412, "STALE_VERSION")
-        assert refusal(client.delete(item, headers={"If-Match": tag})) == (412, "STALE_VERSION")
+        assert read_error(client.patch(item, {"name": "new"}, headers={"If-Match": tag})) == (412, "STALE_VERSION")
+        assert read_error(client.delete(item, headers={"If-Match": tag})) == (412, "STALE_VERSION")
     assert data(client.get(item))["version"] == 1
 
 
-def test_of_two_writers_on_one_version_the_second_is_told(client: Client, item: str) -> None:
+def test_second_writer_of_a_version_gets_412(client: Client, item: str) -> None:
     tag = {"If-Match": client.get(item).headers["ETag"]}
     data(client.patch(item, {"name": "first"}, headers=tag))
-    assert refusal(client.patch(item, {"name": "second"}, headers=tag)) == (412, "STALE_VERSION")
+    assert read_error(client.patch(item, {"name": "second"}, headers=tag)) == (412, "STALE_VERSION")
     assert data(client.get(item))["name"] == "first"
 
 
@@ -64,7 +64,7 @@ def test_chosen_fields_come_with_the_id(client: Client, item: str) -> None:
 
 @pytest.mark.parametrize("fields", ["price_minor", "name,x", "NAME", "__class__", "data.name", "%00", "a;b"])
 def test_an_unknown_field_is_422(client: Client, item: str, fields: str) -> None:
-    assert problems(client.get(f"{item}?fields={fields}")) == {"fields": "unknown_field"}
+    assert list_problems(client.get(f"{item}?fields={fields}")) == {"fields": "unknown_field"}
 
 
 def test_chosen_fields_keep_their_etag(client: Client, item: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
@@ -194,7 +194,7 @@ def _list_skipped(
     return [*skipped, *(RemindedSlot(slot_id=id, reason="NOT_FOUND") for id in unknown_ids)]
 
 
-def _build_skipped(row: Row[*tuple[Any, ...]]) -> RemindedSlot:
+def _build_skipped(row: Row[*tuple[object, ...]]) -> RemindedSlot:
     slot: RemindedSlot = {"slot_id": row.id, "name": row.name, "email": row.email}
     if row.status in (states.CLAIMED, states.ADMITTED):
         return {**slot, "reason": "ALREADY_CLAIMED"}

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, or_, select
 from sqlalchemy.orm import Session
@@ -111,7 +110,7 @@ def load_party_tickets(slot_id: str, generation: int | None = None) -> list[Tick
     ]
 
 
-def _build_ticket(row: Row[*tuple[Any, ...]]) -> Ticket:
+def _build_ticket(row: Row[*tuple[object, ...]]) -> Ticket:
     return Ticket(
         slot_id=row.id,
         code=row.code or row.id,

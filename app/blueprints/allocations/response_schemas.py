@@ -1,7 +1,5 @@
 """Response schemas of allocations."""
 
-from typing import Any
-
 from marshmallow import fields, pre_dump
 
 from app.allocations.block_access import BlockRow
@@ -87,7 +85,7 @@ class AllocationRow(Schema):
     updated_at = TimeField(required=True)
 
     @pre_dump
-    def serialize_row(self, row: BlockRow, **_: Any) -> JsonObject:
+    def serialize_row(self, row: BlockRow, **_: object) -> JsonObject:
         return serialize_block(row)
 
 

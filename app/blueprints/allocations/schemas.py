@@ -98,7 +98,7 @@ class InviteBody(Schema):
     dry_run = Boolean(load_default=False, metadata={"rare": True})
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def check_recipients(self, data: dict[str, Any], original: Any, **_: Any) -> None:
+    def check_recipients(self, data: dict[str, object], original: object, **_: object) -> None:
         field_names = set(original) if isinstance(original, dict) else set()
         if "recipients" in field_names:
             conflicting = sorted(field_names & {"name", "email", "phone"})
@@ -139,7 +139,7 @@ class LinkBody(Schema):
     revoke = Boolean(load_default=False, metadata={"rare": True, "description": "ends the link"})
 
     @validates_schema
-    def check_rotate_or_revoke(self, data: dict[str, Any], **_: Any) -> None:
+    def check_rotate_or_revoke(self, data: dict[str, object], **_: object) -> None:
         if data.get("rotate") and data.get("revoke"):
             raise field_error("contradiction", "Give rotate or revoke, not both.")
 
@@ -211,7 +211,7 @@ class AllocatorBody(Schema):
             )
 
     @post_load
-    def set_default_action(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def set_default_action(self, data: dict[str, object], **_: object) -> dict[str, Any]:
         return {**data, "action": data.get("action") or ("rename" if data.get("slot_id") else "hand_out")}
 
 

@@ -33,7 +33,7 @@ SORTS = {to_camel_case(name): column for name, column in queries.SORTS.items()}
     returns=response_schemas.PreviewData,
     limit=COUNT_LIMIT,
 )
-def preview_audience(id: str, **body: Any) -> audience_counts.AudiencePreviewWithSample:
+def preview_audience(id: str, **body: object) -> audience_counts.AudiencePreviewWithSample:
     """Count the people who would get a campaign, and those who would not by the reason. Nothing is stored or sent.
 
     `total` counts tickets (or ids): it is the `people` reached, each once, and everything in `excluded`.
@@ -50,7 +50,7 @@ def preview_audience(id: str, **body: Any) -> audience_counts.AudiencePreviewWit
     idempotent=True,
     errors=[MailLimitReached],
 )
-def broadcast(id: str, **body: Any) -> Versioned:
+def broadcast(id: str, **body: object) -> Versioned:
     """Send a campaign now, schedule it, or store it as a draft.
 
     A naive `scheduledAt` is in the event's time zone. Texts may have placeholders (see `templates`); text in doubled

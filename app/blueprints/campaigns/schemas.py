@@ -26,7 +26,7 @@ class CheckedSchema(Schema):
     """Reports problems across fields together with those of single fields."""
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def check_across_fields(self, data: dict[str, Any], original: Any, **_: Any) -> None:
+    def check_across_fields(self, data: dict[str, object], original: object, **_: object) -> None:
         messages: dict[str, list[str]] = {}
         for fault in validation.find_faults(data):
             name = to_camel_case(fault.field)
@@ -71,7 +71,7 @@ def _fields(*, required: bool) -> dict[str, fields.Field[Any]]:
     }
 
 
-def _create_schema(name: str, doc: str, members: dict[str, fields.Field[Any]]) -> type[Schema]:
+def _create_schema(name: str, doc: str, members: dict[str, fields.Field[object]]) -> type[Schema]:
     return type(name, (CheckedSchema,), {**members, "__doc__": doc})
 
 

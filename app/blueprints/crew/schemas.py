@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from marshmallow import fields
 
@@ -34,7 +33,7 @@ MAX_CREW_SIZE = 500
 class Pin(Secret):
     """Four to eight digits of the member's own choice, instead of a generated code."""
 
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: Any) -> str:
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: object) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not re.fullmatch(r"[0-9]{4,8}", text):
             raise field_error("invalid_pin", "Must be four to eight digits.")

@@ -73,5 +73,5 @@ class StoredList(List):
     def __init__(self, schema: type[Schema], *, max: int, **kwargs: Any) -> None:
         super().__init__(Nested(schema), max=max, **kwargs)
 
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
+    def _serialize(self, value: object, attr: str | None, obj: object, **kwargs: object) -> Any:
         return value

@@ -18,7 +18,7 @@ class StoredSchema(Schema):
     """An object that is loaded with the names of the API, without fields that are null."""
 
     @post_load
-    def to_api_names(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def to_api_names(self, data: dict[str, object], **_: object) -> dict[str, Any]:
         api_names = {name: field.data_key or name for name, field in self.load_fields.items()}
         return {api_names[name]: value for name, value in data.items() if value is not None}
 
@@ -33,7 +33,7 @@ class PromoCode(StoredSchema):
     ticket_type_ids = List(Text(min=24, max=24), max=100, allow_none=True, metadata={"rare": True})
 
     @validates_schema
-    def check_one_discount(self, data: dict[str, Any], **_: Any) -> None:
+    def check_one_discount(self, data: dict[str, object], **_: object) -> None:
         if (data.get("percent_off") is None) == (data.get("amount_off_minor") is None):
             raise field_error("contradiction", "Set percentOff or amountOffMinor, not both.")
 

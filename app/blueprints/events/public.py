@@ -1,7 +1,5 @@
 """Public routes of events: `/api/events/public`. Their responses are bytes that are cached for a second."""
 
-from typing import Any
-
 import orjson
 
 from app.blueprints.events import query_schemas, response_schemas
@@ -27,7 +25,7 @@ TICKETS = CachePolicy(1.0, ("events", "tickets"))
     returns=response_schemas.Discovered,
     cache=CATALOGUE,
 )
-def discover(sort: str, limit: int, cursor: str | None = None, **filters: Any) -> bytes:
+def discover(sort: str, limit: int, cursor: str | None = None, **filters: object) -> bytes:
     """Find published events that are upcoming or running.
 
     When nothing matches `q`, `suggestions` has names of similar events.

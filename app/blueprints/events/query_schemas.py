@@ -29,7 +29,7 @@ class ListQuery(Query):
     radius_km = Number(min=0, max=20_038, metadata={"example": 50})
 
     @validates_schema
-    def check_place(self, data: dict[str, Any], **_: Any) -> None:
+    def check_place(self, data: dict[str, object], **_: object) -> None:
         place = {name: data.get(name) is not None for name in ("lat", "lng", "radius_km")}
         if place["lat"] != place["lng"] or (place["radius_km"] and not place["lat"]):
             message = "lat and lng belong together, and radiusKm needs both."
@@ -51,7 +51,7 @@ class DiscoverQuery(ListQuery):
     )
 
     @validates_schema
-    def check_distance_sort(self, data: dict[str, Any], **_: Any) -> None:
+    def check_distance_sort(self, data: dict[str, object], **_: object) -> None:
         if data["sort"] == "distance" and data.get("lat") is None:
             raise ValidationError({"lat": field_error("required", "Sorting by distance needs lat and lng.").messages})
 

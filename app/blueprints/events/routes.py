@@ -35,7 +35,7 @@ PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVeri
     idempotent=True,
     errors=PUBLISHING,
 )
-def create_event(date_names: dict[str, str], **body: Any) -> Versioned:
+def create_event(date_names: dict[str, str], **body: object) -> Versioned:
     """Create an event.
 
     It is a draft until `visibility` or `publishAt` publishes it. A naive time is in the event's time zone, which by

@@ -83,14 +83,14 @@ class EventFields(Schema):
     promotion = Nested(Promotion, allow_none=True)
 
     @pre_load
-    def use_aliases(self, data: Any, **_: Any) -> Any:
+    def use_aliases(self, data: object, **_: object) -> Any:
         """startsAt becomes startDate and endsAt becomes endDate, unless both are sent."""
         if not isinstance(data, Mapping):
             return data
         renamed = {name: alias for name, alias in ALIASES.items() if name in data and alias not in data}
         return {renamed.get(name, name): value for name, value in data.items()}
 
-    def handle_error(self, error: marshmallow.ValidationError, data: Any, *, many: bool, **_: Any) -> None:
+    def handle_error(self, error: marshmallow.ValidationError, data: object, *, many: bool, **_: object) -> None:
         """Moves problems to the name that was sent."""
         if not isinstance(error.messages, dict) or not isinstance(data, Mapping):
             return

@@ -1,1 +1,1 @@
-"""The face of the stock."""
+"""The HTTP operations of the stock."""

@@ -1,6 +1,7 @@
-"""Fields that only stock has: exact quantities and prices, days, and links; one for each column of an item."""
+"""The marshmallow fields of items: exact quantities and prices, days, and links."""
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -38,13 +39,13 @@ EXAMPLES = {
 
 
 class DecimalNumber(Number):
-    """A number with so many decimals at most, exact inside."""
+    """A number with at most `places` decimals, loaded as a Decimal."""
 
     def __init__(self, places: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.places = places
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: Any) -> Any:
         if self.from_text and not (isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", value)):
             raise field_error("invalid_type", "Must be a number.")
         super()._deserialize(value, attr, data, **kwargs)
@@ -55,12 +56,14 @@ class DecimalNumber(Number):
 
 
 class Day(BaseField, fields.Field[Any]):
-    """A day of the calendar; of a time its day is taken."""
+    """A date; of a date with a time the date is used."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(metadata={"type": "string", "format": "date", **kwargs.pop("metadata", {})}, **kwargs)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> date | None:
+    def _deserialize(
+        self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: Any
+    ) -> date | None:
         if value == "":
             return None
         try:
@@ -73,21 +76,21 @@ class Day(BaseField, fields.Field[Any]):
             raise field_error("invalid_date", "Must be a day like 2027-02-28.") from error
         return day
 
-    def _serialize(self, value: Any, attr: str | None, obj: Any, **kwargs: Any) -> Any:
+    def _serialize(self, value: date | None, attr: str | None, obj: object, **kwargs: Any) -> str | None:
         return None if value is None else value.isoformat()
 
 
 class OptionalText(Text):
-    """A text that may be left out; the empty one means none."""
+    """A text that may be absent; an empty text becomes None."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: Any) -> Any:
         return super()._deserialize(value, attr, data, **kwargs) or None
 
 
 class ImageUrl(OptionalText):
-    """An https address; it is never fetched."""
+    """An https URL; the service never fetches it."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: Any) -> Any:
         url = super()._deserialize(value, attr, data, **kwargs)
         if url and not is_url(url, ("https",)):
             raise field_error("invalid_url", "Must be an https address.")
@@ -95,12 +98,12 @@ class ImageUrl(OptionalText):
 
 
 def build_quantity_field(**kwargs: Any) -> DecimalNumber:
-    """A quantity of stock."""
+    """Return a field for a quantity."""
     return DecimalNumber(DECIMAL_PLACES[QUANTITY], **{"max": 999_999_999.999, **kwargs})
 
 
 def build_item_field(item_field: ItemField, *, required: bool = False) -> fields.Field[Any]:
-    """The field for a column of an item."""
+    """Return the field for a column of an item."""
     options: dict[str, Any] = {"required": required, "metadata": {"example": EXAMPLES[item_field.name]}}
     if not item_field.required:
         options["allow_none"] = True

@@ -1,4 +1,4 @@
-"""Files in and out: what was sent, in a form or bare, and answers that are no JSON."""
+"""Uploaded files, and responses with a file."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ CSV_TYPE = "text/csv; charset=utf-8"
 
 
 def read_uploaded_file() -> bytes:
-    """The file of this request. Raises UnsupportedMedia, ValidationFailed, TooLarge."""
+    """Return the file of this request, from its body or its form. Raises UnsupportedMedia, ValidationFailed, TooLarge."""
     if request.mimetype == "application/json":
         raise UnsupportedMedia("Send a CSV or XLSX file, as the body or in the field file of a form.")
     if request.mimetype != "multipart/form-data":
@@ -27,14 +27,14 @@ def read_uploaded_file() -> bytes:
 
 
 def build_attachment(content: bytes | Iterable[bytes], name: str, content_type: str) -> Response:
-    """A file that browsers save under this name."""
+    """Return a response that browsers save under this name."""
     response = Response(content, content_type=content_type)
     response.headers.set("Content-Disposition", "attachment", filename=name)
     return response
 
 
 def build_private_attachment(content: bytes, name: str, content_type: str) -> Response:
-    """The same for a file that nobody in between may keep, and that runs nothing."""
+    """Return an attachment that no proxy may store and that cannot run scripts."""
     response = build_attachment(content, name, content_type)
     response.headers["Cache-Control"] = "private, no-store"
     response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"

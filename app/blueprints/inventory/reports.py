@@ -1,13 +1,16 @@
-"""One path for reports and for the progress of long work: what it takes, and which of its answers is meant."""
+"""The reports operation: it returns a report, the state of a background job, or the file of a job."""
 
-from typing import Any
+from datetime import datetime
+from typing import TypedDict, Unpack
 
+from flask import Response
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.accounts.caller import Caller
 from app.blueprints.inventory.file_transfer import CSV_TYPE, build_attachment, build_private_attachment
 from app.blueprints.inventory.schemas import ID_METADATA
 from app.inventory import actions, background_jobs, queries
+from app.inventory.item_fields import JsonObject
 from app.inventory.reports import report_queries
 from app.inventory.reports.definitions import REPORTS
 from app.inventory.reports.parameters import DEFAULT_DAYS, MAX_DAYS, build_report_parameters
@@ -15,11 +18,12 @@ from app.web.envelope import envelope_response
 from app.web.fields import Boolean, Choice, EndTimeField, List, Secret, TimeField, WholeNumber, field_error
 from app.web.schema import Query, Schema
 
+ReportResponse = Response | JsonObject | tuple[JsonObject, int]
 FORMATS = ("json", "csv", "pdf")
 
 
 class ReportQuery(Query):
-    """What to report on, or which job to tell about."""
+    """The report or the job to return."""
 
     type = Choice(*REPORTS, load_default="summary")
     format = Choice(*FORMATS, load_default="json", metadata={"description": "a pdf is made by a worker: 202"})
@@ -33,18 +37,20 @@ class ReportQuery(Query):
     until = EndTimeField(data_key="to", load_default=None)
     within_days = WholeNumber(min=0, max=MAX_DAYS, load_default=90, metadata={"description": "for what expires"})
     job_id = Secret(
-        max=24, load_default=None, metadata={**ID_METADATA, "description": "long work, and nothing else is asked"}
+        max=24,
+        load_default=None,
+        metadata={**ID_METADATA, "description": "a background job; the other parameters are ignored"},
     )
     download = Boolean(load_default=False, metadata={"description": "with jobId the file itself, when there is one"})
 
     @validates_schema
-    def check_download_job(self, data: dict[str, Any], **_: Any) -> None:
+    def check_download_job(self, data: JsonObject, **_: object) -> None:
         if data["download"] and not data["job_id"]:
             raise ValidationError({"jobId": field_error("required", "This field is required.").messages})
 
 
 class ReportData(Schema):
-    """A report; or, with 202 and with `jobId`, the job."""
+    """A report, or the job with 202 and with `jobId`."""
 
     type = Choice(*REPORTS)
     currency = fields.String(metadata={"example": "NAD"})
@@ -73,10 +79,25 @@ class ReportData(Schema):
     error = fields.String(metadata={"rare": True})
 
 
+class ReportOptions(TypedDict):
+    """The type and the period of a report."""
+
+    type: str
+    since: datetime | None
+    until: datetime | None
+    within_days: int
+
+
 def build_report_response(
-    caller: Caller, event_id: str, *, job_id: str | None, download: bool, format: str, **report_options: Any
-) -> Any:
-    """The report, its job, or the file of a job. Raises NotFound, Throttled, ValidationFailed."""
+    caller: Caller,
+    event_id: str,
+    *,
+    job_id: str | None,
+    download: bool,
+    format: str,
+    **report_options: Unpack[ReportOptions],
+) -> ReportResponse:
+    """Return the report, its job, or the file of a job. Raises NotFound, Throttled, ValidationFailed."""
     if job_id and download:
         return build_private_attachment(*queries.get_job_file(caller, event_id, job_id))
     if job_id:

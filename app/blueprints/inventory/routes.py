@@ -1,6 +1,8 @@
 """Stock: `/api/events/{eventId}/inventory`."""
 
-from typing import Any
+from typing import Any, Unpack
+
+from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.blueprints.inventory import schemas
@@ -11,9 +13,16 @@ from app.blueprints.inventory.file_transfer import (
     build_private_attachment,
     read_uploaded_file,
 )
-from app.blueprints.inventory.reports import ReportData, ReportQuery, build_report_response
+from app.blueprints.inventory.reports import ReportData, ReportQuery, ReportResponse, build_report_response
 from app.core.errors import Throttled
+from app.core.paging import Page
+from app.events.queries import ListQuery
 from app.inventory import actions, errors, export, item_list, purchase_order_pdf, queries, reminders, stream_source
+from app.inventory.actions.imports import ImportJson
+from app.inventory.actions.purchase_orders import Reorder
+from app.inventory.item_fields import AdjustedItem, ItemFilters, ItemRow, ItemValues
+from app.inventory.reminders import ReminderData
+from app.inventory.serializers import Row
 from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import list_variances_query, stream_variance_csv
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_ORGANISER
@@ -34,11 +43,11 @@ DOWNLOAD_LIMIT = Limit(120)
     query=schemas.Filters,
     returns=Listing("items", schemas.ItemRow, item_list.SORTS, "name", returns_page=True),
 )
-def list_stock(event_id: str, **filters: Any) -> Any:
+def list_stock(event_id: str, **filters: Any) -> Page:
     """List the stock of an event.
 
-    Filters that have no index (prices, levels, quantities, notes, imageUrl) are looked for among 5,000 items at a
-    time: a page may then hold fewer rows than `limit`, and `nextCursor` goes on from there.
+    Filters without an index (prices, levels, quantities, notes, imageUrl) scan 5,000 items at a time: a page may then
+    have fewer rows than `limit`, and `nextCursor` continues from there.
     """
     return item_list.list_items(get_current_caller(), event_id, **filters)
 
@@ -52,14 +61,14 @@ def list_stock(event_id: str, **filters: Any) -> Any:
     idempotent=True,
     errors=[errors.SkuTaken, errors.InsufficientStock],
 )
-def create_stock_item(event_id: str, **body: Any) -> Any:
-    """Add an item; what is on hand, reserved and damaged is booked as its opening stock."""
+def create_stock_item(event_id: str, **body: Unpack[ItemValues]) -> tuple[ItemRow, dict[str, str]]:
+    """Add an item; its quantities on hand, reserved and damaged are recorded as opening stock."""
     item = actions.create_item(caller=get_current_caller(), event_id=event_id, **body)
     return item, {"ETag": f'"{item["version"]}"'}
 
 
 @blp.get(f"{STOCK_PATH}/items/<itemId>", access=ORGANISER_OR_ANALYST, returns=schemas.ItemRow, etag=True, sparse=True)
-def read_stock_item(event_id: str, item_id: str) -> Any:
+def read_stock_item(event_id: str, item_id: str) -> Row:
     """Read one item."""
     return queries.get_item(get_current_caller(), event_id, item_id)
 
@@ -72,8 +81,8 @@ def read_stock_item(event_id: str, item_id: str) -> Any:
     etag=True,
     errors=[errors.SkuTaken, errors.InsufficientStock],
 )
-def change_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
-    """Change the fields that are sent; another quantity is booked as a correction."""
+def change_stock_item(event_id: str, item_id: str, **body: Any) -> tuple[ItemRow, dict[str, str]]:
+    """Change the fields that are sent; a changed quantity is recorded as a correction."""
     item = actions.update_item(caller=get_current_caller(), event_id=event_id, item_id=item_id, **body)
     return item, {"ETag": f'"{item["version"]}"'}
 
@@ -83,8 +92,8 @@ def change_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
     access=ORGANISER_OR_ANALYST,
     returns=Listing("movements", schemas.MovementRow, queries.MOVEMENT_SORTS, "-occurredAt"),
 )
-def list_movements(event_id: str, item_id: str) -> Any:
-    """List the book of an item."""
+def list_movements(event_id: str, item_id: str) -> ListQuery:
+    """List the movements of an item."""
     return queries.list_movements_query(get_current_caller(), event_id, item_id)
 
 
@@ -96,17 +105,17 @@ def list_movements(event_id: str, item_id: str) -> Any:
     idempotent=True,
     errors=[errors.InsufficientStock, errors.QuantityTooLarge, errors.StaleStock],
 )
-def adjust_stock_item(event_id: str, item_id: str, **body: Any) -> Any:
-    """Change how much there is: by a difference, or to what was counted.
+def adjust_stock_item(event_id: str, item_id: str, **body: Any) -> AdjustedItem:
+    """Change a quantity by a difference, or to a counted quantity.
 
-    What happened before a later count changes what that count found missing, and not what there is now.
+    A movement from before a count changes the difference that the count found, not the present quantity.
     """
     return actions.adjust_item(caller=get_current_caller(), event_id=event_id, item_id=item_id, **body)
 
 
 @blp.get(f"{STOCK_PATH}/export.csv", access=ORGANISER_OR_ANALYST, query=schemas.ExportQuery, content_type="text/csv")
-def export_stock(event_id: str, template: bool) -> Any:
-    """Get the stock as a file that spreadsheets open and that imports back unchanged; or its columns alone."""
+def export_stock(event_id: str, template: bool) -> Response:
+    """Get the stock as CSV, which an import reads back unchanged; or the header alone."""
     event = queries.get_event(get_current_caller(), event_id)
     content = export.build_template_csv() if template else export.stream_stock_csv(event.id)
     return build_attachment(content, "stock-template.csv" if template else "stock.csv", CSV_TYPE)
@@ -122,11 +131,11 @@ def export_stock(event_id: str, template: bool) -> Any:
     max_bytes=MAX_UPLOAD,
     errors=[errors.ImportRejected, errors.ImportTooLarge, errors.NotASpreadsheet, EmailNotVerified],
 )
-def import_stock(event_id: str, **options: Any) -> Any:
+def import_stock(event_id: str, **options: Any) -> tuple[ImportJson, int]:
     """Import a stock sheet, CSV or XLSX, by SKU.
 
-    Columns are named as the fields of an item, in any case and order. Up to 5,000 rows and 2 MiB are written at once;
-    up to 100,000 rows and 20 MiB by a job, whose progress `reports?jobId=` tells. The same bytes change stock once.
+    Columns are named as the fields of an item, in any case and order. Up to 5,000 rows and 2 MiB are written immediately;
+    up to 100,000 rows and 20 MiB by a job, whose progress `reports?jobId=` returns. The same file is imported once.
     """
     result = actions.import_stock(caller=get_current_caller(), event_id=event_id, data=read_uploaded_file(), **options)
     return result, 202 if "job_id" in result else 200
@@ -140,11 +149,11 @@ def import_stock(event_id: str, **options: Any) -> Any:
     may_return_202=True,
     errors=[Throttled],
 )
-def read_report(event_id: str, **options: Any) -> Any:
-    """Report on the stock: what it is worth, what moved, what expires, what to order.
+def read_report(event_id: str, **options: Any) -> ReportResponse:
+    """Report on the stock: its value, its movements, expiring items, items to order.
 
-    JSON and CSV are answered at once. A PDF is drawn by a worker: 202 with `jobId`, and with `?jobId=` this path tells
-    how far it is and where to fetch it. The same goes for large imports.
+    JSON and CSV are returned immediately. A background job draws a PDF: 202 with `jobId`, and with `?jobId=` this path
+    returns its progress and where to fetch the file. The same applies to large imports.
     """
     return build_report_response(get_current_caller(), event_id, **options)
 
@@ -156,8 +165,8 @@ def read_report(event_id: str, **options: Any) -> Any:
     limit=DOWNLOAD_LIMIT,
     errors=[errors.StockLinkExpired],
 )
-def read_report_file(event_id: str, token: str) -> Any:
-    """Fetch what came of long work through its `downloadUrl`, within five minutes."""
+def read_report_file(event_id: str, token: str) -> Response:
+    """Fetch the file of a background job by its `downloadUrl`, valid for five minutes."""
     return build_private_attachment(*queries.get_linked_file(event_id, token))
 
 
@@ -168,10 +177,10 @@ def read_report_file(event_id: str, token: str) -> Any:
     content_type="text/event-stream",
     errors=[TooManyStreams, TooManyStreamsFromNetwork, StreamsFull],
 )
-def stream_stock(event_id: str, **filters: Any) -> Any:
+def stream_stock(event_id: str, **filters: Unpack[ItemFilters]) -> Response:
     """Follow the stock: its items now, then every change as it commits, as server-sent events.
 
-    With `Last-Event-ID` only what was missed since. Events: `snapshot {items, more}`, `changes {changes, items, gone}`,
+    With `Last-Event-ID` only the changes since then. Events: `snapshot {items, more}`, `changes {changes, items, gone}`,
     `resync`. A connection lasts ten minutes at most; an account may have five, a
     network fifty.
     """
@@ -180,8 +189,8 @@ def stream_stock(event_id: str, **filters: Any) -> Any:
 
 
 @blp.get(f"{STOCK_PATH}/reminder", access=ORGANISER_OR_ANALYST, returns=schemas.ReminderData, etag=True)
-def read_reminder(event_id: str) -> Any:
-    """Read who is told about the stock, when, and of what."""
+def read_reminder(event_id: str) -> ReminderData:
+    """Read the stock reminder of an event."""
     return reminders.get_reminder(get_current_caller(), event_id)
 
 
@@ -192,8 +201,8 @@ def read_reminder(event_id: str) -> Any:
     returns=schemas.ReminderData,
     etag=True,
 )
-def change_reminder(event_id: str, **body: Any) -> Any:
-    """Change who is told about the stock, when, and of what. Hours are those where the event is."""
+def change_reminder(event_id: str, **body: Any) -> tuple[ReminderData, dict[str, str]]:
+    """Change the stock reminder of an event. Hours are in the time zone of the event."""
     reminder = actions.update_reminder(caller=get_current_caller(), event_id=event_id, **body)
     return reminder, {"ETag": f'"{reminder["version"]}"'}
 
@@ -206,9 +215,10 @@ def change_reminder(event_id: str, **body: Any) -> Any:
     idempotent=True,
     errors=[Throttled, *MAIL_ERRORS],
 )
-def trigger_reminder(event_id: str) -> Any:
-    """Mail the digest now, twenty times an hour at most."""
-    return actions.enqueue_digest(caller=get_current_caller(), event_id=event_id)
+def trigger_reminder(event_id: str) -> dict[str, object]:
+    """Send the digest now, at most twenty times an hour."""
+    recipients = actions.enqueue_digest(caller=get_current_caller(), event_id=event_id)
+    return {"recipients": recipients, "queued": len(recipients)}
 
 
 @blp.post(
@@ -218,14 +228,14 @@ def trigger_reminder(event_id: str) -> Any:
     returns=schemas.Reordered,
     idempotent=True,
 )
-def apply_reorder(event_id: str, **body: Any) -> Any:
-    """Order what has run low, one order for each supplier; what is on order already is not ordered twice."""
+def apply_reorder(event_id: str, **body: Any) -> Reorder:
+    """Order the low items, one order for each supplier. Stock on order counts as available."""
     return actions.reorder_items(caller=get_current_caller(), event_id=event_id, **body)
 
 
 @blp.get(f"{STOCK_PATH}/orders/<orderId>/sheet.pdf", access=ORGANISER_OR_ANALYST, content_type="application/pdf")
-def order_pdf(event_id: str, order_id: str) -> Any:
-    """Get an order as a sheet for its supplier."""
+def order_pdf(event_id: str, order_id: str) -> Response:
+    """Get a purchase order as a PDF."""
     return build_attachment(
         purchase_order_pdf.get_order_pdf(get_current_caller(), event_id, order_id), "order.pdf", "application/pdf"
     )
@@ -237,12 +247,12 @@ def order_pdf(event_id: str, order_id: str) -> Any:
     query=schemas.Period,
     returns=Listing("items", schemas.VarianceRow, VARIANCE_SORTS, "name"),
 )
-def read_variance(event_id: str, **period: Any) -> Any:
-    """Compare what was counted with what the book had expected, item by item."""
+def read_variance(event_id: str, **period: Any) -> ListQuery:
+    """List the differences between counted and expected quantities, item by item."""
     return list_variances_query(get_current_caller(), event_id, **period)
 
 
 @blp.get(f"{STOCK_PATH}/variance.csv", access=ORGANISER_OR_ANALYST, query=schemas.Period, content_type="text/csv")
-def variance_csv(event_id: str, **period: Any) -> Any:
-    """Get the same as a file."""
+def variance_csv(event_id: str, **period: Any) -> Response:
+    """Get the differences as CSV."""
     return build_attachment(stream_variance_csv(get_current_caller(), event_id, **period), "variance.csv", CSV_TYPE)

@@ -1,13 +1,14 @@
-"""What the operations of the stock take and give (specification 4.0-I and 4.6)."""
+"""The request and response schemas of the stock (specification 4.0-I and 4.6)."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.blueprints.inventory.custom_fields import Day, build_item_field, build_quantity_field
-from app.inventory.item_fields import BUCKETS, ITEM_FIELDS, REASONS
+from app.inventory.item_fields import BUCKETS, ITEM_FIELDS, REASONS, AdjustedItem, JsonObject
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
-from app.inventory.serializers import serialize_item, serialize_movement
+from app.inventory.serializers import Row, serialize_item, serialize_movement
 from app.web.fields import (
     Boolean,
     Choice,
@@ -27,7 +28,9 @@ ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MAX_RECIPIENTS = 20
 
 
-def _create_schema(name: str, doc: str, members: dict[str, Any], base: type[Schema] = Schema) -> type[Schema]:
+def _create_schema(
+    name: str, doc: str, members: Mapping[str, fields.Field[Any]], base: type[Schema] = Schema
+) -> type[Schema]:
     return cast("type[Schema]", type(name, (base,), {**members, "__doc__": doc}))
 
 
@@ -77,7 +80,7 @@ class AdjustBody(Schema):
     )
 
     @validates_schema(skip_on_field_errors=False)
-    def check_delta_or_counted(self, data: dict[str, Any], **_: Any) -> None:
+    def check_delta_or_counted(self, data: JsonObject, **_: object) -> None:
         field_names = [name for name in ("delta", "counted") if data.get(name) is not None]
         if len(field_names) != 1:
             raise ValidationError({"delta": field_error("required", "Send delta or counted, one of them.").messages})
@@ -89,12 +92,12 @@ ITEM_MEMBERS = {item_field.attribute: build_item_field(item_field) for item_fiel
 
 
 class ItemRow(_create_schema("ItemFields", "An item.", ITEM_MEMBERS)):  # type: ignore[misc]
-    """An item, with what follows from its quantities."""
+    """An item with its derived quantities."""
 
     id = fields.String(required=True, metadata=ID_METADATA)
     serialize_row = staticmethod(serialize_item)
 
-    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+    def dump(self, obj: Any, *, many: bool | None = None) -> JsonObject | list[JsonObject]:
         if isinstance(obj, PartialResponse):
             return obj
         return [self.serialize_row(item) for item in obj] if many else self.serialize_row(obj)
@@ -108,7 +111,7 @@ class ItemRow(_create_schema("ItemFields", "An item.", ITEM_MEMBERS)):  # type: 
 
 
 class MovementRow(Schema):
-    """A change of one bucket, as it was booked."""
+    """A change of one bucket."""
 
     id = fields.String(required=True, metadata=ID_METADATA)
     item_id = fields.String(required=True, metadata=ID_METADATA)
@@ -125,17 +128,20 @@ class MovementRow(Schema):
 
 
 class Adjusted(ItemRow):
-    """The item after it, and the movement."""
+    """The item after an adjustment, and the movement."""
 
     movement = Nested(MovementRow, required=True)
 
     @staticmethod
-    def serialize_row(row: Any) -> dict[str, Any]:
-        return {**serialize_item(row), "movement": serialize_movement(row["movement"])}
+    def serialize_row(row: Row) -> JsonObject:
+        item = cast(AdjustedItem, row)
+        return {**serialize_item(item), "movement": serialize_movement(item["movement"])}
 
 
 class ImportQuery(Query):
-    mode = Choice("atomic", "partial", load_default="atomic", metadata={"description": "partial writes what is right"})
+    mode = Choice(
+        "atomic", "partial", load_default="atomic", metadata={"description": "partial writes the rows without errors"}
+    )
     dry_run = Boolean(load_default=False, metadata={"description": "check everything, write nothing"})
     again = Boolean(
         load_default=False, metadata={"description": "let bytes that changed this stock before do so again"}
@@ -234,7 +240,7 @@ class Period(Query):
 
 
 class VarianceRow(Schema):
-    """What the counts of a time found. Negative: there was less than the book said."""
+    """The result of the counts in a period. Negative: there was less than expected."""
 
     id = fields.String(required=True, metadata=ID_METADATA)
     sku = fields.String(required=True)

@@ -53,10 +53,10 @@ class Confirmation(fields.Field[Any]):
         super().__init__(required=True, metadata=metadata, error_messages={"required": "This field is required."})
         self.word = word
 
-    def make_error(self, key: str, **kwargs: Any) -> Any:
+    def make_error(self, key: str, **kwargs: object) -> Any:
         return field_error("required", "This field is required.")
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+    def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: object) -> bool:
         is_confirmed = value is True or (isinstance(value, str) and value.strip().upper() == self.word)
         if not is_confirmed:
             raise field_error("not_confirmed", f"Must be {self.word}, or true.")

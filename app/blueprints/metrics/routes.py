@@ -1,6 +1,6 @@
-"""Metrics of the node that is asked, and of the work that all nodes share."""
+"""Metrics of this node, and of the work that all nodes share."""
 
-from typing import Any
+from flask import Response
 
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
@@ -10,9 +10,9 @@ blp = Blueprint("metrics", __name__, description="For those who watch the servic
 
 
 @blp.get("/metrics", access=PUBLIC, content_type="text/plain", errors=[endpoint.MetricsClosed])
-def metrics() -> Any:
-    """Tell all metrics in Prometheus's text format.
+def metrics() -> Response:
+    """Read all metrics in the text format of Prometheus.
 
-    Open to this machine itself and to the bearer of `METRICS_TOKEN`; anybody else gets 403.
+    Clients on this machine and clients with `METRICS_TOKEN` as the Bearer token may read them; others get 403.
     """
     return endpoint.build_metrics_response()

@@ -1,7 +1,5 @@
 """Request and response schemas of payouts (specification 4.0-P)."""
 
-from typing import Any
-
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.payouts.destinations import DESTINATIONS
@@ -48,7 +46,7 @@ class PayoutBody(ConfirmedBody):
     idempotency_key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as Idempotency-Key"})
 
     @validates_schema
-    def check_schedule_mode(self, data: dict[str, Any], **_: Any) -> None:
+    def check_schedule_mode(self, data: dict[str, object], **_: object) -> None:
         """Refuse a time with the mode `now`: a payout that left too early cannot be taken back."""
         if data.get("mode") == "now" and data.get("scheduled_for") is not None:
             error = field_error("unexpected_value", "Leave it out, or choose the mode schedule.")

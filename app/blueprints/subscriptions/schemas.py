@@ -22,7 +22,7 @@ class DeviceToken(Secret):
     def __init__(self) -> None:
         super().__init__(max=MAX_TOKEN_LENGTH, required=True, metadata=TOKEN_METADATA)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+    def _deserialize(self, value: object, attr: str | None, data: object, **kwargs: object) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not (text.isascii() and text.isprintable()):
             raise field_error("invalid_characters", "Must be printable ASCII.")

@@ -17,12 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import ClassVar, Protocol
 
 import structlog
-
-if TYPE_CHECKING:
-    from app.core.metrics.metric_types import Metric
 
 SIZE = 512 * 1024
 MOST = 512
@@ -32,6 +29,24 @@ SCRAP, FIRST = 2, 34
 HEAD = struct.Struct("<HHHH")
 USED = struct.Struct("<Q")
 log = structlog.get_logger(__name__)
+
+
+class MetricShape(Protocol):
+    """The parts of a metric that decide where its numbers are."""
+
+    kind: ClassVar[str]
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def width(self) -> int: ...
+
+
+class BucketedMetric(MetricShape, Protocol):
+    """A metric whose numbers are buckets."""
+
+    def place(self, seconds: float) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,7 @@ class Page:
         self._places: dict[tuple[str, tuple[str, ...]], int] = {}
         self._begin()
 
-    def find(self, metric: "Metric", labels: tuple[str, ...]) -> int:
+    def find(self, metric: MetricShape, labels: tuple[str, ...]) -> int:
         """Return the offset of the numbers of this series."""
         place = self._places.get((metric.name, labels))
         return self._add(metric, labels) if place is None else place
@@ -76,7 +91,7 @@ class Page:
             if item.gauge:
                 self.values[item.at] = 0.0
 
-    def _add(self, metric: "Metric", labels: tuple[str, ...]) -> int:
+    def _add(self, metric: MetricShape, labels: tuple[str, ...]) -> int:
         name = "\0".join((metric.name, *labels)).encode()
         name += b"\0" * (-len(name) % 8)
         (used,) = USED.unpack_from(self._memory, 8)

@@ -3,15 +3,11 @@
 import os
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from flask import Flask, current_app
 
-from app.core.metrics.shared_memory import Page, acquire_page
-
-if TYPE_CHECKING:
-    from app.core.metrics.metric_types import Counter, Gauge, Histogram
+from app.core.metrics.shared_memory import BucketedMetric, MetricShape, Page, acquire_page
 
 EXTENSION = "metrics"
 Labels = tuple[str, ...]
@@ -26,17 +22,17 @@ class Store:
         self._page: Page | None = None
         _stores.add(self)
 
-    def add(self, metric: "Counter | Gauge", labels: Labels, by: float = 1.0) -> None:
+    def add(self, metric: MetricShape, labels: Labels, by: float = 1.0) -> None:
         page = self.page()
         with page.lock:
             page.values[page.find(metric, labels)] += by
 
-    def set(self, metric: "Gauge", labels: Labels, value: float) -> None:
+    def set(self, metric: MetricShape, labels: Labels, value: float) -> None:
         page = self.page()
         with page.lock:
             page.values[page.find(metric, labels)] = value
 
-    def observe(self, metric: "Histogram", labels: Labels, seconds: float) -> None:
+    def observe(self, metric: BucketedMetric, labels: Labels, seconds: float) -> None:
         page = self.page()
         with page.lock:
             first = page.find(metric, labels)

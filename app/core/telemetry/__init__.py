@@ -4,7 +4,7 @@
     errors.py   report(): sends an unexpected error to Sentry
     spans.py    span(): sends the duration of a request or job to an OpenTelemetry collector
 
-requirements-observability.in has the libraries.
+requirements-observability.txt has the libraries.
 """
 
 from flask import Flask

@@ -8,7 +8,7 @@ MODULES_BY_SETTING = {
     "SENTRY_DSN": ("sentry_sdk",),
     "OTEL_EXPORTER_OTLP_ENDPOINT": ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"),
 }
-FILE = "requirements-observability.in"
+FILE = "requirements-observability.txt"
 
 
 def check(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""What is done with stock: one verb, one transaction."""
+"""The changes of the stock; each function is one transaction."""
 
 from app.inventory.actions.imports import import_stock
 from app.inventory.actions.items import adjust_item, create_item, update_item

@@ -1,8 +1,8 @@
-"""Importing a stock sheet: small ones at once, large ones by a worker."""
+"""Imports of stock sheets: small ones in the request, large ones in a background job."""
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any
+from typing import TypedDict, cast
 
 from app.accounts.caller import Caller
 from app.accounts.quotas import IMPORTS_QUOTA, count_unverified_use
@@ -25,10 +25,39 @@ MAX_RETURNED_ERRORS = 1000
 PARSED_PERCENT = 70
 
 
-def import_stock(
-    *, caller: Caller, event_id: str, data: bytes, mode: str, dry_run: bool, again: bool
-) -> dict[str, Any]:
-    """What the import did (`created, updated, unchanged, errors`), or the job that will do it (`job_id`).
+class RowErrorJson(TypedDict):
+    row: int
+    column: str
+    code: str
+    message: str
+    value: str
+
+
+class ImportJson(TypedDict, total=False):
+    """The result of an import, or the job that will import the file."""
+
+    created: int
+    updated: int
+    unchanged: int
+    errors: list[RowErrorJson]
+    error_count: int
+    already_imported_at: str
+    errors_url: str
+    job_id: str
+    status: str
+    progress: int
+
+
+class ImportFlags(TypedDict):
+    """The options of an import, as its job stores them."""
+
+    partial: bool
+    dry_run: bool
+    again: bool
+
+
+def import_stock(*, caller: Caller, event_id: str, data: bytes, mode: str, dry_run: bool, again: bool) -> ImportJson:
+    """Return the result (`created, updated, unchanged, errors`), or the job that will import the file (`job_id`).
 
     Raises NotASpreadsheet, ImportTooLarge, ImportRejected, NotFound, ValidationFailed, EmailNotVerified.
     """
@@ -37,19 +66,21 @@ def import_stock(
     if not caller.email_verified:
         with transaction() as session:
             count_unverified_use(session, caller, IMPORTS_QUOTA)
-    options = {"partial": mode == "partial", "dry_run": dry_run, "again": again}
+    options: ImportFlags = {"partial": mode == "partial", "dry_run": dry_run, "again": again}
     if len(data) > MAX_SYNC_BYTES or rows > MAX_SYNC_ROWS:
         return _enqueue_import(caller, event.id, data, options)
     import_options = ImportOptions(event.id, caller.id, sha256(data).digest(), **options)
     result = import_rows(parse_sheet(data), import_options)
-    response = serialize_import_result(result) | _store_errors(import_options, result.errors)
+    response = serialize_import_result(result)
+    if result.errors:
+        response["errors_url"] = _store_errors(import_options, result.errors)
     if _has_failed(result, import_options):
         raise ImportRejected(**response)
     return response
 
 
 def run_import_job(run: Run, job_id: str) -> None:
-    """A worker's part: reads and writes the file of a job; its outcome commits with the stock."""
+    """Parse and import the file of a job. The result of the job commits with the stock."""
     started_job = background_jobs.start_job(run, job_id)
     if started_job is None:
         return
@@ -60,16 +91,18 @@ def run_import_job(run: Run, job_id: str) -> None:
             run, stock_job.id, min(PARSED_PERCENT, rows * PARSED_PERCENT // MAX_ROWS)
         ),
     )
-    import_options = ImportOptions(stock_job.event_id, stock_job.account_id, sha256(data).digest(), **stock_job.asked)
+    import_options = ImportOptions(
+        stock_job.event_id, stock_job.account_id, sha256(data).digest(), **cast(ImportFlags, stock_job.asked)
+    )
 
-    def record_result(session: ReadOrWriteSession, outcome: ImportResult) -> None:
-        error_code = ImportRejected.code if _has_failed(outcome, import_options) else None
+    def record_result(session: ReadOrWriteSession, result: ImportResult) -> None:
+        error_code = ImportRejected.code if _has_failed(result, import_options) else None
         background_jobs.finish_job(
             session,
             run,
             stock_job.id,
-            serialize_import_result(outcome),
-            file=_build_errors_file(outcome.errors),
+            dict(serialize_import_result(result)),
+            file=_build_errors_file(result.errors),
             error=error_code,
         )
 
@@ -80,17 +113,17 @@ def run_import_job(run: Run, job_id: str) -> None:
 
 
 def _has_failed(result: ImportResult, import_options: ImportOptions) -> bool:
-    """Whether the import has failed: a dry run never does, a partial one when no row of it is right."""
+    """Return whether the import has failed: a dry run never fails, a partial one when every row has an error."""
     return bool(result.errors) and not import_options.dry_run and (result.has_only_errors or not import_options.partial)
 
 
-def serialize_import_result(result: ImportResult) -> dict[str, Any]:
-    """An outcome as it goes out."""
-    response: dict[str, Any] = {
+def serialize_import_result(result: ImportResult) -> ImportJson:
+    """Return the result of an import for a response."""
+    response: ImportJson = {
         "created": result.created,
         "updated": result.updated,
         "unchanged": result.unchanged,
-        "errors": [error._asdict() for error in result.errors[:MAX_RETURNED_ERRORS]],
+        "errors": [cast(RowErrorJson, error._asdict()) for error in result.errors[:MAX_RETURNED_ERRORS]],
         "error_count": len(result.errors),
     }
     return (
@@ -113,25 +146,23 @@ def _count_checked_rows(data: bytes) -> int:
         raise NotASpreadsheet(str(error)) from error
 
 
-def _enqueue_import(caller: Caller, event_id: str, data: bytes, options: dict[str, bool]) -> dict[str, Any]:
+def _enqueue_import(caller: Caller, event_id: str, data: bytes, options: ImportFlags) -> ImportJson:
     with transaction() as session:
         hold(session, event_id)
-        job = StockJob(event_id=event_id, account_id=caller.id, kind="import", asked=options, input=data)
+        job = StockJob(event_id=event_id, account_id=caller.id, kind="import", asked=dict(options), input=data)
         session.add(job)
         session.flush()
         enqueue("inventory.import", key=f"inventory-import:{job.id}", job_id=job.id)
     return {"job_id": job.id, "status": "queued", "progress": 0}
 
 
-def _store_errors(import_options: ImportOptions, errors: Sequence[RowError]) -> dict[str, str]:
-    """All errors as a file, to be fetched for two days."""
-    if not errors:
-        return {}
+def _store_errors(import_options: ImportOptions, errors: Sequence[RowError]) -> str:
+    """Keep all errors as a CSV file for two days, and return where to fetch it."""
     with transaction() as session:
         job_id = background_jobs.create_finished_job(
             session, import_options.event_id, import_options.caller_id, "import", _build_errors_file(errors)
         )
-    return {"errors_url": background_jobs.build_file_path(import_options.event_id, job_id)}
+    return background_jobs.build_file_path(import_options.event_id, job_id)
 
 
 def _build_errors_file(errors: Sequence[RowError]) -> background_jobs.JobFile | None:

@@ -1,38 +1,44 @@
-"""Creating and changing items.
-
-Changing how much there is.
-"""
+"""Creating, changing and adjusting items."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
-from typing import Any, cast
+from typing import Unpack, cast
 
-from sqlalchemy import RowMapping, Table, func, select, text, update
+from sqlalchemy import RowMapping, func, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
+from app.core.db import DriverRow
 from app.core.errors import NotFound, StaleVersion
 from app.core.ids import new_id
 from app.core.transaction import transaction, write_row
 from app.events.models import Event
 from app.events.queries import WRITES, hold_event, owned
 from app.inventory import adjustments
+from app.inventory.adjustments import Adjustment
 from app.inventory.errors import InsufficientStock, QuantityTooLarge, SkuTaken, StaleStock
-from app.inventory.item_fields import ATTRIBUTES, BUCKETS, ITEM_FIELDS, MAX_QUANTITY, fold_sku
-from app.inventory.models import StockItem
+from app.inventory.item_fields import (
+    ATTRIBUTES,
+    BUCKETS,
+    MAX_QUANTITY,
+    AdjustedItem,
+    ItemRow,
+    ItemValues,
+    fold_sku,
+)
+from app.inventory.models import ITEM_TABLE
 from app.inventory.movement_sql import (
     CHANNEL,
     INSERT_MOVEMENTS_CTE,
     ITEM_COLUMN_NAMES,
     MOVEMENT_COLUMN_NAMES,
-    NEXT_MOVED_AT_SQL,
-    item_change_sql,
+    next_moved_at_sql,
+    record_changes_sql,
 )
 from app.inventory.serializers import format_movement_id
 
-ITEM_TABLE = cast(Table, StockItem.__table__)
 OPENING_NOTE = "opening stock"
 _VALUES = ", ".join(f":{attribute}" for attribute in ATTRIBUTES)
 _OPENING_ENTRIES = ", ".join(f"('{bucket}', {column})" for bucket, column in BUCKETS.items())
@@ -44,42 +50,42 @@ WITH moved AS (
     RETURNING *, true AS was_low
 ), entries AS (
     SELECT event_id, id AS item_id, bucket, delta, on_hand AS on_hand_after, 'correction' AS reason,
-           '{OPENING_NOTE}' AS note, NULL AS reference, NULL::numeric AS counted, :caller AS actor_id,
+           '{OPENING_NOTE}' AS note, NULL AS reference, NULL::numeric AS counted, NULL::bigint AS corrects, :caller AS actor_id,
            moved_at AS occurred_at
       FROM moved, LATERAL (VALUES {_OPENING_ENTRIES}) AS entry (bucket, delta) WHERE delta <> 0
-), {INSERT_MOVEMENTS_CTE}, {item_change_sql("created")}
+), {INSERT_MOVEMENTS_CTE}, {record_changes_sql("created")}
 SELECT {", ".join(ITEM_COLUMN_NAMES)}, pg_notify('{CHANNEL}', event_id) FROM moved
 """)
 RECORD_CORRECTIONS_SQL = text(f"""
 WITH moved AS (SELECT i.*, CAST(:was_low AS boolean) AS was_low FROM inventory_item i WHERE i.id = :id), entries AS (
     SELECT event_id, id AS item_id, bucket, delta, on_hand AS on_hand_after, 'correction' AS reason, NULL AS note,
-           NULL AS reference, NULL::numeric AS counted, :caller AS actor_id, moved_at AS occurred_at
+           NULL AS reference, NULL::numeric AS counted, NULL::bigint AS corrects, :caller AS actor_id, moved_at AS occurred_at
       FROM moved, unnest(CAST(:buckets AS text[]), CAST(:deltas AS numeric[])) AS entry (bucket, delta)
-), {INSERT_MOVEMENTS_CTE}, {item_change_sql("changed")}
+), {INSERT_MOVEMENTS_CTE}, {record_changes_sql("changed")}
 SELECT pg_notify('{CHANNEL}', event_id) FROM moved
 """)
 
 
-def create_item(*, caller: Caller, event_id: str, **values: Any) -> dict[str, Any]:
-    """The new item, its opening stock booked. Raises NotFound, SkuTaken, InsufficientStock."""
-    fields = {field.attribute: values.get(field.attribute) for field in ITEM_FIELDS}
+def create_item(*, caller: Caller, event_id: str, **values: Unpack[ItemValues]) -> ItemRow:
+    """Create an item with the movements of its opening stock. Raises NotFound, SkuTaken, InsufficientStock."""
+    params = {attribute: values.get(attribute) for attribute in ATTRIBUTES}
     with transaction() as session:
         if session.scalar(hold_event(select(Event.id).where(Event.id == event_id, owned(caller, WRITES)))) is None:
             raise NotFound()
-        _check_available(fields)
+        _check_available(values["on_hand"], values["reserved"], values["damaged"])
         keys = {"id": new_id(), "event": event_id, "caller": caller.id, "sku_key": fold_sku(values["sku"])}
-        row = session.execute(CREATE_ITEM_SQL, {**fields, **keys}).mappings().first()
+        row = session.execute(CREATE_ITEM_SQL, {**params, **keys}).mappings().first()
     if row is None:
         raise SkuTaken()
-    return dict(row)
+    return cast(ItemRow, dict(row))
 
 
 def update_item(
-    *, caller: Caller, event_id: str, item_id: str, expected_version: int | None, **changes: Any
-) -> dict[str, Any]:
-    """The item with these fields changed; a changed quantity is a `correction` in its book.
+    *, caller: Caller, event_id: str, item_id: str, expected_version: int | None, **changes: Unpack[ItemValues]
+) -> ItemRow:
+    """Change an item; a changed quantity is recorded as a `correction`.
 
-    What is sent as it stands already changes nothing. Raises NotFound, StaleVersion, SkuTaken, InsufficientStock.
+    Fields that keep their value change nothing. Raises NotFound, StaleVersion, SkuTaken, InsufficientStock.
     """
     with transaction() as session:
         current = _lock_item(session, caller, event_id, item_id)
@@ -87,15 +93,13 @@ def update_item(
             raise StaleVersion()
         new_values = {name: value for name, value in changes.items() if current[name] != value}
         if not new_values:
-            return {column_name: current[column_name] for column_name in ITEM_COLUMN_NAMES}
-        _check_available({**current, **new_values})
+            return cast(ItemRow, {column_name: current[column_name] for column_name in ITEM_COLUMN_NAMES})
+        _check_available(*({**current, **new_values}[column] for column in BUCKETS.values()))
         row = _update_item_row(session, item_id, new_values)
-        deltas = {
-            name: new_values[column] - current[column] for name, column in BUCKETS.items() if column in new_values
-        }
+        deltas = {name: row[column] - current[column] for name, column in BUCKETS.items() if column in new_values}
         corrections = {"buckets": list(deltas), "deltas": list(deltas.values()), "was_low": current["is_low"]}
         session.execute(RECORD_CORRECTIONS_SQL, {**corrections, "id": item_id, "caller": caller.id})
-    return row
+    return cast(ItemRow, dict(row))
 
 
 def _lock_item(session: OrmSession, caller: Caller, event_id: str, item_id: str) -> RowMapping:
@@ -111,14 +115,12 @@ def _lock_item(session: OrmSession, caller: Caller, event_id: str, item_id: str)
     return row
 
 
-def _update_item_row(
-    session: OrmSession, item_id: str, new_values: Mapping[str, Decimal | date | str | None]
-) -> dict[str, Any]:
-    values: dict[str, Any] = {**new_values, "version": ITEM_TABLE.c.version + 1, "updated_at": func.now()}
+def _update_item_row(session: OrmSession, item_id: str, new_values: Mapping[str, object]) -> RowMapping:
+    values: dict[str, object] = {**new_values, "version": ITEM_TABLE.c.version + 1, "updated_at": func.now()}
     if isinstance(new_values.get("sku"), str):
         values["sku_key"] = fold_sku(str(new_values["sku"]))
     if set(new_values) & set(BUCKETS.values()):
-        values["moved_at"] = text(NEXT_MOVED_AT_SQL.replace("i.moved_at", "inventory_item.moved_at"))
+        values["moved_at"] = text(next_moved_at_sql("inventory_item"))
     try:
         with session.begin_nested():
             statement = (
@@ -127,17 +129,15 @@ def _update_item_row(
                 .values(values)
                 .returning(*(ITEM_TABLE.c[name] for name in ITEM_COLUMN_NAMES))
             )
-            return dict(session.execute(statement).mappings().one())
+            return session.execute(statement).mappings().one()
     except IntegrityError as error:
         raise SkuTaken() from error
 
 
-def _check_available(item: Mapping[str, Any]) -> None:
-    if item["on_hand"] - item["reserved"] - item["damaged"] < 0:
-        raise InsufficientStock(
-            **{column: item[column] for column in BUCKETS.values()},
-            available=item["on_hand"] - item["reserved"] - item["damaged"],
-        )
+def _check_available(on_hand: Decimal, reserved: Decimal, damaged: Decimal) -> None:
+    available = on_hand - reserved - damaged
+    if available < 0:
+        raise InsufficientStock(on_hand=on_hand, reserved=reserved, damaged=damaged, available=available)
 
 
 def adjust_item(
@@ -153,13 +153,13 @@ def adjust_item(
     reference: str | None = None,
     occurred_at: datetime | None = None,
     expected_on_hand: Decimal | None = None,
-) -> dict[str, Any]:
-    """The item after one bucket moved by `delta`, or to what was counted, with its movement.
+) -> AdjustedItem:
+    """Change one bucket of an item by `delta` or to `counted`; return the item with the movement.
 
-    What happened before a later count changes what that count found missing, and not what there is now. Raises
+    A movement from before a count changes the difference that the count found, not the present quantity. Raises
     NotFound, InsufficientStock, QuantityTooLarge, StaleStock, ValidationFailed.
     """
-    params = {
+    params: Adjustment = {
         "item": item_id,
         "event": event_id,
         "caller": caller.id,
@@ -175,18 +175,19 @@ def adjust_item(
     }
     if occurred_at is None:
         return _parse_adjustment_row(write_row(adjustments.adjustment_sql(bucket), params), params)
-    with transaction() as session:
-        row = adjustments.record_backdated_movement(session, bucket, params, occurred_at)
+    with transaction():
+        row = adjustments.record_backdated_movement(params, occurred_at)
         return _parse_adjustment_row(row, params)
 
 
-def _parse_adjustment_row(row: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_adjustment_row(row: DriverRow | None, params: Adjustment) -> AdjustedItem:
     if row is None:
         raise NotFound()
     item = dict(zip(adjustments.RESULT_COLUMNS, row, strict=True))
     if item["done"]:
         movement = {column: item[f"movement_{column}"] for column in MOVEMENT_COLUMN_NAMES}
-        return {**item, "movement": {**movement, "id": format_movement_id(movement["seq"])}}
+        movement["id"] = format_movement_id(movement["seq"])
+        return cast(AdjustedItem, {**item, "movement": movement})
     if params["expected"] not in (None, item["on_hand"]):
         raise StaleStock(on_hand=item["on_hand"])
     quantities = {name: item[name] for name in ("on_hand", "reserved", "damaged", "available")}

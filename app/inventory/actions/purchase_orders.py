@@ -1,8 +1,9 @@
-"""Ordering what has run low."""
+"""Purchase orders for low items."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from itertools import groupby
-from typing import Any
 
 from sqlalchemy import RowMapping
 
@@ -12,11 +13,47 @@ from app.inventory import queries
 from app.inventory.reorder_sql import CREATE_ORDERS_SQL, MAX_ITEMS, PREVIEW_ORDERS_SQL
 
 
+@dataclass(frozen=True)
+class OrderLine:
+    """A line of a purchase order; the value is None when the cost price is unknown."""
+
+    item_id: str
+    sku: str
+    name: str
+    unit: str | None
+    quantity: Decimal
+    cost_price: Decimal | None
+    value: Decimal | None
+
+
+@dataclass(frozen=True)
+class PurchaseOrder:
+    """A purchase order to one supplier; a dry run gives no id and no URL."""
+
+    id: str | None
+    supplier: str | None
+    lines: list[OrderLine]
+    total_value: Decimal
+    sheet_url: str | None
+
+
+@dataclass(frozen=True)
+class Reorder:
+    """The purchase orders of a reorder and their number of items; `more` says that another call would order more."""
+
+    dry_run: bool
+    orders: list[PurchaseOrder]
+    items: int
+    more: bool
+
+
 def reorder_items(
     *, caller: Caller, event_id: str, item_ids: Sequence[str] | None = None, dry_run: bool = False
-) -> dict[str, Any]:
-    """Orders by supplier for what is at or below its reorder level, counting what is on order; `more` says that
-    another call would order more. Raises NotFound."""
+) -> Reorder:
+    """Order the items at or below their reorder level, one order for each supplier. Stock on order counts as available.
+
+    Raises NotFound.
+    """
     queries.get_writable_event(caller, event_id)
     params = {"event": event_id, "ids": item_ids, "most": MAX_ITEMS}
     with transaction() as session:
@@ -24,25 +61,28 @@ def reorder_items(
             rows = session.execute(PREVIEW_ORDERS_SQL, params).mappings().all()
         else:
             rows = session.execute(CREATE_ORDERS_SQL, {**params, "caller": caller.id}).mappings().all()
-    return {
-        "dry_run": dry_run,
-        "orders": list(_group_orders(rows, event_id)),
-        "items": len(rows),
-        "more": len(rows) == MAX_ITEMS,
-    }
+    return Reorder(dry_run, list(_group_orders(rows, event_id)), items=len(rows), more=len(rows) == MAX_ITEMS)
 
 
-def _group_orders(rows: Iterable[RowMapping], event_id: str) -> Iterable[dict[str, Any]]:
-    for (order_id, supplier), lines in groupby(rows, lambda row: (row["order_id"], row["supplier"])):
-        serialized_lines = [{**line, "item_id": line["id"], "value": _calculate_line_value(line)} for line in lines]
-        yield {
-            "id": order_id,
-            "supplier": supplier,
-            "lines": serialized_lines,
-            "total_value": sum(line["value"] or 0 for line in serialized_lines),
-            "sheet_url": order_id and f"/api/events/{event_id}/inventory/orders/{order_id}/sheet.pdf",
-        }
+def _group_orders(rows: Iterable[RowMapping], event_id: str) -> Iterable[PurchaseOrder]:
+    for (order_id, supplier), order_rows in groupby(rows, lambda row: (row["order_id"], row["supplier"])):
+        lines = [_build_line(row) for row in order_rows]
+        yield PurchaseOrder(
+            id=order_id,
+            supplier=supplier,
+            lines=lines,
+            total_value=sum((line.value or Decimal(0) for line in lines), Decimal(0)),
+            sheet_url=order_id and f"/api/events/{event_id}/inventory/orders/{order_id}/sheet.pdf",
+        )
 
 
-def _calculate_line_value(line: RowMapping) -> Any:
-    return None if line["cost_price"] is None else round(line["quantity"] * line["cost_price"], 2)
+def _build_line(row: RowMapping) -> OrderLine:
+    return OrderLine(
+        item_id=row["id"],
+        sku=row["sku"],
+        name=row["name"],
+        unit=row["unit"],
+        quantity=row["quantity"],
+        cost_price=row["cost_price"],
+        value=None if row["cost_price"] is None else round(row["quantity"] * row["cost_price"], 2),
+    )

@@ -1,7 +1,7 @@
-"""Setting and pulling the stock reminder of an event."""
+"""Changing the stock reminder of an event and sending its digest."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Unpack, cast
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
@@ -20,24 +20,15 @@ from app.events.queries import WRITES, owned
 from app.events.timezones import on_timezone_change
 from app.inventory import reminders
 from app.inventory.models import Reminder
+from app.inventory.reminders import ReminderChanges, ReminderData
 
 TRIGGER_LIMIT = Rule("inventory-trigger", 20, timedelta(hours=1))
-REMINDER_COLUMNS = (
-    "enabled",
-    "frequency",
-    "hour",
-    "weekday",
-    "recipients",
-    "expiring_within_days",
-    "include_low_stock",
-    "include_expiring",
-    "next_at",
-    "version",
-)
 
 
-def update_reminder(*, caller: Caller, event_id: str, expected_version: int | None, **changes: Any) -> dict[str, Any]:
-    """The reminder after these changes. Raises NotFound, StaleVersion, ValidationFailed."""
+def update_reminder(
+    *, caller: Caller, event_id: str, expected_version: int | None, **changes: Unpack[ReminderChanges]
+) -> ReminderData:
+    """Change the reminder of an event. Raises NotFound, StaleVersion, ValidationFailed."""
     with transaction() as session:
         event = session.execute(
             select(Event.id, Event.timezone, func.now().label("now"))
@@ -49,9 +40,9 @@ def update_reminder(*, caller: Caller, event_id: str, expected_version: int | No
         current = reminders.load_reminder(session, event_id)
         if expected_version not in (None, current["version"]):
             raise StaleVersion()
-        updated = {**current, **changes}
+        updated = cast(ReminderData, {**current, **changes})
         if updated["enabled"] and not updated["recipients"]:
-            raise ValidationFailed.of("recipients", "required", "A reminder needs somebody to go to.")
+            raise ValidationFailed.of("recipients", "required", "A reminder needs at least one recipient.")
         next_at = reminders.calculate_next_at(
             frequency=updated["frequency"],
             hour=updated["hour"],
@@ -59,19 +50,19 @@ def update_reminder(*, caller: Caller, event_id: str, expected_version: int | No
             zone=event.timezone,
             now=event.now,
         )
-        updated |= {"next_at": next_at if updated["enabled"] else None, "version": current["version"] + 1}
-        values = {column: updated[column] for column in REMINDER_COLUMNS}
+        updated["next_at"] = next_at if updated["enabled"] else None
+        updated["version"] = current["version"] + 1
         session.execute(
             insert(Reminder)
-            .values(event_id=event_id, **values)
-            .on_conflict_do_update(index_elements=["event_id"], set_=values)
+            .values(event_id=event_id, **updated)
+            .on_conflict_do_update(index_elements=["event_id"], set_=updated)
         )
     return updated
 
 
 @on_timezone_change
 def reschedule_reminder(session: Session, event_id: str, zone: str) -> None:
-    """Keeps the hour of an event's reminder by the clock of its new zone. One that is due already goes out first."""
+    """Keep the local hour of an event's reminder in its new time zone. A digest that is already due is sent first."""
     statement = select(Reminder).where(Reminder.event_id == event_id, Reminder.enabled, Reminder.next_at > func.now())
     reminder = session.scalar(statement.with_for_update(key_share=True))
     if reminder is not None:
@@ -80,14 +71,14 @@ def reschedule_reminder(session: Session, event_id: str, zone: str) -> None:
         )
 
 
-def enqueue_digest(*, caller: Caller, event_id: str) -> dict[str, Any]:
-    """Mails the digest now, whether or not the reminder is on; to whom.
+def enqueue_digest(*, caller: Caller, event_id: str) -> list[str]:
+    """Enqueue the digest now, whether or not the reminder is enabled, and return its recipients.
 
     Raises NotFound, Throttled, ValidationFailed, SenderNotVerified, MailLimitReached.
     """
     reminder, sender = reminders.get_reminder_and_sender(caller, event_id)
     if not reminder["recipients"]:
-        raise ValidationFailed.of("recipients", "required", "A reminder needs somebody to go to.")
+        raise ValidationFailed.of("recipients", "required", "A reminder needs at least one recipient.")
     with transaction() as session:
         hits = throttle.hit(session, TRIGGER_LIMIT, event_id)
         if not hits.exceeded:
@@ -103,4 +94,4 @@ def enqueue_digest(*, caller: Caller, event_id: str) -> dict[str, Any]:
             enqueue_many("inventory.mail_digest", rows)
     if hits.exceeded:
         raise Throttled(retry_after=hits.seconds)
-    return {"recipients": reminder["recipients"], "queued": len(reminder["recipients"])}
+    return reminder["recipients"]

@@ -1,16 +1,15 @@
-"""Reports on paper: asked for in a request, drawn by a worker."""
+"""PDF reports: requested in a request, drawn by a background job."""
 
 import json
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import select
 
 from app.accounts.caller import Caller
 from app.core import throttle
 from app.core.db import release_connection
-from app.core.errors import Throttled
+from app.core.errors import NotFound, Throttled
 from app.core.jobs import Run
 from app.core.outbox import enqueue
 from app.core.session import ReadOrWriteSession
@@ -18,7 +17,9 @@ from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.events.queries import hold
 from app.inventory import background_jobs, queries
+from app.inventory.item_fields import JsonObject
 from app.inventory.models import StockJob
+from app.inventory.queries import StockEvent
 from app.inventory.reports import report_pdf, report_queries
 from app.inventory.reports.parameters import ReportParameters
 
@@ -28,13 +29,13 @@ MAX_ROWS = 10_000
 LOADED_PERCENT, DRAWN_PERCENT = 10, 95
 
 
-def request_report_pdf(*, caller: Caller, event: Any, parameters: ReportParameters) -> dict[str, Any]:
-    """The job that draws it; the same job for the same question while it is being drawn.
+def request_report_pdf(*, caller: Caller, event: StockEvent, parameters: ReportParameters) -> JsonObject:
+    """Start the job that draws a report, or return the open job of the same report.
 
     Raises NotFound, Throttled.
     """
     with transaction() as session:
-        # Counting comes first: its row is what lets one caller's questions in one after the other.
+        # The throttle comes first: its row lock runs the requests of one caller one after the other.
         hits = throttle.hit(session, REPORT_LIMIT, caller.id)
         job = _find_open_job(session, caller, event.id, parameters)
         if job is None and not hits.exceeded:
@@ -51,13 +52,15 @@ def request_report_pdf(*, caller: Caller, event: Any, parameters: ReportParamete
 
 
 def run_report_job(run: Run, job_id: str) -> None:
-    """A worker's part. Anyone who draws it again, after a death, draws the same: the question has its times in it."""
+    """Draw the report of a job. A retry draws the same report, because the parameters contain its times."""
     started_job = background_jobs.start_job(run, job_id)
     if started_job is None:
         return
     _, stock_job = started_job
     parameters = ReportParameters.from_dict(stock_job.asked)
     event = queries.find_event_for_report(stock_job.event_id)
+    if event is None:
+        raise NotFound()
     report_json = report_queries.load_report_json(event, parameters, row_limit=MAX_ROWS)
     release_connection()
     background_jobs.update_progress(run, job_id, LOADED_PERCENT)
@@ -80,7 +83,7 @@ def run_report_job(run: Run, job_id: str) -> None:
 def _find_open_job(
     session: ReadOrWriteSession, caller: Caller, event_id: str, parameters: ReportParameters
 ) -> StockJob | None:
-    """The same question, if it is being answered: by its days, since every second has another time."""
+    """Return the open job of the same report; its time of request may differ."""
     jobs = session.scalars(
         select(StockJob)
         .where(

@@ -1,1 +1,1 @@
-"""Stock sheets: reading what people export, and writing it as one."""
+"""Imports of stock sheets: the parser and the writer."""

@@ -1,4 +1,4 @@
-"""Cells as values, in the words of the database. What cannot be read says why, by a code and a sentence."""
+"""Parsers of cells, which return text for COPY. A cell that cannot be read raises CellError with a code and a message."""
 
 import re
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class CellError(ValueError):
 
 
 def build_cell_parser(field: ItemField, *, decimal_comma: bool) -> CellParser:
-    """What reads the cells of a column that are not blank; it raises BadCell."""
+    """Return the parser for the cells of a column that are not blank; it raises CellError."""
     if field.kind == DATE:
         return parse_day
     if field.kind in DECIMAL_PLACES:
@@ -39,7 +39,7 @@ def build_cell_parser(field: ItemField, *, decimal_comma: bool) -> CellParser:
 
 
 def parse_text(cell: str, field: ItemField) -> str:
-    """Trimmed text in NFC, as everywhere; the quotes that an export puts before formulas are taken off."""
+    """Return trimmed text in NFC, without the quote that an export puts before a formula."""
     if CONTROL.search(cell):
         raise CellError("invalid_characters", "Control characters are not allowed.")
     value = unescape(normalize_text(cell))
@@ -56,7 +56,7 @@ def parse_link(cell: str, field: ItemField) -> str:
 
 
 def parse_number(cell: str, field: ItemField, *, decimal_comma: bool) -> str:
-    """`1234.5`, `1,234.5` and, where columns end with semicolons, `1234,5` and `1.234,5`."""
+    """Parse `1234.5`, `1,234.5` and, with a decimal comma, `1234,5` and `1.234,5`."""
     digits = SPACES.sub("", cell)
     if digits.startswith(("-", "−")):
         raise CellError("too_small", "Must be at least 0.")
@@ -80,7 +80,7 @@ def parse_number(cell: str, field: ItemField, *, decimal_comma: bool) -> str:
 
 
 def parse_day(cell: str) -> str:
-    """`2027-02-03`, `2027/2/3`, `03.02.2027` or `03/02/2027`, the day first."""
+    """Parse `2027-02-03`, `2027/2/3`, and with the day first `03.02.2027` or `03/02/2027`."""
     iso, day_first = ISO_DATE.fullmatch(cell), DAY_FIRST_DATE.fullmatch(cell)
     try:
         if iso:

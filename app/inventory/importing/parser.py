@@ -1,7 +1,7 @@
-"""From a file to rows that the database can take: every cell checked, every problem with its row and column.
+"""The parser of stock sheets: it checks every cell and reports each error with its row and column.
 
-What is fine goes to a spool in the form of COPY, so that a hundred thousand rows need no memory and the transaction
-that writes them waits for nobody's parsing.
+Valid rows go to a spool file in the format of COPY, so that 100,000 rows need no memory and the transaction that writes
+them does not wait for the parser.
 """
 
 import csv
@@ -31,12 +31,12 @@ ProgressCallback = Callable[[int], None]
 
 
 class TooManyRows(Exception):
-    """There are more rows than were allowed."""
+    """The file has more rows than the limit."""
 
 
 @dataclass
 class ParsedSheet:
-    """What a file says: rows that are fine, in a spool in the form of COPY, and what is wrong with the others."""
+    """The valid rows of a file, in a spool file in the format of COPY, and the errors of the others."""
 
     spool: IO[bytes]
     ignored_columns: list[str] = field(default_factory=list)
@@ -47,12 +47,12 @@ class ParsedSheet:
 
 
 def count_known_columns(cells: list[str]) -> int:
-    """How many of our columns a row names."""
+    """Return how many known columns a row names."""
     return sum(column_key(cell) in FIELDS_BY_COLUMN for cell in cells)
 
 
 def count_rows(data: bytes, *, limit: int) -> int:
-    """How many rows there are below the header. Raises NotASheet, and TooManyRows beyond `most`."""
+    """Return the number of rows below the header. Raises NotASheet, and TooManyRows above `limit`."""
     count = 0
     try:
         for _ in open_table(data, likeness=count_known_columns).rows:
@@ -60,12 +60,12 @@ def count_rows(data: bytes, *, limit: int) -> int:
             if count > limit:
                 raise TooManyRows
     except BrokenRow:
-        pass  # Reading will say which row, and what is wrong with it.
+        pass  # The parser reports the row and the reason.
     return count
 
 
 def parse_sheet(data: bytes, *, on_progress: ProgressCallback = lambda rows: None) -> ParsedSheet:
-    """Everything that a file says. Raises NotASheet."""
+    """Parse a file. Raises NotASheet."""
     sheet = ParsedSheet(tempfile.SpooledTemporaryFile(SPOOL_MEMORY_BYTES))  # noqa: SIM115  The database reads it.
     try:
         table = open_table(data, likeness=count_known_columns)
@@ -79,7 +79,7 @@ def parse_sheet(data: bytes, *, on_progress: ProgressCallback = lambda rows: Non
 
 
 def build_errors_csv(errors: list[RowError]) -> bytes:
-    """The errors as a file that spreadsheets open."""
+    """Return the errors as CSV with a byte order mark."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL)
     writer.writerow(("row", "column", "code", "message", "value"))
@@ -88,13 +88,13 @@ def build_errors_csv(errors: list[RowError]) -> bytes:
 
 
 def _check_header(table: Table, sheet: ParsedSheet) -> bool:
-    """Whether the columns are ones to read by; what is wrong with them is told."""
+    """Add the errors of the header and return whether there are none."""
     names = [column_key(heading) for heading in table.header]
     sheet.ignored_columns = [
         heading for heading, name in zip(table.header, names, strict=True) if heading and name not in FIELDS_BY_COLUMN
     ]
     if "sku" not in names:
-        message = "There is no column sku; it tells which item a row is about."
+        message = "The column sku is missing; it identifies the item of a row."
         sheet.errors.append(RowError(table.header_row, "sku", "missing_column", message))
     for index, name in enumerate(names):
         if name in FIELDS_BY_COLUMN and name in names[:index]:
@@ -135,7 +135,7 @@ class _RowParser:
                 on_progress(sheet.rows)
 
     def _iterate_rows(self) -> Iterator[tuple[int, list[str]]]:
-        """The rows, each as wide as the header; one that is cut off or too wide is an error."""
+        """Yield the rows that are not too wide or cut off; the others become errors."""
         width, previous = self.width, None
         for row_number, cells in self.table.rows:
             if previous is not None:
@@ -153,7 +153,7 @@ class _RowParser:
         yield previous
 
     def _parse_row(self, row_number: int, cells: list[str]) -> str | None:
-        """The row in the form of COPY; None when something is wrong with it."""
+        """Return the row in the format of COPY; None when it has an error."""
         error_count = len(self.sheet.errors)
         values = [COPY_NULL] * len(ATTRIBUTES)
         sku_key = ""
@@ -203,7 +203,7 @@ class _RowParser:
         key = fold_sku(sku)
         first_row = self.row_by_sku.setdefault(key, row_number)
         if first_row != row_number:
-            self._add_error(row_number, "sku", "duplicate", f"The SKU stands in row {first_row} already.", sku)
+            self._add_error(row_number, "sku", "duplicate", f"Row {first_row} already has this SKU.", sku)
         return key
 
     def _add_error(self, row_number: int, column: str, code: str, message: str, value: str = "") -> None:

@@ -1,1 +1,1 @@
-"""Reports: what stock is worth, what moved, what expires, what to order; as JSON, CSV and paper."""
+"""Reports on value, movements, expiry and reorders; as JSON, CSV and PDF."""

@@ -1,10 +1,9 @@
-"""The five reports: where their rows come from, in which order, and what they add up to."""
+"""The five reports: the source, the order and the totals of their rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from app.inventory.reorder_sql import DUE_CONDITION_SQL
-from app.inventory.reorder_sql import ORDER_QUANTITY_SQL as ORDER_QUANTITY_SQL
+from app.inventory.reorder_sql import DUE_CONDITION_SQL, ORDER_QUANTITY_SQL
 from app.inventory.reports import sql_fragments
 from app.inventory.reports.fields import (
     COST_PRICE,
@@ -31,7 +30,7 @@ _UNPRICED_COUNT = ("withoutCostPrice", 'count(*) FILTER (WHERE "costPrice" IS NU
 
 @dataclass(frozen=True)
 class ReportDefinition:
-    """A report. `order` and `totals` speak of its columns; `parts` are further JSON by name."""
+    """A report. `order_sql` and `totals` use its column names; `extra_parts` are further JSON values by name."""
 
     type: str
     title: str

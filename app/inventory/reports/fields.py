@@ -1,4 +1,4 @@
-"""The columns of a report: one list, from which JSON, CSV and the table on paper are made."""
+"""The columns of the reports, for JSON, CSV and the table of the PDF."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,10 @@ NUMERIC_KINDS = (QUANTITY, PRICE, MINOR, COUNT)
 
 @dataclass(frozen=True)
 class Field:
-    """A column: its name outside, where it comes from, what it holds. With a `share` of the width it is on paper,
-    where a `quiet` one is empty instead of 0."""
+    """A column: its name in JSON and CSV, its SQL expression and its kind.
+
+    `share` is its width in the PDF; a column without it is left out. With `hides_zero` the PDF has no zeros.
+    """
 
     name: str
     sql: str
@@ -22,18 +24,18 @@ class Field:
 
     @property
     def select_sql(self) -> str:
-        """The value with its name, exact and without zeros that say nothing."""
+        """The expression with its alias, without trailing zeros."""
         value = f"trim_scale({self.sql})" if self.kind in (QUANTITY, PRICE) else self.sql
         return f'{value} AS "{self.name}"'
 
     @property
     def csv_sql(self) -> str:
-        """The value in a file that spreadsheets open."""
+        """The expression for CSV, with formulas escaped."""
         return escape_sql(f'"{self.name}"') if self.kind == TEXT else f'"{self.name}"'
 
 
 def value_sql(quantity: str, price: str = "i.cost_price") -> str:
-    """What a quantity is worth in whole cents, rounded half up; each row by itself, so that columns add up."""
+    """Return the value of a quantity in cents, rounded half up for each row, so that columns add up."""
     return f"round({quantity} * {price} * 100)"
 
 

@@ -1,13 +1,14 @@
-"""What a report is asked for: of which event, over which days, and as of when."""
+"""The parameters of a report: its type, its period and its time."""
 
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.core.clock import rfc3339
 from app.core.errors import ValidationFailed
 from app.events.time_conversion import to_instant
+from app.inventory.item_fields import JsonObject
+from app.inventory.queries import ReportEvent, StockEvent
 
 DEFAULT_DAYS, MAX_DAYS = 30, 366
 MAX_WEEKLY_DAYS = 120
@@ -15,7 +16,7 @@ MAX_WEEKLY_DAYS = 120
 
 @dataclass(frozen=True)
 class ReportParameters:
-    """A question with every answer that depends on the clock settled: asked again, it says the same."""
+    """The parameters of a report with fixed times, so that a repeated run gives the same report."""
 
     type: str
     at: datetime
@@ -23,8 +24,8 @@ class ReportParameters:
     until: datetime
     within_days: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+    def to_dict(self) -> JsonObject:
+        """Return the parameters for the row of a background job."""
         return {
             "type": self.type,
             "at": rfc3339(self.at),
@@ -34,17 +35,17 @@ class ReportParameters:
         }
 
     def is_same_report(self, other: "ReportParameters") -> bool:
-        """Whether both ask the same, but for the moment: an end that was left open moves with it."""
+        """Return whether both give the same report. A period without a set end always ends at the time of the report."""
         return self._comparison_key() == other._comparison_key()
 
-    def _comparison_key(self) -> tuple[Any, ...]:
+    def _comparison_key(self) -> tuple[object, ...]:
         return self.type, self.since, self.until if self.until != self.at else None, self.within_days
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "ReportParameters":
-        """What `kept` gave."""
-        times = {name: datetime.fromisoformat(data[name]) for name in ("at", "since", "until")}
-        return cls(type=data["type"], within_days=data["within_days"], **times)
+    def from_dict(cls, data: JsonObject) -> "ReportParameters":
+        """Return the parameters that `to_dict` gave."""
+        times = {name: datetime.fromisoformat(str(data[name])) for name in ("at", "since", "until")}
+        return cls(type=str(data["type"]), within_days=int(str(data["within_days"])), **times)
 
 
 def build_report_parameters(
@@ -56,9 +57,9 @@ def build_report_parameters(
     within_days: int,
     now: datetime,
 ) -> ReportParameters:
-    """The question with its days: without a beginning, the thirty days up to the end; without an end, until now.
+    """Return the parameters with their period: by default the thirty days until `until`, or until now.
 
-    Raises ValidationFailed when it begins after its end, or holds too many days.
+    Raises ValidationFailed when the period ends before it starts or is too long.
     """
     end = to_instant(until, zone) if until else now
     first_day = end.astimezone(ZoneInfo(zone)).date() - timedelta(days=DEFAULT_DAYS - 1)
@@ -70,8 +71,8 @@ def build_report_parameters(
     return ReportParameters(type, now, start, end, within_days)
 
 
-def build_sql_params(event: Any, report_parameters: ReportParameters) -> dict[str, Any]:
-    """What the statements of `parts` and `kinds` call by name."""
+def build_sql_params(event: StockEvent | ReportEvent, report_parameters: ReportParameters) -> JsonObject:
+    """Return the named parameters of the report statements."""
     zone = ZoneInfo(event.timezone)
     return {
         "event": event.id,

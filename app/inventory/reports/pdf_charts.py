@@ -1,19 +1,22 @@
-"""Which figures and charts stand on which report."""
+"""The figures and charts of each type of report."""
 
 from collections.abc import Callable
 from typing import Any
 
 from app.core.bar_charts import draw_bars, draw_columns, draw_differences, draw_lines
-from app.core.money import format_money as format_money
+from app.core.money import format_money
 from app.core.pdf import Sheet
 from app.inventory.formatting import format_number, format_short_day
 
+ReportRow = dict[str, Any]
+"""A row or a group of the JSON of a report: texts, integers, Decimals and None."""
 ReportJson = dict[str, Any]
+"""The JSON of a report. Its keys depend on the type of the report, see `definitions`."""
 SUMMARY_BARS = 6
 
 
 def add_charts(sheet: Sheet, kind: str, report: ReportJson) -> None:
-    """Adds the figures and charts of a report of that kind."""
+    """Add the figures and charts of a report of this type to the PDF."""
     _CHARTS_BY_REPORT[kind](sheet, report)
 
 
@@ -101,8 +104,8 @@ def _add_reorder(sheet: Sheet, report: ReportJson) -> None:
     _add_value_chart(sheet, "Expected cost by supplier", report["suppliers"], "name", totals["costValueMinor"])
 
 
-def _add_unpriced_note(sheet: Sheet, totals: ReportJson) -> None:
-    """A sum that leaves something out says so."""
+def _add_unpriced_note(sheet: Sheet, totals: ReportRow) -> None:
+    """Note the items without a cost price, which the value leaves out."""
     if totals["withoutCostPrice"]:
         is_plural = totals["withoutCostPrice"] != 1
         count = format_number(totals["withoutCostPrice"])
@@ -113,9 +116,9 @@ def _add_unpriced_note(sheet: Sheet, totals: ReportJson) -> None:
 
 
 def _add_value_chart(
-    sheet: Sheet, title: str, groups: list[ReportJson], name_key: str, total: int, max_bars: int = 8
+    sheet: Sheet, title: str, groups: list[ReportRow], name_key: str, total: int, max_bars: int = 8
 ) -> None:
-    """The most valuable groups, and all others together."""
+    """Add a chart of the groups with the highest value, and of all others together."""
     values = [
         (group[name_key] or "Not named", int(group["costValueMinor"])) for group in groups if group["costValueMinor"]
     ]
@@ -126,7 +129,7 @@ def _add_value_chart(
         sheet.chart(title, draw_bars([(label, value, format_money(value)) for label, value in chart_values]))
 
 
-def _add_daily_chart(sheet: Sheet, days: list[ReportJson]) -> None:
+def _add_daily_chart(sheet: Sheet, days: list[ReportRow]) -> None:
     if not any(day["movements"] for day in days):
         return
     quantities_in, quantities_out = ([day[name] for day in days] for name in ("quantityIn", "quantityOut"))
@@ -138,7 +141,7 @@ def _add_daily_chart(sheet: Sheet, days: list[ReportJson]) -> None:
             [("in", quantities_in), ("out", quantities_out)],
             top=f"{maximum} a day",
         ),
-        under="Quantities as they were booked, of all units together",
+        under="Recorded quantities, all units together",
     )
 
 
@@ -158,7 +161,7 @@ def _add_expiry_chart(sheet: Sheet, report: ReportJson) -> None:
     )
 
 
-def _add_variance_chart(sheet: Sheet, variances: list[ReportJson]) -> None:
+def _add_variance_chart(sheet: Sheet, variances: list[ReportRow]) -> None:
     if not variances:
         return
     values = [
@@ -172,11 +175,11 @@ def _add_variance_chart(sheet: Sheet, variances: list[ReportJson]) -> None:
     sheet.chart(
         "What counts found",
         draw_differences(values),
-        under="Left: less than the book said. Right: more. At cost price where known",
+        under="Left: less than expected. Right: more. At cost price where known",
     )
 
 
-def _format_variance(variance: ReportJson) -> str:
+def _format_variance(variance: ReportRow) -> str:
     quantity = " ".join([format_number(variance["variance"]), variance["unit"] or ""]).strip()
     return quantity if variance["valueMinor"] is None else f"{quantity} · {format_money(int(variance['valueMinor']))}"
 

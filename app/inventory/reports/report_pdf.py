@@ -1,20 +1,20 @@
-"""A report on paper: the figures that matter, a chart or two, and the rows. Made to be pinned on a wall."""
+"""Report PDFs: the main figures, the charts and the rows."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime
-from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.core.date_format import format_day, format_time
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
 from app.inventory.formatting import format_cell, format_number
+from app.inventory.queries import ReportEvent
 from app.inventory.reports import pdf_charts
 from app.inventory.reports.definitions import REPORTS, ReportDefinition
 from app.inventory.reports.fields import NUMERIC_KINDS, Field
 from app.inventory.reports.parameters import ReportParameters
+from app.inventory.reports.pdf_charts import ReportJson, ReportRow
 
-ReportJson = dict[str, Any]
 EMPTY_REPORT_NOTES = {
     "summary": "There is no stock yet. Items appear here once they are added or imported.",
     "valuation": "There is no stock yet. Items appear here once they are added or imported.",
@@ -25,19 +25,22 @@ EMPTY_REPORT_NOTES = {
 PROGRESS_STEPS = 20
 
 
-def get_report_date(event: Any, parameters: ReportParameters) -> date:
-    """The day of the report where the event is."""
+def get_report_date(event: ReportEvent, parameters: ReportParameters) -> date:
+    """Return the day of the report in the time zone of the event."""
     return parameters.at.astimezone(ZoneInfo(event.timezone)).date()
 
 
 def draw_report(
-    event: Any,
+    event: ReportEvent,
     parameters: ReportParameters,
     data: ReportJson,
     *,
     on_progress: Callable[[float], None] = lambda share: None,
 ) -> bytes:
-    """The PDF; the same bytes for the same stock on the same day. `tick` is told what share of the rows is laid out."""
+    """Return the PDF; the same stock on the same day gives the same bytes.
+
+    `on_progress` receives the share of the rows that is laid out.
+    """
     definition = REPORTS[parameters.type]
     organiser = event.organiser or ""
     with Sheet(
@@ -53,20 +56,20 @@ def draw_report(
     return sheet.data
 
 
-def _build_intro(event: Any, parameters: ReportParameters, data: ReportJson) -> str:
+def _build_intro(event: ReportEvent, parameters: ReportParameters, data: ReportJson) -> str:
     event_sentence = f"{event.name}, organised by {event.organiser}." if event.organiser else f"{event.name}."
-    booked_until = data["bookedUntil"]
-    booked_sentence = (
-        f"Last movement: {format_time(datetime.fromisoformat(booked_until), event.timezone)}."
-        if booked_until
-        else "Nothing booked."
+    last_movement_at = data["bookedUntil"]
+    movement_sentence = (
+        f"Last movement: {format_time(datetime.fromisoformat(last_movement_at), event.timezone)}."
+        if last_movement_at
+        else "No movements."
     )
     period_sentence = {
         "movements": f"From {format_day(parameters.since, event.timezone)} to {format_day(parameters.until, event.timezone)}.",
-        "expiry": f"What is past its date, and what expires within {parameters.within_days} days.",
+        "expiry": f"Items that have expired or expire within {parameters.within_days} days.",
         "reorder": "Items at or below their reorder level, less what is on order.",
     }.get(parameters.type, "")
-    return " ".join(sentence for sentence in (event_sentence, period_sentence, booked_sentence) if sentence)
+    return " ".join(sentence for sentence in (event_sentence, period_sentence, movement_sentence) if sentence)
 
 
 def _add_rows(
@@ -91,11 +94,12 @@ def _add_rows(
     sheet.long_table(title, table, under=caption)
 
 
-def _format_rows(definition: ReportDefinition, fields: list[Field], rows: Iterable[ReportJson]) -> Iterator[list[str]]:
-    supplier: Any = ...
+def _format_rows(definition: ReportDefinition, fields: list[Field], rows: Iterable[ReportRow]) -> Iterator[list[str]]:
+    is_first = True
+    supplier: str | None = None
     for row in rows:
-        if definition.type == "reorder" and row["supplier"] != supplier:
-            supplier = row["supplier"]
+        if definition.type == "reorder" and (is_first or row["supplier"] != supplier):
+            is_first, supplier = False, row["supplier"]
             yield [supplier or "Supplier not named"]
         if definition.rows_key == "categories":
             row = {**row, "category": row["category"] or "No category"}
@@ -103,7 +107,7 @@ def _format_rows(definition: ReportDefinition, fields: list[Field], rows: Iterab
 
 
 def _limit_progress(on_progress: Callable[[float], None], row_count: int) -> Callable[[int], None]:
-    """Tells of progress some twenty times, however many pages there are."""
+    """Return a callback that reports progress about twenty times, however many pages there are."""
     last_step = 0
 
     def report_page(rows: int) -> None:

@@ -1,22 +1,24 @@
-"""Reading a report: one statement gives it whole, so that rows, charts and totals are of one moment."""
+"""Report data: one statement reads rows, charts and totals, so that they agree."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from app.core.clock import rfc3339
 from app.core.db import fetch_rows
 from app.core.replica_routing import as_of_now
 from app.inventory.export import stream_query_csv
+from app.inventory.queries import ReportEvent, StockEvent
 from app.inventory.reports.definitions import REPORTS, ReportDefinition
 from app.inventory.reports.parameters import ReportParameters, build_sql_params
-from app.inventory.reports.sql_fragments import BOOKED_UNTIL_SQL
+from app.inventory.reports.sql_fragments import LAST_MOVEMENT_SQL
 
 MAX_ROWS = 1000
 
 
 @as_of_now
-def load_report_json(event: Any, report_parameters: ReportParameters, *, row_limit: int = MAX_ROWS) -> bytes:
-    """The report: head, totals, what its charts show, and its first rows."""
+def load_report_json(
+    event: StockEvent | ReportEvent, report_parameters: ReportParameters, *, row_limit: int = MAX_ROWS
+) -> bytes:
+    """Return a report as JSON: head, totals, chart data and the first rows."""
     head = {
         "type": report_parameters.type,
         "currency": "NAD",
@@ -34,8 +36,8 @@ def load_report_json(event: Any, report_parameters: ReportParameters, *, row_lim
 
 
 @as_of_now
-def stream_report_csv(event: Any, report_parameters: ReportParameters) -> Iterator[bytes]:
-    """All rows of the report as CSV."""
+def stream_report_csv(event: StockEvent | ReportEvent, report_parameters: ReportParameters) -> Iterator[bytes]:
+    """Return all rows of a report as CSV."""
     definition = REPORTS[report_parameters.type]
     columns = ", ".join(field.csv_sql for field in definition.fields)
     query = f"SELECT {columns} FROM ({definition.select_sql}) rows ORDER BY {definition.order_sql}"
@@ -48,12 +50,12 @@ def _report_sql(definition: ReportDefinition, head: list[str]) -> str:
     totals = ", ".join(f"'{name}', {aggregate}" for name, aggregate in definition.totals)
     pairs = {
         **{name: f"%(head_{name})s::{'int' if name == 'withinDays' else 'text'}" for name in head},
-        "bookedUntil": BOOKED_UNTIL_SQL,
+        "bookedUntil": LAST_MOVEMENT_SQL,
         "totals": f"(SELECT json_build_object({totals}) FROM rows)",
         **definition.extra_parts,
         "rowCount": "(SELECT count(*) FROM rows)",
-        definition.rows_key: f"(SELECT coalesce(json_agg(shown), '[]') FROM (SELECT * FROM rows ORDER BY {definition.order_sql}"
-        " LIMIT %(most)s::int) shown)",
+        definition.rows_key: f"(SELECT coalesce(json_agg(first_rows), '[]') FROM (SELECT * FROM rows ORDER BY {definition.order_sql}"
+        " LIMIT %(most)s::int) first_rows)",
     }
     json_pairs = ", ".join(f"'{name}', {value}" for name, value in pairs.items())
     return f"WITH rows AS MATERIALIZED ({definition.select_sql}) SELECT json_build_object({json_pairs})::text"

@@ -1,4 +1,7 @@
-"""What stands beside the rows of a report: each a query that gives one JSON value. `%(…)s` are what was asked."""
+"""The parts of a report other than its rows: each is a query that returns one JSON value.
+
+`%(…)s` are the parameters of `build_sql_params`.
+"""
 
 from app.inventory.models import NO_EXPIRY_DATE
 from app.inventory.reports.fields import value_sql
@@ -6,22 +9,20 @@ from app.inventory.variance import VARIANCE_SQL
 
 MAX_GROUPS = 10
 _EVENT_CONDITION = "i.event_id = %(event)s"
-_PERIOD_CONDITION = "occurred_at >= %(since)s::timestamptz AND occurred_at <= %(until)s::timestamptz"
-_MOVEMENT_CONDITION = (
-    f"m.event_id = %(event)s AND m.bucket = 'onHand' AND m.{_PERIOD_CONDITION.replace('AND ', 'AND m.')}"
-)
+_MOVEMENT_CONDITION = """m.event_id = %(event)s AND m.bucket = 'onHand'
+           AND m.occurred_at >= %(since)s::timestamptz AND m.occurred_at <= %(until)s::timestamptz"""
 EXPIRY_SQL = f"coalesce(i.expiry_date, '{NO_EXPIRY_DATE}'::date)"
 TODAY_SQL = "%(today)s::date"
 HORIZON_SQL = f"({TODAY_SQL} + %(within)s::int)"
 
 
 def json_list_sql(query: str) -> str:
-    """The rows of a query as a list."""
+    """Return an expression with the rows of a query as a JSON list."""
     return f"(SELECT coalesce(json_agg(part), '[]') FROM ({query}) part)"
 
 
 def group_values_sql(column: str) -> str:
-    """The most valuable groups of the stock."""
+    """Return an expression with the ten groups of the highest value."""
     return json_list_sql(f"""
         SELECT i.{column} AS name, count(*) AS items, coalesce(sum({value_sql("i.on_hand")}), 0) AS "costValueMinor"
           FROM inventory_item i WHERE {_EVENT_CONDITION} GROUP BY 1 ORDER BY 3 DESC, 2 DESC, 1 LIMIT {MAX_GROUPS}""")
@@ -34,16 +35,16 @@ ORDER_SUPPLIERS_SQL = json_list_sql(f"""
       FROM rows GROUP BY 1 ORDER BY 3 DESC, 2 DESC, 1 LIMIT {MAX_GROUPS}""")
 DAYS_SQL = json_list_sql(f"""
     SELECT to_char(day, 'YYYY-MM-DD') AS day, coalesce(movements, 0) AS movements,
-           trim_scale(coalesce(came, 0)) AS "quantityIn", trim_scale(coalesce(went, 0)) AS "quantityOut",
-           coalesce(worth_in, 0) AS "valueInMinor", coalesce(worth_out, 0) AS "valueOutMinor"
+           trim_scale(coalesce(quantity_in, 0)) AS "quantityIn", trim_scale(coalesce(quantity_out, 0)) AS "quantityOut",
+           coalesce(value_in, 0) AS "valueInMinor", coalesce(value_out, 0) AS "valueOutMinor"
       FROM generate_series(%(first)s::date, %(last)s::date, interval '1 day') day
       LEFT JOIN (
         SELECT (m.occurred_at AT TIME ZONE %(zone)s)::date AS on_day, count(*) AS movements,
-               sum(m.delta) FILTER (WHERE m.delta > 0) AS came, -sum(m.delta) FILTER (WHERE m.delta < 0) AS went,
-               sum({value_sql("m.delta")}) FILTER (WHERE m.delta > 0) AS worth_in,
-               -sum({value_sql("m.delta")}) FILTER (WHERE m.delta < 0) AS worth_out
+               sum(m.delta) FILTER (WHERE m.delta > 0) AS quantity_in, -sum(m.delta) FILTER (WHERE m.delta < 0) AS quantity_out,
+               sum({value_sql("m.delta")}) FILTER (WHERE m.delta > 0) AS value_in,
+               -sum({value_sql("m.delta")}) FILTER (WHERE m.delta < 0) AS value_out
           FROM inventory_movement m JOIN inventory_item i ON i.id = m.item_id
-         WHERE {_MOVEMENT_CONDITION} GROUP BY 1) booked ON on_day = day::date
+         WHERE {_MOVEMENT_CONDITION} GROUP BY 1) daily ON on_day = day::date
      ORDER BY 1""")
 REASONS_SQL = json_list_sql(f"""
     SELECT m.reason, count(*) AS movements, trim_scale(coalesce(sum(m.delta) FILTER (WHERE m.delta > 0), 0))
@@ -53,16 +54,16 @@ REASONS_SQL = json_list_sql(f"""
      WHERE {_MOVEMENT_CONDITION} GROUP BY 1 ORDER BY 2 DESC, 1""")
 VARIANCES_SQL = json_list_sql(f"""
     SELECT sku, name, unit, trim_scale(variance) AS variance, round(value * 100) AS "valueMinor"
-      FROM ({VARIANCE_SQL.format(event="%(event)s", since="%(since)s::timestamptz", until="%(until)s::timestamptz")}) found
+      FROM ({VARIANCE_SQL.format(event="%(event)s", since="%(since)s::timestamptz", until="%(until)s::timestamptz")}) variances
      WHERE variance <> 0 ORDER BY abs(value) DESC NULLS LAST, abs(variance) DESC, sku LIMIT {MAX_GROUPS}""")
 PERIODS_SQL = json_list_sql(f"""
     SELECT to_char(starts, 'YYYY-MM-DD') AS "from", to_char(ends, 'YYYY-MM-DD') AS "to",
            count(i.id) AS items, coalesce(sum({value_sql("i.on_hand")}), 0) AS "costValueMinor"
       FROM (SELECT day::date AS starts, least(day::date + %(step)s::int - 1, {HORIZON_SQL}) AS ends
-              FROM generate_series({TODAY_SQL}, {HORIZON_SQL}, make_interval(days => %(step)s::int)) day) span
+              FROM generate_series({TODAY_SQL}, {HORIZON_SQL}, make_interval(days => %(step)s::int)) day) periods
       LEFT JOIN inventory_item i ON {_EVENT_CONDITION} AND {EXPIRY_SQL} BETWEEN starts AND ends AND i.on_hand > 0
      GROUP BY starts, ends ORDER BY starts""")
-BOOKED_UNTIL_SQL = """(SELECT to_char(m.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+LAST_MOVEMENT_SQL = """(SELECT to_char(m.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
      FROM inventory_movement m WHERE m.event_id = %(event)s ORDER BY m.occurred_at DESC, m.seq DESC LIMIT 1)"""
 MOVEMENT_TOTALS_SQL = f"""
     (SELECT m.item_id, count(*) AS movements, sum(m.delta) AS net,

@@ -1,7 +1,6 @@
-"""What nobody counts and is looked up when `/metrics` is read: at most every five seconds, in two short statements.
+"""The endpoint `/metrics`, and the metrics that are computed when it is read, at most every five seconds.
 
-work.py      rows of work, heartbeats, payouts: from the database
-around.py    Redis, the rail's breaker, the disk
-scraped.py   all of it together, with what the processes have counted, as text
-gate.py      who may read it
+database_metrics.py         jobs, heartbeats and payouts: two short statements
+infrastructure_metrics.py   Redis, the circuit breaker of the payment rail, the disk
+endpoint.py                 the access check, and the text of all metrics
 """

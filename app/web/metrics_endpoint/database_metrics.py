@@ -1,8 +1,7 @@
-"""Figures from the database: two statements over indexes of what is unfinished, and none grows with the past."""
-
-from typing import Any
+"""Metrics from the database. Two statements read indexes of unfinished rows, so finished rows do not slow them."""
 
 import psycopg
+from psycopg.rows import TupleRow
 
 from app.core.dedicated_connection import dedicated_connection
 from app.core.metrics import ComputedGauge
@@ -11,25 +10,27 @@ from app.core.metrics.aggregation import Numbers
 MAX_COUNTED_ROWS = 100_000
 OUTBOX_ROWS = ComputedGauge(
     "commerce_outbox_rows",
-    f"Rows of work by state: due, scheduled, leased, uncertain, dead; counted to {MAX_COUNTED_ROWS:,}.",
+    f"Jobs by state: due, scheduled, leased, uncertain, dead; {MAX_COUNTED_ROWS:,} at most are counted.",
     ("state",),
 )
 OLDEST_DUE_SECONDS = ComputedGauge(
-    "commerce_outbox_oldest_due_seconds", "How long the longest waiting due row has waited; 0: none waits."
+    "commerce_outbox_oldest_due_seconds", "Seconds that the oldest due job has waited; 0 if no job is due."
 )
 EXPIRED_LEASES = ComputedGauge(
-    "commerce_outbox_expired_leases", "Leased rows whose holder is gone; the relay takes them back."
+    "commerce_outbox_expired_leases", "Leased jobs whose lease has expired; the relay releases them."
 )
 HEARTBEAT_AGE = ComputedGauge(
-    "commerce_heartbeat_age_seconds", "Since the last sign of life, of the liveliest of its kind.", ("process",)
+    "commerce_heartbeat_age_seconds", "Seconds since the latest heartbeat of a kind of process.", ("process",)
 )
-WORKERS_ALIVE = ComputedGauge("commerce_workers_alive", "Workers heard of in the last 45 seconds, on all nodes.")
+WORKERS_ALIVE = ComputedGauge(
+    "commerce_workers_alive", "Workers with a heartbeat in the last 45 seconds, on all nodes."
+)
 PAYOUTS_PROCESSING = ComputedGauge(
-    "commerce_payouts_processing", "Payouts the rail has been told of and has not said how they ended."
+    "commerce_payouts_processing", "Payouts that the payment rail has received and not concluded."
 )
-OPEN_REVIEWS = ComputedGauge("commerce_payout_reviews_open", "Contradictions about money that a person has to settle.")
-DATABASE_CONNECTIONS = ComputedGauge("commerce_database_connections", "Connections to this database, everybody's.")
-DATABASE_UP = ComputedGauge("commerce_database_up", "1 when the database answered this question.")
+OPEN_REVIEWS = ComputedGauge("commerce_payout_reviews_open", "Contradictions about money that a person must review.")
+DATABASE_CONNECTIONS = ComputedGauge("commerce_database_connections", "Connections to this database, of all clients.")
+DATABASE_UP = ComputedGauge("commerce_database_up", "1 if the database responds, otherwise 0.")
 
 OUTBOX_SQL = f"""
     SELECT (SELECT count(*) FROM (SELECT FROM outbox WHERE state = 'ready' AND run_at <= now() LIMIT {MAX_COUNTED_ROWS}) AS due),
@@ -56,7 +57,7 @@ SERVICE_SQL = """
 
 
 def load_database_metrics(url: str) -> Numbers:
-    """What the database says; when it does not, only that."""
+    """Return the metrics of the database; only DATABASE_UP = 0 if it does not answer."""
     try:
         with dedicated_connection(url) as connection:
             outbox_row = connection.execute(OUTBOX_SQL).fetchone()
@@ -68,7 +69,7 @@ def load_database_metrics(url: str) -> Numbers:
     return {DATABASE_UP.name: {(): [1.0]}, **_build_outbox_metrics(outbox_row), **_build_service_metrics(service_row)}
 
 
-def _build_outbox_metrics(row: tuple[Any, ...]) -> Numbers:
+def _build_outbox_metrics(row: TupleRow) -> Numbers:
     states = ("due", "scheduled", "leased", "uncertain", "dead")
     return {
         OUTBOX_ROWS.name: {(state,): [float(count)] for state, count in zip(states, row, strict=False)},
@@ -77,7 +78,7 @@ def _build_outbox_metrics(row: tuple[Any, ...]) -> Numbers:
     }
 
 
-def _build_service_metrics(row: tuple[Any, ...]) -> Numbers:
+def _build_service_metrics(row: TupleRow) -> Numbers:
     relay_age, worker_age, workers_alive, payouts_processing, open_reviews, connections = row
     ages = {("relay",): relay_age, ("worker",): worker_age}
     return {

@@ -1,6 +1,6 @@
-"""All metrics as text. What has to be looked up is at most five seconds old, however many ask.
+"""The response of `/metrics`. Computed metrics are cached for five seconds.
 
-Who may read `/metrics`: anyone who asks from this machine itself, and anyone who brings METRICS_TOKEN.
+Clients on this machine and clients with METRICS_TOKEN may read it.
 """
 
 import time
@@ -21,19 +21,21 @@ from app.core.metrics.prometheus_format import CONTENT_TYPE, format_metrics
 from app.web.metrics_endpoint import database_metrics, infrastructure_metrics
 
 MAX_AGE_SECONDS = 5.0
+PROXY_HEADERS = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Forwarded", "Via")
 WORKER_METRICS = (message_metrics.MESSAGES,)
-"""Only workers send messages; what a process has not declared it cannot tell."""
+"""Metrics that only workers count. The import declares them in this process, so that it can report them."""
 
 
 @dataclass
 class ComputedMetricsCache:
-    """What was found when somebody last looked, for all threads of a process."""
+    """The last computed metrics, shared by all threads of a process."""
 
     lock: Lock = field(default_factory=Lock)
     loaded_at: float = float("-inf")
     values: Numbers = field(default_factory=dict)
 
     def get_or_load(self, max_age_seconds: float, load: Callable[[], Numbers]) -> Numbers:
+        """Return the cached metrics, or those of `load` if they are too old."""
         with self.lock:
             if time.monotonic() - self.loaded_at > max_age_seconds:
                 self.values, self.loaded_at = load(), time.monotonic()
@@ -41,7 +43,7 @@ class ComputedMetricsCache:
 
 
 def build_metrics_response() -> Response:
-    """Everything, in Prometheus's format. Raises MetricsClosed."""
+    """Return all metrics in the text format of Prometheus. Raises MetricsClosed."""
     check_access()
     computed_metrics = get_computed_metrics(current_app.extensions["settings"])
     return Response(
@@ -50,8 +52,8 @@ def build_metrics_response() -> Response:
 
 
 def get_computed_metrics(settings: Settings) -> Numbers:
-    """What has to be looked up, at most five seconds old."""
-    cache: ComputedMetricsCache = current_app.extensions.setdefault("figures", ComputedMetricsCache())
+    """Return the computed metrics, at most five seconds old."""
+    cache: ComputedMetricsCache = current_app.extensions.setdefault("computed_metrics", ComputedMetricsCache())
     return cache.get_or_load(
         MAX_AGE_SECONDS,
         lambda: {
@@ -61,22 +63,19 @@ def get_computed_metrics(settings: Settings) -> Numbers:
     )
 
 
-PROXY_HEADERS = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Forwarded", "Via")
-
-
 class MetricsClosed(Forbidden):
     number, code = 40370, "METRICS_CLOSED"
-    message = "Metrics are read from this machine itself, or with METRICS_TOKEN as the Bearer token."
+    message = "Read metrics from this machine, or with METRICS_TOKEN as the Bearer token."
 
 
 def check_access() -> None:
-    """Lets the request pass. Raises MetricsClosed."""
+    """Raise MetricsClosed unless the client may read metrics."""
     if not (_is_local_client() or _has_token()):
         raise MetricsClosed()
 
 
 def _is_local_client() -> bool:
-    """Straight from a loopback address or a local socket. What a proxy on this machine passes on is not from here."""
+    """Whether the request is direct from a loopback address or a local socket. Requests through a proxy are not local."""
     if any(name in request.headers for name in PROXY_HEADERS):
         return False
     address = request.environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR") or request.remote_addr

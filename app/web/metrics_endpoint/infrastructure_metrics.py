@@ -1,4 +1,4 @@
-"""Figures from around the database: Redis, the payment rail's breaker, the disk, and which version this is."""
+"""Metrics of Redis, the circuit breaker of the payment rail, the disk and the build."""
 
 import platform
 import shutil
@@ -14,22 +14,25 @@ from app.core.metrics.aggregation import Numbers
 from app.core.outbox.wakeup import get_wakeup_queue
 
 BUILD_INFO = ComputedGauge(
-    "commerce_build_info", "Always 1: the migration that this code expects, and the Python.", ("schema", "python")
+    "commerce_build_info",
+    "Always 1. The labels are the migration that the code expects and the version of Python.",
+    ("schema", "python"),
 )
-REDIS_UP = ComputedGauge("commerce_redis_up", "1 when Redis answered this question.")
+REDIS_UP = ComputedGauge("commerce_redis_up", "1 if Redis responds, otherwise 0.")
 WAKEUPS_WAITING = ComputedGauge(
-    "commerce_bells_waiting", "Bells that no worker has answered yet; sixteen at most are useful."
+    "commerce_bells_waiting", "Wakeups that no worker has taken yet; more than sixteen have no use."
 )
 BREAKER_STATE = ComputedGauge(
-    "commerce_rail_breaker_state", "Of the payment rail: 0 closed, 1 trying, 2 open. Live mode only."
+    "commerce_rail_breaker_state",
+    "The circuit breaker of the payment rail: 0 closed, 1 half open, 2 open. Live mode only.",
 )
-DISK_FREE = ComputedGauge("commerce_disk_free_bytes", "Free for this service where DATA_DIR is.")
-DISK_SIZE = ComputedGauge("commerce_disk_size_bytes", "The disk on which DATA_DIR is.")
+DISK_FREE = ComputedGauge("commerce_disk_free_bytes", "Bytes that this service may still use on the disk of DATA_DIR.")
+DISK_SIZE = ComputedGauge("commerce_disk_size_bytes", "Size of the disk of DATA_DIR.")
 BREAKER_STATE_NUMBERS = {"closed": 0.0, "half_open": 1.0, "open": 2.0}
 
 
 def read_infrastructure_metrics(settings: Settings) -> Numbers:
-    """What they say; anyone who does not answer is left out."""
+    """Return these metrics, without those of a service that does not respond."""
     return {
         BUILD_INFO.name: {(migrations.head(), platform.python_version()): [1.0]},
         **_read_redis(),

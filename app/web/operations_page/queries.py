@@ -1,8 +1,9 @@
 """The data of the operations page. It takes six statements, and the number of finished rows does not slow them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psycopg
 from flask import current_app
@@ -77,7 +78,7 @@ class OverviewRows(NamedTuple):
 class ServiceOverview:
     """The state of the service. `ready` is the data of `/ready`; values of a service that is down are missing."""
 
-    ready: dict[str, Any]
+    ready: Mapping[str, object]
     metric_values: Numbers
     due_rows: list[DueRow] = field(default_factory=list)
     failed_rows: list[FailedRow] = field(default_factory=list)
@@ -133,6 +134,7 @@ class ServiceOverview:
 def load_overview() -> ServiceOverview:
     """Return the current state of the service; metrics are at most five seconds old."""
     settings: Settings = current_app.extensions["settings"]
+    ready: Mapping[str, object]
     try:
         ready = readiness.require_ready()
     except Unavailable as error:

@@ -5,12 +5,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.factories.accounts import PASSWORD, account, sign_in
+from tests.factories.accounts import PASSWORD, create_account, sign_in
 from tests.factories.allocations import Block
-from tests.factories.campaigns import Crowd
-from tests.factories.events import WEEKEND, published
+from tests.factories.campaigns import CampaignEvent
+from tests.factories.events import WEEKEND, create_published_event
 from tests.factories.inventory import Stock
-from tests.factories.payouts import earner
+from tests.factories.payouts import create_earning_merchant
 from tests.faults.suite.stack import Stack
 from tests.faults.suite.stall_fee_load import Stall, stalls_of
 from tests.http import Client, data
@@ -68,7 +68,7 @@ def made(stack: Stack, *, places: int, audience: int, manners: bool = False, fee
     """A world with so many places to claim; with `manners`, some of the audience have a mail server of that sort."""
     client = Client(stack.app.test_client())
     stock = Stock(client)
-    crowd = Crowd(client, owner=stock.owner)
+    crowd = CampaignEvent(client, owner=stock.owner)
     addresses = [f"fan{number}@example.com" for number in range(audience)]
     if manners:
         addresses += [f"{manner}.fan{number}@example.com" for manner in MANNERS for number in range(3)]
@@ -104,7 +104,7 @@ def _address(who: Client) -> str:
 
 
 def _tickets(owner: Client, places: int) -> tuple[dict[str, Any], list[str]]:
-    event = published(owner, ticketTypes=[{**WEEKEND, "quantity": places + 100}])
+    event = create_published_event(owner, ticketTypes=[{**WEEKEND, "quantity": places + 100}])
     sent = {"ticketTypeId": event["ticketTypes"][0]["id"], "quantity": places, "kind": "sponsor", "name": "Gold"}
     made = data(owner.post(f"/api/events/{event['id']}/allocations", {**sent, "unitPriceMinor": 0}), 201)
     return event, Block(owner, event, made).codes()
@@ -114,13 +114,13 @@ def _merchants(client: Client) -> list[Merchant]:
     found = []
     for number in range(MERCHANTS):
         # The last one has hardly anything, so that some wishes are refused.
-        me, who = earner(client, 50_000_000 if number < MERCHANTS - 1 else 5_000)
+        me, who = create_earning_merchant(client, 50_000_000 if number < MERCHANTS - 1 else 5_000)
         found.append(Merchant(who.id, who.email, me.headers["Authorization"]))
     return found
 
 
 def _people(client: Client) -> list[Person]:
-    who = [account("customer") for _ in range(PEOPLE)]
+    who = [create_account("customer") for _ in range(PEOPLE)]
     return [Person(item.email, sign_in(client, item.email)["refreshToken"]) for item in who]
 
 

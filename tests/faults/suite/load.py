@@ -10,7 +10,7 @@ from tests.faults.suite.initial_data import World
 from tests.faults.suite.operations import OPERATIONS, SHARES, Caller, bootstrap, campaign
 from tests.faults.suite.request_log import UNKNOWN, Journal, Mouth
 from tests.faults.suite.stack import Stack
-from tests.races import at_once
+from tests.races import run_concurrently
 
 CLIENTS = 12
 RATE = 50.0
@@ -49,7 +49,7 @@ class Load:
 
     def make_admins(self) -> None:
         """Eight at once who know the secret."""
-        at_once(8, lambda number: bootstrap(self.caller(f"admin{number}")))
+        run_concurrently(8, lambda number: bootstrap(self.caller(f"admin{number}")))
 
     def _go(self, number: int) -> None:
         caller, pause = self.caller(str(number)), CLIENTS / self.rate

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from app.core.clock import rfc3339, utcnow
 from tests.factories.accounts import PASSWORD
-from tests.factories.campaigns import Crowd
+from tests.factories.campaigns import CampaignEvent
 from tests.factories.inventory import HEADER
 from tests.faults.suite.initial_data import Merchant, Person, World
 from tests.faults.suite.request_log import OK, UNKNOWN, Journal, Mouth, Request, RequestRecord
@@ -201,7 +201,7 @@ def sheet(it: Caller, rows: int) -> RequestRecord:
 
 def campaign(it: Caller) -> RequestRecord:
     """One message to the whole audience; not part of the shares, for a run has only a few."""
-    body = Crowd.body(None, name=f"Gates {it.dice.getrandbits(32):x}")  # type: ignore[arg-type]
+    body = CampaignEvent.body(None, name=f"Gates {it.dice.getrandbits(32):x}")  # type: ignore[arg-type]
     path = f"{it.world.crowd_path}/broadcast"
     return it.post("campaign", path, body, token=it.world.owner, key=it.key())
 

@@ -115,7 +115,7 @@ def back_up(scene: Scene) -> None:
     place, name = scene.stack.folder / "backups", "restored"
     with idle_workers(scene):
         made = script(scene, "backup.sh", place, scene.stack.app.extensions["settings"].DATABASE_URL)
-    there = stores.named(scene.stack.database.url, name)
+    there = stores.set_database(scene.stack.database.url, name)
     with psycopg.connect(scene.stack.database.plain_url, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE template0')
     files = scene.stack.folder / "files"

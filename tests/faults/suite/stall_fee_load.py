@@ -14,8 +14,8 @@ from sqlalchemy import text
 from app.clients.payrail.mock_rules import CODE
 from app.core.db import db
 from app.core.transaction import transaction
-from tests.factories.applications import LIST, applied, decided
-from tests.factories.events import published
+from tests.factories.applications import LIST, create_application, decide_application
+from tests.factories.events import create_published_event
 from tests.faults.suite.request_log import Journal, Mouth, Request, RequestRecord
 from tests.http import Client, data
 from tests.leaks.ledger import RUN
@@ -45,13 +45,13 @@ def stalls_of(client: Client, owner: Client, merchants: "Sequence[Merchant]", co
     """So many approved applications of these merchants, for two events: one of them will end."""
     if not count:
         return []
-    events = [published(owner, name=f"Market {number}")["id"] for number in range(2)]
+    events = [create_published_event(owner, name=f"Market {number}")["id"] for number in range(2)]
     return [_stall(client, owner, merchants[n % len(merchants)].token, events[n % 2]) for n in range(count)]
 
 
 def _stall(client: Client, owner: Client, token: str, event_id: str) -> Stall:
-    made = applied(client.with_(Authorization=token), eventId=event_id, email="stall@example.com")
-    decided(owner, made, documentsRequired=[])
+    made = create_application(client.with_(Authorization=token), eventId=event_id, email="stall@example.com")
+    decide_application(owner, made, documentsRequired=[])
     url = data(owner.post(f"{LIST}/{made['id']}/links", {"purpose": "payment"}), 201)["url"]
     secret = url.rpartition("/")[2]
     RUN.add(secret)

@@ -39,7 +39,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from threading import Lock
-from typing import Any
 
 REQUESTS = ("hang", "late", "fail", "error", "busy", "drop", "drip")
 ANSWERS = ("garbage", "huge", "other_amount", "other_reference", "not_found")
@@ -95,7 +94,7 @@ def read(text: str) -> list[Fault]:
     return [_fault(item) for item in (data if isinstance(data, list) else [data])]
 
 
-def _fault(said: Any) -> Fault:
+def _fault(said: object) -> Fault:
     known = {field.name for field in fields(Fault)}
     if not isinstance(said, dict) or not set(said) <= known or "do" not in said:
         raise BadFault(f"a fault is an object with `do` and some of {', '.join(sorted(known))}")

@@ -4,26 +4,45 @@ import contextlib
 import socket
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Protocol
 
 from app.clients.payrail import message_parsing
-from app.clients.payrail.mock_server.faults import ANSWERS, REQUESTS, BadFault, Fault
-from app.clients.payrail.mock_server.operations import Asked, Said, parse_request
-
-if TYPE_CHECKING:
-    from app.clients.payrail.mock_server.server import MockServer
+from app.clients.payrail.mock_server.authentication import Guard
+from app.clients.payrail.mock_server.faults import ANSWERS, REQUESTS, BadFault, Fault, Faults
+from app.clients.payrail.mock_server.operations import Asked, Operations, Said, parse_request
+from app.clients.payrail.mock_server.state import Memory
 
 IDLE = 30.0
+
+
+class HangOptions(Protocol):
+    @property
+    def hang(self) -> float: ...
+
+
+class ServedRail(Protocol):
+    """The parts of the mock server that answer requests."""
+
+    guard: Guard
+    book: Memory
+    faults: Faults
+    operations: Operations
+    refusing: bool
+
+    @property
+    def options(self) -> HangOptions: ...
+
+    def control(self, path: str, said: Said) -> Said: ...
 
 
 class Listener(ThreadingHTTPServer):
     daemon_threads, block_on_close, request_queue_size = True, False, 256
 
-    def __init__(self, address: tuple[str, int], rail: "MockServer") -> None:
+    def __init__(self, address: tuple[str, int], rail: ServedRail) -> None:
         super().__init__(address, Handler)
         self.rail = rail
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         """Ignore callers that hung up first."""
 
 

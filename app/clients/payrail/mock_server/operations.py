@@ -106,7 +106,7 @@ class Operations:
         return 200, {"reference": reference, "outcome": state.outcome.value, **reason, **money}
 
 
-def _destination(said: Any) -> Wallet | BankAccount:
+def _destination(said: object) -> Wallet | BankAccount:
     if not isinstance(said, dict) or said.get("kind") not in ("wallet", "bank"):
         raise message_parsing.Unreadable("destination")
     if said["kind"] == "wallet":

@@ -38,7 +38,8 @@ class MockServer:
     """One rail on one port."""
 
     def __init__(self, options: Options) -> None:
-        self.options, self.clock, self.faults = options, Clock(), Faults(options.faults)
+        self.options: Options = options
+        self.clock, self.faults = Clock(), Faults(options.faults)
         self.book = Memory(self.clock, self.faults, options.journal)
         self.guard = Guard(options.key, options.secret)
         self.operations = Operations(MockRail(options.pace, self.book), self.book)

@@ -99,7 +99,7 @@ class Memory:
             entry, at = self._transfers.get(reference, (None, 0.0))
             return entry, timedelta(seconds=self.clock() - at)
 
-    def note(self, event: str, **about: Any) -> None:
+    def note(self, event: str, **about: object) -> None:
         """Adds a line to the journal."""
         with self._lock:
             if self._journal is not None:

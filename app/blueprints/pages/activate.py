@@ -1,0 +1,140 @@
+"""Activating the account of an application, with a new password or with the one of an existing account.
+
+The page is the same for both, so it does not reveal whether the email address has an account.
+"""
+
+from dataclasses import replace
+
+from flask import Response, redirect, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from app.applications import actions, link_queries
+from app.applications.errors import LinkUsed
+from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.rendering import Pages, render_page
+from app.web import rate_limits
+from app.web.fields import Email, Text
+from app.web.rate_limits import CODE_ATTEMPT_LIMIT
+from app.web.safe_redirect import SafePath
+from app.web.schema import Query
+from app.web.text_fields import Name, NewPassword
+
+PURPOSE, PAGE = "activation", "pages/activate.html"
+ACTIVATE_ROUTE = "/api/merchant-activation/<token>"
+DONE_KEY = "activated"
+blueprint = Pages("activate", __name__, url_prefix="/activate")
+add_new_link_routes(blueprint, PURPOSE)
+
+
+class ActivationSchema(Query):
+    name = Name(required=True, min=2, max=80)
+    password = NewPassword(required=True)
+    message = Text(max=1000)
+    path = SafePath(load_default="/")
+
+
+class AddressedSchema(ActivationSchema):
+    email = Email(required=True)
+
+
+NAME = Input(
+    "name",
+    "Your name",
+    autocomplete="name",
+    messages={
+        "required": "Enter your name.",
+        "too_short": "Enter your full name.",
+        "too_long": "Shorten your name to 80 characters.",
+    },
+)
+ADDRESS = Input(
+    "email",
+    "Your e-mail address",
+    hint="You will sign in with this address.",
+    type="email",
+    autocomplete="username",
+    inputmode="email",
+    messages={"required": "Enter your e-mail address.", "invalid_email": "Enter an address like name@example.com."},
+)
+PASSWORD = Input(
+    "password",
+    "Choose a password, or enter the one you have",
+    hint="If this address already has an account, enter its password. A new password needs at least 8 characters.",
+    type="password",
+    autocomplete="current-password",
+    messages={
+        "required": "Enter a password.",
+        "too_short": "Enter a password of at least 8 characters.",
+        "too_long": "Enter a password of at most 128 characters.",
+        "too_common": "Choose another password. This one is easy to guess.",
+    },
+    error_codes=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
+)
+MESSAGE = Input(
+    "message",
+    "A message to the organiser",
+    hint="For example, when you want to set up your stall.",
+    type="textarea",
+    messages={"too_long": "Shorten the message to 1 000 characters."},
+)
+NEXT_PATH = Input("path", "Next page", type="hidden")
+
+
+@blueprint.get("/<token>")
+@handle_unusable_link(PURPOSE)
+def start(token: str) -> Response:
+    """Show the form that activates the account."""
+    activation = link_queries.get_activation(token)
+    return _render(
+        token,
+        activation,
+        FORMS[_get_form_kind(activation)].fill(name=activation["name"] or "", path=request.args.get("path", "")),
+    )
+
+
+@blueprint.post("/<token>")
+@handle_unusable_link(PURPOSE)
+def activate(token: str) -> ResponseReturnValue:
+    """Create the account, or link the existing one."""
+    form = FORMS.get(request.form.get("form_kind", ""), FORMS["named"]).from_request()
+    try:
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, ACTIVATE_ROUTE)
+        activated_account = actions.activate_account(token=token, **{"message": "", **form.load()})
+    except FORM_ERRORS as error:
+        activation = link_queries.get_activation(token)
+        return _render(token, activation, replace(form, form=FORMS[_get_form_kind(activation)]).with_error(error))
+    except LinkUsed:
+        return redirect(url_for("activate.start", token=token), 303)
+    user = activated_account.login_result.user
+    session[DONE_KEY] = {"email": user["email"], "event": activated_account.event, "path": activated_account.path}
+    return redirect(url_for("activate.done"), 303)
+
+
+@blueprint.get("/done")
+def done() -> ResponseReturnValue:
+    """Confirm the activation and show the sign-in address."""
+    account = session.get(DONE_KEY)
+    return render_page("pages/activate_done.html", account=account) if account else redirect("/", 303)
+
+
+FORMS = {
+    "named": Form(ActivationSchema, NAME, PASSWORD, MESSAGE, NEXT_PATH),
+    "addressed": Form(AddressedSchema, NAME, ADDRESS, PASSWORD, MESSAGE, NEXT_PATH),
+}
+
+
+def _get_form_kind(activation: link_queries.ActivationPage) -> str:
+    """The key of the form in FORMS. The page sends it back in a hidden input."""
+    return "named" if activation["email"] else "addressed"
+
+
+def _render(token: str, activation: link_queries.ActivationPage, form: FilledForm) -> Response:
+    return render_form(
+        PAGE,
+        form,
+        activation=activation,
+        token=token,
+        form_kind=_get_form_kind(activation),
+        contact=activation["contact_email"],
+    )

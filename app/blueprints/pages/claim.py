@@ -1,0 +1,229 @@
+"""Claiming a ticket of an allocation with a link, then showing the ticket."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from flask import Response, redirect, session, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from app.allocations import actions, link_queries
+from app.allocations.errors import NoSlotsLeft
+from app.allocations.states import DELIVERIES, E_TICKET
+from app.allocations.tickets import qr_codes
+from app.allocations.tickets.ticket_data import load_party_tickets
+from app.allocations.tickets.ticket_pdf import draw_party_pdf
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.rendering import Pages, render_page
+from app.core.date_format import format_time
+from app.core.errors import AppError, Gone, NotFound
+from app.core.tokens import fingerprint
+from app.web.fields import Choice, Email, Phone, WholeNumber
+from app.web.rate_limits import get_client_network
+from app.web.schema import Query
+from app.web.text_fields import EmailName
+
+PAGE, TICKETS_KEY, MAX_CLAIMS = "pages/claim.html", "tickets", 8
+blueprint = Pages("claim", __name__, url_prefix="/claim")
+View = Callable[..., ResponseReturnValue]
+TEXTS_BY_ERROR = {
+    "LINK_USED": (
+        "Somebody has claimed this ticket",
+        "We sent it to the e-mail address that was entered. Look in that mailbox, and in its spam folder.",
+    ),
+    "LINK_EXPIRED": ("This link has expired", ""),
+    "NO_SLOTS_LEFT": (
+        "All tickets are taken",
+        "If somebody gives a ticket back, you can claim it with this same link.",
+    ),
+}
+
+
+class ClaimSchema(Query):
+    name = EmailName(required=True, min=1, max=200)
+    email = Email(required=True)
+    phone = Phone(min=8, max=20)
+    delivery = Choice(*DELIVERIES, required=True)
+    quantity = WholeNumber(min=1, max=100)
+
+
+def _build_form(max_quantity: int) -> Form:
+    """The form. It asks for a quantity only if the link allows more than one ticket."""
+    quantity = Input(
+        "quantity",
+        "How many tickets",
+        hint=f"From 1 to {max_quantity}. Each ticket has its own code.",
+        inputmode="numeric",
+        messages={"invalid_type": "Enter a number, like 2.", "too_small": "Enter 1 or more."},
+    )
+    inputs = (NAME, EMAIL, PHONE, DELIVERY)
+    return Form(ClaimSchema, *inputs, *((quantity,) if max_quantity > 1 else ()))
+
+
+NAME = Input(
+    "name",
+    "Name of the guest",
+    hint="As it is in your identity document.",
+    autocomplete="name",
+    messages={
+        "required": "Enter the name of the guest.",
+        "too_long": "Shorten the name to 200 characters.",
+        "link_not_allowed": "Enter a name, not the address of a web page.",
+    },
+)
+WRONG_EMAIL = "Enter an e-mail address like frieda@example.com."
+EMAIL = Input(
+    "email",
+    "E-mail address",
+    hint="We send the ticket there.",
+    type="email",
+    autocomplete="email",
+    inputmode="email",
+    messages={"required": WRONG_EMAIL, "invalid_email": WRONG_EMAIL},
+    error_codes=("ALREADY_CLAIMED",),
+)
+WRONG_PHONE = "Enter a phone number like 081 123 4567, or leave this empty."
+PHONE = Input(
+    "phone",
+    "Phone number",
+    type="tel",
+    autocomplete="tel",
+    inputmode="tel",
+    messages={"invalid_phone": WRONG_PHONE, "too_short": WRONG_PHONE, "too_long": WRONG_PHONE},
+)
+DELIVERY = Input("delivery", "How do you want to get in?", messages={"required": "Choose one of the two."})
+
+
+def handle_unusable_link(view: View) -> View:
+    """Decorate the view of a link; ended and unknown links get a page that explains them."""
+
+    @wraps(view)
+    def wrapper(token: str, **arguments: str) -> ResponseReturnValue:
+        try:
+            return view(token=token, **arguments)
+        except (Gone, NoSlotsLeft) as error:
+            return render_ended_link(token, error)
+        except NotFound:
+            return render_page("pages/link_unknown.html", status=404)
+
+    return wrapper
+
+
+def render_ended_link(token: str, error: AppError) -> Response:
+    """Return the page that says why a link no longer works."""
+    title, hint = TEXTS_BY_ERROR[error.code]
+    link_contact = link_queries.find_link_contact(token)
+    return render_page(
+        "pages/claim_ended.html",
+        status=error.status,
+        title=title,
+        hint=hint or error.text,
+        link_contact=link_contact,
+    )
+
+
+@blueprint.get("/<token>")
+@handle_unusable_link
+def start(token: str) -> ResponseReturnValue:
+    """Show the offer of the link. A browser that has claimed it already is sent to its ticket."""
+    if _read_claim(token) is not None:
+        return redirect(url_for("claim.ticket", token=token), 303)
+    claim_offer = link_queries.get_claim_offer(token, get_client_network())
+    contact_values = {
+        "name": claim_offer.get("name") or "",
+        "email": claim_offer.get("email") or "",
+        "phone": claim_offer.get("phone") or "",
+    }
+    return _render(
+        token,
+        claim_offer,
+        _build_form(claim_offer["max_per_claim"]).fill(**contact_values, delivery=E_TICKET, quantity="1"),
+    )
+
+
+@blueprint.post("/<token>")
+@handle_unusable_link
+def claim(token: str) -> ResponseReturnValue:
+    """Claim the ticket. Sending the form again leads to the same ticket."""
+    if _read_claim(token) is not None:
+        return redirect(url_for("claim.ticket", token=token), 303)
+    claim_offer = link_queries.get_claim_offer(token, get_client_network())
+    form = _build_form(claim_offer["max_per_claim"]).from_request()
+    try:
+        claimed_slot = actions.claim_slot(token, get_client_network(), **form.load())
+    except NoSlotsLeft:
+        raise
+    except FORM_ERRORS as error:
+        return _render(token, claim_offer, form.with_error(error))
+    _store_claim(token, claimed_slot["slot_id"])
+    return redirect(url_for("claim.ticket", token=token), 303)
+
+
+@blueprint.get("/<token>/ticket")
+def ticket(token: str) -> ResponseReturnValue:
+    """Show the tickets to the browser that claimed them."""
+    slot_id = _read_claim(token)
+    tickets = load_party_tickets(slot_id) if slot_id else []
+    if not tickets:
+        _remove_claim(token)
+        return redirect(url_for("claim.start", token=token), 303)
+    tickets_with_qr_codes = [(ticket, Markup(qr_codes.render_svg(ticket.code))) for ticket in tickets]  # noqa: S704
+    first_ticket = tickets[0]
+    return render_page(
+        "pages/claim_ticket.html",
+        first_ticket=first_ticket,
+        tickets_with_qr_codes=tickets_with_qr_codes,
+        token=token,
+        contact=first_ticket.contact,
+        e_ticket=first_ticket.delivery == E_TICKET,
+    )
+
+
+@blueprint.get("/<token>/ticket.pdf")
+def ticket_pdf(token: str) -> ResponseReturnValue:
+    """Download the tickets as a PDF."""
+    slot_id = _read_claim(token)
+    pdf = draw_party_pdf(slot_id) if slot_id else None
+    if pdf is None:
+        return redirect(url_for("claim.start", token=token), 303)
+    headers = {"Content-Disposition": 'attachment; filename="ticket.pdf"', "Cache-Control": "no-store"}
+    return Response(pdf, content_type="application/pdf", headers=headers)
+
+
+def _render(token: str, offer: link_queries.ClaimOffer, form: FilledForm) -> Response:
+    zone = offer["timezone"]
+    until = offer.get("expires_at") or offer["release_at"]
+    return render_form(
+        PAGE,
+        form,
+        token=token,
+        offer=offer,
+        contact=offer["contact_email"],
+        begins=format_time(offer["starts_at"], zone),
+        until=format_time(until, zone) if until else "",
+        place=", ".join(part for part in (offer["venue"], offer["city"]) if part),
+    )
+
+
+def _read_claim(token: str) -> str | None:
+    """The id of the slot that this browser claimed with the link, from the signed cookie."""
+    slot_id: str | None = session.get(TICKETS_KEY, {}).get(_hash_token(token))
+    return slot_id
+
+
+def _store_claim(token: str, slot_id: str) -> None:
+    slot_id_by_hash = {**session.get(TICKETS_KEY, {}), _hash_token(token): slot_id}
+    session[TICKETS_KEY] = dict(list(slot_id_by_hash.items())[-MAX_CLAIMS:])
+    session.permanent = True
+
+
+def _remove_claim(token: str) -> None:
+    session[TICKETS_KEY] = {
+        token_hash: slot_id
+        for token_hash, slot_id in session.get(TICKETS_KEY, {}).items()
+        if token_hash != _hash_token(token)
+    }
+
+
+def _hash_token(token: str) -> str:
+    return fingerprint(token)[:16]

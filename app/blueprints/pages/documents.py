@@ -1,0 +1,103 @@
+"""Uploading the documents of an application: one file input per document, with errors at the input."""
+
+from flask import Response, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.applications import actions, link_queries
+from app.applications.documents import LABELS, MAX_BYTES
+from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, DocumentsMissing, DocumentTooLarge
+from app.applications.serializers import DocumentStatus
+from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
+from app.blueprints.pages.forms import Form, Input, render_form
+from app.blueprints.pages.rendering import Pages
+from app.core.date_format import format_day
+from app.core.errors import AppError, ValidationFailed
+from app.web import rate_limits
+from app.web.fields import Text
+from app.web.rate_limits import Limit
+from app.web.schema import Query
+
+PURPOSE, PAGE = "documents", "pages/documents.html"
+MAX_UPLOAD_BYTES = 41 * 1024 * 1024
+UPLOAD_LIMIT = Limit(60)
+HINTS = {
+    "identity": "Your ID card, passport or driving licence.",
+    "business_registration": "Your BIPA certificate, or your founding statement.",
+    "tax_clearance": "A good-standing certificate, not older than one year.",
+    "food_safety": "The fitness certificate from your municipality.",
+}
+blueprint = Pages("documents", __name__, url_prefix="/documents", max_bytes=MAX_UPLOAD_BYTES)
+add_new_link_routes(blueprint, PURPOSE)
+
+
+class DocumentsSchema(Query):
+    identity = Text(required=True, data_key="identity")
+    business_registration = Text(required=True, data_key="business_registration")
+    tax_clearance = Text(required=True, data_key="tax_clearance")
+    food_safety = Text(required=True, data_key="food_safety")
+
+
+@blueprint.get("/<token>")
+@handle_unusable_link(PURPOSE)
+def start(token: str) -> Response:
+    """Show the required and the uploaded documents."""
+    return _page(token, link_queries.get_documents(token))
+
+
+@blueprint.post("/<token>")
+@handle_unusable_link(PURPOSE)
+def send(token: str) -> ResponseReturnValue:
+    """Store the files, and submit the documents unless the visitor chose "send later"."""
+    rate_limits.count_request(UPLOAD_LIMIT, f"/{PURPOSE}")
+    files = {
+        kind: (file.filename, file.read(MAX_BYTES + 1))
+        for kind, file in request.files.items()
+        if kind in LABELS and file.filename
+    }
+    try:
+        actions.upload_documents(token=token, files=files, submit="later" not in request.form)
+    except DocumentsClosed:
+        return redirect(url_for("documents.start", token=token), 303)
+    except (DocumentTooLarge, DocumentKindUnsupported, DocumentsMissing) as error:
+        return _page(token, link_queries.get_documents(token), _to_field_errors(error))
+    return redirect(url_for("documents.start", token=token, kept=1 if "later" in request.form else None), 303)
+
+
+def _page(token: str, documents_page: link_queries.DocumentsPage, error: AppError | None = None) -> Response:
+    rows = [row for row in documents_page["documents"] if row["required"]]
+    form = Form(DocumentsSchema, *(_build_input(row) for row in rows)).fill()
+    return render_form(
+        PAGE,
+        form.with_error(error) if error else form,
+        application=documents_page,
+        rows=rows,
+        token=token,
+        contact=documents_page["contact_email"],
+        payment_path=link_queries.find_payment_path(documents_page["id"]) if documents_page["submitted_at"] else None,
+        files_kept="kept" in request.args,
+        until=format_day(documents_page["expires_at"]),
+    )
+
+
+def _build_input(row: DocumentStatus) -> Input:
+    label = row["label"]
+    return Input(
+        row["kind"],
+        label,
+        hint=HINTS[row["kind"]],
+        type="file",
+        messages={
+            "required": f"Choose a file: {label.lower()}.",
+            "DOCUMENT_TOO_LARGE": f"{label}: this file is larger than 10 MB. Choose a smaller file, or take a photo.",
+            "DOCUMENT_TYPE_UNSUPPORTED": f"{label}: we can only read PDF, JPEG and PNG files. Choose another file.",
+        },
+    )
+
+
+def _to_field_errors(error: AppError) -> ValidationFailed:
+    """Return the error as validation errors of the file inputs."""
+    kinds = (
+        [document["kind"] for document in error.data["missing"]] if "missing" in error.data else [error.data["kind"]]
+    )
+    code = "required" if "missing" in error.data else error.code
+    return ValidationFailed([{"path": kind, "code": code, "message": error.text} for kind in kinds])

@@ -1,0 +1,142 @@
+"""HTML forms that are validated by marshmallow schemas, with error messages for people.
+
+    ADDRESS = Form(AddressSchema, Input("email", "Your e-mail address", type="email", autocomplete="email"))
+
+    form = ADDRESS.from_request()
+    try:
+        actions.request_reset(**form.load())
+    except FORM_ERRORS as error:
+        return render_form("pages/reset_address.html", form.with_error(error))
+
+The schema holds the validation rules. An `Input` holds the label and the error messages of one field.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from flask import Response, request
+from marshmallow import ValidationError
+
+from app.blueprints.pages.error_messages import describe_error
+from app.blueprints.pages.rendering import POLICY, render_page
+from app.core.errors import AppError, Conflict, Throttled, Unprocessable, ValidationFailed
+from app.web.schema import Query, to_validation_failed
+
+FORM_ERRORS = (Unprocessable, Conflict, Throttled)
+FORM_POLICY = f"{POLICY}; script-src 'self'"
+_SPACES_AND_DASHES = re.compile(r"[\s\u2010-\u2015-]+")
+
+
+@dataclass(frozen=True)
+class Input:
+    """One field of a form; `name` is its JSON name in the schema.
+
+    `messages` maps validation codes to sentences. `error_codes` lists the errors that are shown at this field.
+    Spaces are removed from a field of type `code`. A field of type `password` is never sent back to the browser.
+    """
+
+    name: str
+    label: str
+    hint: str = ""
+    type: str = "text"
+    autocomplete: str = "off"
+    inputmode: str = ""
+    messages: Mapping[str, str] = field(default_factory=dict)
+    error_codes: tuple[str, ...] = ()
+
+    def normalize(self, value: str) -> str:
+        return _SPACES_AND_DASHES.sub("", value) if self.type == "code" else value
+
+    def is_blank(self, value: str) -> bool:
+        return not value if self.type == "password" else not value.strip()
+
+
+@dataclass(frozen=True)
+class FieldError:
+    """One error: the name of its field ("" for the whole form), the message at the field and in the summary."""
+
+    name: str
+    message: str
+    summary: str
+
+
+class Form:
+    """A schema and its inputs, in the order of the page."""
+
+    def __init__(self, schema: type[Query], *inputs: Input) -> None:
+        self.schema = schema
+        self.inputs = {input_.name: input_ for input_ in inputs}
+
+    def fill(self, **values: str) -> "FilledForm":
+        """The form with these values, before it is sent."""
+        return FilledForm(self, values)
+
+    def from_request(self) -> "FilledForm":
+        """The form with the values of this request."""
+        values = {name: input_.normalize(request.form.get(name, "")) for name, input_ in self.inputs.items()}
+        return FilledForm(self, values)
+
+
+@dataclass(frozen=True)
+class FilledForm:
+    """A form with values, and with the error of the last attempt."""
+
+    form: Form
+    values: Mapping[str, str]
+    error: AppError | None = None
+
+    def load(self) -> dict[str, Any]:
+        """The validated values, as keyword arguments of an action. Raises ValidationFailed with all errors."""
+        schema = self.form.schema()
+        values = {name: value for name, value in self.values.items() if not self.form.inputs[name].is_blank(value)}
+        try:
+            loaded: dict[str, Any] = schema.load(values)
+        except ValidationError as error:
+            raise to_validation_failed(error.messages_dict, schema) from error
+        return loaded
+
+    def with_error(self, error: AppError) -> "FilledForm":
+        return replace(self, error=error)
+
+    def value(self, name: str) -> str:
+        """The value to show in the field again; empty for a password."""
+        return "" if self.form.inputs[name].type == "password" else self.values.get(name, "")
+
+    def is_optional(self, name: str) -> bool:
+        return not next(field.required for field in self.form.schema().fields.values() if field.data_key == name)
+
+    def find_error(self, name: str) -> FieldError | None:
+        return next((error for error in self.errors if error.name == name), None)
+
+    @property
+    def errors(self) -> list[FieldError]:
+        """The errors in the order of the fields. Errors of the whole form come first."""
+        order = ["", *self.form.inputs]
+        errors = [] if self.error is None else self._build_errors(self.error)
+        return sorted(errors, key=lambda error: order.index(error.name))
+
+    def _build_errors(self, error: AppError) -> list[FieldError]:
+        if isinstance(error, ValidationFailed):
+            return [self._build_field_error(**item) for item in error.data["errors"]]
+        input_ = next((input_ for input_ in self.form.inputs.values() if error.code in input_.error_codes), None)
+        message = (input_.messages.get(error.code) if input_ else None) or describe_error(error)
+        return [FieldError(input_.name if input_ else "", message, message)]
+
+    def _build_field_error(self, path: str, code: str, message: str) -> FieldError:
+        input_ = self.form.inputs.get(re.split(r"[.\[]", path)[0])
+        if input_ is None:
+            return FieldError("", message, message)
+        own_message = input_.messages.get(code)
+        return FieldError(input_.name, own_message or message, own_message or f"{input_.label}: {message}")
+
+
+def render_form(template: str, form: FilledForm, **context: object) -> Response:
+    """Return the page of a form. A form with an error has the HTTP status of that error."""
+    status = form.error.status if form.error else 200
+    response = render_page(template, form=form, status=status, **context)
+    response.headers["Content-Security-Policy"] = FORM_POLICY
+    if form.error:
+        response.headers.extend(form.error.headers)
+    return response

@@ -1,0 +1,180 @@
+"""The page of an allocation's holder: hand out tickets, change their guests, take them back."""
+
+from typing import TypedDict
+
+from flask import Response, redirect, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from app.allocations import actions, link_queries
+from app.allocations.states import DELIVERIES, E_TICKET
+from app.blueprints.pages.claim import render_ended_link
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.rendering import Pages, render_page
+from app.core.date_format import format_time
+from app.core.errors import AppError, Gone, NotFound
+from app.core.ids import is_id
+from app.web.fields import Boolean, Choice, Email
+from app.web.rate_limits import get_client_network
+from app.web.schema import Query
+from app.web.text_fields import EmailName
+
+PAGE, SLOT_PAGE, NOTICE_KEY = "pages/holder.html", "pages/holder_slot.html", "allocator_notice"
+blueprint = Pages("allocator", __name__, url_prefix="/allocator")
+STATUS_LABELS = {"claimed": "Handed out", "admitted": "Admitted", "invited": "Invited"}
+
+
+class HandOutSchema(Query):
+    name = EmailName(required=True, min=1, max=200)
+    email = Email(required=True)
+    delivery = Choice(*DELIVERIES)
+    allow_duplicates = Boolean()
+
+
+class RenameSchema(Query):
+    name = EmailName(required=True, min=1, max=200)
+    email = Email(required=True)
+
+
+NAME = Input(
+    "name",
+    "Name of the guest",
+    messages={
+        "required": "Enter the name of the guest.",
+        "too_long": "Shorten the name to 200 characters.",
+        "link_not_allowed": "Enter a name, not the address of a web page.",
+    },
+)
+WRONG_EMAIL = "Enter an e-mail address like frieda@example.com."
+EMAIL = Input(
+    "email",
+    "E-mail address of the guest",
+    hint="We send the ticket there.",
+    type="email",
+    inputmode="email",
+    messages={
+        "required": WRONG_EMAIL,
+        "invalid_email": WRONG_EMAIL,
+        "ALREADY_CLAIMED": "This address already has a ticket. To give it another one, tick the box below.",
+    },
+    error_codes=("ALREADY_CLAIMED",),
+)
+ALLOW_DUPLICATES = Input("allowDuplicates", "Give this address another ticket")
+HAND_OUT = Form(HandOutSchema, NAME, EMAIL, Input("delivery", "How does the guest get in?"), ALLOW_DUPLICATES)
+RENAME = Form(RenameSchema, NAME, EMAIL)
+
+
+def render_unusable_link(token: str, error: AppError) -> Response:
+    """Return the page for a link that is unknown or no longer works."""
+    return (
+        render_page("pages/link_unknown.html", status=404)
+        if isinstance(error, NotFound)
+        else render_ended_link(token, error)
+    )
+
+
+@blueprint.get("/<token>")
+def start(token: str) -> ResponseReturnValue:
+    """Show the tickets that are left and those that were handed out."""
+    try:
+        return _render_allocator(token, HAND_OUT.fill(delivery=E_TICKET))
+    except (Gone, NotFound) as error:
+        return render_unusable_link(token, error)
+
+
+@blueprint.post("/<token>")
+def hand_out(token: str) -> ResponseReturnValue:
+    """Hand out a ticket."""
+    form = HAND_OUT.from_request()
+    try:
+        guest = actions.hand_out_slots(token, get_client_network(), **form.load())
+    except (Gone, NotFound) as error:
+        return render_unusable_link(token, error)
+    except FORM_ERRORS as error:
+        return _render_allocator(token, form.with_error(error))
+    return _redirect_with_notice(token, f"{guest['name']} has a ticket. We are sending an e-mail to {guest['email']}.")
+
+
+@blueprint.get("/<token>/<slot_id>")
+def slot(token: str, slot_id: str) -> ResponseReturnValue:
+    """Show one ticket that was handed out."""
+    try:
+        return _render_slot(token, slot_id)
+    except (Gone, NotFound) as error:
+        return render_unusable_link(token, error)
+
+
+@blueprint.post("/<token>/<slot_id>")
+def rename(token: str, slot_id: str) -> ResponseReturnValue:
+    """Give the ticket to another guest. The old ticket becomes invalid, and a new one is sent."""
+    form = RENAME.from_request()
+    try:
+        guest = actions.reassign_slot(token, get_client_network(), slot_id=slot_id, **form.load())
+    except (Gone, NotFound) as error:
+        return render_unusable_link(token, error)
+    except FORM_ERRORS as error:
+        return _render_slot(token, slot_id, form.with_error(error))
+    return _redirect_with_notice(
+        token, f"The ticket now belongs to {guest['name']}. The earlier ticket no longer works."
+    )
+
+
+@blueprint.post("/<token>/<slot_id>/take-back")
+def take_back(token: str, slot_id: str) -> ResponseReturnValue:
+    """Take the ticket back. It becomes invalid, and its place can be handed out again."""
+    try:
+        guest = actions.reclaim_slot(token, get_client_network(), slot_id=slot_id)
+    except (Gone, NotFound) as error:
+        return render_unusable_link(token, error)
+    except FORM_ERRORS as error:
+        return _render_slot(token, slot_id, RENAME.fill().with_error(error))
+    return _redirect_with_notice(token, f"You took back the ticket of {guest['name']}. You can hand it out again.")
+
+
+def _redirect_with_notice(token: str, notice: str) -> ResponseReturnValue:
+    session[NOTICE_KEY] = notice
+    return redirect(url_for("allocator.start", token=token), 303)
+
+
+def _render_allocator(token: str, form: FilledForm) -> Response:
+    allocator_block = link_queries.get_allocator_block(token, get_client_network())
+    after = request.args.get("after", "")
+    slot_page = link_queries.load_allocator_slot_page(allocator_block["id"], after if is_id(after) else "")
+    return render_form(
+        PAGE,
+        form,
+        token=token,
+        slot_page=slot_page,
+        notice=session.pop(NOTICE_KEY, ""),
+        **_build_context(allocator_block),
+    )
+
+
+def _render_slot(token: str, slot_id: str, form: FilledForm | None = None) -> Response:
+    """Return the page of a slot. Raises NotFound unless this holder handed it out."""
+    allocator_block = link_queries.get_allocator_block(token, get_client_network())
+    slot = link_queries.find_allocator_slot(allocator_block["id"], slot_id) if is_id(slot_id) else None
+    if slot is None:
+        raise NotFound()
+    form = form or RENAME.fill(name=slot["name"] or "", email=slot["email"] or "")
+    return render_form(SLOT_PAGE, form, token=token, slot=slot, **_build_context(allocator_block))
+
+
+class BlockContext(TypedDict):
+    """The template variables of both pages; times are formatted in the zone of the event."""
+
+    block: link_queries.AllocatorBlock
+    contact: str
+    begins: str
+    until: str
+    status_labels: dict[str, str]
+
+
+def _build_context(block: link_queries.AllocatorBlock) -> BlockContext:
+    zone = block["timezone"]
+    return {
+        "block": block,
+        "contact": block["contact_email"],
+        "begins": format_time(block["starts_at"], zone),
+        "until": format_time(block["release_at"], zone) if block["release_at"] else "",
+        "status_labels": STATUS_LABELS,
+    }

@@ -1,0 +1,117 @@
+"""Paying the stall fee: the wallet number, the code, then the confirmation."""
+
+from flask import Response, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.applications import actions, link_queries
+from app.applications.errors import NothingDue, PaymentInProgress
+from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
+from app.blueprints.pages.error_messages import format_wait
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.rendering import Pages
+from app.core.errors import Unavailable
+from app.web import rate_limits
+from app.web.fields import Phone, Secret
+from app.web.rate_limits import CODE_ATTEMPT_LIMIT
+from app.web.schema import Query
+
+PURPOSE, PAGE = "payment", "pages/pay.html"
+# The page and the API operations share their rate limits.
+START_ROUTE = "/api/merchant-applications/pay/<token>"
+VERIFY_ROUTE = f"{START_ROUTE}/payrail/verify-otp"
+blueprint = Pages("pay", __name__, url_prefix="/pay")
+add_new_link_routes(blueprint, PURPOSE)
+
+
+class WalletSchema(Query):
+    payrail_msisdn = Phone(min=8, max=20)
+
+
+class CodeSchema(Query):
+    code = Secret(required=True, min=4, max=12)
+
+
+INVALID_PHONE = "Enter a phone number like 081 123 4567."
+CODE = Form(
+    CodeSchema,
+    Input(
+        "code",
+        "Code from your phone",
+        hint="Spaces do not matter.",
+        type="code",
+        autocomplete="one-time-code",
+        inputmode="numeric",
+        messages={
+            "required": "Enter the code from your phone.",
+            "too_short": "Enter all the digits of the code.",
+            "too_long": "This is too long. Enter only the digits of the code.",
+        },
+        error_codes=("OTP_WRONG",),
+    ),
+)
+
+
+@blueprint.get("/<token>")
+@handle_unusable_link(PURPOSE)
+def start(token: str) -> Response:
+    """Show the fee and the state of the payment."""
+    fee = link_queries.get_fee(token)
+    is_code_sent = fee["status"] == "otp_required" and "wallet" not in request.args
+    return _render(token, fee, CODE.fill() if is_code_sent else _build_wallet_form(fee).fill())
+
+
+@blueprint.post("/<token>")
+@handle_unusable_link(PURPOSE)
+def send_code(token: str) -> ResponseReturnValue:
+    """Send a code to the wallet."""
+    form = _build_wallet_form(link_queries.get_fee(token)).from_request()
+    try:
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, START_ROUTE)
+        actions.start_payment(token=token, **form.load())
+    except (NothingDue, PaymentInProgress):
+        pass
+    except (*FORM_ERRORS, Unavailable) as error:
+        return _render(token, link_queries.get_fee(token), form.with_error(error))
+    return redirect(url_for("pay.start", token=token), 303)
+
+
+@blueprint.post("/<token>/code")
+@handle_unusable_link(PURPOSE)
+def confirm(token: str) -> ResponseReturnValue:
+    """Pay if the code is right."""
+    form = CODE.from_request()
+    try:
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
+        actions.verify_otp(token=token, **form.load())
+    except (*FORM_ERRORS, Unavailable) as error:
+        fee = link_queries.get_fee(token)
+        is_code_valid = fee["status"] == "otp_required"
+        return _render(token, fee, (form if is_code_valid else _build_wallet_form(fee).fill()).with_error(error))
+    return redirect(url_for("pay.start", token=token), 303)
+
+
+def _render(token: str, fee: link_queries.FeePage, form: FilledForm) -> Response:
+    valid_for = format_wait(fee.get("expires_in", 0))
+    return render_form(PAGE, form, fee=fee, token=token, valid_for=valid_for, contact=fee["contact_email"])
+
+
+def _build_wallet_form(fee: link_queries.FeePage) -> Form:
+    """The form for the wallet number. The number is optional if the application has one."""
+    wallet = fee["payrail_msisdn"]
+    return Form(
+        WalletSchema,
+        Input(
+            "payrailMsisdn",
+            "Number of your mobile wallet",
+            hint=f"Leave it empty to pay from {wallet}." if wallet else "The phone number of your wallet.",
+            type="tel",
+            autocomplete="tel",
+            messages={
+                "required": "Enter the number of your wallet.",
+                "invalid_phone": INVALID_PHONE,
+                "too_short": INVALID_PHONE,
+                "too_long": INVALID_PHONE,
+            },
+            error_codes=("PAYMENT_DECLINED",),
+        ),
+    )

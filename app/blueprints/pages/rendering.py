@@ -1,0 +1,81 @@
+"""HTML pages: strict content security policy, no caching, errors as pages."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, Response, make_response, render_template, request
+
+from app.blueprints.pages import csrf
+from app.blueprints.pages.error_messages import describe_error
+from app.core.errors import AppError
+from app.web.envelope import get_request_id
+from app.web.error_handlers import ERROR_PAGE_KEY
+from app.web.middleware import ROUTE_KEY
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+MAX_FORM_BYTES = 64 * 1024
+
+
+class Pages(Blueprint):
+    """A blueprint of HTML pages: errors are pages, forms need a CSRF token, request bodies have a maximum size.
+
+    `is_csrf_exempt` tells whether the current request needs no CSRF token.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        import_name: str,
+        *,
+        url_prefix: str | None = None,
+        max_bytes: int = MAX_FORM_BYTES,
+        is_csrf_exempt: Callable[[], bool] | None = None,
+    ) -> None:
+        super().__init__(name, import_name, url_prefix=url_prefix)
+        self.max_bytes, self.is_csrf_exempt = max_bytes, is_csrf_exempt
+        for step in (_log_rule_instead_of_path, render_errors_as_pages, self._limit_body_size, self._check_csrf_token):
+            self.before_request(step)
+
+    def _check_csrf_token(self) -> None:
+        if self.is_csrf_exempt is None or not self.is_csrf_exempt():
+            csrf.protect()
+
+    def _limit_body_size(self) -> None:
+        """Limit the request body, because the page shows the values again."""
+        request.max_content_length = self.max_bytes
+
+
+def render_page(template: str, *, status: int = 200, **context: object) -> Response:
+    """Return the rendered template as a response. The template can read `status` too."""
+    response = make_response(render_template(template, status=status, **context), status)
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def render_error(error: AppError) -> Response:
+    """Return the page of an error: the message, its code and the request id."""
+    response = render_page(
+        "pages/error.html",
+        status=error.status,
+        code=error.code,
+        message=describe_error(error),
+        request_id=get_request_id(),
+        contact=error.data.get("contact"),
+        retry_path=error.data.get("retry_path"),
+    )
+    response.headers.extend(error.headers)
+    return response
+
+
+def render_errors_as_pages() -> None:
+    """Show the errors of this request as pages instead of JSON; for `before_request`."""
+    request.environ[ERROR_PAGE_KEY] = render_error
+
+
+def _log_rule_instead_of_path() -> None:
+    """Log the URL rule of the page instead of its path, because the path may contain a token."""
+    if request.url_rule is not None:
+        request.environ[ROUTE_KEY] = request.url_rule.rule

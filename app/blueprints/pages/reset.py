@@ -1,0 +1,179 @@
+"""Resetting a forgotten password with the code or the link of an email."""
+
+from flask import Response, redirect, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts import actions, queries
+from app.accounts.errors import CodeInvalid, ResetTokenInvalid
+from app.blueprints.pages import reset_session
+from app.blueprints.pages.forms import FORM_ERRORS, Form, Input, render_form
+from app.blueprints.pages.rendering import Pages, render_page
+from app.core.errors import LinkExpired
+from app.web import rate_limits
+from app.web.fields import Email
+from app.web.schema import Query
+from app.web.text_fields import NewPassword, OneTimeCode
+
+blueprint = Pages("reset", __name__, url_prefix="/reset-password")
+
+# The pages and the API operations share their rate limits.
+REQUEST_ROUTE, VERIFY_ROUTE = "/api/auth/password-reset/request", "/api/auth/password-reset/verify"
+ADDRESS_PAGE, CODE_PAGE = "pages/reset_address.html", "pages/reset_code.html"
+LINK_PAGE = "pages/reset_link.html"
+
+
+class AddressSchema(Query):
+    email = Email(required=True)
+
+
+class PasswordSchema(Query):
+    password = NewPassword(required=True)
+
+
+class NewPasswordSchema(PasswordSchema):
+    code = OneTimeCode(required=True)
+
+
+ADDRESS = Form(
+    AddressSchema,
+    Input(
+        "email",
+        "Your e-mail address",
+        hint="The address you sign in with.",
+        type="email",
+        autocomplete="username",
+        inputmode="email",
+        messages={
+            "required": "Enter your e-mail address.",
+            "invalid_email": "Enter an e-mail address like name@example.com.",
+        },
+        error_codes=("RATE_LIMITED",),
+    ),
+)
+PASSWORD = Input(
+    "password",
+    "New password",
+    hint="At least 8 characters. A short sentence is easy to remember and hard to guess.",
+    type="password",
+    autocomplete="new-password",
+    messages={
+        "required": "Choose a new password.",
+        "too_short": "Choose a password of at least 8 characters.",
+        "too_long": "Choose a password of at most 128 characters.",
+        "too_common": "Choose another password. This one is easy to guess.",
+    },
+)
+NEW_PASSWORD = Form(
+    NewPasswordSchema,
+    Input(
+        "code",
+        "Code from the e-mail",
+        hint="Six digits. Spaces do not matter.",
+        type="code",
+        autocomplete="one-time-code",
+        inputmode="numeric",
+        messages={"required": "Enter the code from the e-mail.", "wrong_length": "Enter all six digits of the code."},
+        error_codes=("CODE_INVALID",),
+    ),
+    PASSWORD,
+)
+PASSWORD_ONLY = Form(PasswordSchema, PASSWORD)
+
+
+@blueprint.get("")
+def start() -> Response:
+    """Show the form for the email."""
+    return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_sent=reset_session.get_email() is not None)
+
+
+@blueprint.post("")
+def request_code() -> ResponseReturnValue:
+    """Email a code. The response is the same for an email without an account."""
+    form = ADDRESS.from_request()
+    try:
+        rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, REQUEST_ROUTE)
+        values = form.load()
+        reset_session.remember_email(values["email"])
+        actions.request_reset(**values)
+    except FORM_ERRORS as error:
+        return render_form(ADDRESS_PAGE, form.with_error(error), code_sent=reset_session.get_email() is not None)
+    reset_session.start_attempts(values["email"])
+    return redirect(url_for("reset.code"), 303)
+
+
+@blueprint.get("/code")
+def code() -> Response:
+    """Show the form for the code and the new password."""
+    email = reset_session.get_email()
+    if email is None:
+        return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
+    return render_form(
+        CODE_PAGE, NEW_PASSWORD.fill(), email=email, attempts_used_up=reset_session.has_no_attempts_left()
+    )
+
+
+@blueprint.post("/code")
+def set_password() -> ResponseReturnValue:
+    """Set the password if the code is right."""
+    form, email = NEW_PASSWORD.from_request(), reset_session.get_email()
+    if email is None:
+        return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
+    try:
+        rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
+        _set_password(email, **form.load())
+    except FORM_ERRORS as error:
+        return render_form(
+            CODE_PAGE, form.with_error(error), email=email, attempts_used_up=reset_session.has_no_attempts_left()
+        )
+    reset_session.finish()
+    return redirect(url_for("reset.done"), 303)
+
+
+@blueprint.get("/link/<token>")
+def link(token: str) -> Response:
+    """Show the form for the new password. Opening the link does not use it up."""
+    try:
+        email = queries.get_reset_link_email(token)
+    except ResetTokenInvalid:
+        return _render_expired_link()
+    return render_form(LINK_PAGE, PASSWORD_ONLY.fill(), token=token, email=email)
+
+
+@blueprint.post("/link/<token>")
+def set_password_by_link(token: str) -> ResponseReturnValue:
+    """Set the password. The link works once, even after too many wrong codes."""
+    form = PASSWORD_ONLY.from_request()
+    try:
+        email = queries.get_reset_link_email(token)
+        actions.complete_reset(email=email, reset_token=token, **form.load())
+    except ResetTokenInvalid:
+        return _render_expired_link()
+    except FORM_ERRORS as error:
+        return render_form(LINK_PAGE, form.with_error(error), token=token, email=email)
+    reset_session.finish()
+    return redirect(url_for("reset.done"), 303)
+
+
+@blueprint.get("/done")
+def done() -> ResponseReturnValue:
+    """Confirm the new password."""
+    return (
+        render_page("pages/reset_done.html") if reset_session.is_finished() else redirect(url_for("reset.start"), 303)
+    )
+
+
+def _render_expired_link() -> Response:
+    rate_limits.count_lookup_failure()
+    response = render_form(ADDRESS_PAGE, ADDRESS.fill(), link_expired=True)
+    response.status_code = LinkExpired.status
+    return response
+
+
+def _set_password(email: str, *, code: str, password: str) -> None:
+    """Set the password. It is checked before the code, because the code works only once."""
+    actions.check_new_password(email=email, password=password)
+    try:
+        reset_token = actions.verify_reset(email=email, code=code)
+    except CodeInvalid as error:
+        raise reset_session.count_wrong_code() from error
+    actions.complete_reset(email=email, reset_token=str(reset_token), password=password)

@@ -1,1 +1,0 @@
-"""Makes the clients: `make clients` writes them, a test holds them against the document."""

@@ -1,0 +1,85 @@
+"""Uploading documents on their page, as a browser without scripts does it."""
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.factories.accounts import list_mails_to
+from tests.factories.applications import EMAIL, PDF, create_approved_application, find_mailed_token
+from tests.factories.events import create_organiser_client
+from tests.http import Client
+from tests.pages.pages import Visitor
+
+KINDS = ("identity", "business_registration", "tax_clearance", "food_safety")
+
+
+def file(content: bytes = PDF, name: str = "scan.pdf") -> Any:
+    return BytesIO(content), name
+
+
+@pytest.fixture
+def token(client: Client) -> str:
+    create_approved_application(client, create_organiser_client(client))
+    return find_mailed_token("documents")
+
+
+def test_documents_are_handed_in_and_the_fee_comes_next(client: Client, visitor: Visitor, token: str) -> None:
+    page = visitor.open(f"/documents/{token}")
+    assert page.status_code == 200 and "Food safety certificate" in page.text
+    page = visitor.send(**{kind: file() for kind in KINDS})
+    assert "<h1>We have your documents</h1>" in page.text
+    assert f'href="/pay/{find_mailed_token("pay")}">Pay the stall fee' in page.text
+    assert list_mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: your documents are in"
+
+
+def test_what_is_missing_is_said_at_its_field_and_what_came_is_kept(visitor: Visitor, token: str) -> None:
+    visitor.open(f"/documents/{token}")
+    page = visitor.send(identity=file(name="My ID.PDF"))
+    assert page.status_code == 422
+    assert page.text.count("Choose a file: tax clearance certificate.") == 2
+    assert visitor.elements["tax_clearance"]["aria-invalid"] == "true"
+    assert "aria-invalid" not in visitor.elements["identity"]
+    assert "My ID.pdf" in page.text
+    page = visitor.send(**{kind: file() for kind in KINDS[1:]})
+    assert "<h1>We have your documents</h1>" in page.text
+
+
+def test_documents_can_be_kept_for_later(visitor: Visitor, token: str) -> None:
+    visitor.open(f"/documents/{token}")
+    page = visitor.send(identity=file(), later="1")
+    assert page.status_code == 200 and "Use the same link to upload the rest" in page.text
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"%PDF-1.7\n" + b"0" * (11 * 1024 * 1024), "this file is larger than 10 MB"),
+        (b"<html>no document</html>", "we can only read PDF, JPEG and PNG files"),
+        (b"%PDF-1.7 and nothing else", "we can only read PDF, JPEG and PNG files"),
+        (b"", "we can only read PDF, JPEG and PNG files"),
+    ],
+)
+def test_a_file_that_is_no_document_is_refused_at_its_field(
+    visitor: Visitor, token: str, content: bytes, words: str
+) -> None:
+    visitor.open(f"/documents/{token}")
+    page = visitor.send(identity=file(content), tax_clearance=file())
+    assert page.status_code == 422
+    assert page.text.count(words) == 2
+    assert visitor.elements["identity"]["aria-invalid"] == "true"
+
+
+def test_more_than_all_documents_may_have_together_is_refused_by_a_page(visitor: Visitor, token: str) -> None:
+    visitor.open(f"/documents/{token}")
+    page = visitor.send(identity=file(b"0" * (42 * 1024 * 1024)))
+    assert page.status_code == 413 and "<h1>This is too large</h1>" in page.text
+
+
+def test_the_page_is_not_kept_and_tells_no_referer(app: Flask, visitor: Visitor, token: str) -> None:
+    page = visitor.open(f"/documents/{token}")
+    assert page.headers["Cache-Control"] == "no-store"
+    assert page.headers["Referrer-Policy"] == "no-referrer"
+    assert "unsafe" not in page.headers["Content-Security-Policy"]
+    assert visitor.open("/documents/not-a-token").status_code == 404

@@ -1,0 +1,37 @@
+"""The development mailbox in a browser: what left by mail, SMS and push."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from playwright.sync_api import Browser
+
+from app.clients import dev_mailbox
+from tests.pages.browser import seen
+
+SERIES = "mailbox"
+
+
+@pytest.fixture(autouse=True)
+def sent(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], DATA_DIR=tmp_path))
+    dev_mailbox.store_message("mail", "frieda@guest.example", "Gates open earlier", "At 16:00", "<p>At 16:00</p>")
+    dev_mailbox.store_message(
+        "sms", "+264811234567", None, "Gates open earlier. At 16:00", headers={"From": "Windhoek Lights"}
+    )
+    dev_mailbox.store_message(
+        "push", "fcm:" + "dGhpcyBpcyBubyB0b2tlbg" * 6, "Gates open", "At 16:00", headers={"Platform": "ios"}
+    )
+
+
+def test_how_it_looks(address: str, chromium: Browser) -> None:
+    with seen(chromium, SERIES) as eyes:
+        eyes.page.goto(f"{address}/dev/mail")
+        eyes.look("all")
+        eyes.page.get_by_role("link", name="Push", exact=True).click()
+        eyes.look("push")
+        eyes.page.get_by_role("link", name="Gates open").click()
+        eyes.look("message")
+        eyes.page.goto(f"{address}/dev/mail?channel=sms&to=nobody")
+        eyes.look("none")

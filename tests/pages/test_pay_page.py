@@ -1,0 +1,97 @@
+"""Paying the stall fee on its page."""
+
+import pytest
+from flask import Flask
+
+from app.clients.payrail.disabled import DisabledRail
+from tests.factories.accounts import list_mails_to
+from tests.factories.applications import CODE, EMAIL, create_approved_application, find_mailed_token
+from tests.factories.events import create_organiser_client
+from tests.http import Client
+from tests.pages.pages import Visitor
+
+
+def pay_page(client: Client, **fields: object) -> str:
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[], **fields)
+    return f"/pay/{find_mailed_token('pay')}"
+
+
+def test_the_fee_is_paid_with_the_code(client: Client, visitor: Visitor) -> None:
+    page = visitor.open(pay_page(client))
+    assert "N$\u00a02\u202f500.00" in page.text and "Leave it empty to pay from ••••\u00a04567." in page.text
+    page = visitor.send()
+    assert "<h1>Enter the code</h1>" in page.text
+    page = visitor.send(code=" 123 456 ")
+    assert "<h1>Your stall fee is paid</h1>" in page.text and "activate your account" in page.text
+    assert list_mails_to(EMAIL)[1]["subject"].startswith("Windhoek Lights: receipt for")
+
+
+def test_a_wrong_code_keeps_the_page_and_says_how_often_it_may_be_tried(client: Client, visitor: Visitor) -> None:
+    visitor.open(pay_page(client))
+    visitor.send()
+    page = visitor.send(code="000000")
+    assert page.status_code == 422
+    assert "You can try 4 more times" in page.text
+    assert visitor.elements["code"]["aria-invalid"] == "true"
+    assert "is paid</h1>" in visitor.send(code=CODE).text
+
+
+def test_after_five_wrong_codes_the_payment_starts_again(client: Client, visitor: Visitor) -> None:
+    visitor.open(pay_page(client))
+    visitor.send()
+    for _ in range(5):
+        page = visitor.send(code="000000")
+    assert "Send me a code" in page.text and "payrailMsisdn" in visitor.forms[0].fields
+    visitor.send()
+    assert "is paid</h1>" in visitor.send(code=CODE).text
+
+
+def test_another_wallet_gets_a_code_of_its_own(client: Client, visitor: Visitor) -> None:
+    path = pay_page(client)
+    visitor.open(path)
+    visitor.send()
+    visitor.open(f"{path}?wallet=1")
+    page = visitor.send(payrailMsisdn="081 765 4321")
+    assert "••••\u00a04321" in page.text
+    assert "is paid</h1>" in visitor.send(code=CODE).text
+
+
+def test_what_was_typed_is_kept(client: Client, visitor: Visitor) -> None:
+    visitor.open(pay_page(client))
+    page = visitor.send(payrailMsisdn="not a number")
+    assert page.status_code == 422
+    assert page.text.count("Enter a phone number like 081 123 4567.") == 2
+    assert visitor.forms[0].fields["payrailMsisdn"] == "not a number"
+
+
+def test_a_wallet_that_declines_is_told_and_another_one_offered(client: Client, visitor: Visitor) -> None:
+    visitor.open(pay_page(client, payrailMsisdn="+264811230001"))
+    visitor.send()
+    page = visitor.send(code=CODE)
+    assert page.status_code == 409 and "The wallet declined the payment" in page.text
+    assert "is paid</h1>" in [visitor.send(payrailMsisdn="081 123 4567"), visitor.send(code=CODE)][1].text
+
+
+def test_an_answer_that_does_not_come_is_waited_for(client: Client, visitor: Visitor) -> None:
+    visitor.open(pay_page(client, payrailMsisdn="+264811230002"))
+    visitor.send()
+    page = visitor.send(code=CODE)
+    assert "<h1>We are waiting for your payment</h1>" in page.text and "Check again" in page.text
+    assert "We are waiting for your wallet ••••\u00a00002 to confirm N$\u00a0" in page.text
+    assert "Waiting for your wallet" in page.text and "Pay from your mobile wallet" not in page.text
+    assert visitor.forms == []
+
+
+def test_where_payments_are_off_the_page_says_so(
+    app: Flask, client: Client, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(app.extensions, "payrail", DisabledRail())
+    visitor.open(pay_page(client))
+    page = visitor.send()
+    assert page.status_code == 503 and "Payments are switched off here" in page.text
+
+
+def test_a_stall_without_a_wallet_asks_for_one(client: Client, visitor: Visitor) -> None:
+    visitor.open(pay_page(client, payrailMsisdn=None))
+    page = visitor.send()
+    assert page.status_code == 422 and page.text.count("Enter the number of your wallet.") == 2
