@@ -74,7 +74,7 @@ docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	@{ printf '# Licences\n\nWhat the service needs to run, written by `make docs`. `make audit` fails at a licence that is not in\n`pyproject.toml`. The service itself is under the [MIT licence](../LICENSE).\n\n'; $(LICENCES); } > docs/licences.md
 
 shots: $(VENV)/dev.stamp  ## the pictures of the guides, taken from the demo (Chromium, pdftoppm)
-	@$(BIN)/python -m tests.docs.shots
+	@$(BIN)/python -m tests.docs.screenshots
 
 lock: $(VENV)/run.stamp  ## resolve requirements*.in again
 	$(BIN)/pip install -q uv==0.13.8
