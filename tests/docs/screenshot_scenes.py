@@ -1,116 +1,147 @@
-"""What has to happen in the demo before its pages can be photographed, told through the Python client."""
+"""The steps that bring the demo to each page of the screenshots, as API calls."""
 
 import json
 import re
-import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from app.demo import PASSWORD
-from tests.house.sources import ROOT
 
-sys.path.insert(0, str(ROOT / "clients" / "python"))
-
-from event_commerce import Client  # noqa: E402
-
-RUUSA, OTTO = "ruusa@ruusa-bakes.example", "otto@example.com"
+APPLICANT, GUEST = "ruusa@ruusa-bakes.example", "otto@example.com"
 PDF = b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\nxref\n0 1\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n"
+BOUNDARY = "screenshot"
+MAIL_SECONDS = 30
 
 
 @dataclass
-class Story:
-    """A bakery that is invited, applies and pays; a sponsor whose guest claims a ticket."""
+class Scenes:
+    """A bakery is invited, applies and pays; a sponsor's guest claims a ticket. Call the methods in their order."""
 
     base: str
+    token: str = field(default="", repr=False)
+    slug: str = ""
+    block: str = ""
 
     def __post_init__(self) -> None:
-        self.anybody, self.organiser = Client(self.base), Client(self.base)
-        self.organiser.sign_in("nangula@windhoek-lights.example", PASSWORD)
-        self.event = self.anybody.discover(q="windhoek lights")["events"][0]["id"]
-        self.block = ""
+        login = {"email": "nangula@windhoek-lights.example", "password": PASSWORD}
+        self.token = self.post("auth/login", login)["accessToken"]
+        self.event: str = self.get("events/public/discover?q=windhoek+lights")["events"][0]["id"]
 
-    def invitation(self) -> str:
-        """The page behind an invitation to apply."""
-        made = self.organiser.merchant_invite(
-            self.event,
-            email=RUUSA,
-            business_name="Ruusa Bakes",
-            stall_type="Food stall",
-            message="Your bread at gate B? We would love to have you.",
-        )
-        self.slug: str = made["slug"]
+    def create_invitation(self) -> str:
+        """The path of the page behind an invitation to apply."""
+        invitation = {
+            "email": APPLICANT,
+            "businessName": "Ruusa Bakes",
+            "stallType": "Food stall",
+            "message": "Your bread at gate B? We would love to have you.",
+        }
+        self.slug = self.post(f"events/{self.event}/merchant-invite", invitation)["slug"]
         return f"/merchant-invite/{self.slug}"
 
-    def documents(self) -> str:
-        """The page on which an approved applicant sends documents; one of two is there."""
-        made = self.anybody.submit(
-            amount_minor=150000,
-            destination="payrail",
-            mode="now",
-            payrail_msisdn="081 123 4567",
-            invite_slug=self.slug,
-            business_name="Ruusa Bakes",
-            contact_name="Ruusa Nakale",
-            email=RUUSA,
-            stall_type="Food stall",
-        )
-        wanted = ["identity", "food_safety"]
-        self.organiser.decide(made["id"], decision="approved", documents_required=wanted)
-        path = self.mailed("documents", RUUSA)
-        self.anybody.hand_in(path.rpartition("/")[2], identity=PDF)
+    def approve_application(self) -> str:
+        """The path of the page for documents; one of two is uploaded."""
+        application = {
+            "amountMinor": 150000,
+            "destination": "payrail",
+            "mode": "now",
+            "payrailMsisdn": "081 123 4567",
+            "inviteSlug": self.slug,
+            "businessName": "Ruusa Bakes",
+            "contactName": "Ruusa Nakale",
+            "email": APPLICANT,
+            "stallType": "Food stall",
+        }
+        id = self.post("merchant-applications", application)["id"]
+        decision = {"decision": "approved", "documentsRequired": ["identity", "food_safety"]}
+        self.send("PATCH", f"merchant-applications/{id}", decision)
+        self.upload("identity")
+        return self.find_mailed_path("documents", APPLICANT)
+
+    def start_payment(self) -> str:
+        """The path of the page that asks for the code from the wallet."""
+        self.upload("food_safety", submit=True)
+        path = self.find_mailed_path("pay", APPLICANT)
+        self.post(f"merchant-applications{path}")
         return path
 
     def pay(self) -> str:
-        """The page that asks for the code from the wallet."""
-        self.anybody.hand_in(self.mailed("documents", RUUSA).rpartition("/")[2], food_safety=PDF, submit="true")
-        path = self.mailed("pay", RUUSA)
-        self.anybody.pay(path.rpartition("/")[2])
-        return path
+        """The path of the page that activates the account."""
+        path = self.find_mailed_path("pay", APPLICANT)
+        self.post(f"merchant-applications{path}/payrail/verify-otp", {"code": "123456"})
+        return self.find_mailed_path("activate", APPLICANT)
 
-    def activate(self) -> str:
-        """The page that opens the account."""
-        self.anybody.verify_otp(self.mailed("pay", RUUSA).rpartition("/")[2], code="123456")
-        return self.mailed("activate", RUUSA)
+    def invite_guest(self) -> str:
+        """The path of the page on which a sponsor's guest claims a ticket."""
+        blocks = f"events/{self.event}/allocations"
+        self.block = f"{blocks}/{self.get(blocks)['allocations'][-1]['id']}"
+        self.post(f"{self.block}/invite", {"recipients": [{"name": "Otto Haihambo", "email": GUEST}]})
+        return self.find_mailed_path("claim", GUEST)
 
-    def claim(self) -> str:
-        """The page on which a sponsor's guest says who comes."""
-        kept = self.organiser.list_blocks(self.event)["allocations"]
-        self.block = kept[-1]["id"]
-        self.organiser.invite(self.event, self.block, recipients=[{"name": "Otto Haihambo", "email": OTTO}])
-        return self.mailed("claim", OTTO)
+    def create_holder_link(self) -> str:
+        """The path of the sponsor's page."""
+        return "/" + str(self.post(f"{self.block}/allocator-link")["url"]).split("/", 3)[3]
 
-    def allocator(self) -> str:
-        """The sponsor's own page."""
-        return "/" + str(self.organiser.allocator_link(self.event, self.block)["url"]).split("/", 3)[3]
+    def find_unsubscribe_page(self) -> str:
+        """The path of the page behind the last line of an organiser's message."""
+        return self.find_mailed_path("unsubscribe", "", subject="gates open")
 
-    def unsubscribe(self) -> str:
-        """The page behind the last line of an organiser's message."""
-        return self.mailed("unsubscribe", "", subject="gates open")
+    def find_ticket_mail(self) -> str:
+        """The path of the HTML of the mail with a ticket."""
+        return f"/dev/mail/{self.find_mail(lambda mail: mail['subject'].endswith('your ticket'), GUEST)['id']}/html"
 
-    def ticket_mail(self) -> str:
-        """The mail with a ticket, as its HTML."""
-        return f"/dev/mail/{self._newest(lambda it: it['subject'].endswith('your ticket'), OTTO)['id']}/html"
+    def download_invoice(self) -> bytes:
+        """The invoice of the sponsor's block, as a PDF."""
+        return self.request("GET", f"{self.block}/invoice.pdf")
 
-    def invoice(self) -> bytes:
-        return self.organiser.invoice_pdf(self.event, self.block)
-
-    def mailed(self, page: str, to: str, *, subject: str = "") -> str:
+    def find_mailed_path(self, page: str, to: str, *, subject: str = "") -> str:
         """The path of the newest link to a page in a mail."""
-        said = self._newest(lambda it: subject in it["subject"] and f"/{page}/" in it["text"], to)["text"]
-        found = re.search(rf"/{page}/[\w-]+(\.[\w-]+)*", said)
-        assert found
-        return found[0]
+        mail = self.find_mail(lambda mail: subject in mail["subject"] and f"/{page}/" in mail["text"], to)
+        match = re.search(rf"/{page}/[\w-]+(\.[\w-]+)*", mail["text"])
+        assert match
+        return match[0]
 
-    def _newest(self, wanted: Callable[[dict[str, Any]], bool], to: str = "") -> dict[str, Any]:
-        """The newest message that is wanted; the worker may still be busy with it."""
-        for _ in range(150):
-            with urlopen(f"{self.base}/dev/mail.json?to={quote(to)}") as answer:
-                for item in json.load(answer):
-                    if wanted(item):
-                        return dict(item)
+    def find_mail(self, matches: Callable[[dict[str, Any]], bool], to: str = "") -> dict[str, Any]:
+        """The newest mail that matches; waits for the worker to send it."""
+        deadline = time.monotonic() + MAIL_SECONDS
+        while time.monotonic() < deadline:
+            with urlopen(f"{self.base}/dev/mail.json?to={quote(to)}") as response:
+                for mail in json.load(response):
+                    if matches(mail):
+                        return dict(mail)
             time.sleep(0.2)
-        raise AssertionError(f"no such message to {to or 'anybody'}")
+        raise AssertionError(f"no such mail to {to or 'anybody'}")
+
+    def upload(self, kind: str, *, submit: bool = False) -> None:
+        """Upload a document of the application."""
+        disposition = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="'
+        body = f'{disposition}{kind}"; filename="{kind}.pdf"\r\n\r\n'.encode() + PDF + b"\r\n"
+        body += f'{disposition}submit"\r\n\r\n{str(submit).lower()}\r\n--{BOUNDARY}--\r\n'.encode()
+        token = self.find_mailed_path("documents", APPLICANT).rpartition("/")[2]
+        path = f"merchant-applications/docs/{token}"
+        self.request("POST", path, body, f"multipart/form-data; boundary={BOUNDARY}")
+
+    def get(self, path: str) -> dict[str, Any]:
+        """The data of a response."""
+        return self.send("GET", path)
+
+    def post(self, path: str, body: object = None) -> dict[str, Any]:
+        """The data of the response to a body of JSON."""
+        return self.send("POST", path, body)
+
+    def send(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """The data of a response. Raises HTTPError for an error response."""
+        data: dict[str, Any] = json.loads(self.request(method, path, json.dumps(body).encode() if body else None))[
+            "data"
+        ]
+        return data
+
+    def request(self, method: str, path: str, body: bytes | None = None, type: str = "application/json") -> bytes:
+        """The body of a response of the API, with the organiser's token if there is one."""
+        headers = {"Content-Type": type} | ({"Authorization": f"Bearer {self.token}"} if self.token else {})
+        with urlopen(Request(f"{self.base}/api/{path}", body, headers, method=method)) as response:
+            content: bytes = response.read()
+        return content

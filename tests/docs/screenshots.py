@@ -1,6 +1,6 @@
-"""`make shots`: the pictures of the guides, taken from the demo in Chromium; PDFs are drawn by pdftoppm.
+"""`make shots`: the screenshots of the guides, taken from the demo in Chromium; pdftoppm renders PDFs.
 
-They are made by hand when a page has changed, and looked at; the dates in them are those of the day.
+Run it when a page has changed, and look at the pictures. Their dates are those of the day.
 """
 
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.docs.story import Story
+from tests.docs.screenshot_scenes import Scenes
 from tests.faults.service import everything, kept_open
 from tests.house.sources import ROOT
 from tests.pages.conftest import FLAGS
@@ -38,7 +38,7 @@ DESK, PHONE, MAIL, LONG = View(1120, 760), View(390, 780), View(640, 900, whole=
 
 
 def take(browser: Browser, address: str, name: str, view: View, act: Callable[[Page], object] | None = None) -> Page:
-    """Opens a page, does what has to be done on it, and keeps a picture. The page stays open."""
+    """Open a page, call `act` with it and write a screenshot. Return the open page."""
     size = {"width": view.width, "height": view.height}
     context = browser.new_context(viewport=size, color_scheme="light")  # type: ignore[arg-type]
     page = context.new_page()
@@ -50,14 +50,14 @@ def take(browser: Browser, address: str, name: str, view: View, act: Callable[[P
 
 
 def keep(name: str, picture: bytes) -> None:
-    """Writes a picture with few colours, which is all that such pages have."""
+    """Write a picture with few colours, which is enough for these pages."""
     path = FOLDER / f"{name}.png"
     few = Image.open(BytesIO(picture)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
     assert path.stat().st_size <= MOST_BYTES, f"{path.name} has {path.stat().st_size} bytes"
 
 
-def drawn(document: bytes) -> bytes:
+def render_pdf(document: bytes) -> bytes:
     """The first page of a PDF."""
     made = subprocess.run(
         ["pdftoppm", "-png", "-r", "80", "-l", "1", "-"], input=document, capture_output=True, check=True
@@ -70,21 +70,21 @@ def claim(page: Page) -> None:
     page.locator("svg.qr").scroll_into_view_if_needed()
 
 
-def shoot(browser: Browser, base: str, ops: str) -> None:
-    """Every picture, in the order in which the story goes."""
-    story = Story(base)
-    take(browser, base + story.invitation(), "invitation", DESK)
-    take(browser, base + story.documents(), "documents", DESK)
-    take(browser, base + story.pay(), "pay-phone", PHONE)
-    take(browser, base + story.activate(), "activate", DESK)
-    guest = base + story.claim()
-    take(browser, guest, "claim-phone", PHONE)
-    take(browser, guest, "ticket-phone", PHONE, claim)
-    take(browser, base + story.allocator(), "allocator", DESK)
-    take(browser, base + story.ticket_mail(), "mail", MAIL)
-    take(browser, base + story.unsubscribe(), "unsubscribe-phone", PHONE)
-    take(browser, ops, "ops", LONG)
-    keep("invoice", drawn(story.invoice()))
+def take_all(browser: Browser, base: str, operations_link: str) -> None:
+    """Take every screenshot. Each scene needs the one before."""
+    scenes = Scenes(base)
+    take(browser, base + scenes.create_invitation(), "invitation", DESK)
+    take(browser, base + scenes.approve_application(), "documents", DESK)
+    take(browser, base + scenes.start_payment(), "pay-phone", PHONE)
+    take(browser, base + scenes.pay(), "activate", DESK)
+    claim_page = base + scenes.invite_guest()
+    take(browser, claim_page, "claim-phone", PHONE)
+    take(browser, claim_page, "ticket-phone", PHONE, claim)
+    take(browser, base + scenes.create_holder_link(), "allocator", DESK)
+    take(browser, base + scenes.find_ticket_mail(), "mail", MAIL)
+    take(browser, base + scenes.find_unsubscribe_page(), "unsubscribe-phone", PHONE)
+    take(browser, operations_link, "ops", LONG)
+    keep("invoice", render_pdf(scenes.download_invoice()))
 
 
 def main() -> None:
@@ -93,11 +93,11 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with kept_open() as folder, everything(folder) as service, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        shoot(browser, service.base, ops_link(service.base, folder / "var"))
+        take_all(browser, service.base, build_operations_link(service.base, folder / "var"))
         browser.close()
 
 
-def ops_link(base: str, data: Path) -> str:
+def build_operations_link(base: str, data: Path) -> str:
     """A link to the operations page of the service that runs on these data."""
     command = [sys.executable, "-m", "flask", "--app", "wsgi", "ops", "link"]
     environment = {**os.environ, "DATA_DIR": str(data), "PUBLIC_BASE_URL": base}

@@ -21,7 +21,9 @@ REFUSED_STEPS = text("SELECT kind, last_error FROM outbox WHERE last_error LIKE 
 ERROR_LINE = (
     'echo \'{"status": "error", "success": false, "statusCode": "40400", "message": "", "shortMessage": "NO"}\''
 )
-CLI_COMMAND = re.compile(r"^(?:\$ )?(?:event-commerce|ec|flask --app wsgi|flask) ([a-z][a-z-]*(?: [a-z][a-z-]*)?)", re.MULTILINE)
+CLI_COMMAND = re.compile(
+    r"^(?:\$ )?(?:event-commerce|ec|flask --app wsgi|flask) ([a-z][a-z-]*(?: [a-z][a-z-]*)?)", re.MULTILINE
+)
 MAKE_TARGET = re.compile(r"^(?:[A-Z]+=\S+ )*make ([a-z]+)\b", re.MULTILINE)
 SCRIPT = re.compile(r"\bdeploy/[\w./-]+\.sh\b")
 
