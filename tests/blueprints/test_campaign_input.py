@@ -9,7 +9,7 @@ from tests.http import Client, data, list_problems
 
 
 @pytest.fixture
-def crowd(client: Client) -> CampaignEvent:
+def campaign_event(client: Client) -> CampaignEvent:
     return CampaignEvent(client)
 
 
@@ -57,13 +57,13 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "path", "code"), REFUSED)
-def test_invalid_field_is_reported(crowd: CampaignEvent, fields: dict[str, Any], path: str, code: str) -> None:
-    found = list_problems(crowd.broadcast(**{"sendNow": False, **fields}))
+def test_invalid_field_is_reported(campaign_event: CampaignEvent, fields: dict[str, Any], path: str, code: str) -> None:
+    found = list_problems(campaign_event.broadcast(**{"sendNow": False, **fields}))
     assert found.get(path) == code, found
 
 
-def test_all_problems_are_reported_with_hints(crowd: CampaignEvent) -> None:
-    answer = crowd.broadcast(
+def test_all_problems_are_reported_with_hints(campaign_event: CampaignEvent) -> None:
+    answer = campaign_event.broadcast(
         title="Hello {fistName} at {venu}",
         href="javascript:1",
         channels=["fax"],
@@ -75,8 +75,8 @@ def test_all_problems_are_reported_with_hints(crowd: CampaignEvent) -> None:
     assert "{fistName}" in said and "{firstName}" in said and "{venue}" in said and "Did you mean blank?" in said
 
 
-def test_required_fields(crowd: CampaignEvent) -> None:
-    found = list_problems(crowd.owner.post(f"{crowd.path}/broadcast", {}))
+def test_required_fields(campaign_event: CampaignEvent) -> None:
+    found = list_problems(campaign_event.owner.post(f"{campaign_event.path}/broadcast", {}))
     assert found == dict.fromkeys(
         ("name", "templateId", "title", "body", "channels", "sendNow", "audienceType", "respectPreferences"), "required"
     )
@@ -96,5 +96,5 @@ def test_required_fields(crowd: CampaignEvent) -> None:
         {"scheduledAt": "2027-05-01"},
     ],
 )
-def test_valid_fields_are_accepted(crowd: CampaignEvent, fields: dict[str, Any]) -> None:
-    assert data(crowd.broadcast(**{"sendNow": False, **fields}), 202)["status"] in ("draft", "scheduled")
+def test_valid_fields_are_accepted(campaign_event: CampaignEvent, fields: dict[str, Any]) -> None:
+    assert data(campaign_event.broadcast(**{"sendNow": False, **fields}), 202)["status"] in ("draft", "scheduled")

@@ -15,29 +15,29 @@ NOTHING = {"total": 0, "sent": 0, "failed": 0, "suppressed": 0, "uncertain": 0, 
 
 
 @pytest.fixture
-def crowd(client: Client) -> CampaignEvent:
+def campaign_event(client: Client) -> CampaignEvent:
     return CampaignEvent(client)
 
 
-def test_campaign_reaches_each_holder_once_with_filled_texts(crowd: CampaignEvent) -> None:
-    crowd.sold(FRIEDA, FRIEDA, ELAGO, None, names=["Frieda Amupolo", "Frieda Amupolo", None, "Nobody"])
-    crowd.sold("gone@example.com", status="refunded")
-    made = data(crowd.broadcast(href="https://example.com/gates"), 202)
+def test_campaign_reaches_each_holder_once_with_filled_texts(campaign_event: CampaignEvent) -> None:
+    campaign_event.sold(FRIEDA, FRIEDA, ELAGO, None, names=["Frieda Amupolo", "Frieda Amupolo", None, "Nobody"])
+    campaign_event.sold("gone@example.com", status="refunded")
+    made = data(campaign_event.broadcast(href="https://example.com/gates"), 202)
     assert made["status"] == "sending" and made["audience"]["total"] == 4
-    found = crowd.finished(made["campaignId"])
+    found = campaign_event.finished(made["campaignId"])
     assert found["status"] == "sent"
     assert found["progress"] == {**NOTHING, "total": 2, "sent": 2}
     assert found["variants"] == {"A": found["progress"], "B": NOTHING}
     (mail,) = list_mails_to(FRIEDA)
-    assert mail["subject"] == f"{crowd.event['name']}: see you soon"
+    assert mail["subject"] == f"{campaign_event.event['name']}: see you soon"
     assert "Hello Frieda, you have 2 tickets." in mail["text"]
     (mail,) = list_mails_to(ELAGO)
     assert "Hello there, you have one ticket." in mail["text"]
     assert list_mails_to("gone@example.com") == []
 
 
-def test_only_organiser_and_admins_see_a_campaign(crowd: CampaignEvent, client: Client) -> None:
-    campaign, other = crowd.draft(), create_organiser_client(client)
+def test_only_organiser_and_admins_see_a_campaign(campaign_event: CampaignEvent, client: Client) -> None:
+    campaign, other = campaign_event.draft(), create_organiser_client(client)
     for method, path in (
         ("POST", "/audience-preview"),
         ("GET", "/campaigns"),
@@ -50,129 +50,150 @@ def test_only_organiser_and_admins_see_a_campaign(crowd: CampaignEvent, client: 
         ("POST", f"/campaigns/{campaign}/resend-uncertain"),
     ):
         body = {} if method == "POST" else None
-        assert read_error(other.open(method, crowd.path + path, body)) == (404, "NOT_FOUND"), path
-        assert read_error(client.open(method, crowd.path + path, body))[0] == 401, path
+        assert read_error(other.open(method, campaign_event.path + path, body)) == (404, "NOT_FOUND"), path
+        assert read_error(client.open(method, campaign_event.path + path, body))[0] == 401, path
         assert (
-            read_error(create_signed_in_client(client, create_account()).open(method, crowd.path + path, body))[0]
+            read_error(
+                create_signed_in_client(client, create_account()).open(method, campaign_event.path + path, body)
+            )[0]
             == 403
         ), path
-    assert read_error(other.post(f"{crowd.path}/broadcast", crowd.body())) == (404, "NOT_FOUND")
-    assert read_error(other.post(f"{crowd.path}/test", {"title": "A", "body": "B"})) == (404, "NOT_FOUND")
-    assert read_error(other.patch(crowd.one(campaign), {"title": "A"})) == (404, "NOT_FOUND")
+    assert read_error(other.post(f"{campaign_event.path}/broadcast", campaign_event.body())) == (404, "NOT_FOUND")
+    assert read_error(other.post(f"{campaign_event.path}/test", {"title": "A", "body": "B"})) == (404, "NOT_FOUND")
+    assert read_error(other.patch(campaign_event.one(campaign), {"title": "A"})) == (404, "NOT_FOUND")
     analyst = create_signed_in_client(client, create_account("admin", admin_tier="analyst"))
-    assert data(analyst.get(crowd.one(campaign)))["status"] == "draft"
-    assert read_error(analyst.patch(crowd.one(campaign), {"title": "A"}))[0] == 403
-    there = crowd.one(campaign).replace(crowd.event["id"], CampaignEvent(client, owner=crowd.owner).event["id"])
-    assert read_error(crowd.owner.get(there)) == (404, "NOT_FOUND")
+    assert data(analyst.get(campaign_event.one(campaign)))["status"] == "draft"
+    assert read_error(analyst.patch(campaign_event.one(campaign), {"title": "A"}))[0] == 403
+    there = campaign_event.one(campaign).replace(
+        campaign_event.event["id"], CampaignEvent(client, owner=campaign_event.owner).event["id"]
+    )
+    assert read_error(campaign_event.owner.get(there)) == (404, "NOT_FOUND")
 
 
-def test_draft_is_changed_scheduled_and_sent(crowd: CampaignEvent) -> None:
-    crowd.sold(FRIEDA)
-    campaign = crowd.draft()
-    first = crowd.owner.get(crowd.one(campaign))
+def test_draft_is_changed_scheduled_and_sent(campaign_event: CampaignEvent) -> None:
+    campaign_event.sold(FRIEDA)
+    campaign = campaign_event.draft()
+    first = campaign_event.owner.get(campaign_event.one(campaign))
     assert data(first)["status"] == "draft" and data(first)["version"] == 1
-    changed = crowd.owner.patch(
-        crowd.one(campaign), {"title": "The gates"}, headers={"If-Match": first.headers["ETag"]}
+    changed = campaign_event.owner.patch(
+        campaign_event.one(campaign), {"title": "The gates"}, headers={"If-Match": first.headers["ETag"]}
     )
     assert data(changed)["title"] == "The gates" and changed.headers["ETag"] == '"2"'
-    stale = crowd.owner.patch(crowd.one(campaign), {"title": "No"}, headers={"If-Match": first.headers["ETag"]})
+    stale = campaign_event.owner.patch(
+        campaign_event.one(campaign), {"title": "No"}, headers={"If-Match": first.headers["ETag"]}
+    )
     assert read_error(stale) == (412, "STALE_VERSION")
-    later = data(crowd.owner.patch(crowd.one(campaign), {"scheduledAt": "2027-05-01T18:00:00"}))
+    later = data(campaign_event.owner.patch(campaign_event.one(campaign), {"scheduledAt": "2027-05-01T18:00:00"}))
     assert (later["status"], later["scheduledAt"]) == ("scheduled", "2027-05-01T16:00:00.000Z")
     run_jobs()
     assert list_mails_to(FRIEDA) == []
-    assert data(crowd.owner.patch(crowd.one(campaign), {"name": "Doors"}))["status"] == "scheduled"
-    assert data(crowd.owner.patch(crowd.one(campaign), {"scheduledAt": None}))["status"] == "draft"
-    assert data(crowd.owner.patch(crowd.one(campaign), {"sendNow": True}))["status"] == "sending"
-    found = crowd.finished(campaign)
+    assert data(campaign_event.owner.patch(campaign_event.one(campaign), {"name": "Doors"}))["status"] == "scheduled"
+    assert data(campaign_event.owner.patch(campaign_event.one(campaign), {"scheduledAt": None}))["status"] == "draft"
+    assert data(campaign_event.owner.patch(campaign_event.one(campaign), {"sendNow": True}))["status"] == "sending"
+    found = campaign_event.finished(campaign)
     assert (found["status"], found["progress"]["sent"]) == ("sent", 1)
     (mail,) = list_mails_to(FRIEDA)
     assert mail["subject"] == "The gates"
     assert [item["verb"] for item in found["history"]] == ["drafted", *["changed"] * 5]
-    assert read_error(crowd.owner.patch(crowd.one(campaign), {"title": "No"})) == (409, "CAMPAIGN_FROZEN")
+    assert read_error(campaign_event.owner.patch(campaign_event.one(campaign), {"title": "No"})) == (
+        409,
+        "CAMPAIGN_FROZEN",
+    )
 
 
-def test_campaign_can_be_cancelled_until_sending_begins(crowd: CampaignEvent) -> None:
-    crowd.sold(FRIEDA)
-    planned = crowd.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
+def test_campaign_can_be_cancelled_until_sending_begins(campaign_event: CampaignEvent) -> None:
+    campaign_event.sold(FRIEDA)
+    planned = campaign_event.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
     for _ in range(2):
-        assert data(crowd.owner.post(f"{crowd.one(planned)}/cancel"))["status"] == "canceled"
+        assert data(campaign_event.owner.post(f"{campaign_event.one(planned)}/cancel"))["status"] == "canceled"
     assert fetch_sql_rows("SELECT state FROM outbox WHERE kind = 'campaigns.fan_out'") == [("canceled",)]
-    begun = crowd.send()
-    refused = crowd.owner.post(f"{crowd.one(begun)}/cancel")
+    begun = campaign_event.send()
+    refused = campaign_event.owner.post(f"{campaign_event.one(begun)}/cancel")
     assert read_error(refused) == (409, "CAMPAIGN_STARTED") and refused.get_json()["data"]["status"] == "sending"
-    crowd.finished(begun)
-    assert read_error(crowd.owner.post(f"{crowd.one(begun)}/cancel")) == (409, "CAMPAIGN_STARTED")
+    campaign_event.finished(begun)
+    assert read_error(campaign_event.owner.post(f"{campaign_event.one(begun)}/cancel")) == (409, "CAMPAIGN_STARTED")
     assert len(list_mails_to(FRIEDA)) == 1
 
 
-def test_copy_is_a_draft_with_changed_fields(crowd: CampaignEvent) -> None:
-    first = crowd.send(name="N" * 118, href="https://example.com/a")
-    copy = data(crowd.owner.post(f"{crowd.one(first)}/duplicate", {"title": "Again", "channels": "email,sms"}), 201)
+def test_copy_is_a_draft_with_changed_fields(campaign_event: CampaignEvent) -> None:
+    first = campaign_event.send(name="N" * 118, href="https://example.com/a")
+    copy = data(
+        campaign_event.owner.post(
+            f"{campaign_event.one(first)}/duplicate", {"title": "Again", "channels": "email,sms"}
+        ),
+        201,
+    )
     assert (copy["status"], copy["name"]) == ("draft", "N" * 113 + " (copy)")
     assert (copy["title"], copy["channels"], copy["href"]) == ("Again", ["email", "sms"], "https://example.com/a")
     assert copy["copiedFrom"] == first and copy["progress"] == NOTHING
-    bare = data(crowd.owner.post(f"{crowd.one(first)}/duplicate"), 201)
+    bare = data(campaign_event.owner.post(f"{campaign_event.one(first)}/duplicate"), 201)
     assert bare["title"] == "{eventName}: see you soon"
-    sent = data(crowd.owner.post(f"{crowd.one(first)}/duplicate", {"sendNow": True, "name": "Now"}), 201)
+    sent = data(
+        campaign_event.owner.post(f"{campaign_event.one(first)}/duplicate", {"sendNow": True, "name": "Now"}), 201
+    )
     assert (sent["status"], sent["name"]) == ("sending", "Now")
     key = {"Idempotency-Key": "the same copy"}
-    ids = {data(crowd.owner.post(f"{crowd.one(first)}/duplicate", {}, headers=key), 201)["id"] for _ in range(2)}
+    ids = {
+        data(campaign_event.owner.post(f"{campaign_event.one(first)}/duplicate", {}, headers=key), 201)["id"]
+        for _ in range(2)
+    }
     assert len(ids) == 1
 
 
-def test_list_has_figures_and_pages(crowd: CampaignEvent) -> None:
-    crowd.sold(FRIEDA)
-    made = [crowd.draft(name=f"Draft {number}") for number in range(3)]
-    sent = crowd.send()
-    crowd.finished(sent)
-    page = data(crowd.owner.get(f"{crowd.path}/campaigns?limit=3&withTotal=true"))
+def test_list_has_figures_and_pages(campaign_event: CampaignEvent) -> None:
+    campaign_event.sold(FRIEDA)
+    made = [campaign_event.draft(name=f"Draft {number}") for number in range(3)]
+    sent = campaign_event.send()
+    campaign_event.finished(sent)
+    page = data(campaign_event.owner.get(f"{campaign_event.path}/campaigns?limit=3&withTotal=true"))
     assert [campaign["id"] for campaign in page["campaigns"]] == [sent, made[2], made[1]]
     assert page["campaigns"][0]["progress"]["sent"] == 1 and page["pagination"]["total"] == 4
-    rest = data(crowd.owner.get(f"{crowd.path}/campaigns?limit=3&cursor={page['pagination']['nextCursor']}"))
+    rest = data(
+        campaign_event.owner.get(f"{campaign_event.path}/campaigns?limit=3&cursor={page['pagination']['nextCursor']}")
+    )
     assert [campaign["id"] for campaign in rest["campaigns"]] == [made[0]]
-    only = data(crowd.owner.get(f"{crowd.path}/campaigns?status=sent"))["campaigns"]
+    only = data(campaign_event.owner.get(f"{campaign_event.path}/campaigns?status=sent"))["campaigns"]
     assert [item["id"] for item in only] == [sent]
 
 
-def test_every_template_can_be_sent_unchanged(crowd: CampaignEvent) -> None:
-    crowd.sold(FRIEDA, names=["Frieda Amupolo"])
-    found = data(crowd.owner.get(f"{crowd.path}/templates"))
+def test_every_template_can_be_sent_unchanged(campaign_event: CampaignEvent) -> None:
+    campaign_event.sold(FRIEDA, names=["Frieda Amupolo"])
+    found = data(campaign_event.owner.get(f"{campaign_event.path}/templates"))
     assert len(found["templates"]) == 6 and {"firstName", "venue"} <= {
         placeholder["name"] for placeholder in found["placeholders"]
     }
     for template in found["templates"]:
-        crowd.send(templateId=template["id"], title=template["title"], body=template["body"])
+        campaign_event.send(templateId=template["id"], title=template["title"], body=template["body"])
     texts = [mail["subject"] + mail["text"] for mail in list_mails_to(FRIEDA)]
     assert len(texts) == 6 and not any("{" in text for text in texts)
 
 
-def test_test_message_goes_to_the_caller_and_is_marked(crowd: CampaignEvent) -> None:
-    crowd.sold(FRIEDA)
+def test_test_message_goes_to_the_caller_and_is_marked(campaign_event: CampaignEvent) -> None:
+    campaign_event.sold(FRIEDA)
     body = {"title": "Doors of {eventName}", "body": "Hello {firstName}", "abTestEnabled": True, "variantBTitle": "B"}
-    made = data(crowd.owner.post(f"{crowd.path}/test", body), 202)
+    made = data(campaign_event.owner.post(f"{campaign_event.path}/test", body), 202)
     assert (made["channels"], made["messages"]) == (["email"], 2)
     assert {mail["subject"] for mail in list_mails_to(made["to"])} == {
-        f"Test: Doors of {crowd.event['name']}",
+        f"Test: Doors of {campaign_event.event['name']}",
         "Test: B",
     }
     assert list_mails_to(FRIEDA) == [] and fetch_sql_rows("SELECT id FROM campaign") == []
-    refused = crowd.owner.post(f"{crowd.path}/test", {**body, "channels": ["sms"]})
+    refused = campaign_event.owner.post(f"{campaign_event.path}/test", {**body, "channels": ["sms"]})
     assert read_error(refused) == (409, "NO_WAY_TO_YOU")
 
 
-def test_search_finds_only_people_of_the_event(crowd: CampaignEvent, client: Client) -> None:
+def test_search_finds_only_people_of_the_event(campaign_event: CampaignEvent, client: Client) -> None:
     create_account(email=FRIEDA, name="Frieda's Real Name")
     create_account(email="friedrich@example.com", name="Friedrich Elsewhere")
-    crowd.sold(FRIEDA, FRIEDA, "zoe@example.com", names=["Frieda Amupolo", "Frieda Amupolo", "Zoë Großmann"])
+    campaign_event.sold(FRIEDA, FRIEDA, "zoe@example.com", names=["Frieda Amupolo", "Frieda Amupolo", "Zoë Großmann"])
     (ticket,) = fetch_sql_rows("SELECT id FROM ticket WHERE email = 'zoe@example.com'")
     ((first,),) = fetch_sql_rows(f"SELECT min(id) FROM ticket WHERE email = '{FRIEDA}'")
     CampaignEvent(client).sold("frieda@other.example", names=["Frieda Other"])
 
     def search(q: str) -> list[dict[str, object]]:
-        found: list[dict[str, object]] = data(crowd.owner.get(f"{crowd.path}/users/search", query_string={"q": q}))[
-            "users"
-        ]
+        found: list[dict[str, object]] = data(
+            campaign_event.owner.get(f"{campaign_event.path}/users/search", query_string={"q": q})
+        )["users"]
         return found
 
     # The organiser sees what came with the tickets: neither that there is an account, nor its id or name.
@@ -183,11 +204,11 @@ def test_search_finds_only_people_of_the_event(crowd: CampaignEvent, client: Cli
     assert search("friedrich") == [] and search("'; --") == []
 
 
-def test_picture_is_stored(crowd: CampaignEvent, client: Client) -> None:
+def test_picture_is_stored(campaign_event: CampaignEvent, client: Client) -> None:
     def upload(who: Client) -> object:
         form = {"file": (io.BytesIO(picture()), "a.jpg")}
-        return who.post(f"{crowd.path}/upload-image", data=form, content_type="multipart/form-data")
+        return who.post(f"{campaign_event.path}/upload-image", data=form, content_type="multipart/form-data")
 
-    made = data(upload(crowd.owner), 201)
-    assert made["width"] == 60 and crowd.draft(imageUrl=made["url"], bannerUrl=made["url"])
+    made = data(upload(campaign_event.owner), 201)
+    assert made["width"] == 60 and campaign_event.draft(imageUrl=made["url"], bannerUrl=made["url"])
     assert read_error(upload(create_organiser_client(client))) == (404, "NOT_FOUND")

@@ -137,10 +137,10 @@ def test_a_promo_code_counts_from_its_start_to_its_end(client: Client) -> None:
 
 
 def test_a_campaign_is_scheduled_for_the_future(client: Client) -> None:
-    crowd = CampaignEvent(client)
-    past = crowd.broadcast(sendNow=False, scheduledAt=at(JUST_NOW))
+    campaign_event = CampaignEvent(client)
+    past = campaign_event.broadcast(sendNow=False, scheduledAt=at(JUST_NOW))
     assert list_problems(past) == {"scheduledAt": "too_small"}
-    assert crowd.now(crowd.draft(scheduledAt=at(SOON)))["status"] == "scheduled"
+    assert campaign_event.now(campaign_event.draft(scheduledAt=at(SOON)))["status"] == "scheduled"
 
 
 def test_a_shift_is_told_for_the_last_twelve_hours(client: Client) -> None:

@@ -25,14 +25,14 @@ KEY = {"Idempotency-Key": "one campaign, please"}
 
 
 @pytest.fixture
-def crowd(client: Client) -> CampaignEvent:
-    crowd = CampaignEvent(client)
-    crowd.sold(*(f"p{number}@example.com" for number in range(30)))
-    return crowd
+def campaign_event(client: Client) -> CampaignEvent:
+    campaign_event = CampaignEvent(client)
+    campaign_event.sold(*(f"p{number}@example.com" for number in range(30)))
+    return campaign_event
 
 
-def broadcast_at_once(crowd: CampaignEvent, count: int) -> list[Any]:
-    return run_concurrently(count, lambda _: crowd.broadcast(headers=KEY))
+def broadcast_at_once(campaign_event: CampaignEvent, count: int) -> list[Any]:
+    return run_concurrently(count, lambda _: campaign_event.broadcast(headers=KEY))
 
 
 def send_all() -> None:
@@ -41,8 +41,8 @@ def send_all() -> None:
         make_postponed_jobs_due()
 
 
-def test_sixteen_broadcasts_with_one_idempotency_key_are_one_campaign(crowd: CampaignEvent) -> None:
-    responses = broadcast_at_once(crowd, 16)
+def test_sixteen_broadcasts_with_one_idempotency_key_are_one_campaign(campaign_event: CampaignEvent) -> None:
+    responses = broadcast_at_once(campaign_event, 16)
     assert {data(response, 202)["campaignId"] for response in responses} == {
         fetch_sql_rows("SELECT id FROM campaign")[0][0]
     }
@@ -52,9 +52,11 @@ def test_sixteen_broadcasts_with_one_idempotency_key_are_one_campaign(crowd: Cam
 
 
 @pytest.mark.control
-def test_without_the_lock_of_the_key_there_are_sixteen(crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_lock_of_the_key_there_are_sixteen(
+    campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(idempotency_store, "lock_key", lambda *_: None)
-    broadcast_at_once(crowd, 16)
+    broadcast_at_once(campaign_event, 16)
     assert len(fetch_sql_rows("SELECT id FROM campaign")) == 16
 
 
@@ -71,23 +73,23 @@ def fan_out(app: Flask, campaign_id: str) -> None:
 
 
 def test_concurrent_fan_outs_add_each_recipient_once(
-    app: Flask, crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch
+    app: Flask, campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaign_fan_out, "PAGE_SIZE", 7)
-    campaign = crowd.send()
+    campaign = campaign_event.send()
     run_concurrently(6, lambda _: fan_out(app, campaign))
     assert fetch_sql_rows("SELECT count(*), count(DISTINCT person) FROM campaign_recipient") == [(30, 30)]
     assert fetch_sql_rows("SELECT count(*) FROM outbox WHERE kind = 'campaigns.deliver'") == [(30,)]
-    assert crowd.now(campaign)["progress"]["total"] == 30
+    assert campaign_event.now(campaign)["progress"]["total"] == 30
 
 
 @pytest.mark.control
 def test_without_the_index_recipients_are_added_twice(
-    app: Flask, crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch
+    app: Flask, campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaign_fan_out, "PAGE_SIZE", 7)
     with without_rules("uq_campaign_recipient_campaign_id_channel_person"):
-        campaign = crowd.send()
+        campaign = campaign_event.send()
         for _ in range(2):
             with transaction() as session:
                 session.execute(text("UPDATE campaign SET fanned_out_at = NULL, after = NULL"))
@@ -96,9 +98,11 @@ def test_without_the_index_recipients_are_added_twice(
         assert count > people == 30
 
 
-def test_fan_out_that_dies_continues_where_it_stopped(crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fan_out_that_dies_continues_where_it_stopped(
+    campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(campaign_fan_out, "PAGE_SIZE", 7)
-    campaign, pages, add_page = crowd.send(), [], campaign_fan_out.add_page
+    campaign, pages, add_page = campaign_event.send(), [], campaign_fan_out.add_page
 
     def add_page_or_die(run: Any, row: Any, after: str) -> str | None:
         pages.append(after)
@@ -110,7 +114,7 @@ def test_fan_out_that_dies_continues_where_it_stopped(crowd: CampaignEvent, monk
     for _ in range(3):
         send_all()
     assert len(pages) == 7 and pages[3] == pages[2] and pages[5] == pages[4], "no page is added twice"
-    assert crowd.now(campaign)["progress"] | {"pending": 0} == {
+    assert campaign_event.now(campaign)["progress"] | {"pending": 0} == {
         "total": 30,
         "sent": 30,
         "failed": 0,
@@ -121,22 +125,22 @@ def test_fan_out_that_dies_continues_where_it_stopped(crowd: CampaignEvent, monk
     }
 
 
-def start_or_cancel(app: Flask, crowd: CampaignEvent, campaign: str, lease: Lease) -> Counter[str]:
+def start_or_cancel(app: Flask, campaign_event: CampaignEvent, campaign: str, lease: Lease) -> Counter[str]:
     def act(turn: int) -> str:
         with app.app_context():
             if turn:
-                response = crowd.owner.post(f"{crowd.one(campaign)}/cancel")
+                response = campaign_event.owner.post(f"{campaign_event.one(campaign)}/cancel")
                 return "canceled" if response.status_code == 200 else "too late"
             return executor.run(lease, get_tuning())
 
     return Counter(run_concurrently(2, act))
 
 
-def run_rounds(app: Flask, crowd: CampaignEvent, count: int) -> Counter[tuple[str, int]]:
+def run_rounds(app: Flask, campaign_event: CampaignEvent, count: int) -> Counter[tuple[str, int]]:
     """The final states and totals of campaigns that were started and cancelled at the same time."""
     outcomes: Counter[tuple[str, int]] = Counter()
     for _ in range(count):
-        campaign = crowd.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
+        campaign = campaign_event.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
         with transaction() as session:
             session.execute(
                 text("UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind = 'campaigns.fan_out'")
@@ -144,8 +148,8 @@ def run_rounds(app: Flask, crowd: CampaignEvent, count: int) -> Counter[tuple[st
         ((outbox_id,),) = fetch_sql_rows("SELECT id FROM outbox WHERE state = 'ready' AND kind = 'campaigns.fan_out'")
         lease = lease_next(outbox_id, worker="test", tuning=get_tuning())
         assert lease
-        start_or_cancel(app, crowd, campaign, lease)
-        state = crowd.now(campaign)
+        start_or_cancel(app, campaign_event, campaign, lease)
+        state = campaign_event.now(campaign)
         outcomes[state["status"], state["progress"]["total"]] += 1
         with transaction() as session:
             session.execute(text("DELETE FROM outbox"))
@@ -153,27 +157,29 @@ def run_rounds(app: Flask, crowd: CampaignEvent, count: int) -> Counter[tuple[st
 
 
 def test_concurrent_start_and_cancel_exactly_one_succeeds(
-    app: Flask, crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch
+    app: Flask, campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(campaign_store, "CAMPAIGNS_PER_DAY", replace(campaign_store.CAMPAIGNS_PER_DAY, count=100))
-    outcomes = run_rounds(app, crowd, 40)
+    outcomes = run_rounds(app, campaign_event, 40)
     assert set(outcomes) <= {("canceled", 0), ("sending", 30)}, outcomes
 
 
 @pytest.mark.control
-def test_without_the_condition_both_succeed(app: Flask, crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_condition_both_succeed(
+    app: Flask, campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     unconditional = str(delivery_sql.BEGIN_FAN_OUT).replace(
         "turn = :turn AND status IN ('scheduled', 'sending')", ":turn > 0"
     )
     monkeypatch.setattr(delivery_sql, "BEGIN_FAN_OUT", text(unconditional))
-    campaign = crowd.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
+    campaign = campaign_event.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
     with transaction() as session:
         session.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'campaigns.fan_out'"))
     ((outbox_id,),) = fetch_sql_rows("SELECT id FROM outbox WHERE kind = 'campaigns.fan_out'")
     lease = lease_next(outbox_id, worker="test", tuning=get_tuning())
-    data(crowd.owner.post(f"{crowd.one(campaign)}/cancel"))
+    data(campaign_event.owner.post(f"{campaign_event.one(campaign)}/cancel"))
     assert lease and executor.run(lease, get_tuning()) == "done"
-    assert crowd.now(campaign)["status"] == "sending", "it was cancelled and is sent"
+    assert campaign_event.now(campaign)["status"] == "sending", "it was cancelled and is sent"
 
 
 def figures(campaign: str) -> tuple[Any, ...]:
@@ -183,8 +189,8 @@ def figures(campaign: str) -> tuple[Any, ...]:
     )[0]
 
 
-def test_figures_match_the_recipients_under_concurrent_updates(app: Flask, crowd: CampaignEvent) -> None:
-    campaign = crowd.send()
+def test_figures_match_the_recipients_under_concurrent_updates(app: Flask, campaign_event: CampaignEvent) -> None:
+    campaign = campaign_event.send()
     send_all()
     ids = [recipient_id for (recipient_id,) in fetch_sql_rows("SELECT id FROM campaign_recipient ORDER BY id")]
 
@@ -203,8 +209,8 @@ def test_figures_match_the_recipients_under_concurrent_updates(app: Flask, crowd
     assert figures(campaign)[:3] == tuple(counts.get(state, 0) for state in ("sent", "failed", "uncertain"))
 
 
-def test_many_clicks_of_one_person_count_once(app: Flask, crowd: CampaignEvent) -> None:
-    campaign = crowd.send(href="https://example.com/gates")
+def test_many_clicks_of_one_person_count_once(app: Flask, campaign_event: CampaignEvent) -> None:
+    campaign = campaign_event.send(href="https://example.com/gates")
     send_all()
     urls = [
         list_mails_to(f"p{number}@example.com")[0]["text"].split("http://localhost:8000")[1].split()[0]

@@ -23,7 +23,7 @@ FRIEDA = "frieda@example.com"
 
 
 @pytest.fixture
-def crowd(client: Client) -> CampaignEvent:
+def campaign_event(client: Client) -> CampaignEvent:
     return CampaignEvent(client)
 
 
@@ -51,17 +51,17 @@ def make_due() -> None:
         session.execute(text("UPDATE campaign SET scheduled_at = now() WHERE scheduled_at IS NOT NULL"))
 
 
-def test_unsubscribing_between_scheduling_and_sending_is_respected(crowd: CampaignEvent) -> None:
+def test_unsubscribing_between_scheduling_and_sending_is_respected(campaign_event: CampaignEvent) -> None:
     quiet = create_customer(email="quiet@example.com")
-    crowd.sold(FRIEDA, "gone@example.com", "quiet@example.com", "dead@example.com")
-    campaign = crowd.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
-    unsubscribe("gone@example.com", crowd)
+    campaign_event.sold(FRIEDA, "gone@example.com", "quiet@example.com", "dead@example.com")
+    campaign = campaign_event.send(sendNow=False, scheduledAt="2027-05-01T18:00:00Z")
+    unsubscribe("gone@example.com", campaign_event)
     make_due()
     run_fan_out()
-    assert crowd.now(campaign)["progress"]["total"] == 3
+    assert campaign_event.now(campaign)["progress"]["total"] == 3
     disable_channel(quiet.id, "email")
     suppress("email", "dead@example.com")
-    campaign_data = crowd.finished(campaign)
+    campaign_data = campaign_event.finished(campaign)
     assert (campaign_data["progress"]["sent"], campaign_data["progress"]["suppressed"], campaign_data["status"]) == (
         1,
         2,
@@ -86,28 +86,28 @@ def test_unsubscribing_between_scheduling_and_sending_is_respected(crowd: Campai
 def test_scheduled_instant_does_not_change_with_the_time_zone(
     client: Client, written: str, zone: str, instant: str
 ) -> None:
-    crowd = CampaignEvent(client, timezone=zone)
-    campaign = crowd.send(sendNow=False, scheduledAt=written)
-    assert crowd.now(campaign)["scheduledAt"] == instant
+    campaign_event = CampaignEvent(client, timezone=zone)
+    campaign = campaign_event.send(sendNow=False, scheduledAt=written)
+    assert campaign_event.now(campaign)["scheduledAt"] == instant
     ((run_at,),) = fetch_sql_rows("SELECT run_at FROM outbox WHERE kind = 'campaigns.fan_out'")
     assert run_at.astimezone(UTC) == datetime.fromisoformat(instant.replace("Z", "+00:00"))
-    data(crowd.owner.patch(f"/api/events/{crowd.event['id']}", {"timezone": "Asia/Tokyo"}))
-    assert crowd.now(campaign)["scheduledAt"] == instant
+    data(campaign_event.owner.patch(f"/api/events/{campaign_event.event['id']}", {"timezone": "Asia/Tokyo"}))
+    assert campaign_event.now(campaign)["scheduledAt"] == instant
 
 
-def test_refused_address_is_suppressed(crowd: CampaignEvent, sink: Sink) -> None:
-    crowd.sold("nobody@example.com")
+def test_refused_address_is_suppressed(campaign_event: CampaignEvent, sink: Sink) -> None:
+    campaign_event.sold("nobody@example.com")
     sink.plans.append(Plan(rcpt="550 5.1.1 no such user"))
-    campaign_data = crowd.finished(crowd.send())
+    campaign_data = campaign_event.finished(campaign_event.send())
     assert (campaign_data["status"], campaign_data["progress"]["failed"]) == ("failed", 1)
     assert fetch_sql_rows("SELECT channel, address FROM suppression") == [("email", "nobody@example.com")]
-    assert crowd.preview()["excluded"]["suppressed"] == 1
+    assert campaign_event.preview()["excluded"]["suppressed"] == 1
 
 
-def test_temporary_failure_is_retried_and_refusal_is_not(crowd: CampaignEvent, sink: Sink) -> None:
-    crowd.sold("a@example.com", "b@example.com")
+def test_temporary_failure_is_retried_and_refusal_is_not(campaign_event: CampaignEvent, sink: Sink) -> None:
+    campaign_event.sold("a@example.com", "b@example.com")
     sink.plans.extend([Plan(rcpt="451 later"), Plan(final="554 looks like spam")])
-    campaign_data = crowd.finished(crowd.send())
+    campaign_data = campaign_event.finished(campaign_event.send())
     assert (campaign_data["progress"]["sent"], campaign_data["progress"]["failed"], campaign_data["status"]) == (
         1,
         1,
@@ -117,57 +117,57 @@ def test_temporary_failure_is_retried_and_refusal_is_not(crowd: CampaignEvent, s
 
 
 def test_broken_connection_makes_a_message_uncertain_and_only_resend_repeats_it(
-    crowd: CampaignEvent, sink: Sink
+    campaign_event: CampaignEvent, sink: Sink
 ) -> None:
-    crowd.sold("a@example.com", "b@example.com")
+    campaign_event.sold("a@example.com", "b@example.com")
     sink.plans.append(Plan(drop=True))
-    campaign = crowd.send()
-    campaign_data = crowd.finished(campaign)
+    campaign = campaign_event.send()
+    campaign_data = campaign_event.finished(campaign)
     assert (campaign_data["status"], campaign_data["progress"]["uncertain"], campaign_data["progress"]["sent"]) == (
         "sent",
         1,
         1,
     )
-    (row,) = data(crowd.owner.get(f"{crowd.one(campaign)}/uncertain"))["recipients"]
+    (row,) = data(campaign_event.owner.get(f"{campaign_event.one(campaign)}/uncertain"))["recipients"]
     assert row["state"] == "uncertain" and row["address"] in ("a•••@example.com", "b•••@example.com")
     key = {"Idempotency-Key": "again, please"}
     for _ in range(2):
-        response = crowd.owner.post(
-            f"{crowd.one(campaign)}/resend-uncertain", {"recipientIds": [row["id"]]}, headers=key
+        response = campaign_event.owner.post(
+            f"{campaign_event.one(campaign)}/resend-uncertain", {"recipientIds": [row["id"]]}, headers=key
         )
         assert data(response, 202)["resent"] == 1
-    assert crowd.now(campaign)["progress"]["pending"] == 1
+    assert campaign_event.now(campaign)["progress"]["pending"] == 1
     run_jobs()
-    campaign_data = crowd.now(campaign)
+    campaign_data = campaign_event.now(campaign)
     assert (campaign_data["progress"]["sent"], campaign_data["progress"]["uncertain"]) == (2, 0)
     assert campaign_data["history"][-1]["verb"] == "resent" and campaign_data["history"][-1]["details"] == {"resent": 1}
     ids = [received.message["Message-ID"] for received in sink.received]
     assert len(ids) == 3 and len(set(ids)) == 2, "a message keeps its Message-ID"
-    response = crowd.owner.post(f"{crowd.one(campaign)}/resend-uncertain")
+    response = campaign_event.owner.post(f"{campaign_event.one(campaign)}/resend-uncertain")
     assert read_error(response) == (409, "NOTHING_UNCERTAIN")
 
 
-def test_campaign_fails_if_its_fan_out_fails(crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_campaign_fails_if_its_fan_out_fails(campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise Permanent("it cannot be")
 
     monkeypatch.setattr("app.campaigns.fan_out.add_page", fail)
-    crowd.sold(FRIEDA)
-    assert crowd.finished(crowd.send())["status"] == "failed"
+    campaign_event.sold(FRIEDA)
+    assert campaign_event.finished(campaign_event.send())["status"] == "failed"
 
 
-def test_campaign_without_recipients_is_sent(crowd: CampaignEvent) -> None:
-    assert crowd.finished(crowd.send())["status"] == "sent"
+def test_campaign_without_recipients_is_sent(campaign_event: CampaignEvent) -> None:
+    assert campaign_event.finished(campaign_event.send())["status"] == "sent"
 
 
 HOSTILE = ("{{7*7}}", "{{ config }}", "<script>alert(1)</script>", "\u202eevil", "x" * 600, "${7*7}", "%(name)s", "{}")
 
 
-def test_hostile_texts_and_names_arrive_unchanged(crowd: CampaignEvent, sink: Sink) -> None:
+def test_hostile_texts_and_names_arrive_unchanged(campaign_event: CampaignEvent, sink: Sink) -> None:
     names = ["<b>Bold</b> {eventName}", "{{firstName}} Brace", "Evil\r\nBcc: all@example.com", "www.evil.example now"]
-    crowd.sold(*(f"p{number}@example.com" for number in range(len(names))), names=names)
+    campaign_event.sold(*(f"p{number}@example.com" for number in range(len(names))), names=names)
     for hostile_text in HOSTILE:
-        crowd.send(
+        campaign_event.send(
             title=hostile_text[:150], body=hostile_text, href="https://example.com/?a=<b>&c='d'", channels=["email"]
         )
     for _ in range(4):
@@ -184,18 +184,18 @@ def test_hostile_texts_and_names_arrive_unchanged(crowd: CampaignEvent, sink: Si
     assert {"{{7*7}}", "{{ config }}", "<script>alert(1)</script>", "${7*7}", "%(name)s", "{}"} <= subjects
 
 
-def test_names_are_filled_once_and_without_links(crowd: CampaignEvent) -> None:
+def test_names_are_filled_once_and_without_links(campaign_event: CampaignEvent) -> None:
     names = ["{eventName} Nel", "www.evil.example now", "Evil\r\nBcc: x@y.example", None]
-    crowd.sold(*(f"p{number}@example.com" for number in range(len(names))), names=names)
-    crowd.send(title="To {firstName}", body="{name}")
+    campaign_event.sold(*(f"p{number}@example.com" for number in range(len(names))), names=names)
+    campaign_event.send(title="To {firstName}", body="{name}")
     subjects = [list_mails_to(f"p{number}@example.com")[0]["subject"] for number in range(len(names))]
     assert subjects == ["To {eventName}", "To there", "To there", "To there"]
 
 
-def test_text_message_has_an_unsubscribe_link(crowd: CampaignEvent) -> None:
+def test_text_message_has_an_unsubscribe_link(campaign_event: CampaignEvent) -> None:
     create_customer(email=FRIEDA, phone="+264811234567", name="Frieda Amupolo")
-    crowd.sold(FRIEDA)
-    crowd.finished(crowd.send(channels=["sms"], title="Doors", body="At {venue}", href="/events/x"))
+    campaign_event.sold(FRIEDA)
+    campaign_event.finished(campaign_event.send(channels=["sms"], title="Doors", body="At {venue}", href="/events/x"))
     (message,) = list_mails_to("+264811234567")
     assert message["channel"] == "sms"
     assert message["text"].startswith("Doors\n\nAt River grounds\n\nhttp://localhost:8000/r/")
@@ -203,7 +203,7 @@ def test_text_message_has_an_unsubscribe_link(crowd: CampaignEvent) -> None:
 
 
 def test_every_device_gets_it_and_an_unknown_device_is_deleted(
-    crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch
+    campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = create_customer(email=FRIEDA)
     for _ in range(3):
@@ -219,15 +219,15 @@ def test_every_device_gets_it_and_an_unknown_device_is_deleted(
         return "ok"
 
     monkeypatch.setattr(delivery.push, "send", gateway)
-    crowd.sold(FRIEDA)
-    campaign_data = crowd.finished(crowd.send(channels=["push"]))
+    campaign_event.sold(FRIEDA)
+    campaign_data = campaign_event.finished(campaign_event.send(channels=["push"]))
     assert campaign_data["progress"]["sent"] == 1 and len(tokens) == 2 and gone not in tokens
     assert fetch_sql_rows("SELECT count(*) FROM push_device") == [(2,)]
 
 
 @pytest.mark.parametrize(("error", "state"), [(Transient("away"), "sent"), (Ambiguous("cut"), "uncertain")])
 def test_device_failure_after_a_success_does_not_repeat_the_message(
-    crowd: CampaignEvent, monkeypatch: pytest.MonkeyPatch, error: Exception, state: str
+    campaign_event: CampaignEvent, monkeypatch: pytest.MonkeyPatch, error: Exception, state: str
 ) -> None:
     owner = create_customer(email=FRIEDA)
     for _ in range(2):
@@ -242,6 +242,6 @@ def test_device_failure_after_a_success_does_not_repeat_the_message(
         return "ok"
 
     monkeypatch.setattr(delivery.push, "send", gateway)
-    crowd.sold(FRIEDA)
-    campaign_data = crowd.finished(crowd.send(channels=["push"]))
+    campaign_event.sold(FRIEDA)
+    campaign_data = campaign_event.finished(campaign_event.send(channels=["push"]))
     assert campaign_data["progress"][state] == 1 and len(tried) == 2

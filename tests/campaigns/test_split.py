@@ -10,7 +10,7 @@ from tests.http import Client
 
 
 @pytest.fixture
-def crowd(client: Client) -> CampaignEvent:
+def campaign_event(client: Client) -> CampaignEvent:
     return CampaignEvent(client)
 
 
@@ -20,9 +20,9 @@ def variant(campaign_id: str, person: str, share: float) -> str:
 
 
 @pytest.mark.parametrize("share", [50, 20, 33.33])
-def test_ten_thousand_people_are_split_by_share_and_rule(crowd: CampaignEvent, share: float) -> None:
-    crowd.sold(*(f"person{number}@example.com" for number in range(10_000)))
-    campaign = crowd.send(abTestEnabled=True, variantBTitle="B", abSplitPercent=share)
+def test_ten_thousand_people_are_split_by_share_and_rule(campaign_event: CampaignEvent, share: float) -> None:
+    campaign_event.sold(*(f"person{number}@example.com" for number in range(10_000)))
+    campaign = campaign_event.send(abTestEnabled=True, variantBTitle="B", abSplitPercent=share)
     run_fan_out()
     variants = dict(
         fetch_sql_rows("SELECT person, variant FROM campaign_recipient WHERE campaign_id = :id", id=campaign)
@@ -30,15 +30,17 @@ def test_ten_thousand_people_are_split_by_share_and_rule(crowd: CampaignEvent, s
     assert len(variants) == 10_000
     assert abs(sum(name == "B" for name in variants.values()) / 100 - share) <= 2
     assert all(variant(campaign, person, share) == name for person, name in variants.items())
-    figures = crowd.now(campaign)["variants"]
+    figures = campaign_event.now(campaign)["variants"]
     assert figures["A"]["total"] + figures["B"]["total"] == 10_000
-    assert abs(figures["B"]["total"] - crowd.now(campaign)["audience"]["variants"]["B"]) <= 200
+    assert abs(figures["B"]["total"] - campaign_event.now(campaign)["audience"]["variants"]["B"]) <= 200
 
 
-def test_each_variant_has_its_own_texts_and_figures(crowd: CampaignEvent) -> None:
-    crowd.sold(*(f"p{number}@example.com" for number in range(20)))
-    campaign = crowd.send(abTestEnabled=True, title="First", body="One", variantBTitle="Second", abSplitPercent=40)
-    sent_campaign = crowd.finished(campaign)
+def test_each_variant_has_its_own_texts_and_figures(campaign_event: CampaignEvent) -> None:
+    campaign_event.sold(*(f"p{number}@example.com" for number in range(20)))
+    campaign = campaign_event.send(
+        abTestEnabled=True, title="First", body="One", variantBTitle="Second", abSplitPercent=40
+    )
+    sent_campaign = campaign_event.finished(campaign)
     for number in range(20):
         (mail,) = list_mails_to(f"p{number}@example.com")
         expected = {"A": "First", "B": "Second"}[variant(campaign, f"p{number}@example.com", 40)]

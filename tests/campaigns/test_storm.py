@@ -44,15 +44,15 @@ def count_sent(cluster: Cluster) -> Counter[str]:
 
 
 def test_each_person_gets_at_most_one_message_when_workers_are_killed(client: Client, cluster: Cluster) -> None:
-    crowd = CampaignEvent(client)
-    crowd.sold(*(f"p{number}@example.com" for number in range(PEOPLE)))
+    campaign_event = CampaignEvent(client)
+    campaign_event.sold(*(f"p{number}@example.com" for number in range(PEOPLE)))
     cluster.start(FAST)
-    campaign = crowd.send()
+    campaign = campaign_event.send()
     storm = Storm(cluster, seed=8)
     storm.rage(kills=round(SECONDS / EVERY), every=EVERY)
     wait_until(lambda: settled("campaigns.%"), PATIENCE)
 
-    campaign_data = crowd.now(campaign)
+    campaign_data = campaign_event.now(campaign)
     states = dict(fetch_sql_rows("SELECT id, state FROM campaign_recipient WHERE campaign_id = :id", id=campaign))
     sent, by_state = count_sent(cluster), Counter(states.values())
     assert (

@@ -23,7 +23,7 @@ SOLD = text("UPDATE ticket_type SET sold = sold + :count WHERE id = :type")
 
 
 class CampaignEvent:
-    """An event and its organiser: `crowd.sold("frieda@example.com")`, `crowd.send(title=…)`."""
+    """An event and its organiser: `campaign_event.sold("frieda@example.com")`, `campaign_event.send(title=…)`."""
 
     def __init__(self, client: Client, **event: Any) -> None:
         self.client = client

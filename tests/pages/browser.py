@@ -1,4 +1,4 @@
-"""Looking at pages: pictures kept under artefacts/, what axe finds, and what a browser complains of."""
+"""Checks of pages in a browser: screenshots under artefacts/, accessibility by axe, errors of the console."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,66 +16,68 @@ NARROW, WIDTHS = 320, (320, 768, 1280)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TARGET = 44
 SMALL_TARGETS = """(least) => [...document.querySelectorAll("input, button, .button, summary")]
-    .filter((each) => each.checkVisibility() && !each.closest("label"))
-    .filter((each) => each.getBoundingClientRect().height < least)
-    .map((each) => each.outerHTML)"""
+    .filter((element) => element.checkVisibility() && !element.closest("label"))
+    .filter((element) => element.getBoundingClientRect().height < least)
+    .map((element) => element.outerHTML)"""
 
 
 @dataclass
-class Seen:
-    """An open page. `look` checks what must hold on every page in every view, and keeps pictures of it."""
+class PageView:
+    """An open page. `errors` has what the browser reported."""
 
     page: Page
     series: str
     scripts: bool
-    faults: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
 
-    def look(self, state: str) -> None:
-        """Looks narrow and wide, light and dark; then all is as before, the focus as well."""
+    def check(self, state: str) -> None:
+        """Check the page in each width and colour scheme, and write a screenshot of each."""
         for width, scheme in product(WIDTHS if self.scripts else (NARROW, WIDTHS[-1]), SCHEMES):
             self.page.set_viewport_size({"width": width, "height": 720})
             self.page.emulate_media(color_scheme=scheme)
-            self._picture(f"{state}-{width}-{scheme}{'' if self.scripts else '-plain'}")
+            self._take_screenshot(f"{state}-{width}-{scheme}{'' if self.scripts else '-plain'}")
             assert self.page.evaluate("document.documentElement.scrollWidth") <= width, "scrolls sideways"
             if self.scripts and width == NARROW:
-                assert self.findings() == []
+                assert self.list_axe_violations() == []
         assert self.page.evaluate(SMALL_TARGETS, TARGET) == []
-        assert self.faults == []
+        assert self.errors == []
 
-    def hear(self, said: ConsoleMessage) -> None:
-        """Keeps what the browser warns of; that a refusal has its status is no fault."""
-        if said.type in ("error", "warning") and not said.text.startswith("Failed to load resource: the server resp"):
-            self.faults.append(said.text)
+    def record_console_message(self, message: ConsoleMessage) -> None:
+        """Record a warning or error. The message about the status of an error response is expected."""
+        if message.type in ("error", "warning") and not message.text.startswith(
+            "Failed to load resource: the server resp"
+        ):
+            self.errors.append(message.text)
 
-    def _picture(self, name: str) -> None:
+    def _take_screenshot(self, name: str) -> None:
         folder = PICTURES / self.series
         folder.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=folder / f"{name}.png", full_page=True, animations="allow", caret="initial")
 
-    def findings(self) -> list[Any]:
-        """What axe holds for serious or critical: rule, and the elements."""
+    def list_axe_violations(self) -> list[Any]:
+        """The serious and critical violations that axe finds: rule and elements."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
-        found = self.page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+        violations = self.page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
         return [
             (item["id"], [node["html"] for node in item["nodes"]])
-            for item in found
+            for item in violations
             if item["impact"] in ("serious", "critical")
         ]
 
     @property
-    def focused(self) -> str:
-        """The id, or else the text, of what has the focus."""
+    def focused_element(self) -> str:
+        """The id or, without one, the text of the focused element."""
         return str(self.page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()"))
 
 
 @contextmanager
-def seen(browser: Browser, series: str, *, scripts: bool = True, **options: Any) -> Iterator[Seen]:
-    """A fresh visitor; whatever the browser complains of is a fault of the page."""
+def open_view(browser: Browser, series: str, *, scripts: bool = True, **options: Any) -> Iterator[PageView]:
+    """Open a page in a new browser context."""
     context = browser.new_context(java_script_enabled=scripts, **options)
     context.set_default_timeout(20_000)
-    eyes = Seen(context.new_page(), series, scripts)
-    eyes.page.on("pageerror", lambda error: eyes.faults.append(str(error)))
-    eyes.page.on("console", eyes.hear)
-    yield eyes
+    view = PageView(context.new_page(), series, scripts)
+    view.page.on("pageerror", lambda error: view.errors.append(str(error)))
+    view.page.on("console", view.record_console_message)
+    yield view
     context.close()

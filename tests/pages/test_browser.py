@@ -5,7 +5,7 @@ from flask import Flask
 from playwright.sync_api import Browser, expect
 
 from tests.factories.accounts import create_customer, find_newest_code
-from tests.pages.browser import Seen, seen
+from tests.pages.browser import PageView, open_view
 
 SERIES = "reset-password"
 PASSWORD = "the rain came late to Gobabis"
@@ -14,78 +14,78 @@ PASSWORD = "the rain came late to Gobabis"
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_a_new_password(app: Flask, address: str, chromium: Browser, scripts: bool) -> None:
     email = create_customer().email
-    with seen(chromium, SERIES, scripts=scripts) as eyes:
-        eyes.page.goto(f"{address}/reset-password")
-        eyes.look("address")
-        _ask(eyes, address, "nobody at example")
-        eyes.look("address-wrong")
-        _ask(eyes, address, email)
-        eyes.look("code")
-        _choose(eyes, "12 34", "short")
-        eyes.look("code-wrong")
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        view.page.goto(f"{address}/reset-password")
+        view.check("address")
+        _ask(view, address, "nobody at example")
+        view.check("address-wrong")
+        _ask(view, address, email)
+        view.check("code")
+        _choose(view, "12 34", "short")
+        view.check("code-wrong")
         code = find_newest_code(email)
-        _choose(eyes, f" {code[:3]} {code[3:]} ")
-        eyes.look("done")
-        assert eyes.page.url == f"{address}/reset-password/done"
+        _choose(view, f" {code[:3]} {code[3:]} ")
+        view.check("done")
+        assert view.page.url == f"{address}/reset-password/done"
 
 
 def test_what_does_not_go_well(app: Flask, address: str, chromium: Browser) -> None:
-    with seen(chromium, SERIES) as eyes:
-        page = eyes.page
+    with open_view(chromium, SERIES) as view:
+        page = view.page
         for _ in range(2):
-            _ask(eyes, address, "nobody@example.com")
-        eyes.look("throttled")
+            _ask(view, address, "nobody@example.com")
+        view.check("throttled")
         page.get_by_role("link", name="I already have a code").click()
         for _ in range(5):
-            _choose(eyes, "000000")
-        eyes.look("spent")
+            _choose(view, "000000")
+        view.check("spent")
         page.context.clear_cookies()
         page.get_by_role("button", name="Send me a new code").click()
-        eyes.look("expired")
+        view.check("expired")
         page.get_by_role("link", name="Open the page again").click()
         assert page.get_by_role("heading", level=1).inner_text() == "Choose a new password"
 
 
 def test_a_keyboard_finds_its_way(app: Flask, address: str, chromium: Browser) -> None:
-    with seen(chromium, SERIES) as eyes:
-        _ask(eyes, address, "nobody@example.com")
-        eyes.page.get_by_label("Code from the e-mail").press("Enter")
-        expect(eyes.page.locator("#summary")).to_be_focused()
+    with open_view(chromium, SERIES) as view:
+        _ask(view, address, "nobody@example.com")
+        view.page.get_by_label("Code from the e-mail").press("Enter")
+        expect(view.page.locator("#summary")).to_be_focused()
         order = []
         for _ in range(7):
-            eyes.page.keyboard.press("Tab")
-            order.append(eyes.focused)
+            view.page.keyboard.press("Tab")
+            order.append(view.focused_element)
         links = ["Enter the code from the e-mail.", "Choose a new password."]
         assert order == [*links, "code", "password", "Show", "Set the new password", "another address"]
 
 
 def test_a_summary_leads_to_its_field(app: Flask, address: str, chromium: Browser) -> None:
-    with seen(chromium, SERIES) as eyes:
-        eyes.page.goto(f"{address}/reset-password")
-        eyes.page.get_by_role("button", name="Send me a code").click()
-        eyes.page.get_by_role("link", name="Enter your e-mail address.").click()
-        assert eyes.focused == "email"
+    with open_view(chromium, SERIES) as view:
+        view.page.goto(f"{address}/reset-password")
+        view.page.get_by_role("button", name="Send me a code").click()
+        view.page.get_by_role("link", name="Enter your e-mail address.").click()
+        assert view.focused_element == "email"
 
 
 def test_a_password_can_be_shown_and_is_hidden_before_it_is_sent(app: Flask, address: str, chromium: Browser) -> None:
-    with seen(chromium, SERIES) as eyes:
-        _ask(eyes, address, "nobody@example.com")
-        password = eyes.page.get_by_label("New password", exact=True)
+    with open_view(chromium, SERIES) as view:
+        _ask(view, address, "nobody@example.com")
+        password = view.page.get_by_label("New password", exact=True)
         password.fill(PASSWORD)
-        eyes.page.get_by_role("button", name="Show password").click()
+        view.page.get_by_role("button", name="Show password").click()
         assert password.get_attribute("type") == "text"
-        eyes.look("shown")
-        eyes.page.get_by_role("button", name="Set the new password").click()
+        view.check("shown")
+        view.page.get_by_role("button", name="Set the new password").click()
         assert (password.get_attribute("type"), password.input_value()) == ("password", "")
 
 
-def _ask(eyes: Seen, address: str, email: str) -> None:
-    eyes.page.goto(f"{address}/reset-password")
-    eyes.page.get_by_label("Your e-mail address").fill(email)
-    eyes.page.get_by_role("button", name="Send me a code").click()
+def _ask(view: PageView, address: str, email: str) -> None:
+    view.page.goto(f"{address}/reset-password")
+    view.page.get_by_label("Your e-mail address").fill(email)
+    view.page.get_by_role("button", name="Send me a code").click()
 
 
-def _choose(eyes: Seen, code: str, password: str = PASSWORD) -> None:
-    eyes.page.get_by_label("Code from the e-mail").fill(code)
-    eyes.page.get_by_label("New password", exact=True).fill(password)
-    eyes.page.get_by_role("button", name="Set the new password").click()
+def _choose(view: PageView, code: str, password: str = PASSWORD) -> None:
+    view.page.get_by_label("Code from the e-mail").fill(code)
+    view.page.get_by_label("New password", exact=True).fill(password)
+    view.page.get_by_role("button", name="Set the new password").click()

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.http import Client, data
-from tests.pages.browser import seen
+from tests.pages.browser import open_view
 from tests.pages.test_claim_page import a_block, allocator_link, invited, open_link
 
 SERIES = "claiming"
@@ -15,18 +15,18 @@ LONG = f"שלום עולם \U0001f3aa <img src={FAR}> " + "Wilhelmina-Nangolo-" 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_claiming_a_ticket(client: Client, address: str, chromium: Browser, scripts: bool) -> None:
     owner, block, _ = a_block(client, holder={"organisation": "Bank Windhoek"})
-    with seen(chromium, SERIES, scripts=scripts) as eyes:
-        page = eyes.page
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        page = view.page
         page.goto(address + invited(owner, block))
-        eyes.look("claim")
+        view.check("claim")
         page.get_by_label("E-mail address").fill("frieda at guest")
         page.get_by_label("Phone number").fill("12")
         page.get_by_role("button", name="Claim my ticket").click()
-        eyes.look("claim-wrong")
+        view.check("claim-wrong")
         page.get_by_label("E-mail address").fill("frieda@guest.example")
         page.get_by_label("Phone number").fill("081 123 4567")
         page.get_by_role("button", name="Claim my ticket").click()
-        eyes.look("ticket")
+        view.check("ticket")
         code = page.locator("svg.qr").bounding_box()
         assert code and code["width"] >= 200 and code["width"] == code["height"]
         with page.expect_download() as found:
@@ -37,65 +37,65 @@ def test_claiming_a_ticket(client: Client, address: str, chromium: Browser, scri
 def test_a_party_with_a_long_name_by_the_list(client: Client, address: str, chromium: Browser) -> None:
     owner, block, _ = a_block(client, 5, holder={"organisation": LONG})
     path = open_link(owner, block, maxPerClaim=3)
-    with seen(chromium, SERIES) as eyes:
-        page = eyes.page
+    with open_view(chromium, SERIES) as view:
+        page = view.page
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         page.goto(address + path)
         page.get_by_label("Name of the guest").fill(LONG)
         page.get_by_label("E-mail address").fill("frieda@guest.example")
         page.get_by_label("How many tickets").fill("3")
-        eyes.look("open-link")
+        view.check("open-link")
         page.get_by_role("button", name="Claim my tickets").click()
-        eyes.look("party")
+        view.check("party")
         assert [url for url in asked if not url.startswith((address, "data:"))] == []
-    with seen(chromium, SERIES) as eyes:
-        page = eyes.page
+    with open_view(chromium, SERIES) as view:
+        page = view.page
         page.goto(address + path)
         page.get_by_label("Name of the guest").fill(LONG)
         page.get_by_label("E-mail address").fill("tuli@guest.example")
         page.get_by_label("By my name at the gate").check()
         page.get_by_role("button", name="Claim my tickets").click()
-        eyes.look("will-call")
+        view.check("will-call")
 
 
 def test_expired_links(client: Client, address: str, chromium: Browser) -> None:
     owner, block, _ = a_block(client, 1)
     path = open_link(owner, block)
-    with seen(chromium, SERIES) as eyes:
-        page = eyes.page
+    with open_view(chromium, SERIES) as view:
+        page = view.page
         page.goto(address + path)
         page.get_by_label("Name of the guest").fill("Frieda")
         page.get_by_label("E-mail address").fill("frieda@guest.example")
         page.get_by_role("button", name="Claim my ticket").click()
         page.context.clear_cookies()
         page.goto(address + path)
-        eyes.look("sold-out")
+        view.check("sold-out")
         data(owner.post(f"{block}/open-link", {"rotate": True}))
         page.goto(address + path)
-        eyes.look("ended")
+        view.check("ended")
         page.goto(f"{address}/claim/nonsense")
-        eyes.look("unknown")
+        view.check("unknown")
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_handing_out(client: Client, address: str, chromium: Browser, scripts: bool) -> None:
     owner, block, _ = a_block(client, 2, holder={"organisation": "Bank Windhoek"})
-    with seen(chromium, "handing-out", scripts=scripts) as eyes:
-        page = eyes.page
+    with open_view(chromium, "handing-out", scripts=scripts) as view:
+        page = view.page
         page.goto(address + allocator_link(owner, block))
-        eyes.look("empty")
+        view.check("empty")
         page.get_by_role("button", name="Hand out a ticket").click()
-        eyes.look("wrong")
+        view.check("wrong")
         for name, email in (("Frieda Amupolo", "frieda@guest.example"), (LONG, "tuli@guest.example")):
             page.get_by_label("Name of the guest").fill(name)
             page.get_by_label("E-mail address of the guest").fill(email)
             page.get_by_role("button", name="Hand out a ticket").click()
-            eyes.look(f"after-{email[:4]}")
+            view.check(f"after-{email[:4]}")
         page.get_by_role("link", name="Frieda Amupolo").click()
-        eyes.look("slot")
+        view.check("slot")
         page.get_by_label("Name of the guest").fill("")
         page.get_by_role("button", name="Change the guest").click()
-        eyes.look("slot-wrong")
+        view.check("slot-wrong")
         page.get_by_role("button", name="Take the ticket back").click()
-        eyes.look("taken-back")
+        view.check("taken-back")

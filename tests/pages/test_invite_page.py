@@ -12,7 +12,7 @@ from tests.factories.accounts import create_account, create_signed_in_client, li
 from tests.factories.events import create_event
 from tests.factories.merchants import answer_invitation, create_merchant_account, invite_merchants
 from tests.http import Client, data
-from tests.pages.browser import seen
+from tests.pages.browser import open_view
 from tests.pages.pages import Visitor
 
 SERIES = "merchant-invite"
@@ -106,26 +106,26 @@ def test_how_it_looks(owner: Client, client: Client, address: str, chromium: Bro
     made = create_event(owner, name="Desert week-end of crafts, food and long conversations")
     invite = invite_merchants(owner, made["id"], who, **TERMS)["invited"][0]["inviteId"]
     own = f"/merchant-invite/{build_slug(invite, INVITE_KIND)}"
-    with seen(chromium, SERIES, scripts=scripts) as eyes:
-        eyes.page.goto(address + path)
-        eyes.look("open")
-        eyes.page.goto(address + own)
-        eyes.look("own")
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        view.page.goto(address + path)
+        view.check("open")
+        view.page.goto(address + own)
+        view.check("own")
         answer_invitation(create_signed_in_client(client, who), invite)
-        eyes.page.reload()
-        eyes.look("accepted")
+        view.page.reload()
+        view.check("accepted")
         later("UPDATE invite_link SET expires_at = now()")
-        eyes.page.goto(address + path)
-        eyes.look("expired")
-        eyes.page.goto(address + path + "x")
-        eyes.look("unknown")
+        view.page.goto(address + path)
+        view.check("expired")
+        view.page.goto(address + path + "x")
+        view.check("unknown")
 
 
 def test_a_keyboard_reaches_every_link(owner: Client, address: str, chromium: Browser) -> None:
-    with seen(chromium, SERIES) as eyes:
-        eyes.page.goto(address + link_of(owner))
+    with open_view(chromium, SERIES) as view:
+        view.page.goto(address + link_of(owner))
         order = []
         for _ in range(4):
-            eyes.page.keyboard.press("Tab")
-            order.append(eyes.focused)
+            view.page.keyboard.press("Tab")
+            order.append(view.focused_element)
         assert order == ["Skip to the content", "Event Commerce", "Choose a new one", "office@lights.example"]

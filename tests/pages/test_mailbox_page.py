@@ -8,7 +8,7 @@ from flask import Flask
 from playwright.sync_api import Browser
 
 from app.clients import dev_mailbox
-from tests.pages.browser import seen
+from tests.pages.browser import open_view
 
 SERIES = "mailbox"
 
@@ -26,12 +26,12 @@ def sent(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_how_it_looks(address: str, chromium: Browser) -> None:
-    with seen(chromium, SERIES) as eyes:
-        eyes.page.goto(f"{address}/dev/mail")
-        eyes.look("all")
-        eyes.page.get_by_role("link", name="Push", exact=True).click()
-        eyes.look("push")
-        eyes.page.get_by_role("link", name="Gates open").click()
-        eyes.look("message")
-        eyes.page.goto(f"{address}/dev/mail?channel=sms&to=nobody")
-        eyes.look("none")
+    with open_view(chromium, SERIES) as view:
+        view.page.goto(f"{address}/dev/mail")
+        view.check("all")
+        view.page.get_by_role("link", name="Push", exact=True).click()
+        view.check("push")
+        view.page.get_by_role("link", name="Gates open").click()
+        view.check("message")
+        view.page.goto(f"{address}/dev/mail?channel=sms&to=nobody")
+        view.check("none")

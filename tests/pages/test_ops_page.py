@@ -17,7 +17,7 @@ from app.web.operations_page import queries
 from app.web.operations_page.links import LINK_SECONDS, build_link, encode_token
 from tests.counting import count_statements
 from tests.factories.outbox import add_job
-from tests.pages.browser import seen
+from tests.pages.browser import open_view
 from tests.pages.pages import Visitor
 
 SERIES = "ops"
@@ -143,9 +143,9 @@ def test_the_command_prints_a_link_that_opens_the_page(app: Flask, visitor: Visi
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_how_it_looks(trouble: None, path: str, address: str, chromium: Browser, scripts: bool) -> None:
-    with seen(chromium, SERIES, scripts=scripts) as eyes:
-        eyes.page.goto(address + path)
-        eyes.look("trouble")
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        view.page.goto(address + path)
+        view.check("trouble")
 
 
 def test_how_it_looks_when_all_is_quiet_and_when_the_link_is_dead(
@@ -153,8 +153,8 @@ def test_how_it_looks_when_all_is_quiet_and_when_the_link_is_dead(
 ) -> None:
     heartbeat.record_heartbeat(heartbeat.RELAY)
     heartbeat.record_heartbeat(heartbeat.worker_name())
-    with seen(chromium, SERIES) as eyes:
-        eyes.page.goto(address + path)
-        eyes.look("quiet")
-        eyes.page.goto(f"{address}/ops/{encode_token(1)}")
-        eyes.look("dead")
+    with open_view(chromium, SERIES) as view:
+        view.page.goto(address + path)
+        view.check("quiet")
+        view.page.goto(f"{address}/ops/{encode_token(1)}")
+        view.check("dead")

@@ -12,7 +12,7 @@ from app.subscriptions.unsubscribe_links import ONE_CLICK_BODY
 from tests.counting import count_statements
 from tests.factories.accounts import create_account
 from tests.factories.subscriptions import build_unsubscribe_path, list_unsubscriptions
-from tests.pages.browser import seen
+from tests.pages.browser import open_view
 from tests.pages.pages import Visitor
 from tests.races import run_concurrently
 
@@ -173,31 +173,31 @@ def test_each_takes_one_statement(lights: str, app: Flask) -> None:
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
 def test_how_it_looks(lights: str, address: str, chromium: Browser, scripts: bool) -> None:
-    with seen(chromium, SERIES, scripts=scripts) as eyes:
-        eyes.page.goto(address + build_unsubscribe_path(EMAIL, lights))
-        eyes.look("fresh")
-        eyes.page.get_by_role("button", name="Stop these messages").click()
-        eyes.look("done")
-        eyes.page.get_by_role("button", name="Stop messages of all organisers").click()
-        eyes.look("done-all")
-        eyes.page.get_by_role("button", name="Get messages again").click()
-        assert eyes.page.get_by_role("button", name="Stop these messages").is_visible()
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        view.page.goto(address + build_unsubscribe_path(EMAIL, lights))
+        view.check("fresh")
+        view.page.get_by_role("button", name="Stop these messages").click()
+        view.check("done")
+        view.page.get_by_role("button", name="Stop messages of all organisers").click()
+        view.check("done-all")
+        view.page.get_by_role("button", name="Get messages again").click()
+        assert view.page.get_by_role("button", name="Stop these messages").is_visible()
         long = create_account("organiser", name="Gesellschaft-der-Freunde-der-Wüste-und-ihrer-Nachtmärkte مهرجان").id
-        eyes.page.goto(address + build_unsubscribe_path("x" * 60 + "@guest.example", long))
-        eyes.look("long")
-        eyes.page.goto(address + build_unsubscribe_path(EMAIL, None))
-        eyes.look("all")
-        eyes.page.goto(address + build_unsubscribe_path(EMAIL, lights) + "x")
-        eyes.look("unknown")
+        view.page.goto(address + build_unsubscribe_path("x" * 60 + "@guest.example", long))
+        view.check("long")
+        view.page.goto(address + build_unsubscribe_path(EMAIL, None))
+        view.check("all")
+        view.page.goto(address + build_unsubscribe_path(EMAIL, lights) + "x")
+        view.check("unknown")
 
 
 def test_a_keyboard_finds_the_buttons(lights: str, address: str, chromium: Browser) -> None:
-    with seen(chromium, SERIES) as eyes:
-        eyes.page.goto(address + build_unsubscribe_path(EMAIL, lights))
+    with open_view(chromium, SERIES) as view:
+        view.page.goto(address + build_unsubscribe_path(EMAIL, lights))
         order = []
         for _ in range(5):
-            eyes.page.keyboard.press("Tab")
-            order.append(eyes.focused)
+            view.page.keyboard.press("Tab")
+            order.append(view.focused_element)
         assert order == [
             "Skip to the content",
             "Event Commerce",

@@ -47,9 +47,9 @@ def dump_table(table: str) -> str:
 
 def create_festival(client: Client) -> CampaignEvent:
     """An event with sold tickets, a block with guests, a campaign that was sent, and an invitation."""
-    crowd = CampaignEvent(client, name="Lights")
-    crowd.sold("canary1@example.com", "canary2@example.com", names=("Canary One", None))
-    first = Block(crowd.owner, crowd.event, {"id": "", "ticketTypeId": crowd.type})
+    campaign_event = CampaignEvent(client, name="Lights")
+    campaign_event.sold("canary1@example.com", "canary2@example.com", names=("Canary One", None))
+    first = Block(campaign_event.owner, campaign_event.event, {"id": "", "ticketTypeId": campaign_event.type})
     block = create_another_block(first, holder={"name": "canary holder", "email": "canary@example.com"}, notes="canary")
     slots = [
         data(claim_slot(client, code, name="Canary Guest", email="canary3@example.com"))["slotId"]
@@ -57,39 +57,39 @@ def create_festival(client: Client) -> CampaignEvent:
     ]
     block.admit(slots[0], nonce="n")
     block.invite("canary4@example.com")
-    crowd.finished(crowd.send())
+    campaign_event.finished(campaign_event.send())
     data(
-        crowd.owner.post(
-            f"/api/events/{crowd.event['id']}/merchant-invite",
+        campaign_event.owner.post(
+            f"/api/events/{campaign_event.event['id']}/merchant-invite",
             {"email": "canary5@example.com", "businessName": "canary"},
         ),
         201,
     )
-    return crowd
+    return campaign_event
 
 
-def load_statistics(crowd: CampaignEvent) -> dict[str, Any]:
-    event_path = f"/api/events/{crowd.event['id']}"
-    campaigns = data(crowd.owner.get(f"{crowd.path}/campaigns"))
-    return {"stats": data(crowd.owner.get(f"{event_path}/ticket-stats")), "campaigns": campaigns}
+def load_statistics(campaign_event: CampaignEvent) -> dict[str, Any]:
+    event_path = f"/api/events/{campaign_event.event['id']}"
+    campaigns = data(campaign_event.owner.get(f"{campaign_event.path}/campaigns"))
+    return {"stats": data(campaign_event.owner.get(f"{event_path}/ticket-stats")), "campaigns": campaigns}
 
 
 def test_guests_are_erased_and_statistics_stay(app: Flask, client: Client) -> None:
-    crowd = create_festival(client)
+    campaign_event = create_festival(client)
     run_jobs()
-    end_event(crowd.event["id"], 401)
+    end_event(campaign_event.event["id"], 401)
     assert all(CANARY in dump_table(table).lower() for table in TABLES)
-    before, slot_events = load_statistics(crowd), dump_table("allocation_slot_event")
+    before, slot_events = load_statistics(campaign_event), dump_table("allocation_slot_event")
     erase()
     assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
-    assert load_statistics(crowd) == before and dump_table("allocation_slot_event") == slot_events
+    assert load_statistics(campaign_event) == before and dump_table("allocation_slot_event") == slot_events
     assert_books_agree()
     assert all(target.count_rows(400) == 0 for target in guest_data.ERASURE_TARGETS)
 
 
 def test_second_erasure_changes_nothing(app: Flask, client: Client) -> None:
-    crowd = create_festival(client)
-    end_event(crowd.event["id"], 401)
+    campaign_event = create_festival(client)
+    end_event(campaign_event.event["id"], 401)
     erase()
     before = [dump_table(table) for table in TABLES]
     erase()
@@ -97,23 +97,23 @@ def test_second_erasure_changes_nothing(app: Flask, client: Client) -> None:
 
 
 def test_guests_stay_until_the_retention_time(app: Flask, client: Client) -> None:
-    crowd = create_festival(client)
-    end_event(crowd.event["id"], 399)
+    campaign_event = create_festival(client)
+    end_event(campaign_event.event["id"], 399)
     erase()
     assert all(CANARY in dump_table(table).lower() for table in TABLES)
 
 
 def test_retention_of_zero_days_keeps_guests(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(app.extensions, "settings", replace(app.extensions["settings"], GUEST_RETENTION_DAYS=0))
-    crowd = create_festival(client)
-    end_event(crowd.event["id"], 4000)
+    campaign_event = create_festival(client)
+    end_event(campaign_event.event["id"], 4000)
     erase()
     assert all(CANARY in dump_table(table).lower() for table in TABLES)
 
 
 def test_interrupted_run_is_continued(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    crowd = create_festival(client)
-    end_event(crowd.event["id"], 401)
+    campaign_event = create_festival(client)
+    end_event(campaign_event.event["id"], 401)
     erase_batch, calls = guest_data.ErasureTarget.erase_batch, iter(range(99))
 
     def fail_fourth_batch(self: guest_data.ErasureTarget, *arguments: Any, **options: Any) -> int:
@@ -132,9 +132,9 @@ def test_interrupted_run_is_continued(app: Flask, client: Client, monkeypatch: p
 
 
 def test_concurrent_runs_erase_once(app: Flask, client: Client) -> None:
-    crowd = create_festival(client)
-    end_event(crowd.event["id"], 401)
-    before = load_statistics(crowd)
+    campaign_event = create_festival(client)
+    end_event(campaign_event.event["id"], 401)
+    before = load_statistics(campaign_event)
     with transaction():
         enqueue("retention.erase")
         enqueue("retention.erase")
@@ -146,13 +146,13 @@ def test_concurrent_runs_erase_once(app: Flask, client: Client) -> None:
     run_concurrently(2, work)
     run_jobs()
     assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
-    assert load_statistics(crowd) == before
+    assert load_statistics(campaign_event) == before
     assert_books_agree()
 
 
 def test_dry_run_counts_and_erases_nothing(app: Flask, client: Client) -> None:
-    crowd = create_festival(client)
-    end_event(crowd.event["id"], 401)
+    campaign_event = create_festival(client)
+    end_event(campaign_event.event["id"], 401)
     before = [dump_table(table) for table in TABLES]
     result = app.test_cli_runner().invoke(args=["retention", "run", "--dry-run"])
     assert result.exit_code == 0, result.output
@@ -162,8 +162,8 @@ def test_dry_run_counts_and_erases_nothing(app: Flask, client: Client) -> None:
 
 
 def test_command_queues_the_jobs(app: Flask, client: Client) -> None:
-    crowd = create_festival(client)
-    end_event(crowd.event["id"], 401)
+    campaign_event = create_festival(client)
+    end_event(campaign_event.event["id"], 401)
     assert app.test_cli_runner().invoke(args=["retention", "run"]).exit_code == 0
     run_jobs()
     assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
