@@ -1,5 +1,6 @@
 """The OpenAPI document. Each route is described from the arguments of its declaration."""
 
+import inspect
 from collections.abc import Sequence
 from functools import cache
 from threading import RLock
@@ -19,6 +20,7 @@ from app.web import confirmation, errors
 from app.web.access import Access
 from app.web.envelope import dump_json
 from app.web.fields import Nested
+from app.web.openapi_descriptions import RESPONSE_HEADERS, describe_access, describe_field, list_header_references
 from app.web.openapi_examples import build_error_example, build_example, build_success_example
 from app.web.operation import Operation
 from app.web.schema import Empty, Schema, to_camel_case
@@ -39,6 +41,7 @@ class ErrorResponse(TypedDict):
     """The documentation of the errors of one status."""
 
     description: str
+    headers: dict[str, dict[str, str]]
     content: dict[str, ErrorMediaType]
 
 
@@ -140,6 +143,8 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
     @spec.setter
     def spec(self, spec: APISpec) -> None:
         self._spec = spec
+        if spec:  # flask-smorest sets None before it creates one
+            self.ma_plugin.converter.add_attribute_function(describe_field)
 
     def _register_pagination_header(self) -> None:
         """No header: the pagination is in the body."""
@@ -157,6 +162,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 
 def create_api(app: Flask) -> Api:
     """Return the API of the application, with examples of all errors."""
+    base_url = app.extensions["settings"].PUBLIC_BASE_URL
     app.config.update(
         API_TITLE="Event commerce",
         API_VERSION=__version__,
@@ -168,10 +174,16 @@ def create_api(app: Flask) -> Api:
                 "description": "Back office and public API of festivals. Every JSON response is an envelope; "
                 "every error has a stable code.",
                 "license": {"name": "MIT", "identifier": "MIT"},
+                "contact": {"name": "The operator of this service", "url": base_url},
             },
-            "servers": [{"url": app.extensions["settings"].PUBLIC_BASE_URL}],
+            "servers": [{"url": base_url}],
+            "externalDocs": {"description": "Quick start, conventions and errors", "url": f"{base_url}/docs"},
             "components": {
-                "securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}}
+                "securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+                "headers": {
+                    name: {"schema": {"type": type}, "description": description}
+                    for name, (type, description) in RESPONSE_HEADERS.items()
+                },
             },
         },
     )
@@ -223,15 +235,17 @@ def describe_operation(handler: View, operation: Operation) -> None:
         "operationId": to_camel_case(handler.__name__),
         "responses": responses,
     }
+    success: JsonObject = {"headers": list_header_references(_list_success_headers(operation))}
     if operation.content_type is None:
-        example = build_success_example(operation.response_schema)
-        responses[operation.status] = {"content": {"application/json": {"example": example}}}
+        success["content"] = {"application/json": {"example": build_success_example(operation.response_schema)}}
+    responses[operation.status] = success
     if operation.uploads:
         doc["requestBody"] = UPLOAD_REQUEST_BODY
     if operation.has_etag and operation.method == "GET":
         responses[304] = {"description": "Not modified: the client has the current version."}
     info = handler.__dict__["_apidoc"]
     info["manual_doc"] = doc
+    doc["description"] = "\n\n".join(filter(None, (_read_details(handler), describe_access(operation.access))))
     info["arguments"]["parameters"] = [*info["arguments"]["parameters"], *_list_parameters(operation)]
     for schema, location in operation.request_schemas:
         if location == "json":
@@ -289,6 +303,7 @@ def _build_error_responses(error_classes: Sequence[type[AppError]]) -> dict[int,
             error.status,
             {
                 "description": "",
+                "headers": list_header_references(_list_error_headers(error.status)),
                 "content": {
                     "application/json": {
                         "schema": {"$ref": "#/components/schemas/ErrorEnvelope"},
@@ -301,3 +316,21 @@ def _build_error_responses(error_classes: Sequence[type[AppError]]) -> dict[int,
         example = {"$ref": f"#/components/examples/{error.code}"}
         response["content"]["application/json"]["examples"][error.code] = example
     return responses
+
+
+def _list_error_headers(status: int) -> list[str]:
+    return ["X-Request-Id", *(["Retry-After"] if status in (429, 503) else [])]
+
+
+def _list_success_headers(operation: Operation) -> list[str]:
+    return [
+        "X-Request-Id",
+        *(["ETag"] if operation.has_etag else []),
+        *(["Idempotent-Replayed"] if operation.idempotent else []),
+        *(["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] if operation.limit else []),
+    ]
+
+
+def _read_details(handler: View) -> str:
+    """Return the docstring without its first paragraph, which is the summary."""
+    return inspect.cleandoc(handler.__doc__ or "").partition("\n\n")[2]
