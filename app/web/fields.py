@@ -252,11 +252,14 @@ class Choice(Text):
         super().__init__(validate=[OneOf(choices)], **kwargs)
 
 
+EXAMPLE_START, EXAMPLE_END = "2030-06-04T18:00:00+02:00", "2030-06-06T23:00:00+02:00"
+
+
 class TimeField(BaseField):
     """A time of RFC 3339 with any offset, or a date. A time without an offset stays naive: the caller adds the zone."""
 
     def __init__(self, **kwargs: Unpack[FieldOptions]) -> None:
-        kwargs["metadata"] = {"type": "string", "example": "2026-12-04T18:00:00+02:00", **kwargs.get("metadata", {})}
+        kwargs["metadata"] = {"type": "string", "example": EXAMPLE_START, **kwargs.get("metadata", {})}
         super().__init__(**kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> datetime:
@@ -278,6 +281,10 @@ class TimeField(BaseField):
 
 class EndTimeField(TimeField):
     """The time of an end: a date alone means the last second of that day."""
+
+    def __init__(self, **kwargs: Unpack[FieldOptions]) -> None:
+        kwargs["metadata"] = {"example": EXAMPLE_END, **kwargs.get("metadata", {})}
+        super().__init__(**kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> datetime:
         time = super()._deserialize(value, attr, data, **kwargs)

@@ -10,7 +10,9 @@ import flask_smorest
 import marshmallow
 from apispec import APISpec
 from flask import Flask, Response
+from flask_smorest.spec.plugins import FlaskPlugin
 from marshmallow import fields
+from werkzeug.routing import Rule
 
 from app.accounts.errors import ConfirmationRequired, CurrentPasswordWrong, EmailNotVerified
 from app.core import errors as kinds
@@ -20,7 +22,13 @@ from app.web import confirmation, errors
 from app.web.access import Access
 from app.web.envelope import dump_json
 from app.web.fields import Nested
-from app.web.openapi_descriptions import RESPONSE_HEADERS, describe_access, describe_field, list_header_references
+from app.web.openapi_descriptions import (
+    PATH_PARAMETERS,
+    RESPONSE_HEADERS,
+    describe_access,
+    describe_field,
+    list_header_references,
+)
 from app.web.openapi_examples import build_error_example, build_example, build_success_example
 from app.web.operation import Operation
 from app.web.schema import Empty, Schema, to_camel_case
@@ -110,6 +118,19 @@ class ErrorEnvelope(Schema):
     data = fields.Dict(required=True)
 
 
+class DescribedPaths(FlaskPlugin):  # type: ignore[misc]
+    """Adds the descriptions of path parameters."""
+
+    def rule_to_params(self, rule: Rule) -> list[JsonObject]:
+        """Return the path parameters of a rule."""
+        return [
+            {**parameter, "description": PATH_PARAMETERS[parameter["name"]]}
+            if parameter["name"] in PATH_PARAMETERS
+            else parameter
+            for parameter in super().rule_to_params(rule)
+        ]
+
+
 class Api(flask_smorest.Api):  # type: ignore[misc]
     """The API. app/web/error_handlers.py handles its errors, and each route documents its own statuses."""
 
@@ -120,7 +141,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         self._pending_blueprints: list[flask_smorest.Blueprint] = []
         self._lock = RLock()
         self._document: bytes | None = None
-        super().__init__(app)
+        super().__init__(app, spec_kwargs={"flask_plugin": DescribedPaths()})
 
     def register_blueprint(self, blueprint: flask_smorest.Blueprint) -> None:
         """Register the routes; `spec` describes them on first access.
@@ -239,6 +260,8 @@ def describe_operation(handler: View, operation: Operation) -> None:
     if operation.content_type is None:
         success["content"] = {"application/json": {"example": build_success_example(operation.response_schema)}}
     responses[operation.status] = success
+    if operation.uploads or operation.may_return_202:
+        responses[202] = {"headers": success["headers"]}
     if operation.uploads:
         doc["requestBody"] = UPLOAD_REQUEST_BODY
     if operation.has_etag and operation.method == "GET":

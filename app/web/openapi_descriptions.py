@@ -483,6 +483,24 @@ PARAMETERS: dict[str, str] = {
 }
 """Query parameters that are not a property to filter by."""
 
+PATH_PARAMETERS: dict[str, str] = {
+    "applicationId": "Id of the application.",
+    "blockId": "Id of the allocation block.",
+    "campaignId": "Id of the campaign.",
+    "crewMemberId": "Id of the crew member.",
+    "eventId": "Id of the event.",
+    "id": "Id of the object that the path names: an event, or a payout.",
+    "inviteId": "Id of the invitation.",
+    "itemId": "Id of the stock item.",
+    "name": "Name of the file.",
+    "orderId": "Id of the purchase order.",
+    "packId": "Id of the ticket pack.",
+    "provider": "Sign-in provider: `apple` or `google`.",
+    "slotId": "Id of the place.",
+    "slug": "Last part of the invitation link.",
+    "token": "Last part of the mailed link.",
+}
+
 RESPONSE_HEADERS: dict[str, tuple[str, str]] = {
     "X-Request-Id": ("string", "Id of the request, also in the logs."),
     "ETag": ("string", "Version of the response; send it as `If-None-Match` or `If-Match`."),

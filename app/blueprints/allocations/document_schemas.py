@@ -35,7 +35,7 @@ class InvoiceData(Schema):
 
 
 class PackBody(Schema):
-    count = WholeNumber(required=True, min=1, max=5000, metadata={"example": 50})
+    count = WholeNumber(required=True, min=1, max=5000, metadata={"example": 10})
 
 
 class PackData(Schema):

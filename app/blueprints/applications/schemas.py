@@ -61,7 +61,7 @@ class ApplicationBody(Schema):
     destination = Choice("payrail", "bank", required=True)
     mode = Choice("now", "schedule", required=True)
     scheduled_for = BoundedTimeField(
-        min=8, max=40, metadata={"description": "with the mode schedule: when, within 90 days"}
+        min=8, max=40, metadata={"rare": True, "description": "with the mode schedule: when, within 90 days"}
     )
     payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the number of the wallet that pays"})
     idempotency_key = Secret(min=8, max=80, metadata={"rare": True, "description": "the same as Idempotency-Key"})

@@ -25,7 +25,8 @@ from app.web.text_fields import Name
 ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 CODE_METADATA = {"example": "402913"}
 OCCURRED_AT_METADATA = {
-    "description": "up to 12 hours ago, for a device that had no network; without an offset, in the event's time zone"
+    "rare": True,
+    "description": "up to 12 hours ago, for a device that had no network; without an offset, in the event's time zone",
 }
 MAX_CREW_SIZE = 500
 
@@ -41,13 +42,13 @@ class Pin(Secret):
 
 
 class CrewEntry(Schema):
-    id = Text(min=1, max=24, allow_none=True, metadata=ID_METADATA)
+    id = Text(min=1, max=24, allow_none=True, metadata={**ID_METADATA, "rare": True})
     name = Name(required=True, min=1, max=120, metadata={"example": "Selma Nangolo"})
     phone = Phone(allow_none=True)
     email = Email(allow_none=True)
     role = Text(max=80, allow_none=True, metadata={"example": "till"})
     pin = Pin(allow_none=True, metadata={"example": "4029", "description": "a shift code of one's own choice"})
-    rotate_code = Boolean(metadata={"description": "true gives a new shift code"})
+    rotate_code = Boolean(metadata={"rare": True, "description": "true gives a new shift code"})
 
 
 class CrewBody(RequiredFieldsSchema):
@@ -59,7 +60,7 @@ class CrewBody(RequiredFieldsSchema):
 class VerifyBody(RequiredFieldsSchema):
     required_names = ("code",)
 
-    crew_member_id = Text(min=1, max=24, allow_none=True, metadata=ID_METADATA)
+    crew_member_id = Text(min=1, max=24, allow_none=True, metadata={**ID_METADATA, "rare": True})
     code = Secret(max=20, metadata=CODE_METADATA)
     occurred_at = TimeField(allow_none=True, metadata=OCCURRED_AT_METADATA)
 
@@ -67,7 +68,7 @@ class VerifyBody(RequiredFieldsSchema):
 class CheckoutBody(Schema):
     status = Choice(*STATUSES, required=True)
     crew_member_id = Text(
-        min=1, max=24, allow_none=True, metadata={**ID_METADATA, "description": "else everybody at work"}
+        min=1, max=24, allow_none=True, metadata={"rare": True, **ID_METADATA, "description": "else everybody at work"}
     )
     occurred_at = TimeField(allow_none=True, metadata=OCCURRED_AT_METADATA)
 

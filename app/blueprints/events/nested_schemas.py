@@ -95,9 +95,11 @@ class Phase(Schema):
 
 class TicketTypeShape(Schema):
     id = Text(
-        min=24, max=24, metadata={"description": "the ticket type to change; without it, the type with the same name"}
+        min=24,
+        max=24,
+        metadata={"rare": True, "description": "the ticket type to change; without it, the type with the same name"},
     )
-    name = Name(required=True, min=1, max=120, metadata={"example": "Day ticket Saturday"})
+    name = Name(required=True, min=1, max=120, metadata={"example": "Weekend pass"})
     description = Text(max=1000, allow_none=True)
     price_minor = WholeNumber(required=True, min=0, max=MAX_MINOR, metadata={"example": 45000})
     quantity = WholeNumber(required=True, min=0, max=MAX_TICKETS, metadata={"example": 2000})

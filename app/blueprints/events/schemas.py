@@ -43,8 +43,8 @@ from app.web.schema import Schema, to_camel_case
 from app.web.text_fields import Name
 
 ALIASES = {"startsAt": "startDate", "endsAt": "endDate"}
-START = {"description": "the same as startsAt", "example": "2026-12-04T18:00:00"}
-END = {"description": "the same as endsAt", "example": "2026-12-06T23:00:00"}
+START = {"description": "the same as startsAt"}
+END = {"description": "the same as endsAt"}
 
 
 class EventFields(Schema):
@@ -60,11 +60,11 @@ class EventFields(Schema):
     latitude = Number(min=-90, max=90, allow_none=True, metadata={"example": -22.5609})
     longitude = Number(min=-180, max=180, allow_none=True, metadata={"example": 17.0658})
     timezone = PlaceZone()
-    starts_at = TimeField(metadata={"rare": True, "example": "2026-12-04T18:00:00"})
-    ends_at = EndTimeField(metadata={"rare": True, "example": "2026-12-06T23:00:00"})
+    starts_at = TimeField(metadata={"rare": True})
+    ends_at = EndTimeField(metadata={"rare": True})
     start_date = TimeField(metadata=START)
     end_date = EndTimeField(metadata=END)
-    sales_end_at = EndTimeField(allow_none=True, metadata={"example": "2026-12-06T18:00:00"})
+    sales_end_at = EndTimeField(allow_none=True)
     visibility = Choice(*VISIBILITIES)
     publish_at = TimeField(allow_none=True, metadata={"rare": True, "description": "publishes a draft at that time"})
     capacity = WholeNumber(min=0, max=100 * MAX_TICKETS, allow_none=True, metadata={"example": 5000})

@@ -73,7 +73,8 @@ class AdjustBody(Schema):
     note = Text(max=600, allow_none=True)
     reference = Text(max=120, allow_none=True, metadata={"example": "till 3"})
     occurred_at = TimeField(
-        allow_none=True, metadata={"description": "when it happened, if not now; a naive time is the event's"}
+        allow_none=True,
+        metadata={"rare": True, "description": "when it happened, if not now; a naive time is the event's"},
     )
     expected_on_hand = build_quantity_field(
         min=0, allow_none=True, metadata={"rare": True, "description": "409 when on hand is another quantity"}

@@ -21,7 +21,7 @@ from app.web.fields import (
 from app.web.schema import Query, Schema
 
 MAX_AMOUNT_MINOR = 10**12
-AMOUNT_METADATA = {"example": 125000, "description": "NAD cents"}
+AMOUNT_METADATA = {"example": 50000, "description": "NAD cents"}
 SCHEDULE_METADATA = {
     "rare": True,
     "description": "with the mode schedule: when, within 90 days; a naive time is in the merchant's time zone",
