@@ -1,4 +1,4 @@
-"""The faces of the domains."""
+"""Routes and pages."""
 
 from flask import Flask
 
@@ -29,30 +29,30 @@ from app.web import openapi
 
 
 def register_blueprints(app: Flask, settings: Settings) -> None:
-    """Serves every blueprint, and the document that describes them."""
+    """Register the blueprints in the order in which the API documentation shows them."""
     api = openapi.create_api(app)
     for blueprint in (
         accounts,
-        activation,
-        allocation_documents,
-        gate,
-        allocation_links,
-        allocations,
-        applications,
-        campaigns,
-        crew,
-        diagnostics,
-        events,
-        health,
-        inventory,
-        invitations,
-        media,
-        merchants,
-        metrics,
-        payouts,
-        payrail,
         public_events,
+        events,
+        media,
+        invitations,
+        applications,
+        activation,
+        merchants,
+        crew,
+        payouts,
+        allocations,
+        allocation_documents,
+        allocation_links,
+        gate,
+        inventory,
+        campaigns,
         subscriptions,
+        diagnostics,
+        payrail,
+        health,
+        metrics,
     ):
         api.register_blueprint(blueprint)
     pages.register(app, settings)

@@ -53,6 +53,8 @@ class ErrorResponse(TypedDict):
     content: dict[str, ErrorMediaType]
 
 
+API_KEY = "api"
+"""The key of the Api in `app.extensions`."""
 BEARER_SECURITY: list[dict[str, list[str]]] = [{"bearerAuth": []}]
 IDEMPOTENCY_HEADER: JsonObject = {
     "in": "header",
@@ -173,11 +175,16 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
     def _register_error_handlers(self) -> None:
         """No handlers: app/web/error_handlers.py registers one for all exceptions."""
 
+    def load_document(self) -> JsonObject:
+        """Return the document as JSON values."""
+        with self._lock:
+            return dict(self.spec.to_dict())
+
     def _openapi_json(self) -> Response:
         """Return the document. It is built once per process, because it changes only with the code."""
         with self._lock:
             if self._document is None:
-                self._document = dump_json(self.spec.to_dict())
+                self._document = dump_json(self.load_document())
         return Response(self._document, mimetype="application/json")
 
 
@@ -208,7 +215,7 @@ def create_api(app: Flask) -> Api:
             },
         },
     )
-    api = Api(app)
+    api = app.extensions[API_KEY] = Api(app)
     for error in AppError.catalogue.values():
         api.spec.components.example(error.code, {"value": build_error_example(error)})
     return api

@@ -22,7 +22,7 @@ from app.blueprints.pages import (
     tracked_links,
     unsubscribe,
 )
-from app.blueprints.pages.rendering import render_error
+from app.blueprints.pages.rendering import mark_code_spans, render_error
 from app.config import Settings
 from app.web.error_handlers import ERROR_PAGE_KEY
 
@@ -45,6 +45,7 @@ def register(app: Flask, settings: Settings) -> None:
     """Register the pages of this environment."""
     csrf.init_app(app, settings)
     app.extensions[ERROR_PAGE_KEY] = render_error
+    app.add_template_filter(mark_code_spans, "code_spans")
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)

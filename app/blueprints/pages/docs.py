@@ -1,34 +1,32 @@
-"""The API documentation: Swagger UI, served from its Python package."""
+"""The documentation of the API: a quick start, the operations by subject, and the errors."""
 
-from importlib.resources import files
+from flask import Response, current_app
 
-from flask import Blueprint, Response, make_response, render_template, send_from_directory
+from app.blueprints.pages.api_reference import load_groups
+from app.blueprints.pages.rendering import Pages, render_page
+from app.core.errors import AppError, NotFound
 
-from app.core.errors import NotFound
-
-blueprint = Blueprint("docs", __name__)
-
-ASSETS = frozenset({"swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"})
-ASSET_SECONDS = 24 * 60 * 60
-# Swagger UI styles itself through style attributes; scripts stay restricted to files.
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_FOLDER = str(files("flask_swagger_ui") / "dist")
+blueprint = Pages("docs", __name__, url_prefix="/docs")
 
 
-@blueprint.get("/docs")
-def docs() -> Response:
-    """The documentation page. Without JavaScript it links to the OpenAPI document."""
-    response = make_response(render_template("pages/docs.html"))
-    response.headers["Content-Security-Policy"] = POLICY
-    return response
+@blueprint.get("")
+def start() -> Response:
+    """Show a quick start, the conventions, and the subjects with their operations."""
+    base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
+    return render_page("pages/docs.html", groups=load_groups().values(), base_url=base_url)
 
 
-@blueprint.get("/docs/assets/<name>")
-def asset(name: str) -> Response:
-    """One of the files in ASSETS. Raises NotFound for any other name."""
-    if name not in ASSETS:
+@blueprint.get("/operations/<tag>")
+def show_group(tag: str) -> Response:
+    """Show the operations of a subject. Raises NotFound for an unknown one."""
+    groups = load_groups()
+    if tag not in groups:
         raise NotFound()
-    return send_from_directory(_FOLDER, name, max_age=ASSET_SECONDS)
+    return render_page("pages/docs_operations.html", group=groups[tag])
+
+
+@blueprint.get("/errors")
+def list_errors() -> Response:
+    """Show every error with its code and message."""
+    errors = sorted(AppError.catalogue.values(), key=lambda error: error.number)
+    return render_page("pages/docs_errors.html", errors=errors)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from flask import Blueprint, Response, make_response, render_template, request
+from markupsafe import Markup, escape
 
 from app.blueprints.pages import csrf
 from app.blueprints.pages.error_messages import describe_error
@@ -79,3 +80,11 @@ def _log_rule_instead_of_path() -> None:
     """Log the URL rule of the page instead of its path, because the path may contain a token."""
     if request.url_rule is not None:
         request.environ[ROUTE_KEY] = request.url_rule.rule
+
+
+def mark_code_spans(text: str) -> Markup:
+    """Return `text` as HTML with the parts between backticks as code; a template filter."""
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
+        for number, part in enumerate(text.split("`"))
+    )
