@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from flask import current_app
 from sqlalchemy.orm import aliased
 
-from app.accounts import one_time_codes, passwords
-from app.accounts.account_creation import (
+from app.accounts import authentication, one_time_codes
+from app.accounts.account_lifecycle import (
     Applicant,
     add_role_if_unchanged,
     create_account,
     is_replaceable,
+    retire_account,
 )
 from app.accounts.authentication import check_login_limits, verify_account_password
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
-from app.accounts.notices import build_notice_job
+from app.accounts.outgoing_mail import build_notice_job
 from app.accounts.queries import find_account_by_email, lock_account_by_email, lock_address
-from app.accounts.retirement import retire_account
 from app.applications import links
 from app.applications.links import ResolvedLink
 from app.applications.models import Application
@@ -72,7 +72,7 @@ def build_owner(
         None if resolved_link.application.email else find_account_by_email(owner_email)
     )
     is_production: bool = current_app.extensions["settings"].production
-    passwords.reject_common_password(password, owner_email, name, production=is_production)
+    authentication.reject_common_password(password, owner_email, name, production=is_production)
     if existing_account is not None and _check_existing_password(existing_account, password):
         return Owner(
             _build_applicant(resolved_link, existing_account.email, existing_account.name, ""),
@@ -84,7 +84,9 @@ def build_owner(
     # A link proves the email only if it was mailed and never shown to a decider.
     is_email_proven = owner_email == resolved_link.application.email and not resolved_link.link.shown
     return Owner(
-        _build_applicant(resolved_link, owner_email, name, passwords.hash_password(password)), None, is_email_proven
+        _build_applicant(resolved_link, owner_email, name, authentication.hash_password(password)),
+        None,
+        is_email_proven,
     )
 
 
@@ -95,7 +97,7 @@ def _check_existing_password(existing_account: Account, password: str) -> bool:
     """
     if is_replaceable(existing_account):
         release_connection()
-        return passwords.verify_password(existing_account.password_hash, password)
+        return authentication.verify_password(existing_account.password_hash, password)
     release_connection()
     if not verify_account_password(existing_account, password):
         raise CurrentPasswordWrong(WRONG_PASSWORD_MESSAGE)

@@ -11,12 +11,12 @@ from flask import current_app
 from sqlalchemy import Delete, Update, case, delete, exists, func, null, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import passwords, sessions
+from app.accounts import authentication, sessions
 from app.accounts.authentication import find_own_password_version, verify_own_password
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
 from app.accounts.models import Account, AccountSession, ExternalIdentity, OneTimeCode
-from app.accounts.notices import enqueue_notice
+from app.accounts.outgoing_mail import enqueue_notice
 from app.core.errors import StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -116,11 +116,13 @@ def change_password(*, caller: Caller, current_password: str, new_password: str)
     requests with the current password one succeeds; the other gets CurrentPasswordWrong.
     """
     production = current_app.extensions["settings"].production
-    passwords.reject_common_password(new_password, caller.email, caller.name, production=production, path="newPassword")
+    authentication.reject_common_password(
+        new_password, caller.email, caller.name, production=production, path="newPassword"
+    )
     password_version = find_own_password_version(caller, current_password)
     if password_version is None:
         raise CurrentPasswordWrong()
-    new_hash = passwords.hash_password(new_password)
+    new_hash = authentication.hash_password(new_password)
     with transaction() as session:
         result = session.execute(
             update(Account)

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from pytest_httpserver import HTTPServer
 from sqlalchemy import text
 
-from app.accounts import passwords
+from app.accounts import authentication
 from app.accounts.models import Account
 from app.core.db import db
 from app.core.transaction import transaction
@@ -235,7 +235,7 @@ class AddressOwnership(RuleBasedStateMachine):
         if found.email_verified_at is not None:
             assert self.made_by[found.id] == "owner", "the attacker's account has a verified address"
         other = self.attacker if self.made_by[found.id] == "owner" else self.owner
-        assert not passwords.verify_password(found.password_hash, other.password)
+        assert not authentication.verify_password(found.password_hash, other.password)
         kept = db.session.get(Merchant, found.id)
         details = (
             payout_encryption.decrypt_payout_details(found.id, kept.payout_details) if kept and kept.profile_id else {}
@@ -295,8 +295,8 @@ def google(app: Flask, httpserver: HTTPServer) -> Iterator[IdentityProvider]:
 def test_no_order_of_events_takes_an_address(
     app: Flask, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passwords, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    passwords._get_dummy_hash.cache_clear()
+    monkeypatch.setattr(authentication, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    authentication._get_dummy_hash.cache_clear()
     AddressOwnership.app, AddressOwnership.google = app, google
     run_state_machine_as_test(AddressOwnership, settings=model_settings())
-    passwords._get_dummy_hash.cache_clear()
+    authentication._get_dummy_hash.cache_clear()
