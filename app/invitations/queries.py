@@ -14,9 +14,8 @@ from app.events.models import Event
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
 from app.invitations.link_tokens import INVITE_KIND, parse_slug
 from app.invitations.models import EventInvite, InviteLink, Participation
-from app.invitations.participation import floor_status_sql
+from app.invitations.sql import floor_status_sql, invite_status_sql, link_state_sql, organiser_name_sql
 from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
-from app.invitations.status_sql import invite_status_sql, link_state_sql, organiser_name_sql
 from app.merchants.models import Merchant, MerchantProfile
 
 ListQuery = Select[*tuple[object, ...]]

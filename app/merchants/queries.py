@@ -1,27 +1,34 @@
-"""Reads of a merchant's own account, and conditions on the status of merchants."""
+"""Reads of a merchant's own account and settings, and conditions on the status of merchants."""
 
-from typing import NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict, cast
 
 from sqlalchemy import exists, select
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.caller import Caller
 from app.core.db import db
-from app.merchants import payout_details, payout_encryption
+from app.merchants import payout_details
 from app.merchants.models import Merchant, MerchantProfile
-from app.merchants.settings import MerchantSettings, get_effective_settings
 from app.merchants.states import ACTIVE, CLOSED, PAUSED
 
 OWN_MERCHANT_ROW = Merchant.profile_id == MerchantProfile.account_id
 """Joins a profile with its own merchant row."""
 
 
-def is_active_sql() -> ColumnElement[bool]:
-    """The condition that the merchant of a profile is not paused. A merchant without a row is active.
+class NotificationChannels(TypedDict):
+    email: bool
+    sms: bool
+    push: bool
 
-    It is an anti-join, for which PostgreSQL estimates that few rows are excluded: it reads an index and does not sort.
-    """
-    return ~exists().where(OWN_MERCHANT_ROW, Merchant.status == PAUSED).correlate(MerchantProfile)
+
+class MerchantSettings(TypedDict):
+    """All settings of a merchant."""
+
+    language: str
+    notifications: NotificationChannels
+    timezone: str
+    auto_accept_invites: bool
 
 
 class MerchantAccount(TypedDict):
@@ -44,6 +51,22 @@ class MerchantAccount(TypedDict):
     version: int
 
 
+DEFAULT_SETTINGS: MerchantSettings = {
+    "language": "en",
+    "notifications": {"email": True, "sms": True, "push": True},
+    "timezone": "Africa/Windhoek",
+    "auto_accept_invites": False,
+}
+
+
+def is_active_sql() -> ColumnElement[bool]:
+    """The condition that the merchant of a profile is not paused. A merchant without a row is active.
+
+    It is an anti-join, for which PostgreSQL estimates that few rows are excluded: it reads an index and does not sort.
+    """
+    return ~exists().where(OWN_MERCHANT_ROW, Merchant.status == PAUSED).correlate(MerchantProfile)
+
+
 def load_merchant_account(caller: Caller) -> MerchantAccount:
     """The caller's account as a merchant, with masked payout details."""
     row = db.session.execute(
@@ -59,7 +82,7 @@ def build_merchant_account(
 ) -> MerchantAccount:
     """The merchant's account from loaded rows."""
     is_paused = merchant is not None and merchant.status == PAUSED
-    details = payout_encryption.decrypt_payout_details(caller.id, merchant.payout_details) if merchant else {}
+    details = payout_details.decrypt_payout_details(caller.id, merchant.payout_details) if merchant else {}
     account: MerchantAccount = {
         "id": caller.id,
         "name": caller.name,
@@ -84,3 +107,20 @@ def build_merchant_account(
 def compute_version(account_version: int, merchant: Merchant | None) -> int:
     """The sum of the two versions. Both only grow, so the sum changes with either of them."""
     return account_version + (merchant.version if merchant else 0)
+
+
+def get_effective_settings(saved_settings: Mapping[str, object] | None) -> MerchantSettings:
+    """The saved settings, with defaults for the others."""
+    return cast(MerchantSettings, merge_settings(DEFAULT_SETTINGS, saved_settings or {}))
+
+
+def merge_settings(settings: Mapping[str, object], changes: Mapping[str, object]) -> dict[str, object]:
+    """The settings with these changes. Nested objects are merged too."""
+    merged_settings = dict(settings)
+    for name, value in changes.items():
+        current_value = merged_settings.get(name)
+        if isinstance(value, Mapping) and isinstance(current_value, Mapping):
+            merged_settings[name] = merge_settings(current_value, value)
+        else:
+            merged_settings[name] = value
+    return merged_settings

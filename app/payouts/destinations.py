@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from app.clients.payrail import BankAccount, Wallet
 from app.core.tokens import derive
 from app.core.transaction import transaction
-from app.merchants import payout_details, payout_encryption
+from app.merchants import payout_details
 from app.payouts.models import Payout
 from app.payouts.states import PAID
 
@@ -50,7 +50,7 @@ def encrypt_destination(account_id: str, destination: str, details: dict[str, st
         else f"{masked_details['bank_name'][:40]} {masked_details['account_number']}"
     )
     return EncryptedDestination(
-        payout_encryption.encrypt_payout_details(account_id, details), masked_destination, destination_hash
+        payout_details.encrypt_payout_details(account_id, details), masked_destination, destination_hash
     )
 
 
@@ -81,7 +81,7 @@ def hash_earlier_destinations(account_id: str, destination_hash: str) -> bool:
         ).all()
         payout_ids_by_hash: dict[str, list[str]] = defaultdict(list)
         for payout_id, encrypted_details in rows:
-            details = payout_encryption.decrypt_payout_details(account_id, encrypted_details)
+            details = payout_details.decrypt_payout_details(account_id, encrypted_details)
             if all(details.get(name) for name in REQUIRED_DETAILS[BANK]):
                 payout_ids_by_hash[hash_destination(account_id, BANK, details)].append(payout_id)
         for payout_hash, payout_ids in payout_ids_by_hash.items():
@@ -99,7 +99,7 @@ def decrypt_destination(
     account_id: str, destination: str, encrypted_details: bytes | None
 ) -> Wallet | BankAccount | None:
     """The destination for the rail; None when it was erased, or encrypted with a key that no longer exists."""
-    details = payout_encryption.decrypt_payout_details(account_id, encrypted_details)
+    details = payout_details.decrypt_payout_details(account_id, encrypted_details)
     if not all(details.get(name) for name in REQUIRED_DETAILS[destination]):
         return None
     if destination == PAYRAIL:

@@ -21,7 +21,7 @@ from app.accounts import authentication
 from app.accounts.models import Account
 from app.core.db import db
 from app.core.transaction import transaction
-from app.merchants import payout_encryption
+from app.merchants import payout_details
 from app.merchants.models import Merchant
 from tests.blueprints.test_external_login import configure_provider
 from tests.clients.identity_provider import IdentityProvider
@@ -238,7 +238,7 @@ class AddressOwnership(RuleBasedStateMachine):
         assert not authentication.verify_password(found.password_hash, other.password)
         kept = db.session.get(Merchant, found.id)
         details = (
-            payout_encryption.decrypt_payout_details(found.id, kept.payout_details) if kept and kept.profile_id else {}
+            payout_details.decrypt_payout_details(found.id, kept.payout_details) if kept and kept.profile_id else {}
         )
         # What was set in a shared account stays there: its owner was told by mail, and the first payout to it rests.
         assert found.id in self.shared or other.msisdn not in str(details), "payout details of somebody else"

@@ -16,7 +16,7 @@ from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.time_conversion import to_payment_time
-from app.invitations.actions.invite_links import count_link_use
+from app.invitations.actions.invites import count_link_use
 from app.invitations.queries import ApplicationTerms, get_application_terms
 from app.merchants.models import MerchantProfile
 from app.merchants.row_locks import lock_against_deletion
