@@ -21,16 +21,12 @@ from sqlalchemy.orm import aliased
 from app.accounts import one_time_codes, sessions
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
-from app.accounts.models import PROFILES, Account
+from app.accounts.models import PROFILES, Account, ResetToken
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 
-# A reset token proves access to the mailbox, so it follows the address to the new account.
-MOVE_RESET_TOKENS_SQL = text("""
-    UPDATE reset_token SET account_id = :new_id, password_version = 1 WHERE account_id = :old_id AND used_at IS NULL
-""")
 Cleanup = Callable[[OrmSession, str], None]
 _cleanups: list[Cleanup] = []
 RETIRE_ACCOUNT_SQL = text("""
@@ -122,8 +118,14 @@ def create_or_replace_account(session: OrmSession, applicant: Applicant) -> Acco
     replaced_account = existing_account if existing_account is not None and is_replaceable(existing_account) else None
     retire_account(session, replaced_account)
     account = create_account(session, applicant, verified=False)
-    params = {"new_id": account.id if account else "", "old_id": replaced_account.id if replaced_account else ""}
-    session.execute(MOVE_RESET_TOKENS_SQL, params)
+    # A reset token proves access to the mailbox, so it follows the address to the new account.
+    old_id, new_account_id = replaced_account.id if replaced_account else "", account.id if account else ""
+    session.execute(
+        update(ResetToken)
+        .where(ResetToken.account_id == old_id, ResetToken.used_at.is_(None))
+        .values(account_id=new_account_id, password_version=1)
+        .execution_options(synchronize_session=False)
+    )
     one_time_codes.issue_code_when_allowed(session, one_time_codes.VERIFY_EMAIL, applicant.email, registration=True)
     return account
 

@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import Label, RowMapping, select
+from sqlalchemy import Label, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import MailLimitReached, SenderNotVerified
@@ -56,7 +56,7 @@ def list_sender_columns(account: type[Account]) -> list[Label[str] | Label[bool]
     ]
 
 
-def build_sender(row: Mapping[str, Any] | RowMapping) -> Sender:
+def build_sender(row: Mapping[Any, Any]) -> Sender:
     """The sender in a row with the columns of `list_sender_columns`."""
     return Sender(row["sender_id"], row["sender_email"], row["sender_verified"])
 

@@ -21,11 +21,8 @@ from app.allocations.errors import PromoCodeExhausted
 from app.allocations.models import AllocationBlock, DiscountJson
 from app.core.db import database_now, db
 from app.core.errors import ValidationFailed
-from app.events.models import Event, TicketType
+from app.events.models import Event, StoredObject, TicketType
 from app.events.pricing import current_phase
-
-StoredTerms = Mapping[str, Any]
-"""A bulk discount or a promo code as an event stores it."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ def calculate_row_cost(row: Mapping[Any, Any]) -> Cost:
     return _calculate_cost(row["ticket_type_name"], row["held"], row["unit_price_minor"], discounts)
 
 
-def _find_bulk_discount(bulk_discounts: Iterable[StoredTerms], quantity: int) -> Discount | None:
+def _find_bulk_discount(bulk_discounts: Iterable[StoredObject], quantity: int) -> Discount | None:
     """Return the best bulk discount of an event for so many places."""
     applicable_discounts = [discount for discount in bulk_discounts if discount["minQuantity"] <= quantity]
     best_discount = max(applicable_discounts, key=lambda discount: discount["percentOff"], default=None)
@@ -168,7 +165,7 @@ def _count_promo_code_uses(event_id: str, code: str) -> int:
     )
 
 
-def _is_promo_code_valid(promo: StoredTerms, ticket_type_id: str, now: datetime) -> bool:
+def _is_promo_code_valid(promo: StoredObject, ticket_type_id: str, now: datetime) -> bool:
     starts_at, ends_at = _parse_time(promo.get("startsAt")), _parse_time(promo.get("endsAt"))
     ticket_type_ids = promo.get("ticketTypeIds")
     return (

@@ -17,6 +17,7 @@ from app.core.addresses import mask_number
 from app.core.date_format import format_day, format_time
 from app.core.db import db
 from app.core.money import format_money
+from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.pdf import Sheet
 
 STEP_LABELS = {
@@ -34,6 +35,28 @@ class EmailContext:
     event_context: EventContext
     links: list[ApplicationLink]
     payment: StallPayment | None
+
+
+def enqueue_email(template: str, application: Application, *email_links: ApplicationLink, **params: str) -> None:
+    """Enqueues a mail to the applicant, if there is an email."""
+    enqueue_all(build_email_jobs(template, application, *email_links, **params))
+
+
+def build_email_jobs(
+    template: str, application: Application, *email_links: ApplicationLink, **params: str
+) -> list[Work]:
+    """The job of a mail to the applicant; none without an email. Links go by their ids, never by their tokens."""
+    if application.email is None:
+        return []
+    link_ids = [link.id for link in email_links]
+    return [
+        job_spec("applications.mail", template=template, application_id=application.id, link_ids=link_ids, **params)
+    ]
+
+
+def build_activation_email_jobs(application: Application, new_links: list[ApplicationLink]) -> list[Work]:
+    """The job of the mail with the activation link; none without a new link."""
+    return build_email_jobs("application_activation", application, *new_links) if new_links else []
 
 
 def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext | None:

@@ -14,6 +14,7 @@ from sqlalchemy import Update, func, select, update
 from sqlalchemy.orm.attributes import set_committed_value
 
 from app.applications import links, states
+from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.models import UNFINISHED_PAYMENT_STATES, Application, ApplicationLink, StallPayment
 from app.applications.stall_payments import (
     APPLICATION_CLOSED,
@@ -26,7 +27,6 @@ from app.applications.stall_payments import (
     add_review_detail,
     is_unanswered,
 )
-from app.applications.transitions import build_activation_email_jobs, build_email_jobs
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.core.db import db, release_connection
 from app.core.outbox import enqueue, enqueue_all

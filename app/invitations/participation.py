@@ -1,7 +1,4 @@
-"""Participation of merchants in events: adding one, and the floor status of a stall.
-
-The floor status of a merchant's stalls: open, busy, paused or closed.
-"""
+"""Participation of merchants in events: adding one, and the floor status of stalls (open, busy, paused or closed)."""
 
 from dataclasses import dataclass
 

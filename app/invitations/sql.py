@@ -1,7 +1,4 @@
-"""SQL text of invitations.
-
-The status of an invitation, of a link and of an event as SQL; it depends on the clock and on the event.
-"""
+"""SQL of invitations: the present status of invitations, links, events and stalls, and the invitation of merchants."""
 
 from sqlalchemy import ColumnElement, and_, case, func, or_, select, text
 from sqlalchemy.orm import InstrumentedAttribute

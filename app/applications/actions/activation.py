@@ -22,11 +22,11 @@ from app.accounts.outgoing_mail import build_notice_job
 from app.accounts.queries import find_account_by_email, lock_account_by_email, lock_address
 from app.accounts.sessions import LoginResult
 from app.applications import links
+from app.applications.emails import build_email_jobs
 from app.applications.errors import LinkExpired, NothingDue
 from app.applications.links import ResolvedLink
 from app.applications.models import Application, ApplicationLink
 from app.applications.states import ACTIVATED, READY, check_step
-from app.applications.transitions import build_email_jobs
 from app.core.db import db, release_connection
 from app.core.errors import AppError, ValidationFailed
 from app.core.outbox import Work, enqueue_all, job_spec

@@ -11,10 +11,11 @@ from sqlalchemy import func
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import documents, links, stall_payments, states
+from app.applications.emails import enqueue_email
 from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
+from app.applications.links import advance_application
 from app.applications.models import Application
 from app.applications.queries import can_decide_sql, lock_application
-from app.applications.transitions import advance_application, enqueue_email, set_status
 from app.core import throttle
 from app.core.errors import StaleVersion, Throttled
 from app.core.session import ReadOrWriteSession
@@ -59,7 +60,7 @@ def decide_application(
             return
         if application.email is not None:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
-        set_status(application, decision)
+        application.set_status(decision)
         application.decision, application.decided_by, application.decided_at = decision, caller.id, func.now()
         application.decline_reason, application.reviewer_notes = decline_reason, reviewer_notes
         application.risk_level = risk_level
@@ -87,7 +88,7 @@ def withdraw_application(caller: Caller, id: str) -> None:
         if application.paid_at is not None:
             raise NotWithdrawable()
         stall_payments.end_open_payment(session, application.id)
-        set_status(application, states.WITHDRAWN)
+        application.set_status(states.WITHDRAWN)
 
 
 def _check_same_decision(application: Application, decision: str) -> None:

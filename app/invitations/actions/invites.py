@@ -24,9 +24,8 @@ from app.events.models import Event
 from app.events.queries import WRITES, owned
 from app.events.time_conversion import to_instant
 from app.invitations.errors import EventClosed, InviteUsed
-from app.invitations.link_tokens import build_invite_url, build_slug, parse_slug
 from app.invitations.models import EventInvite, InviteLink
-from app.invitations.queries import ERROR_BY_LINK_STATE
+from app.invitations.queries import ERROR_BY_LINK_STATE, build_invite_url, build_slug, parse_slug
 from app.invitations.sql import INVITE_MERCHANTS_SQL, is_event_open_sql, link_state_sql
 from app.invitations.states import OPEN, PENDING, REVOKED, WITHDRAWN
 
