@@ -11,7 +11,7 @@ from app.allocations.actions.blocks import release_slots
 from app.allocations.emails import build_invoice_email
 from app.allocations.invoice_document import parse_document
 from app.allocations.invoices import issue_block_credit_note
-from app.allocations.models import Invoice
+from app.allocations.models import AllocationSlot, Invoice
 from app.allocations.queries import lock_block_by_id
 from app.allocations.sql import SERVICE_ACTOR
 from app.allocations.states import CREDIT_NOTE
@@ -79,7 +79,7 @@ def issue_credit_note(run: Run, *, block_id: str) -> None:
 
 
 def _send_claim_link(run: Run, slot_id: str, generation: int, *, is_reminder: bool) -> None:
-    tickets = load_tickets(db.session(), [slot_id])
+    tickets = load_tickets(AllocationSlot.id == slot_id)
     release_connection()
     for ticket in tickets:
         is_valid = ticket.status == states.INVITED and ticket.generation == generation and not ticket.closed

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from sqlalchemy import ColumnElement, RowMapping, Select, and_, bindparam, case, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+from sqlalchemy.orm import Session, aliased
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
@@ -130,7 +130,7 @@ def _owned_blocks_query(caller: Caller, event_id: str) -> BlocksQuery:
     return (
         blocks_query()
         .where(AllocationBlock.event_id == event_id, owned(caller, READS))
-        .add_columns(_build_invoice_summary(AllocationBlock.id).label("invoice"))
+        .add_columns(_build_invoice_summary().label("invoice"))
     )
 
 
@@ -209,7 +209,7 @@ def _with_block_lock(statement: BlocksQuery) -> BlocksQuery:
     return statement.with_for_update(of=AllocationBlock, key_share=True)
 
 
-def _build_invoice_summary(block_id: InstrumentedAttribute[str]) -> ColumnElement[Any]:
+def _build_invoice_summary() -> ColumnElement[Any]:
     """Return a column with a block's invoice as JSON `{number, status, total_minor}`; null if none is issued.
 
     The status is `credited` if there is a credit note.
@@ -231,7 +231,7 @@ def _build_invoice_summary(block_id: InstrumentedAttribute[str]) -> ColumnElemen
                 Invoice.total_minor,
             )
         )
-        .where(Invoice.block_id == block_id, Invoice.kind == states.INVOICE)
+        .where(Invoice.block_id == AllocationBlock.id, Invoice.kind == states.INVOICE)
         .scalar_subquery()
     )
     return summary_sql

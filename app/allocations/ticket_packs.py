@@ -20,7 +20,7 @@ from app.allocations.models import AllocationBlock, AllocationSlot, TicketPack, 
 from app.allocations.queries import lock_block, owned_block
 from app.allocations.sql import build_organiser_actor
 from app.allocations.states import DONE, QUEUED, RUNNING
-from app.allocations.ticket_data import Ticket, load_tickets_where
+from app.allocations.ticket_data import Ticket, load_tickets
 from app.allocations.ticket_pdf import draw_pack_pdf
 from app.clients import storage
 from app.core.db import db, release_connection
@@ -146,7 +146,7 @@ def _iterate_tickets(pack_id: str, count: int) -> Iterator[Ticket]:
             TicketPackSlot.pack_id == pack_id,
             TicketPackSlot.number.between(first_number, first_number + BATCH_SIZE - 1),
         )
-        tickets = load_tickets_where(db.session(), AllocationSlot.id.in_(slot_ids_query))
+        tickets = load_tickets(AllocationSlot.id.in_(slot_ids_query))
         release_connection()
         yield from tickets
 

@@ -20,10 +20,10 @@ from app.accounts.outgoing_mail import enqueue_notice
 from app.core.errors import StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.merchants import payout_details, queries
+from app.merchants import queries
 from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, run_deletion_hooks
 from app.merchants.models import Merchant, MerchantProfile
-from app.merchants.payout_details import merge_payout_details
+from app.merchants.payout_details import decrypt_payout_details, encrypt_payout_details, merge_payout_details
 from app.merchants.queries import merge_settings
 from app.merchants.row_locks import lock_merchant, lock_merchant_with_profile
 from app.merchants.states import ACTIVE, CLOSED, DELETED, PAUSED, check_step
@@ -91,13 +91,11 @@ def _update_fields(account: Account, profile: MerchantProfile, new_values: Mappi
 
 def _update_payout_details(merchant: Merchant, changes: Mapping[str, str | None]) -> bool:
     """Merges changes into the encrypted details. Returns whether anything has changed."""
-    saved_details = payout_details.decrypt_payout_details(merchant.account_id, merchant.payout_details)
+    saved_details = decrypt_payout_details(merchant.account_id, merchant.payout_details)
     new_details = merge_payout_details(saved_details, changes, path="payoutDetails")
     if new_details == saved_details:
         return False
-    merchant.payout_details = (
-        payout_details.encrypt_payout_details(merchant.account_id, new_details) if new_details else None
-    )
+    merchant.payout_details = encrypt_payout_details(merchant.account_id, new_details) if new_details else None
     return True
 
 

@@ -8,8 +8,8 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.caller import Caller
 from app.core.db import db
-from app.merchants import payout_details
 from app.merchants.models import Merchant, MerchantProfile
+from app.merchants.payout_details import decrypt_payout_details, mask_payout_details
 from app.merchants.states import ACTIVE, CLOSED, PAUSED
 
 OWN_MERCHANT_ROW = Merchant.profile_id == MerchantProfile.account_id
@@ -82,7 +82,7 @@ def build_merchant_account(
 ) -> MerchantAccount:
     """The merchant's account from loaded rows."""
     is_paused = merchant is not None and merchant.status == PAUSED
-    details = payout_details.decrypt_payout_details(caller.id, merchant.payout_details) if merchant else {}
+    details = decrypt_payout_details(caller.id, merchant.payout_details) if merchant else {}
     account: MerchantAccount = {
         "id": caller.id,
         "name": caller.name,
@@ -95,7 +95,7 @@ def build_merchant_account(
         "city": profile.city if profile else None,
         "status": PAUSED if is_paused else ACTIVE,
         "floor_status": merchant.floor_status if merchant and not is_paused else CLOSED,
-        "payout_details": payout_details.mask_payout_details(details),
+        "payout_details": mask_payout_details(details),
         "settings": get_effective_settings(merchant.settings if merchant else None),
         "version": compute_version(caller.version, merchant),
     }

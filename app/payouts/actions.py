@@ -22,8 +22,8 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.time_conversion import to_payment_time
-from app.merchants import payout_details
 from app.merchants.errors import MerchantPaused
+from app.merchants.payout_details import decrypt_payout_details
 from app.merchants.queries import get_effective_settings
 from app.merchants.row_locks import MerchantPayoutInfo, lock_merchant_columns
 from app.merchants.states import PAUSED
@@ -176,7 +176,7 @@ def _encrypt_destination(
 ) -> EncryptedDestination:
     if merchant.status == PAUSED:
         raise MerchantPaused()
-    saved_details = payout_details.decrypt_payout_details(account_id, merchant.payout_details)
+    saved_details = decrypt_payout_details(account_id, merchant.payout_details)
     details = destinations.select_details(destination, msisdn, saved_details)
     if details is None:
         raise PayoutDetailsMissing(destination=destination)

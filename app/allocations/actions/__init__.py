@@ -14,18 +14,18 @@ from app.allocations.actions.invites import create_claim_codes, invite_recipient
 
 __all__ = [
     "admit_slot",
-    "update_allocator_link",
-    "update_open_link",
     "claim_slot",
     "create_block",
+    "create_claim_codes",
     "hand_out_slots",
     "invite_recipients",
-    "create_claim_codes",
     "move_slots",
     "preview_release",
+    "reassign_slot",
+    "reclaim_slot",
     "release_unused_slots",
     "remind_recipients",
-    "reassign_slot",
     "revoke_slot",
-    "reclaim_slot",
+    "update_allocator_link",
+    "update_open_link",
 ]
