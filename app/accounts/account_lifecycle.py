@@ -24,6 +24,7 @@ from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import PROFILES, Account, ResetToken
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
+from app.core.errors import AppError
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 
@@ -160,14 +161,16 @@ def build_default_name(email: str) -> str:
     return email.partition("@")[0][:120]
 
 
-def lock_own_account(session: OrmSession, caller: Caller) -> Account:
+def lock_own_account(
+    session: OrmSession, caller: Caller, ended_error: type[AppError] = CurrentPasswordWrong
+) -> Account:
     """The caller's account, locked.
 
-    Raises CurrentPasswordWrong when a reset or a deletion has ended the session since the password was checked.
+    Raises `ended_error` when a reset or a deletion has ended the session since the caller proved who they are.
     """
     account = session.get_one(Account, caller.id, with_for_update=True)
     if not sessions.is_session_active(session, caller.session_id):
-        raise CurrentPasswordWrong()
+        raise ended_error()
     return account
 
 

@@ -5,7 +5,6 @@ A document is stored as JSON when it is issued, and never changed. Dates are sto
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
@@ -21,6 +20,7 @@ from app.events.models import Event, TicketType
 TITLES = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note"}
 # Increase it when the layout changes; documents of an earlier layout are drawn as before.
 LAYOUT_VERSION = 1
+ContextRow = Row[AllocationBlock, str, str, str, datetime, str, str, Account, str, datetime]
 CONTEXT_QUERY = (
     select(
         AllocationBlock,
@@ -123,7 +123,7 @@ def load_invoice_context(session: Session, block_id: str) -> InvoiceContext:
     return _build_invoice_context(session.execute(statement).one())
 
 
-def _build_invoice_context(row: Row[*tuple[Any, ...]]) -> InvoiceContext:
+def _build_invoice_context(row: ContextRow) -> InvoiceContext:
     block, event, venue, city, starts_at, timezone, ticket_type, organiser, org_name, now = row
     location = ", ".join(part for part in (venue, city) if part)
     facts = [

@@ -31,7 +31,7 @@ from app.events.visibility import ARCHIVED, CANCELLED
 
 BLOCK_CREATED_AT, SLOT_ID = AllocationBlock.created_at.expression, AllocationSlot.id.expression
 """What lists are sorted by."""
-SlotsQuery = Select[*tuple[Any, ...]]
+SlotsQuery = Select[*tuple[object, ...]]
 SLOT_COLUMNS = (
     AllocationSlot.id,
     AllocationSlot.status,
@@ -58,7 +58,7 @@ CODE_SLOT_COLUMNS = (
     AllocationSlot.name,
     AllocationSlot.email,
 )
-BlocksQuery = Select[*tuple[Any, ...]]
+BlocksQuery = Select[*tuple[object, ...]]
 BlockRow = Mapping[Any, Any]
 """A row of `blocks_query`: the block's columns by name, and those of BLOCK_COLUMNS."""
 ADMITTED_COUNT = (

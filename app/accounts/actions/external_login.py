@@ -6,7 +6,13 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import sessions
-from app.accounts.account_lifecycle import Applicant, build_default_name, create_account, replace_unverified_account
+from app.accounts.account_lifecycle import (
+    Applicant,
+    build_default_name,
+    create_account,
+    lock_own_account,
+    replace_unverified_account,
+)
 from app.accounts.caller import Caller
 from app.accounts.errors import (
     EmailNotVerifiedByProvider,
@@ -83,7 +89,7 @@ def _find_or_create_account(
     session: OrmSession, identity: Identity, caller: Caller | None, full_name: str | None
 ) -> Account:
     if caller is not None:
-        return _lock_own_account(session, caller)
+        return lock_own_account(session, caller, InvalidCredentials)
     if identity.email is None:
         raise ValidationFailed.of("", "email_missing", "The provider did not share an address; allow it and try again.")
     if not identity.email_verified:
@@ -97,17 +103,6 @@ def _find_or_create_account(
         return replace_unverified_account(session, existing_account, name=name, roles=roles)
     account = create_account(session, Applicant(role=CUSTOMER_ROLE, email=identity.email, name=name), verified=True)
     assert account is not None
-    return account
-
-
-def _lock_own_account(session: OrmSession, caller: Caller) -> Account:
-    """The caller's account, locked.
-
-    Raises InvalidCredentials when a reset or a deletion has ended the session: it must not link an identity any more.
-    """
-    account = session.get_one(Account, caller.id, with_for_update=True)
-    if not sessions.is_session_active(session, caller.session_id):
-        raise InvalidCredentials()
     return account
 
 
