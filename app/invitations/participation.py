@@ -14,7 +14,7 @@ from app.invitations.models import Participation
 from app.invitations.sql import is_event_open_sql
 from app.merchants.errors import MerchantPaused
 from app.merchants.models import Merchant
-from app.merchants.row_locks import lock_merchant
+from app.merchants.queries import lock_merchant
 from app.merchants.states import CLOSED, PAUSED
 
 

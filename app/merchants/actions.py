@@ -24,8 +24,7 @@ from app.merchants import queries
 from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, run_deletion_hooks
 from app.merchants.models import Merchant, MerchantProfile
 from app.merchants.payout_details import decrypt_payout_details, encrypt_payout_details, merge_payout_details
-from app.merchants.queries import merge_settings
-from app.merchants.row_locks import lock_merchant, lock_merchant_with_profile
+from app.merchants.queries import lock_merchant, lock_merchant_with_profile, merge_settings
 from app.merchants.states import ACTIVE, CLOSED, DELETED, PAUSED, check_step
 
 ACCOUNT_FIELDS = ("name", "phone")

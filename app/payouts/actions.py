@@ -24,8 +24,7 @@ from app.core.transaction import transaction
 from app.events.time_conversion import to_payment_time
 from app.merchants.errors import MerchantPaused
 from app.merchants.payout_details import decrypt_payout_details
-from app.merchants.queries import get_effective_settings
-from app.merchants.row_locks import MerchantPayoutInfo, lock_merchant_columns
+from app.merchants.queries import MerchantPayoutInfo, get_effective_settings, lock_merchant_columns
 from app.merchants.states import PAUSED
 from app.payouts import destinations
 from app.payouts.callbacks import enqueue_status_check

@@ -19,7 +19,7 @@ from app.events.time_conversion import to_payment_time
 from app.invitations.actions.invites import count_link_use
 from app.invitations.queries import ApplicationTerms, get_application_terms
 from app.merchants.models import MerchantProfile
-from app.merchants.row_locks import lock_against_deletion
+from app.merchants.queries import lock_against_deletion
 
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """30 characters without those that look alike: 30^8 references, short enough for the telephone."""
