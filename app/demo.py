@@ -6,10 +6,10 @@ import click
 from flask.cli import AppGroup, with_appcontext
 from sqlalchemy import func, select
 
-from app.accounts.account_creation import Applicant, create_account
+from app.accounts.account_lifecycle import Applicant, create_account
+from app.accounts.authentication import hash_password
 from app.accounts.caller import build_caller
 from app.accounts.models import Account
-from app.accounts.passwords import hash_password
 from app.accounts.queries import lock_address
 from app.allocations import demo as demo_allocations
 from app.campaigns import demo as demo_campaigns

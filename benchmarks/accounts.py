@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 from app.accounts import sessions
+from app.accounts.authentication import hash_password
 from app.accounts.models import Account
-from app.accounts.passwords import hash_password
 from app.core.transaction import transaction
 from app.web.auth import serialize_sign_in
 from benchmarks.comparing import kept_during, share_of_hashing

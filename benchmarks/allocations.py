@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 from sqlalchemy import make_url
 
-from app.allocations import link_tokens
+from app.allocations import links
 from benchmarks.accounts import account, tokens
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
@@ -93,7 +93,7 @@ def will_call(stage: Stage) -> Load:
 def claim_storm(stage: Stage, slots: int = EACH_ROUND) -> Load:
     """`POST claim` on the open link of one block, by 64 at once."""
     found = _block(stage, _event(stage, "storm"), "available", slots)
-    path = f"/api/allocations/claim/{link_tokens.encode_token('open', found['block'], 1)}"
+    path = f"/api/allocations/claim/{links.encode_token('open', found['block'], 1)}"
     people = [{"name": f"Fan {n}", "email": f"fan{n}@example.com"} for n in range(slots)]
     return Load(path, "POST", bodies=people)
 

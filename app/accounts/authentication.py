@@ -1,4 +1,8 @@
-"""Checks passwords, limits failed attempts, recognises known devices, and confirms the owner of an account.
+"""Hashes and verifies passwords, limits failed attempts, recognises known devices, and confirms an account's owner.
+
+Passwords: argon2id with OWASP's parameters. One hash at a time per process limits memory, and a thread of low priority
+leaves the processor to other requests: public reads keep their rate while many people sign in (figures in
+docs/decisions/password-hashing.md).
 
 Limits: ten failures in 15 minutes per address, fifty per network. Only failures count, and existing sessions continue.
 
@@ -9,17 +13,22 @@ mark therefore gains nothing.
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import cache
+from pathlib import Path
 
+from argon2 import PasswordHasher
+from argon2.exceptions import Argon2Error, InvalidHashError
 from sqlalchemy import select
 
-from app.accounts import passwords, sessions
+from app.accounts import sessions
 from app.accounts.caller import Caller
 from app.accounts.errors import ConfirmationRequired, CurrentPasswordWrong
 from app.accounts.models import Account, AccountSession
-from app.accounts.notices import enqueue_notice
+from app.accounts.outgoing_mail import enqueue_notice
 from app.core import throttle
 from app.core.db import db, fetch_row, release_connection
-from app.core.errors import Throttled
+from app.core.errors import Throttled, ValidationFailed
+from app.core.low_priority_executor import LowPriorityExecutor
 from app.core.throttle import Rule, Subject, ThrottleStatus
 from app.core.tokens import same
 from app.core.transaction import transaction
@@ -45,6 +54,8 @@ RECENT_SIGN_IN_SQL = """
      WHERE a.id = %s AND s.id = %s
 """
 TOO_MANY_FAILURES_MESSAGE = "Too many failed attempts; wait for the seconds in Retry-After, or reset the password."
+HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
+_hash_executor = LowPriorityExecutor()
 
 
 def check_login_limits(email: str, network: str | None) -> bool:
@@ -88,7 +99,7 @@ def find_own_password_version(caller: Caller, password: str) -> int | None:
     password_hash, version, failures, retry_after = row
     if failures is not None and failures >= FAILURES_PER_ADDRESS.allowed:
         raise Throttled(TOO_MANY_FAILURES_MESSAGE, retry_after=retry_after)
-    if passwords.verify_password(password_hash, password):
+    if verify_password(password_hash, password):
         return int(version)
     count_login_failure(caller.email, None, caller.id)
     return None
@@ -98,7 +109,7 @@ def verify_account_password(account: Account, password: str) -> bool:
     """Whether this is the password of a loaded account. A failure counts like a failed sign-in. Raises Throttled."""
     check_login_limits(account.email, None)
     release_connection()
-    if passwords.verify_password(account.password_hash, password):
+    if verify_password(account.password_hash, password):
         return True
     count_login_failure(account.email, None, account.id)
     return False
@@ -144,3 +155,46 @@ def confirm_owner(caller: Caller, password: str | None) -> None:
     ) or (True, False)
     if not signed_in_recently:
         raise ConfirmationRequired(methods=["password", "sign_in"] if has_password else ["sign_in"])
+
+
+def hash_password(password: str) -> str:
+    """The argon2id hash of the password."""
+    return _hash_executor.run(HASHER.hash, password)
+
+
+def verify_password(password_hash: str | None, password: str) -> bool:
+    """Whether the password matches the hash. Without a hash it takes the same time and is False."""
+    try:
+        return _hash_executor.run(_verify_hash, password_hash, password) and password_hash is not None
+    except (Argon2Error, InvalidHashError):
+        return False
+
+
+def needs_rehash(password_hash: str) -> bool:
+    """Whether the hash has other parameters than the current ones."""
+    return HASHER.check_needs_rehash(password_hash)
+
+
+def reject_common_password(password: str, *account_words: str, production: bool, path: str = "password") -> None:
+    """Raises ValidationFailed, in production, for the 3,000 most common passwords and for the account's own words."""
+    folded_password = password.casefold()
+    if production and (
+        folded_password in _load_common_passwords() or folded_password in {word.casefold() for word in account_words}
+    ):
+        message = "This password is among the most common ones, or your own address or name."
+        raise ValidationFailed.of(path, "too_common", message)
+
+
+def _verify_hash(password_hash: str | None, password: str) -> bool:
+    return HASHER.verify(password_hash or _get_dummy_hash(), password)
+
+
+@cache
+def _get_dummy_hash() -> str:
+    return HASHER.hash("nobody's password")
+
+
+@cache
+def _load_common_passwords() -> frozenset[str]:
+    lines = Path(__file__).with_name("common_passwords.txt").read_text("utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))

@@ -8,9 +8,9 @@ from flask import current_app
 from sqlalchemy import delete, func, select
 
 from app.accounts import one_time_codes
+from app.accounts.account_lifecycle import clean_up_retired_account
 from app.accounts.models import Account, AccountSession, OneTimeCode, ResetToken, SpentIdentityToken
 from app.accounts.queries import find_account, find_account_by_email
-from app.accounts.retirement import clean_up_retired_account
 from app.clients.email_templates import render_email
 from app.clients.mail import send
 from app.core import throttle

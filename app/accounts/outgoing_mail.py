@@ -1,4 +1,4 @@
-"""Mail that an account sends to other people: the check of the sender, and the daily limits.
+"""Mail of an account: notices to its owner, and mail that it sends to other people, with daily limits.
 
     sender = build_sender(row)                             # the row has `list_sender_columns(Account)`
     count_mails(session, sender, addresses)                # in the action, next to `enqueue`
@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import Label, RowMapping, select
+from sqlalchemy import Label, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import MailLimitReached, SenderNotVerified
@@ -24,6 +24,8 @@ from app.clients.mail import Message, send
 from app.core import throttle
 from app.core.db import fetch_row, release_connection
 from app.core.jobs import Run
+from app.core.outbox import enqueue, job_spec
+from app.core.outbox.writer import Work
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 
@@ -54,7 +56,7 @@ def list_sender_columns(account: type[Account]) -> list[Label[str] | Label[bool]
     ]
 
 
-def build_sender(row: Mapping[str, Any] | RowMapping) -> Sender:
+def build_sender(row: Mapping[Any, Any]) -> Sender:
     """The sender in a row with the columns of `list_sender_columns`."""
     return Sender(row["sender_id"], row["sender_email"], row["sender_verified"])
 
@@ -129,3 +131,13 @@ def send_for_account(sender_id: str, message: Message, *, run: Run, already_coun
 def _exceeds_recipient_limit(sender_id: str, address: str) -> bool:
     with transaction() as session:
         return throttle.hit(session, UNREQUESTED_MAILS_PER_RECIPIENT, f"{sender_id}:{address}").exceeded
+
+
+def enqueue_notice(template: str, account_id: str, **context: Any) -> None:
+    """Sends the notice after the open transaction commits. `context` goes to its template."""
+    enqueue("accounts.mail_notice", template=template, account_id=account_id, **context)
+
+
+def build_notice_job(template: str, account_id: str, **context: object) -> Work:
+    """The same notice as a job for `enqueue_all`."""
+    return job_spec("accounts.mail_notice", template=template, account_id=account_id, **context)

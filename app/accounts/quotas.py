@@ -6,18 +6,18 @@ does not give the quota back. Verifying the address removes the limits.
 
 from dataclasses import dataclass
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
+from app.accounts.models import UnverifiedUse
 
 COUNT_USE_SQL = text("""
     INSERT INTO unverified_use AS u (account_id, quota, used) SELECT :account_id, :quota, :count WHERE :count <= :limit
     ON CONFLICT (account_id, quota) DO UPDATE SET used = u.used + :count WHERE u.used + :count <= :limit
     RETURNING used
 """)
-USED_COUNT_SQL = text("SELECT used FROM unverified_use WHERE account_id = :account_id AND quota = :quota")
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,16 @@ def count_unverified_use(session: Session, caller: Caller, quota: Quota, count: 
     """
     if caller.email_verified:
         return
-    params = {"account_id": caller.id, "quota": quota.name}
-    if session.scalar(COUNT_USE_SQL, {**params, "count": count, "limit": quota.limit}) is None:
+    params = {"account_id": caller.id, "quota": quota.name, "count": count, "limit": quota.limit}
+    if session.scalar(COUNT_USE_SQL, params) is None:
+        used_query = select(UnverifiedUse.used).where(
+            UnverifiedUse.account_id == caller.id, UnverifiedUse.quota == quota.name
+        )
         raise EmailNotVerified(
             f"An account has {quota.limit} {quota.plural} until its e-mail address is verified; "
             "/api/auth/resend-verification sends a new code.",
             quota=quota.name,
             limit=quota.limit,
-            used=session.scalar(USED_COUNT_SQL, params) or 0,
+            used=session.scalar(used_query) or 0,
             requested=count,
         )

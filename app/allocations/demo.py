@@ -13,7 +13,7 @@ from app.accounts.models import Account
 from app.allocations import actions, states
 from app.allocations.actions.blocks import Holder
 from app.allocations.actions.invites import Recipient
-from app.allocations.link_tokens import encode_token
+from app.allocations.links import encode_token
 from app.allocations.models import AllocationBlock
 from app.core.db import db
 from app.events.models import Event, TicketType

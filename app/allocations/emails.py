@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.allocations import link_tokens
-from app.allocations.invoicing.invoice_document import CREDIT_NOTE, InvoiceDocument
-from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
-from app.allocations.states import WILL_CALL
-from app.allocations.tickets import qr_codes
-from app.allocations.tickets.ticket_data import UNNAMED_HOLDER, Ticket
-from app.allocations.tickets.ticket_pdf import draw_ticket_pdf
+from app.allocations import links, qr_codes
+from app.allocations.invoice_document import InvoiceDocument
+from app.allocations.invoice_pdf import draw_invoice_pdf
+from app.allocations.states import CREDIT_NOTE, WILL_CALL
+from app.allocations.ticket_data import UNNAMED_HOLDER, Ticket
+from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
 from app.core.money import format_money
@@ -41,7 +40,7 @@ def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Mess
 
 def build_invite_email(ticket: Ticket, *, key: str, is_reminder: bool = False) -> Message:
     """Return the email with a claim link; a reminder has the same link."""
-    url = link_tokens.build_link_url("claim", ticket.slot_id, ticket.generation)
+    url = links.build_link_url("claim", ticket.slot_id, ticket.generation)
     return _render_email("allocation_invite", ticket, key, url=url, is_reminder=is_reminder, until=ticket.until)
 
 

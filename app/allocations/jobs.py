@@ -7,14 +7,16 @@ from datetime import timedelta
 
 from app.accounts.outgoing_mail import send_for_account
 from app.allocations import emails, states
-from app.allocations.actions.releases import release_slots
-from app.allocations.block_access import SERVICE_ACTOR, lock_block_by_id
+from app.allocations.actions.blocks import release_slots
 from app.allocations.emails import build_invoice_email
-from app.allocations.invoicing.actions import issue_block_credit_note
-from app.allocations.invoicing.invoice_document import CREDIT_NOTE, parse_document
-from app.allocations.invoicing.models import Invoice
-from app.allocations.tickets.ticket_data import load_party_tickets, load_tickets
-from app.allocations.tickets.ticket_packs import draw_and_store_pack
+from app.allocations.invoice_document import parse_document
+from app.allocations.invoices import issue_block_credit_note
+from app.allocations.models import AllocationSlot, Invoice
+from app.allocations.queries import lock_block_by_id
+from app.allocations.sql import SERVICE_ACTOR
+from app.allocations.states import CREDIT_NOTE
+from app.allocations.ticket_data import load_party_tickets, load_tickets
+from app.allocations.ticket_packs import draw_and_store_pack
 from app.core.db import db, release_connection
 from app.core.errors import NotFound
 from app.core.jobs import Delivery, Run, job
@@ -77,7 +79,7 @@ def issue_credit_note(run: Run, *, block_id: str) -> None:
 
 
 def _send_claim_link(run: Run, slot_id: str, generation: int, *, is_reminder: bool) -> None:
-    tickets = load_tickets(db.session(), [slot_id])
+    tickets = load_tickets(AllocationSlot.id == slot_id)
     release_connection()
     for ticket in tickets:
         is_valid = ticket.status == states.INVITED and ticket.generation == generation and not ticket.closed

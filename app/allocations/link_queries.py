@@ -7,13 +7,11 @@ from typing import TypedDict, cast
 
 from sqlalchemy import RowMapping, select
 
-from app.allocations import link_checks, queries, states
-from app.allocations.block_access import BlockRow, find_block
+from app.allocations import links, queries, states
 from app.allocations.errors import NoSlotsLeft
-from app.allocations.link_checks import ResolvedToken, resolve_token
-from app.allocations.link_tokens import decode_token, parse_code
+from app.allocations.links import ResolvedToken, decode_token, parse_code, resolve_token
 from app.allocations.models import AllocationBlock, AllocationSlot
-from app.allocations.queries import SlotsQuery
+from app.allocations.queries import BlockRow, SlotsQuery, find_block
 from app.core.db import db
 from app.core.errors import NotFound
 
@@ -96,7 +94,7 @@ def get_allocator_block(token: str, network: str) -> AllocatorBlock:
     """Return the block of an allocator link. Raises NotFound, Throttled, LinkExpired."""
     resolved_token = resolve_token(token, network, "allocator")
     block = _get_block(resolved_token.id)
-    link_checks.check_block_link(block, resolved_token)
+    links.check_block_link(block, resolved_token)
     return {
         **_build_event_offer(block),
         "id": block["id"],
@@ -136,7 +134,7 @@ def find_link_contact(token: str) -> LinkContact | None:
     if link is not None and link.purpose != "claim":
         condition = AllocationBlock.id == link.id
     elif link is not None or code is not None:
-        slot_condition = AllocationSlot.id == link.id if link is not None else link_checks.has_code(str(code))
+        slot_condition = AllocationSlot.id == link.id if link is not None else links.has_code(str(code))
         condition = AllocationBlock.id == select(AllocationSlot.block_id).where(slot_condition).scalar_subquery()
     else:
         return None
@@ -145,12 +143,12 @@ def find_link_contact(token: str) -> LinkContact | None:
 
 
 def _get_slot_offer(resolved_token: ResolvedToken) -> ClaimOffer:
-    slot = link_checks.load_linked_slot(db.session(), resolved_token.id)
-    link_error = link_checks.find_link_error(slot, resolved_token)
+    slot = links.load_linked_slot(db.session(), resolved_token.id)
+    link_error = links.find_link_error(slot, resolved_token)
     if link_error is not None:
         raise link_error
     block = _get_block(slot.block_id)
-    link_checks.check_block_claimable(block)
+    links.check_block_claimable(block)
     offer = {
         **_build_event_offer(block),
         "name": slot.name,
@@ -166,8 +164,8 @@ def _get_slot_offer(resolved_token: ResolvedToken) -> ClaimOffer:
 
 def _get_open_link_offer(resolved_token: ResolvedToken) -> ClaimOffer:
     block = _get_block(resolved_token.id)
-    link_checks.check_block_link(block, resolved_token)
-    remaining = link_checks.count_open_link_slots(block)
+    links.check_block_link(block, resolved_token)
+    remaining = links.count_open_link_slots(block)
     if remaining <= 0:
         raise NoSlotsLeft(remaining=0)
     offer = {

@@ -1,11 +1,11 @@
-"""Tables of allocations: blocks, slots, and the events of each slot.
+"""Tables of allocations: blocks, slots and the events of each slot; invoices; ticket packs.
 
-A change of a block or its slots locks the block's row first (see block_access.py). The row has counters, so lists do
-not count slots. An admission changes no indexed column, so PostgreSQL updates the slot in place.
+A change of a block or its slots locks the block's row first (see `queries.py`). The row has counters, so lists do not
+count slots. An admission changes no indexed column, so PostgreSQL updates the slot in place.
 """
 
 from datetime import datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from sqlalchemy import (
     BigInteger,
@@ -17,6 +17,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    SmallInteger,
     String,
     UniqueConstraint,
     func,
@@ -26,6 +27,7 @@ from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.allocations import states
+from app.allocations.states import CREDIT_NOTE, DONE, INVOICE, QUEUED, RUNNING
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 from app.events.ticket_holders import NAMED, holder_search
 
@@ -43,6 +45,10 @@ class DiscountJson(TypedDict):
     label: str
     percent_off: float | None
     amount_off_minor: int | None
+
+
+DocumentJson = dict[str, Any]
+"""The fields of an `InvoiceDocument` as JSON."""
 
 
 def _build_counter_column() -> Mapped[int]:
@@ -215,3 +221,72 @@ class SlotEvent(Base):
     actor_id: Mapped[str | None] = mapped_column(ObjectId)
     gate: Mapped[str | None] = mapped_column(String(80))
     at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class InvoiceCounter(Base):
+    """The last number of an organiser's series in a year. Taking the next one locks the row until the commit."""
+
+    __tablename__ = "invoice_counter"
+
+    organiser_id: Mapped[str] = mapped_column(ForeignKey("account.id"), primary_key=True)
+    series: Mapped[str] = mapped_column(String(20), primary_key=True)
+    year: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
+    last: Mapped[int] = mapped_column(Integer)
+
+
+class Invoice(Base):
+    """An invoice or a credit note. A trigger refuses changes and deletion; `paper` is its `InvoiceDocument` as JSON.
+
+    `quantity` is how many places are charged or credited; `total_minor` is negative for a credit note.
+    """
+
+    __tablename__ = "invoice"
+    __table_args__ = (
+        CheckConstraint(f"kind IN ('{INVOICE}', '{CREDIT_NOTE}')", name="kind"),
+        CheckConstraint(f"quantity > 0 AND (total_minor > 0) = (kind = '{INVOICE}')", name="amounts"),
+        UniqueConstraint("organiser_id", "kind", "year", "sequence"),
+        Index("uq_invoice_block", "block_id", unique=True, postgresql_where=text(f"kind = '{INVOICE}'")),
+        Index("ix_invoice_block", "block_id", "id"),
+    )
+
+    id: Mapped[str] = id_column()
+    block_id: Mapped[str] = mapped_column(ForeignKey("allocation_block.id"))
+    organiser_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
+    kind: Mapped[str] = mapped_column(String(20))
+    year: Mapped[int] = mapped_column(SmallInteger)
+    sequence: Mapped[int] = mapped_column(Integer)
+    number: Mapped[str] = mapped_column(String(20, collation="C"))
+    quantity: Mapped[int] = mapped_column(Integer)
+    total_minor: Mapped[int] = mapped_column(BigInteger)
+    paper: Mapped[DocumentJson] = mapped_column(JSONB, deferred=True)
+    issued_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.clock_timestamp())
+
+
+class TicketPack(Base):
+    """Tickets of a block that were claimed together and printed as one PDF. `drawn` counts the tickets drawn so far."""
+
+    __tablename__ = "ticket_pack"
+    __table_args__ = (
+        CheckConstraint(f"status IN ('{QUEUED}', '{RUNNING}', '{DONE}')", name="status"),
+        CheckConstraint("count > 0 AND drawn BETWEEN 0 AND count", name="count"),
+        Index("ix_ticket_pack_block", "block_id", "created_at", "id"),
+    )
+
+    id: Mapped[str] = id_column()
+    block_id: Mapped[str] = mapped_column(ForeignKey("allocation_block.id"))
+    count: Mapped[int] = mapped_column(Integer)
+    status: Mapped[str] = mapped_column(String(20))
+    drawn: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"), index=True)
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class TicketPackSlot(Base):
+    """The number of a slot in its pack. A slot is in one pack at most."""
+
+    __tablename__ = "ticket_pack_slot"
+    __table_args__ = (UniqueConstraint("pack_id", "number"),)
+
+    slot_id: Mapped[str] = mapped_column(ForeignKey("allocation_slot.id"), primary_key=True)
+    pack_id: Mapped[str] = mapped_column(ForeignKey("ticket_pack.id"))
+    number: Mapped[int] = mapped_column(Integer)

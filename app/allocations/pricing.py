@@ -21,11 +21,8 @@ from app.allocations.errors import PromoCodeExhausted
 from app.allocations.models import AllocationBlock, DiscountJson
 from app.core.db import database_now, db
 from app.core.errors import ValidationFailed
-from app.events.models import Event, TicketType
+from app.events.models import Event, StoredObject, TicketType
 from app.events.pricing import current_phase
-
-StoredTerms = Mapping[str, Any]
-"""A bulk discount or a promo code as an event stores it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class Cost:
     vat_percent: float
 
 
-def calculate_cost(description: str, quantity: int, unit_price_minor: int, discounts: Iterable[Discount]) -> Cost:
+def _calculate_cost(description: str, quantity: int, unit_price_minor: int, discounts: Iterable[Discount]) -> Cost:
     """Return the cost of so many places, with VAT at the present rate."""
     lines = [CostLine(description, quantity, unit_price_minor, quantity * unit_price_minor)]
     net_price = unit_price_minor
@@ -91,16 +88,16 @@ def calculate_cost(description: str, quantity: int, unit_price_minor: int, disco
 def calculate_block_cost(block: AllocationBlock, description: str) -> Cost:
     """Return the cost of the places that a block holds now, at its price and discounts."""
     discounts = [Discount(**discount) for discount in block.discounts]
-    return calculate_cost(description, block.held, block.unit_price_minor, discounts)
+    return _calculate_cost(description, block.held, block.unit_price_minor, discounts)
 
 
 def calculate_row_cost(row: Mapping[Any, Any]) -> Cost:
-    """Return the same for a row of `block_access.blocks_query`."""
+    """Return the same for a row of `queries.blocks_query`."""
     discounts = [Discount(**discount) for discount in row["discounts"]]
-    return calculate_cost(row["ticket_type_name"], row["held"], row["unit_price_minor"], discounts)
+    return _calculate_cost(row["ticket_type_name"], row["held"], row["unit_price_minor"], discounts)
 
 
-def find_bulk_discount(bulk_discounts: Iterable[StoredTerms], quantity: int) -> Discount | None:
+def _find_bulk_discount(bulk_discounts: Iterable[StoredObject], quantity: int) -> Discount | None:
     """Return the best bulk discount of an event for so many places."""
     applicable_discounts = [discount for discount in bulk_discounts if discount["minQuantity"] <= quantity]
     best_discount = max(applicable_discounts, key=lambda discount: discount["percentOff"], default=None)
@@ -145,18 +142,18 @@ class PromoCode:
             raise PromoCodeExhausted(code=self.code, maxUses=self.max_uses, used=self.used)
 
 
-def find_promo_code(event: Event, code: str, ticket_type_id: str, now: datetime) -> PromoCode | None:
+def _find_promo_code(event: Event, code: str, ticket_type_id: str, now: datetime) -> PromoCode | None:
     """Return the event's promo code for a ticket type, None if it has none that is valid now."""
     for promo in event.promo_codes:
         if promo["code"].casefold() == code.casefold() and _is_promo_code_valid(promo, ticket_type_id, now):
             percent, amount = promo.get("percentOff"), promo.get("amountOffMinor")
             label = f"Promo code {promo['code']}"
             discount = Discount(promo["code"], label, percent_off=percent, amount_off_minor=amount)
-            return PromoCode(promo["code"], discount, promo.get("maxUses"), count_promo_code_uses(event.id, code))
+            return PromoCode(promo["code"], discount, promo.get("maxUses"), _count_promo_code_uses(event.id, code))
     return None
 
 
-def count_promo_code_uses(event_id: str, code: str) -> int:
+def _count_promo_code_uses(event_id: str, code: str) -> int:
     """Return how many blocks of the event were created with the code."""
     statement = (
         select(AllocationBlock.promo_code, func.count())
@@ -168,7 +165,7 @@ def count_promo_code_uses(event_id: str, code: str) -> int:
     )
 
 
-def _is_promo_code_valid(promo: StoredTerms, ticket_type_id: str, now: datetime) -> bool:
+def _is_promo_code_valid(promo: StoredObject, ticket_type_id: str, now: datetime) -> bool:
     starts_at, ends_at = _parse_time(promo.get("startsAt")), _parse_time(promo.get("endsAt"))
     ticket_type_ids = promo.get("ticketTypeIds")
     return (
@@ -194,7 +191,7 @@ class Quote:
 
     @property
     def cost(self) -> Cost:
-        return calculate_cost(self.ticket_type.name, self.quantity, self.unit_price_minor, self.discounts)
+        return _calculate_cost(self.ticket_type.name, self.quantity, self.unit_price_minor, self.discounts)
 
 
 def build_quote(
@@ -208,13 +205,13 @@ def build_quote(
     problems = []
     if ticket_type is None:
         problems.append(_build_problem("ticketTypeId", "unknown_value", "The event has no ticket type with this id."))
-    promo = find_promo_code(event, promo_code, ticket_type_id, database_now()) if promo_code else None
+    promo = _find_promo_code(event, promo_code, ticket_type_id, database_now()) if promo_code else None
     if promo_code and promo is None:
         problems.append(_build_problem("promoCode", "unknown_value", "This code does not count for these tickets now."))
     if problems or ticket_type is None:
         raise ValidationFailed(problems)
     price_minor = _get_current_price(ticket_type) if unit_price_minor is None else unit_price_minor
-    bulk_discount = find_bulk_discount(event.bulk_discounts, quantity)
+    bulk_discount = _find_bulk_discount(event.bulk_discounts, quantity)
     promo_discount = promo.discount if promo is not None and not promo.is_exhausted else None
     discounts = [discount for discount in (bulk_discount, promo_discount) if discount is not None and price_minor]
     return Quote(ticket_type, quantity, price_minor, tuple(discounts), promo)

@@ -1,26 +1,37 @@
-"""Reads of blocks and slots by the owner of the event, and the holders of claimed slots for campaigns."""
+"""Reads of blocks and slots, and the locks of blocks.
 
-from collections.abc import Sequence
+All transactions lock in the same order, so they do not deadlock: the block (of two blocks, the smaller id first), its
+slots, the ticket type, the day's figures. A change first locks the block in a statement of its own, because a statement
+that has waited for a lock sees the locked row as it is now, but other rows as they were before. A second statement of
+`sql.py` then changes everything. Under the block's lock only the gate changes slots of the block.
+
+Admission takes a claimed slot without the block's lock, so scanners never wait for a block. A statement that takes a
+claimed slot away therefore names the status (`AND status = …`), and its caller checks that a row came back.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from sqlalchemy import RowMapping, Select, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, RowMapping, Select, and_, bindparam, case, func, select
+from sqlalchemy.orm import Session, aliased
 
 from app.accounts.caller import Caller
+from app.accounts.models import Account, OrganiserProfile
+from app.accounts.outgoing_mail import list_sender_columns
 from app.allocations import states
-from app.allocations.block_access import BlockRow, BlocksQuery, owned_blocks_query
-from app.allocations.models import AllocationBlock, AllocationSlot
+from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.allocations.pricing import CostLine, PromoCode, build_quote
-from app.core.db import db
+from app.core.db import ObjectId, db
 from app.core.errors import NotFound
 from app.events import queries as events
 from app.events.capacity import capacity_use
-from app.events.models import Event
-from app.events.queries import READS, owned
+from app.events.models import Event, TicketAdmission, TicketType
+from app.events.queries import READS, WRITES, owned
+from app.events.visibility import ARCHIVED, CANCELLED
 
 BLOCK_CREATED_AT, SLOT_ID = AllocationBlock.created_at.expression, AllocationSlot.id.expression
 """What lists are sorted by."""
-SlotsQuery = Select[*tuple[Any, ...]]
+SlotsQuery = Select[*tuple[object, ...]]
 SLOT_COLUMNS = (
     AllocationSlot.id,
     AllocationSlot.status,
@@ -47,6 +58,41 @@ CODE_SLOT_COLUMNS = (
     AllocationSlot.name,
     AllocationSlot.email,
 )
+BlocksQuery = Select[*tuple[object, ...]]
+BlockRow = Mapping[Any, Any]
+"""A row of `blocks_query`: the block's columns by name, and those of BLOCK_COLUMNS."""
+ADMITTED_COUNT = (
+    select(func.coalesce(func.sum(TicketAdmission.count), 0))
+    .where(TicketAdmission.block_id == AllocationBlock.id)
+    .correlate(AllocationBlock)
+    .scalar_subquery()
+)
+COMPUTED_COLUMNS = ("claimed", "admitted", "version")
+LINK_END_COLUMNS = (
+    Event.visibility.in_((ARCHIVED, CANCELLED)).label("event_cancelled"),
+    (Event.ends_at <= func.now()).label("event_over"),
+    (AllocationBlock.release_at <= func.now()).label("release_time_passed"),
+)
+"""Each of them ends all links and codes of a block."""
+BLOCK_COLUMNS = (
+    *(column for column in AllocationBlock.__table__.columns if column.name not in COMPUTED_COLUMNS),
+    (AllocationBlock.claimed - ADMITTED_COUNT).label("claimed"),
+    ADMITTED_COUNT.label("admitted"),
+    (AllocationBlock.version + ADMITTED_COUNT).label("version"),
+    TicketType.name.label("ticket_type_name"),
+    Event.name.label("event_name"),
+    Event.timezone,
+    Event.starts_at,
+    Event.ends_at,
+    Event.venue,
+    Event.city,
+    func.coalesce(OrganiserProfile.org_name, Account.name).label("organiser_name"),
+    Account.email.label("contact_email"),
+    *LINK_END_COLUMNS,
+    *list_sender_columns(Account),
+    (AllocationBlock.open_expires_at <= func.now()).label("open_expired"),
+)
+ID_PARAM = bindparam("id_param", type_=ObjectId)
 
 
 class BlockQuote(TypedDict):
@@ -65,6 +111,166 @@ class BlockQuote(TypedDict):
     available: int
     fits: bool
     promo_code: PromoCode | None
+
+
+def blocks_query() -> BlocksQuery:
+    """Select blocks with their ticket type, event, organiser, and whether their links have ended."""
+    return (
+        select(*BLOCK_COLUMNS)
+        .select_from(AllocationBlock)
+        .join(TicketType, TicketType.id == AllocationBlock.ticket_type_id)
+        .join(Event, Event.id == AllocationBlock.event_id)
+        .join(Account, Account.id == Event.organiser_id)
+        .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
+    )
+
+
+def _owned_blocks_query(caller: Caller, event_id: str) -> BlocksQuery:
+    """Select the blocks of an event that the caller may read, each with a summary of its invoice."""
+    return (
+        blocks_query()
+        .where(AllocationBlock.event_id == event_id, owned(caller, READS))
+        .add_columns(_build_invoice_summary().label("invoice"))
+    )
+
+
+def owned_block(caller: Caller, event_id: str, block_id: str, tier: str = READS) -> ColumnElement[bool]:
+    """The condition that a block belongs to this event, and the event to the caller. The query joins the event."""
+    return and_(AllocationBlock.id == block_id, AllocationBlock.event_id == event_id, owned(caller, tier))
+
+
+def list_blocks_query(
+    caller: Caller, event_id: str, *, status: str | None = None, kind: str | None = None, ticket_type_id: str = ""
+) -> BlocksQuery:
+    """Select the blocks of an event. Raises NotFound."""
+    _check_event_readable(caller, event_id)
+    filters = {"status": status, "kind": kind, "ticket_type_id": ticket_type_id}
+    conditions = [getattr(AllocationBlock, name) == value for name, value in filters.items() if value]
+    return _owned_blocks_query(caller, event_id).where(*conditions)
+
+
+def _check_event_readable(caller: Caller, event_id: str) -> None:
+    """Raises NotFound if the caller may not read the event."""
+    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, READS))) is None:
+        raise NotFound()
+
+
+def get_block(caller: Caller, event_id: str, block_id: str) -> BlockRow:
+    """Return a block. Raises NotFound."""
+    statement = _owned_blocks_query(caller, event_id).where(AllocationBlock.id == block_id)
+    row = db.session.execute(statement).mappings().first()
+    if row is None:
+        raise NotFound()
+    return row
+
+
+def find_block(condition: ColumnElement[bool]) -> RowMapping | None:
+    """The block that meets a condition, without a lock."""
+    return db.session.execute(blocks_query().where(condition)).mappings().first()
+
+
+def lock_block(session: Session, caller: Caller, event_id: str, block_id: str) -> RowMapping:
+    """Lock a block of the caller. Raises NotFound."""
+    return _lock_one_block(session, blocks_query().where(owned_block(caller, event_id, block_id, WRITES)))
+
+
+def lock_block_by_id(session: Session, block_id: str) -> RowMapping:
+    """Lock the block of a link, or of a job. Raises NotFound."""
+    return _lock_one_block(session, BLOCK_BY_ID, {"id_param": block_id})
+
+
+def lock_block_of_slot(session: Session, slot_id: str) -> RowMapping:
+    """Lock the block that a slot belongs to. Raises NotFound."""
+    return _lock_one_block(session, BLOCK_BY_SLOT_ID, {"id_param": slot_id})
+
+
+def lock_two_blocks(session: Session, caller: Caller, event_id: str, ids: tuple[str, str]) -> dict[str, RowMapping]:
+    """Lock two blocks of one event, in the order of their ids. Raises NotFound."""
+    statement = (
+        blocks_query()
+        .where(AllocationBlock.event_id == event_id, owned(caller, WRITES), AllocationBlock.id.in_(ids))
+        .order_by(AllocationBlock.id)
+    )
+    blocks = {row["id"]: row for row in session.execute(_with_block_lock(statement)).mappings()}
+    if set(ids) - blocks.keys():
+        raise NotFound()
+    return blocks
+
+
+def _lock_one_block(session: Session, statement: BlocksQuery, params: dict[str, str] | None = None) -> RowMapping:
+    row = session.execute(_with_block_lock(statement), params or {}).mappings().first()
+    if row is None:
+        raise NotFound()
+    return row
+
+
+def _with_block_lock(statement: BlocksQuery) -> BlocksQuery:
+    """FOR NO KEY UPDATE, which does not stop other rows from referring to the block."""
+    return statement.with_for_update(of=AllocationBlock, key_share=True)
+
+
+def _build_invoice_summary() -> ColumnElement[Any]:
+    """Return a column with a block's invoice as JSON `{number, status, total_minor}`; null if none is issued.
+
+    The status is `credited` if there is a credit note.
+    """
+    credit_note = aliased(Invoice)
+    has_credit_note = (
+        select(credit_note.id)
+        .where(credit_note.block_id == Invoice.block_id, credit_note.kind == states.CREDIT_NOTE)
+        .exists()
+    )
+    summary_sql: ColumnElement[Any] = (
+        select(
+            func.json_build_object(
+                "number",
+                Invoice.number,
+                "status",
+                case((has_credit_note, states.CREDITED), else_=states.ISSUED),
+                "total_minor",
+                Invoice.total_minor,
+            )
+        )
+        .where(Invoice.block_id == AllocationBlock.id, Invoice.kind == states.INVOICE)
+        .scalar_subquery()
+    )
+    return summary_sql
+
+
+def list_slots_query(block_id: str, *, status: str | None = None, handed_out: bool = False) -> SlotsQuery:
+    """Select the slots of a block, ended ones included; with `handed_out` only those that a guest has or had."""
+    conditions = [AllocationSlot.block_id == block_id]
+    if status is not None:
+        conditions.append(AllocationSlot.status == status)
+    if handed_out:
+        conditions.append(AllocationSlot.given_at.is_not(None))
+    return select(*SLOT_COLUMNS).where(*conditions)
+
+
+def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[RowMapping]:
+    """Return the claim codes of a block that have not ended, with who has used them. Raises NotFound."""
+    get_block(caller, event_id, block_id)
+    statement = select(CLAIM_CODE_COLUMN, *CODE_SLOT_COLUMNS).where(
+        AllocationSlot.block_id == block_id, AllocationSlot.via == states.CODE, AllocationSlot.ended_at.is_(None)
+    )
+    return db.session.execute(statement.order_by(AllocationSlot.id)).mappings().all()
+
+
+def find_taken_emails(session: Session, block_id: str, emails: Sequence[str]) -> set[str]:
+    """Return which of these addresses have a slot in the block that has not ended."""
+    statement = select(AllocationSlot.email).where(
+        AllocationSlot.block_id == block_id,
+        AllocationSlot.ended_at.is_(None),
+        AllocationSlot.email == func.any(list(emails)),
+    )
+    return {email for email in session.scalars(statement) if email is not None}
+
+
+def slot_holders_sql(event_sql: str) -> str:
+    """Return SQL of `id, email, name, phone` of every claimed or admitted slot of an event."""
+    return f"""
+        SELECT s.id, s.email COLLATE "default" AS email, s.name, s.phone FROM allocation_slot s
+         WHERE s.event_id = {event_sql} AND s.claimed_at IS NOT NULL AND s.ended_at IS NULL"""
 
 
 def calculate_quote(
@@ -105,62 +311,8 @@ def calculate_quote(
     }
 
 
-def list_blocks_query(
-    caller: Caller, event_id: str, *, status: str | None = None, kind: str | None = None, ticket_type_id: str = ""
-) -> BlocksQuery:
-    """Select the blocks of an event. Raises NotFound."""
-    check_event_readable(caller, event_id)
-    filters = {"status": status, "kind": kind, "ticket_type_id": ticket_type_id}
-    conditions = [getattr(AllocationBlock, name) == value for name, value in filters.items() if value]
-    return owned_blocks_query(caller, event_id).where(*conditions)
-
-
-def check_event_readable(caller: Caller, event_id: str) -> None:
-    """Raises NotFound if the caller may not read the event."""
-    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, READS))) is None:
-        raise NotFound()
-
-
-def get_block(caller: Caller, event_id: str, block_id: str) -> BlockRow:
-    """Return a block. Raises NotFound."""
-    statement = owned_blocks_query(caller, event_id).where(AllocationBlock.id == block_id)
-    row = db.session.execute(statement).mappings().first()
-    if row is None:
-        raise NotFound()
-    return row
-
-
-def list_slots_query(block_id: str, *, status: str | None = None, handed_out: bool = False) -> SlotsQuery:
-    """Select the slots of a block, ended ones included; with `handed_out` only those that a guest has or had."""
-    conditions = [AllocationSlot.block_id == block_id]
-    if status is not None:
-        conditions.append(AllocationSlot.status == status)
-    if handed_out:
-        conditions.append(AllocationSlot.given_at.is_not(None))
-    return select(*SLOT_COLUMNS).where(*conditions)
-
-
-def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[RowMapping]:
-    """Return the claim codes of a block that have not ended, with who has used them. Raises NotFound."""
-    get_block(caller, event_id, block_id)
-    statement = select(CLAIM_CODE_COLUMN, *CODE_SLOT_COLUMNS).where(
-        AllocationSlot.block_id == block_id, AllocationSlot.via == states.CODE, AllocationSlot.ended_at.is_(None)
-    )
-    return db.session.execute(statement.order_by(AllocationSlot.id)).mappings().all()
-
-
-def find_taken_emails(session: Session, block_id: str, emails: Sequence[str]) -> set[str]:
-    """Return which of these addresses have a slot in the block that has not ended."""
-    statement = select(AllocationSlot.email).where(
-        AllocationSlot.block_id == block_id,
-        AllocationSlot.ended_at.is_(None),
-        AllocationSlot.email == func.any(list(emails)),
-    )
-    return {email for email in session.scalars(statement) if email is not None}
-
-
-def slot_holders_sql(event_sql: str) -> str:
-    """Return SQL of `id, email, name, phone` of every claimed or admitted slot of an event."""
-    return f"""
-        SELECT s.id, s.email COLLATE "default" AS email, s.name, s.phone FROM allocation_slot s
-         WHERE s.event_id = {event_sql} AND s.claimed_at IS NOT NULL AND s.ended_at IS NULL"""
+# Built once: everybody who waits for the lock also waits for the compilation of this statement.
+BLOCK_BY_ID = blocks_query().where(AllocationBlock.id == ID_PARAM)
+BLOCK_BY_SLOT_ID = blocks_query().where(
+    AllocationBlock.id == select(AllocationSlot.block_id).where(AllocationSlot.id == ID_PARAM).scalar_subquery()
+)

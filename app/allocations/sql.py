@@ -8,7 +8,32 @@ Parameters of every change: `verb, actor, actor_id`. Parameters of RECORD_CHANGE
 slots that were claimed by the open link.
 """
 
+from dataclasses import dataclass
+
 from sqlalchemy import text
+
+from app.accounts.caller import Caller
+from app.allocations import states
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who makes a change: `organiser`, `holder`, `guest` or `service`, and the account's id if there is one."""
+
+    role: str
+    id: str | None = None
+
+    def build_params(self, verb: str, *, open_link_claims: int = 0) -> dict[str, str | int | None]:
+        """The parameters that every change has."""
+        return {"verb": verb, "actor": self.role, "actor_id": self.id, "open_link_claims": open_link_claims}
+
+
+HOLDER_ACTOR, GUEST_ACTOR, SERVICE_ACTOR = Actor(states.HOLDER), Actor(states.GUEST), Actor(states.SERVICE)
+
+
+def build_organiser_actor(caller: Caller) -> Actor:
+    return Actor(states.ORGANISER, caller.id)
+
 
 OWNED_EVENT = "(:is_admin OR e.organiser_id = :actor_id)"
 """Whether the caller may change the event `e` and its blocks. Core statements say it with `events.queries.owned`."""

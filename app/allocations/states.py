@@ -1,4 +1,4 @@
-"""States of blocks and slots, and the values of their other fields.
+"""States of blocks, slots, invoices and ticket packs, and the values of their other fields.
 
     slot   available -> invited -> claimed -> admitted
                |           |          |
@@ -42,3 +42,13 @@ DELIVERIES = (E_TICKET, WILL_CALL)
 
 ORGANISER, HOLDER, GUEST, SERVICE = "organiser", "holder", "guest", "service"
 ACTORS = (ORGANISER, HOLDER, GUEST, SERVICE)
+
+INVOICE, CREDIT_NOTE = "invoice", "credit_note"
+ISSUED, CREDITED = "issued", "credited"
+
+QUEUED, RUNNING, DONE = "queued", "running", "done"
+PACK_STEPS: dict[str, frozenset[str]] = {
+    QUEUED: frozenset({RUNNING, DONE}),
+    RUNNING: frozenset({DONE}),
+    DONE: frozenset(),
+}

@@ -1,4 +1,4 @@
-"""Mails to applicants, organisers and operators, rendered from templates/email."""
+"""Mails to applicants, organisers and operators, rendered from templates/email, and the PDF receipt for a stall fee."""
 
 from dataclasses import dataclass
 
@@ -9,14 +9,16 @@ from app.accounts.models import Account
 from app.applications import links
 from app.applications.links import EventContext
 from app.applications.models import Application, ApplicationLink, StallPayment, StallPaymentReview
-from app.applications.payment_reviews import REVIEW_MESSAGES
 from app.applications.serializers import calculate_fee_due_at
+from app.applications.stall_payments import REVIEW_MESSAGES, mask_wallet
 from app.clients.email_templates import render_email
 from app.clients.message import Message
 from app.core.addresses import mask_number
 from app.core.date_format import format_day, format_time
 from app.core.db import db
 from app.core.money import format_money
+from app.core.outbox import Work, enqueue_all, job_spec
+from app.core.pdf import Sheet
 
 STEP_LABELS = {
     links.DOCUMENTS: ("Upload your documents", "Photos or PDF files of the papers the organiser needs."),
@@ -33,6 +35,28 @@ class EmailContext:
     event_context: EventContext
     links: list[ApplicationLink]
     payment: StallPayment | None
+
+
+def enqueue_email(template: str, application: Application, *email_links: ApplicationLink, **params: str) -> None:
+    """Enqueues a mail to the applicant, if there is an email."""
+    enqueue_all(build_email_jobs(template, application, *email_links, **params))
+
+
+def build_email_jobs(
+    template: str, application: Application, *email_links: ApplicationLink, **params: str
+) -> list[Work]:
+    """The job of a mail to the applicant; none without an email. Links go by their ids, never by their tokens."""
+    if application.email is None:
+        return []
+    link_ids = [link.id for link in email_links]
+    return [
+        job_spec("applications.mail", template=template, application_id=application.id, link_ids=link_ids, **params)
+    ]
+
+
+def build_activation_email_jobs(application: Application, new_links: list[ApplicationLink]) -> list[Work]:
+    """The job of the mail with the activation link; none without a new link."""
+    return build_email_jobs("application_activation", application, *new_links) if new_links else []
 
 
 def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext | None:
@@ -74,7 +98,7 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
         amount_due=application.payment_due,
         due=format_day(fee_due_at, timezone) if fee_due_at else "",
         paid_at=format_time(paid_at, timezone) if paid_at else "",
-        wallet=mask_number(context.payment.msisdn, separator="\u00a0") if context.payment else "",
+        wallet=mask_wallet(context.payment.msisdn) if context.payment else "",
         email=application.email,
         home_url=current_app.extensions["settings"].PUBLIC_BASE_URL + path,
     )
@@ -148,3 +172,43 @@ def _build_step(link: ApplicationLink, timezone: str | None) -> dict[str, str]:
         "url": links.build_link_url(link),
         "until": format_day(link.expires_at, timezone),
     }
+
+
+def draw_receipt(context: EmailContext) -> bytes:
+    """The PDF of a paid payment; the same bytes each time."""
+    application, payment, event_context = context.application, context.payment, context.event_context
+    assert payment is not None and payment.paid_at is not None
+    vat_percent = current_app.extensions["settings"].VAT_PERCENT
+    vat_minor = round(payment.amount_minor * vat_percent / (100 + vat_percent))
+    with Sheet(
+        title="Receipt",
+        number=application.reference,
+        when=format_day(payment.paid_at, event_context.timezone),
+        foot=f"Payment {payment.id}",
+        author=event_context.organiser or "Event Commerce",
+    ) as sheet:
+        organiser = [event_context.organiser or "Event Commerce", event_context.contact or ""]
+        merchant = [
+            application.business_name or application.contact_name or "",
+            application.contact_name or "",
+            application.email or "",
+            application.phone or "",
+        ]
+        sheet.parties(organiser, list(dict.fromkeys(merchant)), headings=("Received by", "Paid by"))
+        sheet.facts(
+            [
+                ("For", f"Stall at {event_context.event}" if event_context.event else "Stall fee"),
+                ("Stall", application.stall_type or "—"),
+                ("Paid on", format_time(payment.paid_at, event_context.timezone)),
+                ("Paid from", f"mobile wallet {mask_number(payment.msisdn, separator=' ')}"),
+            ]
+        )
+        sheet.lines(
+            [
+                ("Stall fee without VAT", format_money(payment.amount_minor - vat_minor)),
+                (f"VAT {vat_percent:g} %", format_money(vat_minor)),
+            ]
+        )
+        sheet.total("Paid", format_money(payment.amount_minor))
+        sheet.note("Keep this receipt for your books. Nothing more is to be paid for this stall fee.")
+    return sheet.data

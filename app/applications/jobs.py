@@ -7,12 +7,17 @@ from sqlalchemy import Interval, exists, func, select, type_coerce, update
 
 from app.accounts.outgoing_mail import find_verified_address, send_for_account
 from app.accounts.queries import list_operator_ids
-from app.applications import callbacks, emails
+from app.applications import emails
 from app.applications.models import Application, StallPayment
-from app.applications.payment_outcome import record_outcome, refresh_payment
-from app.applications.payment_reviews import NO_OUTCOME, SECOND_CAPTURE, add_review, add_review_detail
-from app.applications.receipt_pdf import draw_receipt
-from app.applications.stall_payments import UNANSWERED_SQL, is_unanswered
+from app.applications.payment_outcome import ChargeCallback, record_outcome, refresh_payment, verify_callback
+from app.applications.stall_payments import (
+    NO_OUTCOME,
+    SECOND_CAPTURE,
+    UNANSWERED_SQL,
+    add_review,
+    add_review_detail,
+    is_unanswered,
+)
 from app.applications.states import EXPIRED, OPEN_STATES
 from app.clients import storage
 from app.clients.mail import Attachment, send
@@ -49,7 +54,9 @@ def send_applicant_email(
         return
     message = emails.build_applicant_email(template, context, key=run.key, path=path)
     if payment_id is not None:
-        pdf = Attachment(f"Receipt {context.application.reference}.pdf", draw_receipt(context), "application/pdf")
+        pdf = Attachment(
+            f"Receipt {context.application.reference}.pdf", emails.draw_receipt(context), "application/pdf"
+        )
         message = replace(message, attachments=(pdf,))
     sender_id = context.application.organiser_id or context.application.decided_by
     if sender_id is not None:
@@ -92,8 +99,8 @@ def verify_payment_callback(
     run: Run, *, event_id: str, payment_id: str, outcome: str, amount_minor: int, currency: str
 ) -> None:
     """Asks the rail about the payment of a callback. The callback itself is not trusted; it can only cause a review."""
-    callbacks.verify_callback(
-        callbacks.ChargeCallback(
+    verify_callback(
+        ChargeCallback(
             event_id=event_id,
             payment_id=payment_id,
             outcome=outcome,

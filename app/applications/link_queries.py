@@ -141,11 +141,11 @@ def _build_link_page(resolved_link: ResolvedLink) -> LinkPage:
         "organiser_name": resolved_link.event_context.organiser,
         "contact_email": resolved_link.event_context.contact,
         "expires_at": resolved_link.link.expires_at,
-        "steps": list_steps(resolved_link),
+        "steps": _list_steps(resolved_link),
     }
 
 
-def list_steps(resolved_link: ResolvedLink) -> list[StepProgress]:
+def _list_steps(resolved_link: ResolvedLink) -> list[StepProgress]:
     """The needed steps from the approval to the stall, for the progress list."""
     application = resolved_link.application
     is_needed_by_step = {

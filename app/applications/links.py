@@ -1,7 +1,7 @@
 """Links by which an applicant goes on: one valid link per application and purpose, with a token of 256 bits.
 
 A token is a keyed hash of its row, so a repeated mail has the same link. The database stores only the token's
-fingerprint: a stolen copy opens nothing.
+fingerprint: a stolen copy opens nothing. `advance_application` decides which step, and so which link, is next.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.sql.dml import ReturningInsert
 
 from app.accounts.models import Account, OrganiserProfile
+from app.applications import states
 from app.applications.errors import LinkExpired, LinkUsed
 from app.applications.models import Application, ApplicationLink
-from app.applications.states import ACCEPTED_STATES, ENDED_STATES, READY
 from app.core.db import db
 from app.core.errors import Gone, NotFound
 from app.core.ids import new_id
@@ -91,7 +91,9 @@ def find_link_error(application: Application, link: ApplicationLink, is_expired:
     """The error of a link that cannot be used; None if it can."""
     if link.used_at is not None:
         return LinkUsed
-    return LinkExpired if is_expired or link.replaced_at is not None or application.status in ENDED_STATES else None
+    return (
+        LinkExpired if is_expired or link.replaced_at is not None or application.status in states.ENDED_STATES else None
+    )
 
 
 def renew_links(
@@ -143,12 +145,28 @@ def _build_link_values(application_id: str, purpose: str) -> tuple[str, str, str
 
 def list_due_purposes(application: Application) -> list[str]:
     """The purposes for which the application needs a link now."""
-    if application.status not in ACCEPTED_STATES:
+    if application.status not in states.ACCEPTED_STATES:
         return []
-    if application.status == READY:
+    if application.status == states.READY:
         return [ACTIVATION]
     is_due_by_purpose = {DOCUMENTS: application.documents_due, PAYMENT: application.payment_due}
     return [purpose for purpose, is_due in is_due_by_purpose.items() if is_due]
+
+
+def advance_application(session: OrmSession, application: Application) -> list[ApplicationLink]:
+    """Moves an approved application to its first outstanding step.
+
+    Returns the new activation link if the application has become ready by this step and not by the approval itself.
+    """
+    next_status = states.get_outstanding_state(documents=application.documents_due, payment=application.payment_due)
+    if next_status == application.status:
+        application.version += 1
+        return []
+    is_just_approved = application.status == states.APPROVED
+    application.set_status(next_status)
+    return (
+        renew_links(session, application, [ACTIVATION]) if next_status == states.READY and not is_just_approved else []
+    )
 
 
 def build_token(link: ApplicationLink) -> str:

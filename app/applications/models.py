@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.applications.states import PAYMENT_STEPS, PURPOSES, RISK_LEVELS, STATES, SUBMITTED
+from app.applications.states import PAYMENT_STEPS, PURPOSES, RISK_LEVELS, STATES, SUBMITTED, check_step
 from app.core.db import Base, Timestamp, id_column, one_of
 
 PAYMENT_STATES = tuple(PAYMENT_STEPS)
@@ -98,6 +98,11 @@ class Application(Base):
     @property
     def payment_due(self) -> bool:
         return self.amount_minor > 0 and self.paid_at is None
+
+    def set_status(self, status: str) -> None:
+        """Sets the state. Raises StepNotAllowed."""
+        self.status = check_step(self.status, status)
+        self.version += 1
 
 
 class ApplicationLink(Base):

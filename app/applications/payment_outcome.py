@@ -1,27 +1,34 @@
-"""Recording of a payment's outcome, after a code, after a status check, and for operators.
+"""Recording of a payment's outcome: after a code, a status check or a callback, and for operators.
 
 A capture is always recorded, whatever the state of payment and application. Any other outcome counts only if it is
 final: `code_sent` after a confirmation is not, because the confirmation may still arrive.
+
+Each callback about a charge makes the service ask the rail, unless the payment is paid. A callback that the rail does
+not confirm makes a review, and so does one with a different amount (docs/decisions/payrail-callbacks.md).
 """
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import Update, func, select, update
 from sqlalchemy.orm.attributes import set_committed_value
 
 from app.applications import links, states
+from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.models import UNFINISHED_PAYMENT_STATES, Application, ApplicationLink, StallPayment
-from app.applications.payment_reviews import (
+from app.applications.stall_payments import (
     APPLICATION_CLOSED,
     CONTRADICTION,
+    MAX_TRIES,
     MISMATCH,
     SECOND_CAPTURE,
+    UNKNOWN_REFERENCE,
     add_review,
     add_review_detail,
+    is_unanswered,
 )
-from app.applications.stall_payments import MAX_TRIES, is_unanswered
-from app.applications.transitions import build_activation_email_jobs, build_email_jobs
 from app.clients.payrail import ChargeState, Outcome, rail
+from app.core.db import db, release_connection
 from app.core.outbox import enqueue, enqueue_all
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
@@ -32,6 +39,27 @@ CURRENCY = "NAD"
 STATUS_BY_OUTCOME = {Outcome.DECLINED: "declined", Outcome.EXPIRED: "expired", Outcome.REFUNDED: "expired"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChargeCallback:
+    """A signed callback about a charge; the reference is the payment's id."""
+
+    event_id: str
+    payment_id: str
+    outcome: str
+    amount_minor: int
+    currency: str
+
+    @property
+    def detail(self) -> dict[str, object]:
+        """The facts for a review."""
+        return {
+            "event_id": self.event_id,
+            "outcome": self.outcome,
+            "amount_minor": self.amount_minor,
+            "currency": self.currency,
+        }
+
+
 def refresh_payment(payment_id: str) -> StallPayment:
     """Asks the rail and returns the payment with the outcome. No transaction may be open."""
     return record_outcome(payment_id, rail().charge_status(payment_id))
@@ -40,7 +68,7 @@ def refresh_payment(payment_id: str) -> StallPayment:
 def record_outcome(payment_id: str, charge_state: ChargeState) -> StallPayment:
     """Records an outcome from the rail or an operator and returns the payment. Concurrent calls are safe."""
     with transaction() as session:
-        application, payment = lock_payment(session, payment_id)
+        application, payment = _lock_payment(session, payment_id)
         if charge_state.outcome is Outcome.PAID:
             _record_capture(session, application, payment, charge_state)
         elif charge_state.outcome is Outcome.WRONG_CODE:
@@ -53,13 +81,29 @@ def record_outcome(payment_id: str, charge_state: ChargeState) -> StallPayment:
 def restore_try(payment_id: str) -> None:
     """Takes back a try that certainly did not reach the rail, so that the code can be used again."""
     with transaction() as session:
-        application, payment = lock_payment(session, payment_id)
+        application, payment = _lock_payment(session, payment_id)
         if payment.status == "processing":
             payment.status, payment.tries = "otp_required", payment.tries - 1
             application.version += 1
 
 
-def reopen_payment(session: ReadOrWriteSession, application: Application, payment: StallPayment) -> None:
+def verify_callback(callback: ChargeCallback) -> None:
+    """Asks the rail about the payment of a callback, and adds a review if the callback contradicts the outcome."""
+    payment = db.session.get(StallPayment, callback.payment_id, populate_existing=True)
+    release_connection()
+    if payment is None:
+        with transaction() as session:
+            add_review(session, callback.payment_id, UNKNOWN_REFERENCE, **callback.detail)
+        return
+    charge_state = ChargeState(outcome=Outcome.PAID)
+    if payment.status != "paid":
+        charge_state = rail().charge_status(callback.payment_id)
+        record_outcome(callback.payment_id, charge_state)
+    with transaction() as session:
+        _review_contradictions(session, callback, charge_state)
+
+
+def _reopen_payment(session: ReadOrWriteSession, application: Application, payment: StallPayment) -> None:
     """Makes a payment unanswered again, because its money, or a different amount, may have been taken."""
     payment.tries = max(payment.tries, 1)
     payment.answered = min(payment.answered, payment.tries - 1)
@@ -69,7 +113,7 @@ def reopen_payment(session: ReadOrWriteSession, application: Application, paymen
     application.version += 1
 
 
-def lock_payment(session: ReadOrWriteSession, payment_id: str) -> tuple[Application, StallPayment]:
+def _lock_payment(session: ReadOrWriteSession, payment_id: str) -> tuple[Application, StallPayment]:
     """The application and the payment, locked."""
     application, payment = session.execute(
         select(Application, StallPayment)
@@ -82,7 +126,7 @@ def lock_payment(session: ReadOrWriteSession, payment_id: str) -> tuple[Applicat
     return application, payment
 
 
-def has_different_amount(payment: StallPayment, amount_minor: int | None, currency: str | None) -> bool:
+def _has_different_amount(payment: StallPayment, amount_minor: int | None, currency: str | None) -> bool:
     """Whether a reported amount or currency differs from the payment's; None is not reported."""
     return amount_minor not in (None, payment.amount_minor) or currency not in (None, CURRENCY)
 
@@ -94,8 +138,8 @@ def _record_capture(
         payment.answered = payment.tries
     elif application.paid_at is not None:
         _record_second_capture(session, application, payment, charge_state)
-    elif has_different_amount(payment, charge_state.amount_minor, charge_state.currency):
-        reopen_payment(session, application, payment)
+    elif _has_different_amount(payment, charge_state.amount_minor, charge_state.currency):
+        _reopen_payment(session, application, payment)
         add_review(
             session, payment.id, MISMATCH, amount_minor=charge_state.amount_minor, currency=charge_state.currency
         )
@@ -199,3 +243,33 @@ def _mark_paid_sql(application: Application, payment: StallPayment, *, status: s
         .add_cte(payment_update.cte("payment_update"))
         .execution_options(synchronize_session=False)
     )
+
+
+def _review_contradictions(session: ReadOrWriteSession, callback: ChargeCallback, charge_state: ChargeState) -> None:
+    """Adds a review of a contradiction, and reopens the payment if its money may have been taken."""
+    application, payment = _lock_payment(session, callback.payment_id)
+    if _has_different_amount(payment, callback.amount_minor, callback.currency):
+        add_review(session, payment.id, MISMATCH, **callback.detail)
+    elif not _is_consistent(payment, callback.outcome):
+        add_review(
+            session,
+            payment.id,
+            CONTRADICTION,
+            status=payment.status,
+            rail=charge_state.outcome.value,
+            **callback.detail,
+        )
+        if callback.outcome == Outcome.PAID and charge_state.outcome in (Outcome.UNKNOWN, Outcome.CODE_SENT):
+            _reopen_payment(session, application, payment)
+
+
+def _is_consistent(payment: StallPayment, outcome: str) -> bool:
+    """Whether a callback's outcome fits the payment as it is after the rail was asked."""
+    is_captured = payment.status == "paid" or payment.captured_at is not None
+    if is_unanswered(payment):
+        return True
+    if outcome == Outcome.PAID:
+        return is_captured
+    if outcome == Outcome.REFUNDED:
+        return payment.refunded_at is not None
+    return not is_captured

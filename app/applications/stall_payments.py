@@ -1,4 +1,4 @@
-"""Stall payments: states, the current payment of an application, and the limits of codes.
+"""Stall payments: states, the current payment of an application, the limits of codes, and reviews.
 
     starting ──▶ otp_required ──▶ processing ──▶ paid
         │           │    ▲  └──▶ expired │
@@ -10,31 +10,36 @@ is the reference at the rail, so a repeated call is the same charge.
 
 A payment is unanswered while a confirmation may have reached the rail and the outcome is not final. Its status reads
 `processing`, whatever the row says, and no other payment of the application can start.
+
+A reference has at most one open review of each kind. The operators get a mail about each review.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import NotRequired, TypedDict, cast
 
-from sqlalchemy import ColumnElement, case, func, select, update
+import structlog
+from sqlalchemy import ColumnElement, case, func, literal, select, text, update
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.applications import links
 from app.applications.errors import PaymentInProgress
 from app.applications.links import ResolvedLink
-from app.applications.models import UNFINISHED_PAYMENT_STATES, Application, StallPayment
+from app.applications.models import UNFINISHED_PAYMENT_STATES, Application, StallPayment, StallPaymentReview
 from app.core import throttle
 from app.core.addresses import mask_number
 from app.core.db import db
 from app.core.errors import Throttled
+from app.core.outbox import enqueue
 from app.core.throttle import Rule
 
 CODE_LIFETIME = timedelta(minutes=5)
 MAX_TRIES = 5
 SHORT_TERM_LIMIT = Rule("pay-codes", 3, timedelta(minutes=10))
 DAILY_LIMIT = Rule("pay-codes-a-day", 6, timedelta(days=1))
-
 SECONDS_LEFT_SQL = func.ceil(func.extract("epoch", StallPayment.expires_at - func.now()))
 UNANSWERED_SQL: ColumnElement[bool] = (StallPayment.tries > StallPayment.answered) & (StallPayment.status != "paid")
 _PAYMENT_RANK_SQL: ColumnElement[int] = case(
@@ -46,6 +51,18 @@ _PAYMENT_RANK_SQL: ColumnElement[int] = case(
 CURRENT_PAYMENT_ORDER = (_PAYMENT_RANK_SQL, StallPayment.created_at.desc(), StallPayment.id.desc())
 """Puts the paid payment first, then an unanswered one, then a running one, then the newest."""
 PAYMENT_STATUS_SQL: ColumnElement[str] = case((UNANSWERED_SQL, "processing"), else_=StallPayment.status)
+NO_OUTCOME, MISMATCH, CONTRADICTION = "no_outcome", "mismatch", "contradiction"
+SECOND_CAPTURE, APPLICATION_CLOSED, UNKNOWN_REFERENCE = "second_capture", "application_closed", "unknown_reference"
+REVIEW_MESSAGES = {
+    NO_OUTCOME: "The outcome of this payment is unknown after 72 hours. The service asks the rail every hour.",
+    MISMATCH: "The rail reports a different amount or currency than requested. The payment does not count as paid.",
+    CONTRADICTION: "The rail reports a different outcome now than before.",
+    SECOND_CAPTURE: "The rail has taken the fee although it was paid already. The service asks for a refund.",
+    APPLICATION_CLOSED: "The fee was taken after the application had ended. Decide with the organiser whether to"
+    " refund it.",
+    UNKNOWN_REFERENCE: "The rail reports a charge that this service does not know.",
+}
+log = structlog.get_logger(__name__)
 
 
 class PaymentStatus(TypedDict):
@@ -143,7 +160,7 @@ def build_payment_status(application: Application, current_payment: CurrentPayme
     payment_status: PaymentStatus = {
         "status": current_payment.status,
         "payment_id": current_payment.stall_payment.id,
-        "wallet": mask_number(current_payment.stall_payment.msisdn, separator="\u00a0"),
+        "wallet": mask_wallet(current_payment.stall_payment.msisdn),
     }
     if current_payment.status == "otp_required":
         payment_status |= {"expires_in": current_payment.seconds_left, "tries_left": MAX_TRIES - payment.tries}
@@ -160,3 +177,42 @@ def count_code(session: OrmSession, msisdn: str) -> None:
     for limit_status in throttle.hit_all(session, (SHORT_TERM_LIMIT, msisdn), (DAILY_LIMIT, msisdn)):
         if limit_status.exceeded:
             raise Throttled("Too many codes were sent to this number.", retry_after=limit_status.seconds)
+
+
+def add_review(session: OrmSession, reference: str, kind: str, **detail: object) -> None:
+    """Adds a review and notifies the operators, unless one of that kind is open already."""
+    review_id = session.scalar(
+        insert(StallPaymentReview)
+        .values(reference=reference, kind=kind, detail=detail)
+        .on_conflict_do_nothing(index_elements=["reference", "kind"], index_where=text("resolved_at IS NULL"))
+        .returning(StallPaymentReview.id)
+    )
+    if review_id is not None:
+        log.error("stall_payment.review", reference=reference, kind=kind)
+        enqueue("applications.notify_operators", review_id=review_id)
+
+
+def add_review_detail(session: OrmSession, reference: str, kind: str, **detail: object) -> None:
+    """Adds facts to the open review of that kind, if there is one."""
+    session.execute(
+        update(StallPaymentReview)
+        .where(StallPaymentReview.reference == reference, StallPaymentReview.kind == kind)
+        .where(StallPaymentReview.resolved_at.is_(None))
+        .values(detail=StallPaymentReview.detail.concat(literal(detail, JSONB)))
+        .execution_options(synchronize_session=False)
+    )
+
+
+def close_reviews(session: OrmSession, reference: str, note: str, *, review_ids: Sequence[int] | None = None) -> int:
+    """Closes the open reviews of a reference, or only those with these ids. Returns their number."""
+    conditions = [StallPaymentReview.reference == reference, StallPaymentReview.resolved_at.is_(None)]
+    if review_ids is not None:
+        conditions.append(StallPaymentReview.id.in_(review_ids))
+    closed_rows = session.execute(
+        update(StallPaymentReview)
+        .where(*conditions)
+        .values(resolved_at=func.now(), note=note[:500])
+        .returning(StallPaymentReview.id)
+        .execution_options(synchronize_session=False)
+    )
+    return len(closed_rows.all())

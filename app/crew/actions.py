@@ -1,10 +1,13 @@
-"""Actions of crew and shifts: replace the crew of a stall, start a shift by its code, change its status."""
+"""Actions of crew and shifts: replace the crew of a stall, start a shift by its code, change its status.
+
+A shift that is open for 16 hours was forgotten: it counts as ended then, in every read and before every write.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, literal, or_, select, update
+from sqlalchemy import ColumnElement, delete, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
@@ -13,18 +16,19 @@ from app.core.errors import NotFound, StaleVersion
 from app.core.ids import new_id
 from app.core.tokens import same
 from app.core.transaction import transaction
-from app.crew import shift_codes
-from app.crew.auto_checkout import AUTO_CHECKOUT, IS_OPEN_SQL, check_out_forgotten_shifts, is_at_work_sql
-from app.crew.crew_matching import CrewChange, CrewEntry, MemberWithCode, match_crew
+from app.crew import crew_members
+from app.crew.crew_members import CrewChange, CrewEntry, MemberWithCode, hash_code, match_crew
 from app.crew.errors import NoOpenShift, ShiftCodeWrong, ShiftOpen, ShiftTimesCross
 from app.crew.models import CodeGuard, CrewMember, Shift, ShiftBreak
-from app.crew.shift_codes import hash_code
-from app.crew.stall_access import Stall, lock_stall_exclusive, lock_stall_shared, resolve_occurred_at
-from app.crew.states import CHECKED_OUT, ON_BREAK, STEPS
+from app.crew.queries import Stall, lock_stall_exclusive, lock_stall_shared, resolve_occurred_at
+from app.crew.states import CHECKED_OUT, MAX_SHIFT_DURATION, ON_BREAK, STEPS
 from app.invitations.models import Participation
 
 UPDATED_COLUMNS = ("position", "name", "phone", "email", "role", "code_hash", "retired_at")
 MEMBER_COLUMNS = ("id", "merchant_id", "event_id", *UPDATED_COLUMNS)
+IS_FORGOTTEN_SQL = Shift.started_at <= func.now() - MAX_SHIFT_DURATION
+IS_OPEN_SQL = Shift.ended_at.is_(None)
+AUTO_CHECKOUT = "auto"
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def replace_crew(
 
 def _load_members(session: OrmSession, stall: Stall, ids: Sequence[str]) -> list[tuple[CrewMember, bool]]:
     """The active members, and retired ones with these ids; with each, whether they have an open shift."""
-    is_at_work = select(Shift.id).where(Shift.crew_member_id == CrewMember.id, is_at_work_sql()).exists()
+    is_at_work = select(Shift.id).where(Shift.crew_member_id == CrewMember.id, _is_at_work_sql()).exists()
     rows = session.execute(
         select(CrewMember, is_at_work)
         .where(
@@ -148,7 +152,7 @@ def start_shift(
         code_hash = hash_code(caller.id, event_id, code)
         member = _find_member(session, stall, crew_member_id, code_hash)
         subject = crew_member_id or f"{caller.id}:{event_id}"
-        shift_codes.count_try(session, subject)
+        crew_members.count_try(session, subject)
         is_correct = member is not None and same(member.code_hash, code_hash)
         if member is not None and is_correct:
             check_out_forgotten_shifts(session, stall)
@@ -282,3 +286,42 @@ def _build_shift_details(shift: Shift, member: CrewMember) -> ShiftDetails:
         ended_at=shift.ended_at,
         automatic=shift.ended_by == AUTO_CHECKOUT,
     )
+
+
+def _is_at_work_sql() -> ColumnElement[bool]:
+    """True for a shift that is open and not forgotten."""
+    return IS_OPEN_SQL & ~IS_FORGOTTEN_SQL
+
+
+def check_out_forgotten_shifts(session: OrmSession, stall: Stall | None = None) -> None:
+    """Ends the forgotten shifts of one stall, or of all, and the breaks in them, in one statement."""
+    forgotten_ids_query = select(Shift.id).where(IS_OPEN_SQL, IS_FORGOTTEN_SQL)
+    if stall is not None:
+        forgotten_ids_query = forgotten_ids_query.join(CrewMember, CrewMember.id == Shift.crew_member_id).where(
+            CrewMember.merchant_id == stall.merchant_id, CrewMember.event_id == stall.event_id
+        )
+    forgotten_shifts = (
+        select(Shift.id, Shift.started_at, Shift.break_since)
+        .where(Shift.id.in_(forgotten_ids_query))
+        .order_by(Shift.id)
+        .with_for_update()
+        .cte("forgotten_shift")
+    )
+    shift_update = (
+        update(Shift)
+        .where(Shift.id == forgotten_shifts.c.id, IS_OPEN_SQL)
+        .values(
+            ended_at=forgotten_shifts.c.started_at + MAX_SHIFT_DURATION,
+            changed_at=forgotten_shifts.c.started_at + MAX_SHIFT_DURATION,
+            ended_by=literal(AUTO_CHECKOUT),
+            break_since=None,
+        )
+        .cte("shift_update")
+    )
+    break_insert = insert(ShiftBreak).from_select(
+        ["shift_id", "started_at", "ended_at"],
+        select(
+            forgotten_shifts.c.id, forgotten_shifts.c.break_since, forgotten_shifts.c.started_at + MAX_SHIFT_DURATION
+        ).where(forgotten_shifts.c.break_since.is_not(None)),
+    )
+    session.execute(break_insert.add_cte(shift_update).execution_options(synchronize_session=False))

@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
-from app.crew import shift_codes
-from app.crew.auto_checkout import AUTO_CHECKOUT, IS_OPEN_SQL, check_out_forgotten_shifts
+from app.crew import crew_members
+from app.crew.actions import AUTO_CHECKOUT, IS_OPEN_SQL, check_out_forgotten_shifts
 from app.crew.models import CrewMember, Shift
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 
@@ -21,7 +21,7 @@ def close_forgotten_shifts(run: Run) -> None:
     with transaction() as session:
         run.done_in(session)
         check_out_forgotten_shifts(session)
-        shift_codes.delete_expired_tries(session)
+        crew_members.delete_expired_tries(session)
 
 
 @on_merchant_deleted

@@ -3,7 +3,7 @@
 from sqlalchemy import update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts.retirement import on_account_retired
+from app.accounts.account_lifecycle import on_account_retired
 from app.core.cache_invalidation import invalidate
 from app.events import event_writer
 from app.events.models import Event

@@ -26,7 +26,7 @@ from app.events.queries import READS, owned
 from app.events.search import prefix_query, words_of
 from app.invitations.models import EventInvite, Participation
 from app.invitations.queries import ListQuery
-from app.invitations.status_sql import invite_status_sql
+from app.invitations.sql import invite_status_sql
 from app.merchants.models import MerchantProfile
 from app.merchants.queries import is_active_sql
 

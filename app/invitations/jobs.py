@@ -1,4 +1,4 @@
-"""Jobs of invitations: their mail, and the erasure of a deleted merchant's answers."""
+"""Jobs that mail invitations, invite links and answers, and the erasure of a deleted merchant's answers."""
 
 from datetime import datetime
 from typing import TypedDict
@@ -15,11 +15,10 @@ from app.core.db import db
 from app.core.jobs import Delivery, Run, job
 from app.core.money import format_money
 from app.events.models import Event
-from app.invitations.link_tokens import INVITE_KIND, build_invite_url
 from app.invitations.models import EventInvite, InviteLink
-from app.invitations.queries import EVENT_COLUMNS
+from app.invitations.queries import EVENT_COLUMNS, INVITE_KIND, build_invite_url
+from app.invitations.sql import invite_status_sql, link_state_sql
 from app.invitations.states import ACCEPTED, ANSWERS, OPEN, PENDING, WITHDRAWN
-from app.invitations.status_sql import invite_status_sql, link_state_sql
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 from app.merchants.models import MerchantProfile
 

@@ -1,12 +1,29 @@
-"""Participation of merchants in events: adding one, and the floor status of a stall."""
+"""Participation of merchants in events: adding one, and the floor status of stalls (open, busy, paused or closed)."""
 
-from sqlalchemy import ColumnElement, case, func, literal, or_, select
+from dataclasses import dataclass
+
+from sqlalchemy import func, literal, select, update
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.caller import Caller
+from app.core.errors import NotFound
+from app.core.transaction import transaction
+from app.events.models import Event
 from app.invitations.models import Participation
+from app.invitations.sql import is_event_open_sql
+from app.merchants.errors import MerchantPaused
 from app.merchants.models import Merchant
+from app.merchants.queries import lock_merchant
 from app.merchants.states import CLOSED, PAUSED
+
+
+@dataclass(frozen=True)
+class FloorStatusChange:
+    """The new status, and the events at which it applies."""
+
+    status: str
+    event_ids: list[str]
 
 
 def add_participant(
@@ -36,7 +53,32 @@ def add_participant_sql(*, event_id: str, merchant_id: str, stall_type: str | No
     return statement.on_conflict_do_nothing()
 
 
-def floor_status_sql() -> ColumnElement[str]:
-    """A stall's floor status, for a query that joins Merchant. A pause closes the stall until the status is set again."""
-    is_closed = or_(Merchant.status == PAUSED, Merchant.paused_at >= Participation.floor_set_at)
-    return case((is_closed, CLOSED), else_=Participation.floor_status)
+def set_floor_status(*, caller: Caller, status: str, event_id: str | None = None) -> FloorStatusChange:
+    """Sets the floor status of one stall, or of all at events that are not over. Later stalls start with it too.
+
+    Raises NotFound for an event without the caller's participation, MerchantPaused (a paused merchant's stalls are
+    closed).
+    """
+    with transaction() as session:
+        merchant = lock_merchant(session, caller.id)
+        if merchant.status == PAUSED and status != CLOSED:
+            raise MerchantPaused()
+        conditions = [Participation.merchant_id == caller.id]
+        if event_id is not None:
+            conditions.append(Participation.event_id == event_id)
+        else:
+            conditions.append(Participation.event_id.in_(select(Event.id).where(is_event_open_sql())))
+        event_ids = session.scalars(
+            update(Participation)
+            .where(*conditions)
+            .values(floor_status=status, floor_set_at=func.clock_timestamp())
+            .returning(Participation.event_id)
+            .execution_options(synchronize_session=False)
+        ).all()
+        if event_id is not None and not event_ids:
+            raise NotFound()
+        if merchant.floor_status != status:
+            merchant.floor_status = status
+            merchant.version += 1
+        session.flush()
+    return FloorStatusChange(status, sorted(event_ids))

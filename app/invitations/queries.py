@@ -1,8 +1,12 @@
-"""Reads of invitations, invite links and participation."""
+"""Reads of invitations, invite links and participation, and the slugs of links.
+
+A slug is an id and a keyed hash of it. It can be built again for another mail, so it is never stored.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from flask import current_app
 from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import aliased
 
@@ -10,13 +14,13 @@ from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.core.db import db
 from app.core.errors import NotFound
+from app.core.ids import is_id
+from app.core.tokens import derived_text, same
 from app.events.models import Event
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
-from app.invitations.link_tokens import INVITE_KIND, parse_slug
 from app.invitations.models import EventInvite, InviteLink, Participation
-from app.invitations.participation import floor_status_sql
+from app.invitations.sql import floor_status_sql, invite_status_sql, link_state_sql, organiser_name_sql
 from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
-from app.invitations.status_sql import invite_status_sql, link_state_sql, organiser_name_sql
 from app.merchants.models import Merchant, MerchantProfile
 
 ListQuery = Select[*tuple[object, ...]]
@@ -54,6 +58,8 @@ INVITE_COLUMNS = (
     EventInvite.created_at,
     EventInvite.version,
 )
+LINK_KIND, INVITE_KIND = "merchant-invite", "event-invite"
+SECRET_LENGTH = 22
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,3 +251,20 @@ def _invites_query() -> ListQuery:
     return select(*INVITE_COLUMNS, invite_status_sql().label("status"), *EVENT_COLUMNS).join(
         Event, Event.id == EventInvite.event_id
     )
+
+
+def build_slug(id: str, kind: str = LINK_KIND) -> str:
+    """The slug of a link, or of the page of one merchant's invitation: 46 characters."""
+    return id + derived_text(kind, id)[:SECRET_LENGTH]
+
+
+def parse_slug(slug: str, kind: str = LINK_KIND) -> str | None:
+    """The id in a slug; None if the slug is not valid for that kind."""
+    id = slug[:24]
+    return id if is_id(id) and same(slug, build_slug(id, kind)) else None
+
+
+def build_invite_url(id: str, kind: str = LINK_KIND) -> str:
+    """The URL of the page that shows the invitation."""
+    base_url: str = current_app.extensions["settings"].PUBLIC_BASE_URL
+    return f"{base_url}/merchant-invite/{build_slug(id, kind)}"

@@ -11,21 +11,20 @@ from flask import current_app
 from sqlalchemy import Delete, Update, case, delete, exists, func, null, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import passwords, sessions
+from app.accounts import authentication, sessions
 from app.accounts.authentication import find_own_password_version, verify_own_password
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
 from app.accounts.models import Account, AccountSession, ExternalIdentity, OneTimeCode
-from app.accounts.notices import enqueue_notice
+from app.accounts.outgoing_mail import enqueue_notice
 from app.core.errors import StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.merchants import payout_encryption, queries
+from app.merchants import queries
 from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, run_deletion_hooks
 from app.merchants.models import Merchant, MerchantProfile
-from app.merchants.payout_details import merge_payout_details
-from app.merchants.row_locks import lock_merchant, lock_merchant_with_profile
-from app.merchants.settings import merge_settings
+from app.merchants.payout_details import decrypt_payout_details, encrypt_payout_details, merge_payout_details
+from app.merchants.queries import lock_merchant, lock_merchant_with_profile, merge_settings
 from app.merchants.states import ACTIVE, CLOSED, DELETED, PAUSED, check_step
 
 ACCOUNT_FIELDS = ("name", "phone")
@@ -91,13 +90,11 @@ def _update_fields(account: Account, profile: MerchantProfile, new_values: Mappi
 
 def _update_payout_details(merchant: Merchant, changes: Mapping[str, str | None]) -> bool:
     """Merges changes into the encrypted details. Returns whether anything has changed."""
-    saved_details = payout_encryption.decrypt_payout_details(merchant.account_id, merchant.payout_details)
+    saved_details = decrypt_payout_details(merchant.account_id, merchant.payout_details)
     new_details = merge_payout_details(saved_details, changes, path="payoutDetails")
     if new_details == saved_details:
         return False
-    merchant.payout_details = (
-        payout_encryption.encrypt_payout_details(merchant.account_id, new_details) if new_details else None
-    )
+    merchant.payout_details = encrypt_payout_details(merchant.account_id, new_details) if new_details else None
     return True
 
 
@@ -116,11 +113,13 @@ def change_password(*, caller: Caller, current_password: str, new_password: str)
     requests with the current password one succeeds; the other gets CurrentPasswordWrong.
     """
     production = current_app.extensions["settings"].production
-    passwords.reject_common_password(new_password, caller.email, caller.name, production=production, path="newPassword")
+    authentication.reject_common_password(
+        new_password, caller.email, caller.name, production=production, path="newPassword"
+    )
     password_version = find_own_password_version(caller, current_password)
     if password_version is None:
         raise CurrentPasswordWrong()
-    new_hash = passwords.hash_password(new_password)
+    new_hash = authentication.hash_password(new_password)
     with transaction() as session:
         result = session.execute(
             update(Account)

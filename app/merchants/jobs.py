@@ -5,8 +5,8 @@ from datetime import datetime
 from sqlalchemy import update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.account_lifecycle import on_account_retired
 from app.accounts.models import Account
-from app.accounts.retirement import on_account_retired
 from app.clients.email_templates import render_email
 from app.clients.mail import send
 from app.core.date_format import format_time

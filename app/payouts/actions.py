@@ -22,9 +22,9 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.time_conversion import to_payment_time
-from app.merchants import payout_encryption, settings
 from app.merchants.errors import MerchantPaused
-from app.merchants.row_locks import MerchantPayoutInfo, lock_merchant_columns
+from app.merchants.payout_details import decrypt_payout_details
+from app.merchants.queries import MerchantPayoutInfo, get_effective_settings, lock_merchant_columns
 from app.merchants.states import PAUSED
 from app.payouts import destinations
 from app.payouts.callbacks import enqueue_status_check
@@ -118,7 +118,7 @@ def _create_payout(caller: Caller, payout_request: PayoutRequest, *, confirmed_h
     mode, destination = payout_request["mode"], payout_request["destination"]
     with transaction() as session:
         merchant = lock_merchant_columns(session, caller.id)
-        time_zone = settings.get_effective_settings(merchant.settings)["timezone"]
+        time_zone = get_effective_settings(merchant.settings)["timezone"]
         payment_at = to_payment_time(mode, payout_request.get("scheduled_for"), time_zone)
         encrypted_destination = _encrypt_destination(
             caller.id, merchant, destination, payout_request.get("payrail_msisdn")
@@ -175,7 +175,7 @@ def _encrypt_destination(
 ) -> EncryptedDestination:
     if merchant.status == PAUSED:
         raise MerchantPaused()
-    saved_details = payout_encryption.decrypt_payout_details(account_id, merchant.payout_details)
+    saved_details = decrypt_payout_details(account_id, merchant.payout_details)
     details = destinations.select_details(destination, msisdn, saved_details)
     if details is None:
         raise PayoutDetailsMissing(destination=destination)

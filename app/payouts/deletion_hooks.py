@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts.retirement import on_account_retired
+from app.accounts.account_lifecycle import on_account_retired
 from app.ledger.models import Balance
 from app.ledger.transactions import load_balances
 from app.merchants.deletion_hooks import MerchantDeletion, deletion_check, on_merchant_deleted

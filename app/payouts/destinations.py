@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from app.clients.payrail import BankAccount, Wallet
 from app.core.tokens import derive
 from app.core.transaction import transaction
-from app.merchants import payout_details, payout_encryption
+from app.merchants.payout_details import decrypt_payout_details, encrypt_payout_details, mask_payout_details
 from app.payouts.models import Payout
 from app.payouts.states import PAID
 
@@ -42,16 +42,14 @@ def select_details(destination: str, msisdn: str | None, saved_details: Destinat
 
 def encrypt_destination(account_id: str, destination: str, details: dict[str, str]) -> EncryptedDestination:
     """Encrypt the destination for its account."""
-    masked_details = payout_details.mask_payout_details(details)
+    masked_details = mask_payout_details(details)
     destination_hash = hash_destination(account_id, destination, details)
     masked_destination = (
         masked_details["msisdn"]
         if destination == PAYRAIL
         else f"{masked_details['bank_name'][:40]} {masked_details['account_number']}"
     )
-    return EncryptedDestination(
-        payout_encryption.encrypt_payout_details(account_id, details), masked_destination, destination_hash
-    )
+    return EncryptedDestination(encrypt_payout_details(account_id, details), masked_destination, destination_hash)
 
 
 def hash_destination(account_id: str, destination: str, details: DestinationDetails) -> str:
@@ -81,7 +79,7 @@ def hash_earlier_destinations(account_id: str, destination_hash: str) -> bool:
         ).all()
         payout_ids_by_hash: dict[str, list[str]] = defaultdict(list)
         for payout_id, encrypted_details in rows:
-            details = payout_encryption.decrypt_payout_details(account_id, encrypted_details)
+            details = decrypt_payout_details(account_id, encrypted_details)
             if all(details.get(name) for name in REQUIRED_DETAILS[BANK]):
                 payout_ids_by_hash[hash_destination(account_id, BANK, details)].append(payout_id)
         for payout_hash, payout_ids in payout_ids_by_hash.items():
@@ -99,7 +97,7 @@ def decrypt_destination(
     account_id: str, destination: str, encrypted_details: bytes | None
 ) -> Wallet | BankAccount | None:
     """The destination for the rail; None when it was erased, or encrypted with a key that no longer exists."""
-    details = payout_encryption.decrypt_payout_details(account_id, encrypted_details)
+    details = decrypt_payout_details(account_id, encrypted_details)
     if not all(details.get(name) for name in REQUIRED_DETAILS[destination]):
         return None
     if destination == PAYRAIL:

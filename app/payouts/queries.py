@@ -15,8 +15,8 @@ from app.core.money import format_money
 from app.events.time_conversion import to_instant
 from app.ledger.errors import InsufficientFunds
 from app.ledger.transactions import Balances
-from app.merchants import payout_encryption
 from app.merchants.errors import MerchantPaused
+from app.merchants.payout_details import decrypt_payout_details
 from app.merchants.states import PAUSED
 from app.payouts import destinations, sql, transfers
 from app.payouts.errors import PayoutDetailsMissing
@@ -202,7 +202,7 @@ def load_availability(caller: Caller, **question: Unpack[PayoutQuestion]) -> Ava
         "next_payout_at": next_payout_at,
     }
     if "amount_minor" in question:
-        saved_details = payout_encryption.decrypt_payout_details(caller.id, encrypted_details)
+        saved_details = decrypt_payout_details(caller.id, encrypted_details)
         reasons = list(_list_refusal_codes(caller, balances, merchant_status, saved_details, question))
         availability["payable"], availability["reasons"] = not reasons, reasons
     return availability

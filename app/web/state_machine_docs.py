@@ -1,7 +1,6 @@
 """The page docs/state-machines.md: all state machines of the service, drawn from their transition tables."""
 
 from app.allocations import states as allocations
-from app.allocations.tickets import models as packs
 from app.applications import states as applications
 from app.campaigns import states as campaigns
 from app.core.outbox import models as outbox
@@ -160,10 +159,10 @@ STATE_MACHINES = (
     StateMachine(
         name="Pack",
         description="Tickets without names, printed for sale at the entrance.",
-        transitions=packs.STEPS,
-        initial_states=(packs.QUEUED,),
+        transitions=allocations.PACK_STEPS,
+        initial_states=(allocations.QUEUED,),
         column=("ticket_pack", "status"),
-        source=("STEPS", "app/allocations/tickets/models.py"),
+        source=("PACK_STEPS", "app/allocations/states.py"),
         doc_pages=("allocations-papers.md#packs-printed-tickets-for-the-door",),
     ),
     StateMachine(

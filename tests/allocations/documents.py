@@ -5,8 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.allocations.invoicing.invoice_document import INVOICE, DocumentLine, InvoiceDocument
-from app.allocations.tickets.ticket_data import Ticket
+from app.allocations.invoice_document import DocumentLine, InvoiceDocument
+from app.allocations.states import INVOICE
+from app.allocations.ticket_data import Ticket
 
 HOSTILE = (
     '<img src="file:///etc/passwd"/>',

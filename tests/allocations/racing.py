@@ -3,7 +3,7 @@
 import pytest
 from flask import Flask
 
-from app.allocations import block_access
+from app.allocations import queries
 from tests.allocations.law import assert_books_agree
 from tests.http import Client
 
@@ -14,7 +14,7 @@ def own(app: Flask, client: Client) -> Client:
 
 
 def without_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(block_access, "_with_block_lock", lambda statement: statement)
+    monkeypatch.setattr(queries, "_with_block_lock", lambda statement: statement)
 
 
 def law_holds() -> bool:

@@ -8,11 +8,10 @@ from email.message import EmailMessage
 import pytest
 from flask import Flask
 
-from app.allocations import emails
+from app.allocations import emails, qr_codes
 from app.allocations.emails import build_invoice_email
-from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
-from app.allocations.tickets import qr_codes
-from app.allocations.tickets.ticket_pdf import draw_ticket_pdf
+from app.allocations.invoice_pdf import draw_invoice_pdf
+from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.message import Message
 from app.clients.mime import compose
 from tests.allocations.documents import HOSTILE, build_invoice, build_ticket

@@ -9,8 +9,9 @@ from socket import create_server
 
 import pytest
 
-from app.allocations.invoicing.invoice_document import CREDIT_NOTE, parse_document
-from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf
+from app.allocations.invoice_document import parse_document
+from app.allocations.invoice_pdf import draw_invoice_pdf
+from app.allocations.states import CREDIT_NOTE
 from tests.allocations.documents import HOSTILE, build_invoice, extract_text
 from tests.house.sources import ROOT
 from tests.races import run_concurrently
@@ -27,7 +28,7 @@ def test_bytes_do_not_depend_on_process_or_earlier_documents() -> None:
     for name in HOSTILE:
         draw_invoice_pdf(build_invoice(buyer=[name]))
     program = "from tests.allocations.documents import *; "
-    program += "from app.allocations.invoicing.invoice_pdf import draw_invoice_pdf; "
+    program += "from app.allocations.invoice_pdf import draw_invoice_pdf; "
     program += "import hashlib, sys; sys.stdout.write(hashlib.sha256(draw_invoice_pdf(build_invoice(12))).hexdigest())"
     other = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=other, capture_output=True, text=True)

@@ -9,8 +9,7 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.allocations import sql
-from app.allocations.invoicing import actions
+from app.allocations import invoices, sql
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
@@ -165,7 +164,7 @@ def test_failed_issue_leaves_no_gap(client: Client, monkeypatch: pytest.MonkeyPa
     owner, _ = organiser_of(client)
     made = festival(owner)
     with monkeypatch.context() as broken:
-        broken.setattr(actions, "parse_document", lambda _: 1 / 0)
+        broken.setattr(invoices, "parse_document", lambda _: 1 / 0)
         assert owner.get(path(block_of(made))).status_code == 500
     assert "-000001" in extract_text(owner.get(path(block_of(made))).data)
 
@@ -208,7 +207,7 @@ def test_concurrent_credit_jobs_issue_one_credit_note(app: Flask, client: Client
 
     def settle(_: int) -> str | None:
         with app.app_context():
-            made = actions.issue_block_credit_note(block.id)
+            made = invoices.issue_block_credit_note(block.id)
             return made.number if made else None
 
     assert Counter(item is None for item in run_concurrently(16, settle)) == {False: 1, True: 15}

@@ -8,8 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations import block_access
-from app.allocations.tickets import ticket_packs
+from app.allocations import queries, ticket_packs
 from app.core.transaction import transaction
 from tests.allocations.blocks import block_of, festival, organiser_of
 from tests.counting import record_statements
@@ -92,7 +91,7 @@ def test_concurrent_packs_share_no_ticket(client: Client) -> None:
 def test_packs_fail_without_the_lock_of_the_block(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 20)
-    monkeypatch.setattr(block_access, "_with_block_lock", lambda statement: statement)
+    monkeypatch.setattr(queries, "_with_block_lock", lambda statement: statement)
     answers = run_concurrently(16, lambda _: owner.post(path(block), {"count": 3}).status_code)
     assert set(answers) - {202, 409}, "the races did not collide"
 

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.allocations import block_access, sql
+from app.allocations import queries, sql
 from app.allocations.actions import admission, invites
 from app.allocations.models import AllocationSlot
 from tests.allocations.law import assert_books_agree
@@ -171,11 +171,11 @@ def test_moves_deadlock_without_the_lock_order(app: Flask, client: Client, monke
     two = create_another_block(one, quantity=20)
 
     def lock_in_given_order(session: Any, caller: Any, event_id: str, ids: tuple[str, str]) -> Any:
-        first = block_access.lock_block(session, caller, event_id, ids[0])
+        first = queries.lock_block(session, caller, event_id, ids[0])
         session.execute(text("SELECT pg_sleep(0.2)"))
-        return {ids[0]: first, ids[1]: block_access.lock_block(session, caller, event_id, ids[1])}
+        return {ids[0]: first, ids[1]: queries.lock_block(session, caller, event_id, ids[1])}
 
-    monkeypatch.setattr(block_access, "lock_two_blocks", lock_in_given_order)
+    monkeypatch.setattr(queries, "lock_two_blocks", lock_in_given_order)
     pair = ((one, two), (two, one))
 
     def move(number: int) -> int:

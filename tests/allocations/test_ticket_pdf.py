@@ -6,8 +6,8 @@ import pytest
 import segno
 from PIL import Image
 
-from app.allocations.tickets import qr_codes
-from app.allocations.tickets.ticket_pdf import draw_pack_pdf, draw_ticket_pdf
+from app.allocations import qr_codes
+from app.allocations.ticket_pdf import draw_pack_pdf, draw_ticket_pdf
 from tests.allocations.documents import HOSTILE, build_ticket
 
 

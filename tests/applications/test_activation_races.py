@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.accounts.actions import registration
 from app.accounts.models import Account
-from app.applications import account_activation as account_activation
+from app.applications.actions import activation
 from app.core.db import db
 from app.merchants import actions as merchant_actions
 from tests.applications.test_erasure import ME, delete_me
@@ -82,7 +82,7 @@ def test_activation_fails_if_a_reset_replaces_the_password(client: Client, monke
     body = reset_token(client)
     run_after_check(
         monkeypatch,
-        account_activation,
+        activation,
         "_check_existing_password",
         lambda: data(client.post("/api/auth/password-reset/complete", body)),
     )
@@ -93,7 +93,7 @@ def test_activation_fails_if_a_reset_replaces_the_password(client: Client, monke
 def test_activation_does_not_revive_a_deleted_account(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, path = make_account_and_link(client, "merchant", verified=False)
     me = create_signed_in_client(client, owner)
-    run_after_check(monkeypatch, account_activation, "_check_existing_password", lambda: delete_me(me))
+    run_after_check(monkeypatch, activation, "_check_existing_password", lambda: delete_me(me))
     assert read_error(client.post(path, build_activation_body(password=PASSWORD))) == (422, "CURRENT_PASSWORD_WRONG")
     assert load_account_state(owner.id) == ([], None, 0, 0)
 

@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from app.accounts.account_lifecycle import retire_account
 from app.accounts.models import Account
-from app.accounts.retirement import retire_account
 from app.clients import storage
 from app.core.db import db
 from app.core.transaction import transaction

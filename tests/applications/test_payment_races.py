@@ -10,7 +10,7 @@ from sqlalchemy import false, func, update
 
 from app.applications import erasure, jobs
 from app.applications.actions import decisions, payments
-from app.applications.models import StallPayment
+from app.applications.models import Application, StallPayment
 from app.clients.payrail.mock import MockRail
 from app.core.transaction import transaction
 from app.merchants.deletion_hooks import MerchantDeletion
@@ -41,11 +41,11 @@ def code_during_a_withdrawal(client: Client, monkeypatch: pytest.MonkeyPatch) ->
     """The states of application and payment after a code that arrives once the withdrawal has checked the payments."""
     merchant, application_id, path = make_withdrawable_application(client)
     data(client.post(path))
-    set_status = decisions.set_status
+    set_status = Application.set_status
 
-    def set_status_slowly(*arguments: Any) -> None:
+    def set_status_slowly(self: Application, status: str) -> None:
         time.sleep(HOLD_SECONDS)
-        set_status(*arguments)
+        set_status(self, status)
 
     def act(number: int) -> None:
         if number == 0:
@@ -54,7 +54,7 @@ def code_during_a_withdrawal(client: Client, monkeypatch: pytest.MonkeyPatch) ->
             time.sleep(HOLD_SECONDS / 2)
             send_code(client, path)
 
-    monkeypatch.setattr(decisions, "set_status", set_status_slowly)
+    monkeypatch.setattr(Application, "set_status", set_status_slowly)
     run_concurrently(2, act)
     return fetch_scalar("SELECT status FROM merchant_application"), fetch_scalar("SELECT status FROM stall_payment")
 

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, text, update
 
-from app.applications import account_activation as account_activation
 from app.applications import links, queries, stall_payments
-from app.applications.actions import activation as activation_action
+from app.applications.actions import activation
 from app.applications.actions import decisions as decisions_module
 from app.applications.actions import payments as payments
 from app.applications.models import Application, ApplicationLink, StallPayment
@@ -210,7 +209,7 @@ def test_link_opens_one_account_because_its_use_is_conditional(
 ) -> None:
     """All eight requests read a usable link before one of them writes; each would open its own account."""
     token = create_ready_application(client, create_organiser_client(client))
-    barrier, numbers, create_account = Barrier(8), iter(range(8)), account_activation.create_account
+    barrier, numbers, create_account = Barrier(8), iter(range(8)), activation.create_account
 
     def open_new_account(session: Any, owner: Any) -> Any:
         barrier.wait(timeout=20)
@@ -221,9 +220,9 @@ def test_link_opens_one_account_because_its_use_is_conditional(
         statement = update(ApplicationLink).where(ApplicationLink.id == result.link.id)
         return statement.values(used_at=func.now()).returning(ApplicationLink.id)
 
-    monkeypatch.setattr(activation_action, "open_account", open_new_account)
+    monkeypatch.setattr(activation, "open_account", open_new_account)
     if not guarded:
-        monkeypatch.setattr(activation_action, "complete_activation_sql", update_without_condition)
+        monkeypatch.setattr(activation, "complete_activation_sql", update_without_condition)
     assert activate_at_once(client, token, 8)["SUCCESS"] == (1 if guarded else 8)
     assert count("account WHERE 'merchant' = ANY(roles)") == (1 if guarded else 8)
 

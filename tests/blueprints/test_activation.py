@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import text
 
-from app.accounts import passwords
+from app.accounts import authentication
 from app.accounts.queries import find_account_by_email
 from app.core.transaction import transaction
 from tests.factories.accounts import (
@@ -205,13 +205,13 @@ def test_activation_hashes_once_with_and_without_an_account(
         create_customer(email=EMAIL)
     token = create_ready_application(client, create_organiser_client(client))
     hash_calls: list[str] = []
-    run_hash = passwords._hash_executor.run
+    run_hash = authentication._hash_executor.run
 
     def count_call(call: Any, *arguments: str) -> Any:
         hash_calls.append(call.__name__)
         return run_hash(call, *arguments)
 
-    monkeypatch.setattr(passwords._hash_executor, "run", count_call)
+    monkeypatch.setattr(authentication._hash_executor, "run", count_call)
     data(client.post(f"{PATH}/{token}", build_activation_body(password=PASSWORD, confirmPassword=PASSWORD)))
     assert len(hash_calls) == 1
 

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from app.core.transaction import transaction
 from app.invitations import queries
-from app.invitations.actions.invite_links import count_link_use
+from app.invitations.actions.invites import count_link_use
 from app.invitations.errors import InviteUsed
 from tests.counting import record_statements
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to, run_jobs

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from app.crew import actions, shift_codes
-from app.crew.stall_access import get_stall as get_stall
+from app.crew import actions, crew_members
+from app.crew.queries import get_stall as get_stall
 from tests.factories.crew import create_stall, post_shift, replace_crew
 from tests.http import Client
 from tests.races import run_concurrently
@@ -59,7 +59,7 @@ def test_five_of_thirty_two_simultaneous_wrong_codes_are_checked(client: Client)
 
 @pytest.mark.control
 def test_without_the_limit_all_wrong_codes_would_be_checked(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shift_codes, "MAX_TRIES", 1000)
+    monkeypatch.setattr(crew_members, "MAX_TRIES", 1000)
     me, path = create_stall(client)
     replace_crew(me, path, {"name": "Selma"})
     assert Counter(
@@ -111,7 +111,7 @@ def test_stall_lock_prevents_retiring_a_member_who_starts_a_shift(
     """Without the lock, the crew is replaced after the code is looked up and before the shift is inserted."""
     me, path = create_stall(client)
     (selma,) = replace_crew(me, path, {"name": "Selma"})
-    code_looked_up, crew_replaced, count_try = Event(), Event(), shift_codes.count_try
+    code_looked_up, crew_replaced, count_try = Event(), Event(), crew_members.count_try
 
     def count_try_slowly(session: Any, subject: str) -> None:
         code_looked_up.set()
@@ -126,7 +126,7 @@ def test_stall_lock_prevents_retiring_a_member_who_starts_a_shift(
         crew_replaced.set()
         return status
 
-    monkeypatch.setattr(shift_codes, "count_try", count_try_slowly)
+    monkeypatch.setattr(crew_members, "count_try", count_try_slowly)
     if not guarded:
         monkeypatch.setattr(actions, "lock_stall_shared", lambda session, merchant, event: get_stall(merchant, event))
     assert run_concurrently(2, act) == [200, 409 if guarded else 200]

@@ -4,8 +4,8 @@ import re
 from itertools import count
 from typing import Any
 
+from app.accounts.authentication import hash_password
 from app.accounts.models import Account
-from app.accounts.passwords import hash_password
 from app.accounts.sessions import create_session
 from app.clients import dev_mailbox
 from app.core.outbox.executor import run_due_jobs

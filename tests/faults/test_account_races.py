@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.accounts import account_creation, queries
+from app.accounts import account_lifecycle, queries
 from app.core.transaction import transaction
 from tests.factories.accounts import PASSWORD, create_customer
 from tests.http import Client
@@ -41,7 +41,7 @@ def test_64_concurrent_registrations_of_an_address_make_one_account(client: Clie
 
 @pytest.mark.control
 def test_without_the_unique_address_there_would_be_several(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(account_creation, "create_account", _insert_after_looking)
+    monkeypatch.setattr(account_lifecycle, "create_account", _insert_after_looking)
     monkeypatch.setattr(queries, "lock_address", lambda *_: None)
     with without_rules("uq_account_email"):
         run_concurrently(3, lambda number: register(client, "frieda@example.com", number))
@@ -51,14 +51,14 @@ def test_without_the_unique_address_there_would_be_several(client: Client, monke
 _LOOKED = Barrier(3)
 
 
-def _insert_after_looking(session: object, applicant: account_creation.Applicant, **_: object) -> object:
+def _insert_after_looking(session: object, applicant: account_lifecycle.Applicant, **_: object) -> object:
     """What everybody writes first: look, and insert if nothing was found."""
     found = session.scalar(text("SELECT id FROM account WHERE email = :e"), {"e": applicant.email})  # type: ignore
     if found:
         return None
     with suppress(BrokenBarrierError):
         _LOOKED.wait(5)
-    made = account_creation.Account(
+    made = account_lifecycle.Account(
         email=applicant.email, name=applicant.name, password_hash=applicant.password_hash, roles=[applicant.role]
     )
     session.add(made)  # type: ignore[attr-defined]

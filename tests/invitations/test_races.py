@@ -16,9 +16,9 @@ from app.accounts.caller import Caller
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.invitations.actions import invite_answers, invite_links
+from app.invitations.actions import invite_answers, invites
 from app.invitations.actions.invite_answers import LockedInvite
-from app.invitations.actions.invite_links import count_link_use
+from app.invitations.actions.invites import count_link_use
 from app.invitations.errors import InviteUsed
 from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import EVENT_COLUMNS, EventSummary
@@ -98,7 +98,7 @@ def test_without_the_condition_an_ended_link_would_be_used(
         statement = update(InviteLink).where(InviteLink.id == link_id, InviteLink.uses < InviteLink.max_uses)
         return statement.values(uses=InviteLink.uses + 1).returning(InviteLink.id)
 
-    monkeypatch.setattr(invite_links, "_count_link_use_sql", count_without_condition)
+    monkeypatch.setattr(invites, "_count_link_use_sql", count_without_condition)
     assert apply_while_ending(client, WAYS_TO_END[end_name][0]).status_code == 201
 
 

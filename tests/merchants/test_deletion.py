@@ -13,7 +13,7 @@ from app.core.outbox import enqueue
 from app.core.outbox.lease_expiry import expire_leases
 from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
-from app.merchants import deletion_hooks, row_locks
+from app.merchants import deletion_hooks, queries
 from app.payouts.reviews import RETIRED_WITH_MONEY, create_review
 from app.subscriptions import actions as subscription_actions
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to
@@ -271,7 +271,7 @@ def test_without_profile_check_a_change_during_deletion_fails(
     def unknown(error: IntegrityError) -> bool:
         return False
 
-    monkeypatch.setattr(row_locks, "_is_profile_deleted", unknown)
+    monkeypatch.setattr(queries, "_is_profile_deleted", unknown)
     app.testing = False
     try:
         assert change_during_deletion(client, monkeypatch, "pause", row=True) == (200, 500)

@@ -5,7 +5,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.core.db import db
-from app.merchants import payout_encryption
+from app.merchants import payout_details
 from app.merchants.states import ACTIVE, DELETED, PAUSED, STATUSES, STEPS, check_step
 from tests.factories.accounts import PASSWORD, create_signed_in_client, list_mails_to
 from tests.factories.merchants import create_merchant_account
@@ -58,7 +58,7 @@ def test_concurrent_changes_are_all_kept(client: Client) -> None:
 
 
 def test_encrypted_details_are_readable_only_for_their_account(app: Flask) -> None:
-    encrypted = payout_encryption.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
-    assert payout_encryption.decrypt_payout_details("a" * 24, encrypted) == {"msisdn": "+264811234567"}
-    assert encrypted != payout_encryption.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
-    assert payout_encryption.decrypt_payout_details("b" * 24, encrypted) == {}
+    encrypted = payout_details.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
+    assert payout_details.decrypt_payout_details("a" * 24, encrypted) == {"msisdn": "+264811234567"}
+    assert encrypted != payout_details.encrypt_payout_details("a" * 24, {"msisdn": "+264811234567"})
+    assert payout_details.decrypt_payout_details("b" * 24, encrypted) == {}

@@ -17,11 +17,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from pytest_httpserver import HTTPServer
 from sqlalchemy import text
 
-from app.accounts import passwords
+from app.accounts import authentication
 from app.accounts.models import Account
 from app.core.db import db
 from app.core.transaction import transaction
-from app.merchants import payout_encryption
+from app.merchants import payout_details
 from app.merchants.models import Merchant
 from tests.blueprints.test_external_login import configure_provider
 from tests.clients.identity_provider import IdentityProvider
@@ -235,10 +235,10 @@ class AddressOwnership(RuleBasedStateMachine):
         if found.email_verified_at is not None:
             assert self.made_by[found.id] == "owner", "the attacker's account has a verified address"
         other = self.attacker if self.made_by[found.id] == "owner" else self.owner
-        assert not passwords.verify_password(found.password_hash, other.password)
+        assert not authentication.verify_password(found.password_hash, other.password)
         kept = db.session.get(Merchant, found.id)
         details = (
-            payout_encryption.decrypt_payout_details(found.id, kept.payout_details) if kept and kept.profile_id else {}
+            payout_details.decrypt_payout_details(found.id, kept.payout_details) if kept and kept.profile_id else {}
         )
         # What was set in a shared account stays there: its owner was told by mail, and the first payout to it rests.
         assert found.id in self.shared or other.msisdn not in str(details), "payout details of somebody else"
@@ -295,8 +295,8 @@ def google(app: Flask, httpserver: HTTPServer) -> Iterator[IdentityProvider]:
 def test_no_order_of_events_takes_an_address(
     app: Flask, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passwords, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    passwords._get_dummy_hash.cache_clear()
+    monkeypatch.setattr(authentication, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    authentication._get_dummy_hash.cache_clear()
     AddressOwnership.app, AddressOwnership.google = app, google
     run_state_machine_as_test(AddressOwnership, settings=model_settings())
-    passwords._get_dummy_hash.cache_clear()
+    authentication._get_dummy_hash.cache_clear()

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from app.invitations.link_tokens import INVITE_KIND, build_slug
+from app.invitations.queries import INVITE_KIND, build_slug
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
 from tests.factories.events import create_event
 from tests.factories.merchants import answer_invitation, create_merchant_account, invite_merchants

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from app.accounts.authentication import hash_password
 from app.accounts.models import Account
-from app.accounts.passwords import hash_password
 from app.clients.payrail import TransferOutcome
 from app.payouts import actions, destinations
 from tests.factories.accounts import PASSWORD, sign_in

@@ -10,7 +10,7 @@ from app.accounts import outgoing_mail
 from app.campaigns import campaign_store
 from app.core.throttle import Rule
 from app.core.transaction import transaction
-from app.invitations.actions import invite_links
+from app.invitations.actions import invites
 from tests.factories import allocations
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
 from tests.factories.applications import LIST, create_application
@@ -91,21 +91,19 @@ def test_of_many_invitations_to_an_address_at_once_one_is_made(client: Client) -
 @pytest.mark.control
 def test_without_the_index_many_would_be_made(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The statement names the index, so the control looks first and inserts then, as one would without it."""
-    plain = invite_links.insert
+    plain = invites.insert
 
     def look_first(session: Any, values: dict[str, Any]) -> Any:
-        running = invite_links.select(invite_links.InviteLink).where(
-            invite_links.InviteLink.invited_address == values["invited_address"]
+        running = invites.select(invites.InviteLink).where(
+            invites.InviteLink.invited_address == values["invited_address"]
         )
         found = session.scalar(running)
         if found is not None:
             return found, False
-        statement = (
-            plain(invite_links.InviteLink).values(id=invite_links.new_id(), **values).returning(invite_links.InviteLink)
-        )
+        statement = plain(invites.InviteLink).values(id=invites.new_id(), **values).returning(invites.InviteLink)
         return session.scalars(statement).one(), True
 
-    monkeypatch.setattr(invite_links, "_insert_or_find_link", look_first)
+    monkeypatch.setattr(invites, "_insert_or_find_link", look_first)
     with without_rules("uq_invite_link_invited"):
         race_of_invitations(client, 32)
         assert count("SELECT count(*) FROM invite_link") > 1

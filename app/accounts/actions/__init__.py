@@ -1,6 +1,5 @@
 """Actions on accounts. Each is one transaction."""
 
-from app.accounts.actions.email_verification import resend_verification, verify_email
 from app.accounts.actions.external_login import sign_in_with_provider, unlink_identity
 from app.accounts.actions.login import log_in, log_out, refresh_session
 from app.accounts.actions.password_reset import (
@@ -16,6 +15,8 @@ from app.accounts.actions.registration import (
     register_customer,
     register_merchant,
     register_organiser,
+    resend_verification,
+    verify_email,
 )
 
 __all__ = [

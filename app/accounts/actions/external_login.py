@@ -1,11 +1,18 @@
-"""Signs in by Apple or Google, and links and unlinks their identities."""
+"""Signs in by tokens of Apple or Google, and links and unlinks their identities."""
 
+from flask import current_app
 from sqlalchemy import delete, exists, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import sessions
-from app.accounts.account_creation import Applicant, build_default_name, create_account, replace_unverified_account
+from app.accounts.account_lifecycle import (
+    Applicant,
+    build_default_name,
+    create_account,
+    lock_own_account,
+    replace_unverified_account,
+)
 from app.accounts.caller import Caller
 from app.accounts.errors import (
     EmailNotVerifiedByProvider,
@@ -13,17 +20,21 @@ from app.accounts.errors import (
     IdentityRejected,
     InvalidCredentials,
     LastSignInMethod,
+    ProviderNotConfigured,
+    ProviderUnavailable,
 )
-from app.accounts.external_identities import verify_identity_token
 from app.accounts.models import Account, ExternalIdentity, SpentIdentityToken
-from app.accounts.notices import enqueue_notice
+from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
 from app.accounts.sessions import LoginResult
-from app.clients.identity import Identity
+from app.clients.identity import Identity, IdentityVerifier, KeysUnavailable, Provider
+from app.clients.identity import IdentityRejected as TokenRejected
+from app.config import Settings
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import assert_no_transaction, transaction
 
 CUSTOMER_ROLE = "customer"
+NONCE_MISSING_MESSAGE = "The provider's token has a nonce. Send the nonce that you requested the token with."
 
 
 def sign_in_with_provider(
@@ -78,7 +89,7 @@ def _find_or_create_account(
     session: OrmSession, identity: Identity, caller: Caller | None, full_name: str | None
 ) -> Account:
     if caller is not None:
-        return _lock_own_account(session, caller)
+        return lock_own_account(session, caller, InvalidCredentials)
     if identity.email is None:
         raise ValidationFailed.of("", "email_missing", "The provider did not share an address; allow it and try again.")
     if not identity.email_verified:
@@ -92,17 +103,6 @@ def _find_or_create_account(
         return replace_unverified_account(session, existing_account, name=name, roles=roles)
     account = create_account(session, Applicant(role=CUSTOMER_ROLE, email=identity.email, name=name), verified=True)
     assert account is not None
-    return account
-
-
-def _lock_own_account(session: OrmSession, caller: Caller) -> Account:
-    """The caller's account, locked.
-
-    Raises InvalidCredentials when a reset or a deletion has ended the session: it must not link an identity any more.
-    """
-    account = session.get_one(Account, caller.id, with_for_update=True)
-    if not sessions.is_session_active(session, caller.session_id):
-        raise InvalidCredentials()
     return account
 
 
@@ -141,3 +141,46 @@ def unlink_identity(*, caller: Caller, provider: str) -> None:
 
 def _has_identity(session: OrmSession, account: Account) -> bool:
     return bool(session.scalar(select(exists().where(ExternalIdentity.account_id == account.id))))
+
+
+def verify_identity_token(provider: str, token: str, *, nonce: str | None) -> Identity:
+    """The identity in the provider's token.
+
+    Raises IdentityRejected, ProviderNotConfigured, ProviderUnavailable, and ValidationFailed when the token has a
+    nonce and the request has none.
+    """
+    verifier = _get_verifiers()[provider]
+    if not verifier.provider.configured:
+        raise ProviderNotConfigured(retry_after=3600)
+    try:
+        return verifier.verify(token, nonce=nonce)
+    except TokenRejected as error:
+        if error.reason == "nonce_missing":
+            raise ValidationFailed.of("nonce", "required", NONCE_MISSING_MESSAGE) from error
+        raise IdentityRejected(reason=error.reason) from error
+    except KeysUnavailable as error:
+        raise ProviderUnavailable(retry_after=30) from error
+
+
+def _get_verifiers() -> dict[str, IdentityVerifier]:
+    extensions = current_app.extensions
+    if "identity_verifiers" not in extensions:
+        new_verifiers = {
+            provider.name: IdentityVerifier(provider) for provider in _build_providers(extensions["settings"])
+        }
+        extensions.setdefault("identity_verifiers", new_verifiers)
+    verifiers: dict[str, IdentityVerifier] = extensions["identity_verifiers"]
+    return verifiers
+
+
+def _build_providers(settings: Settings) -> tuple[Provider, Provider]:
+    return (
+        Provider("apple", tuple(settings.APPLE_ISSUER), tuple(settings.APPLE_CLIENT_IDS), settings.APPLE_JWKS_URL),
+        Provider("google", tuple(settings.GOOGLE_ISSUER), tuple(settings.GOOGLE_CLIENT_IDS), settings.GOOGLE_JWKS_URL),
+    )
+
+
+def unlink_all_identities(session: OrmSession, account_id: str) -> bool:
+    """Unlinks every identity of an account. Returns whether it had any."""
+    statement = delete(ExternalIdentity).where(ExternalIdentity.account_id == account_id)
+    return bool(session.scalars(statement.returning(ExternalIdentity.subject)).all())

@@ -6,11 +6,11 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, func, select, text, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import authentication, passwords, sessions
+from app.accounts import authentication, sessions
 from app.accounts.authentication import is_known_device
 from app.accounts.errors import InvalidCredentials, RefreshInvalid, RefreshReused
 from app.accounts.models import Account, AccountSession
-from app.accounts.notices import enqueue_notice
+from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import find_account_by_email
 from app.accounts.sessions import IDLE_LIFETIME, LoginResult, SessionOwner
 from app.core import throttle
@@ -41,10 +41,12 @@ def log_in(
     counted_network = None if is_known else network
     has_failures = authentication.check_login_limits(email, counted_network)
     release_connection()
-    if not passwords.verify_password(account.password_hash if account else None, password) or account is None:
+    if not authentication.verify_password(account.password_hash if account else None, password) or account is None:
         authentication.count_login_failure(email, counted_network, account.id if account else None)
         raise InvalidCredentials()
-    new_hash = passwords.hash_password(password) if passwords.needs_rehash(account.password_hash or "") else None
+    new_hash = (
+        authentication.hash_password(password) if authentication.needs_rehash(account.password_hash or "") else None
+    )
     with transaction() as session:
         if has_failures:
             throttle.clear(session, authentication.FAILURES_PER_ADDRESS, email)

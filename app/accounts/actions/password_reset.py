@@ -6,13 +6,13 @@ from flask import current_app
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import one_time_codes, passwords, sessions
-from app.accounts.account_creation import build_default_name, replace_unverified_account
+from app.accounts import authentication, one_time_codes, sessions
+from app.accounts.account_lifecycle import build_default_name, replace_unverified_account
+from app.accounts.actions.external_login import unlink_all_identities
 from app.accounts.authentication import FAILURES_PER_ADDRESS
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
-from app.accounts.external_identities import unlink_all_identities
 from app.accounts.models import Account, ResetToken
-from app.accounts.notices import enqueue_notice
+from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
 from app.core import throttle
 from app.core.tokens import fingerprint, opaque_token
@@ -50,7 +50,7 @@ def verify_reset(*, email: str, code: str) -> str:
 def check_new_password(*, email: str, password: str) -> None:
     """Raises ValidationFailed for a password that `complete_reset` would refuse, before a code is used for it."""
     production = current_app.extensions["settings"].production
-    passwords.reject_common_password(password, email, production=production)
+    authentication.reject_common_password(password, email, production=production)
 
 
 def complete_reset(*, email: str, reset_token: str, password: str) -> None:
@@ -62,7 +62,7 @@ def complete_reset(*, email: str, reset_token: str, password: str) -> None:
     with one token, one succeeds.
     """
     check_new_password(email=email, password=password)
-    new_hash = passwords.hash_password(password)
+    new_hash = authentication.hash_password(password)
     had_identities = False
     with transaction() as session:
         account = lock_account_by_email(session, email)

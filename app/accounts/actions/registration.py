@@ -1,4 +1,4 @@
-"""Registers customers, merchants, organisers and admins.
+"""Registers customers, merchants, organisers and admins, and verifies their e-mail addresses by a mailed code.
 
 The bootstrap secret creates the first admin; admins create the others.
 """
@@ -7,20 +7,21 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from flask import current_app
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import passwords
-from app.accounts.account_creation import (
+from app.accounts import authentication, one_time_codes
+from app.accounts.account_lifecycle import (
     Applicant,
     add_role,
     create_or_replace_account,
     is_replaceable,
     lock_own_account,
 )
+from app.accounts.actions.external_login import unlink_all_identities
 from app.accounts.authentication import verify_own_password
 from app.accounts.caller import Caller
-from app.accounts.errors import BootstrapRefused, CurrentPasswordWrong, TierTooHigh
+from app.accounts.errors import BootstrapRefused, CodeInvalid, CurrentPasswordWrong, TierTooHigh
 from app.accounts.models import TIERS, Account
 from app.accounts.queries import lock_account_by_email
 from app.core import throttle
@@ -79,12 +80,12 @@ def _register(
     profile: Mapping[str, str | None] | None = None,
 ) -> None:
     production = current_app.extensions["settings"].production
-    passwords.reject_common_password(password, email, name, production=production)
+    authentication.reject_common_password(password, email, name, production=production)
     applicant = Applicant(
         role=role,
         email=email,
         name=name,
-        password_hash=passwords.hash_password(password),
+        password_hash=authentication.hash_password(password),
         phone=phone,
         profile=profile or {},
     )
@@ -120,11 +121,16 @@ def register_admin(
     Otherwise the caller must be an admin, and the tier is at most theirs. Raises BootstrapRefused, TierTooHigh.
     """
     production = current_app.extensions["settings"].production
-    passwords.reject_common_password(password, email, name, production=production)
+    authentication.reject_common_password(password, email, name, production=production)
     has_bootstrap_secret = bootstrap_secret is not None and _is_bootstrap_secret(bootstrap_secret, network)
     tier = "super_admin" if has_bootstrap_secret and not _is_admin(caller) else _get_granted_tier(caller, assigned_tier)
     applicant = Applicant(
-        role="admin", email=email, name=name, tier=tier, title=title, password_hash=passwords.hash_password(password)
+        role="admin",
+        email=email,
+        name=name,
+        tier=tier,
+        title=title,
+        password_hash=authentication.hash_password(password),
     )
     is_own_address = caller is not None and caller.email == email
     if caller is not None and is_own_address and not verify_own_password(caller, password):
@@ -144,7 +150,7 @@ def create_admin(*, email: str, password: str, name: str, tier: str) -> str:
     A verified account gets the role. An unverified one is replaced, because anybody may have registered it.
     """
     applicant = Applicant(
-        role="admin", email=email, name=name, tier=tier, password_hash=passwords.hash_password(password)
+        role="admin", email=email, name=name, tier=tier, password_hash=authentication.hash_password(password)
     )
     with transaction() as session:
         account = lock_account_by_email(session, email)
@@ -184,3 +190,33 @@ def _is_bootstrap_secret(submitted_secret: str, network: str) -> bool:
     with transaction() as session:
         throttle.hit_all(session, *throttle.by_network(WRONG_SECRET_LIMIT, network))
     return False
+
+
+def resend_verification(*, email: str) -> None:
+    """Mails a new code if the address has an unverified account. The response is always the same. Raises Throttled."""
+    with transaction() as session:
+        one_time_codes.issue_code(session, one_time_codes.VERIFY_EMAIL, email)
+
+
+def verify_email(*, email: str, code: str) -> None:
+    """Marks the address as verified. Raises CodeInvalid; the attempt counts."""
+    with transaction() as session:
+        is_verified = one_time_codes.redeem_code(session, one_time_codes.VERIFY_EMAIL, email, code)
+        if is_verified:
+            is_verified = _mark_email_verified(session, email)
+    if not is_verified:
+        raise CodeInvalid()
+
+
+def _mark_email_verified(session: OrmSession, email: str) -> bool:
+    """Marks the account with this address as verified. Returns whether there is one.
+
+    Identities that were linked before are unlinked, because their owner is unknown; only earlier releases linked them.
+    """
+    statement = update(Account).where(Account.email == email, Account.email_verified_at.is_(None))
+    values = {"email_verified_at": func.now(), "version": Account.version + 1}
+    account_id = session.scalar(statement.values(**values).returning(Account.id))
+    if account_id is None:
+        return session.scalar(select(Account.id).where(Account.email == email)) is not None
+    unlink_all_identities(session, account_id)
+    return True

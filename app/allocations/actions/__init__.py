@@ -1,28 +1,31 @@
 """Changes of blocks and slots, each in one transaction."""
 
 from app.allocations.actions.admission import admit_slot
-from app.allocations.actions.allocator_link import hand_out_slots, reassign_slot, reclaim_slot
-from app.allocations.actions.block_links import update_allocator_link, update_open_link
-from app.allocations.actions.blocks import create_block, move_slots
-from app.allocations.actions.claim_codes import create_claim_codes
+from app.allocations.actions.block_links import (
+    hand_out_slots,
+    reassign_slot,
+    reclaim_slot,
+    update_allocator_link,
+    update_open_link,
+)
+from app.allocations.actions.blocks import create_block, move_slots, preview_release, release_unused_slots, revoke_slot
 from app.allocations.actions.claims import claim_slot
-from app.allocations.actions.invites import invite_recipients, remind_recipients
-from app.allocations.actions.releases import preview_release, release_unused_slots, revoke_slot
+from app.allocations.actions.invites import create_claim_codes, invite_recipients, remind_recipients
 
 __all__ = [
     "admit_slot",
-    "update_allocator_link",
-    "update_open_link",
     "claim_slot",
     "create_block",
+    "create_claim_codes",
     "hand_out_slots",
     "invite_recipients",
-    "create_claim_codes",
     "move_slots",
     "preview_release",
+    "reassign_slot",
+    "reclaim_slot",
     "release_unused_slots",
     "remind_recipients",
-    "reassign_slot",
     "revoke_slot",
-    "reclaim_slot",
+    "update_allocator_link",
+    "update_open_link",
 ]

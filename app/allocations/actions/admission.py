@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.allocations import sql, states
-from app.allocations.block_access import build_organiser_actor
 from app.allocations.errors import AlreadyAdmitted, NotClaimed, PartyTooSmall, SlotRevoked
 from app.allocations.models import AllocationSlot
+from app.allocations.sql import build_organiser_actor
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction, write_row
@@ -85,7 +85,7 @@ def admit_slot(
         return _admit_party(caller, event_id, slot_id, params, nonce=nonce, count=count)
     row = write_row(sql.ADMIT_SLOT, params)
     if row is None:
-        return _replay_or_refuse(get_slot(caller, event_id, slot_id), nonce)
+        return _replay_or_refuse(_get_slot(caller, event_id, slot_id), nonce)
     return _build_admission([AdmittedSlot(*row)], caller.name)
 
 
@@ -93,7 +93,7 @@ def _admit_party(
     caller: Caller, event_id: str, slot_id: str, params: Mapping[str, object], *, nonce: str | None, count: int
 ) -> Admission:
     with transaction() as session:
-        party = _lock_party(session, get_slot(caller, event_id, slot_id, tier=WRITES))
+        party = _lock_party(session, _get_slot(caller, event_id, slot_id, tier=WRITES))
         scanned_slot = party[0]
         if scanned_slot.status not in (states.CLAIMED, states.ADMITTED):
             return _replay_or_refuse(scanned_slot, nonce)
@@ -111,7 +111,7 @@ def _admit_party(
         return _build_admission([AdmittedSlot(*row) for row in rows], caller.name)
 
 
-def get_slot(caller: Caller, event_id: str, slot_id: str, *, tier: str = READS) -> SlotRow:
+def _get_slot(caller: Caller, event_id: str, slot_id: str, *, tier: str = READS) -> SlotRow:
     """Return a slot of the caller's event, with the name of who admitted it. Raises NotFound."""
     statement = (
         _slots_query()

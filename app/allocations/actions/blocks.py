@@ -1,32 +1,34 @@
-"""Creating a block, and moving free places between blocks of the same ticket type."""
+"""Creating a block, moving its free places, releasing unclaimed ones to the public, and revoking single slots."""
 
 from datetime import datetime
 from typing import NamedTuple, NotRequired, TypedDict, Unpack
 
+from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.quotas import SLOTS_QUOTA, count_unverified_use
-from app.allocations import block_access, queries, sql
-from app.allocations.actions.claim_codes import check_free_slots
-from app.allocations.actions.releases import after_block_reduced
-from app.allocations.block_access import Actor, BlockRow, build_organiser_actor
-from app.allocations.errors import BlockMismatch, InsufficientTickets
-from app.allocations.invoicing.errors import BlockInvoiced
-from app.allocations.models import AllocationBlock
+from app.allocations import queries, sql, states
+from app.allocations.actions.invites import check_free_slots
+from app.allocations.errors import AlreadyAdmitted, BlockInvoiced, BlockMismatch, InsufficientTickets, SlotReleased
+from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.pricing import Quote, build_quote
+from app.allocations.queries import BlockRow, lock_block
+from app.allocations.sql import Actor, build_organiser_actor
 from app.core.cache_invalidation import invalidate
 from app.core.db import database_now
-from app.core.errors import ValidationFailed
+from app.core.errors import NotFound, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events import queries as events
-from app.events.capacity import check_booking
+from app.events.capacity import check_booking, type_availability
 from app.events.models import Event, TicketType
 from app.events.time_conversion import to_instant
 from app.events.visibility import ARCHIVED, CANCELLED
 from app.invitations.errors import EventClosed
+
+ALREADY_ADMITTED_MESSAGE = "This ticket has been admitted, so it can no longer be revoked."
 
 
 class Holder(TypedDict, total=False):
@@ -57,6 +59,14 @@ class BlockTerms(TypedDict):
     promo_code: NotRequired[str | None]
     release_at: NotRequired[datetime | None]
     notes: NotRequired[str | None]
+
+
+class Release(TypedDict):
+    """How many places a release gives back, and how many the public has before and after."""
+
+    released: int
+    public_available_before: int
+    public_available_after: int
 
 
 def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> str:
@@ -156,7 +166,7 @@ def move_slots(caller: Caller, event_id: str, block_id: str, *, to_block_id: str
     if to_block_id == block_id:
         raise ValidationFailed.of("toBlockId", "contradiction", "Must be another block.")
     with transaction() as session:
-        blocks = block_access.lock_two_blocks(session, caller, event_id, (block_id, to_block_id))
+        blocks = queries.lock_two_blocks(session, caller, event_id, (block_id, to_block_id))
         source, target = blocks[block_id], blocks[to_block_id]
         if source["ticket_type_id"] != target["ticket_type_id"]:
             raise BlockMismatch()
@@ -177,4 +187,93 @@ def _move_locked_slots(session: Session, source: BlockRow, to_block_id: str, qua
     # Both blocks are locked and enough places are free; so if none moved, the other block has an invoice.
     if not session.scalar(sql.MOVE_SLOTS, params):
         raise BlockInvoiced()
-    after_block_reduced(session, source)
+    _after_block_reduced(session, source)
+
+
+def release_unused_slots(caller: Caller, event_id: str, block_id: str, *, quantity: int | None = None) -> Release:
+    """Release available and invited slots, all or `quantity` of them. Their links end. Raises NotFound."""
+    with transaction() as session:
+        block = lock_block(session, caller, event_id, block_id)
+        return release_slots(session, block, build_organiser_actor(caller), quantity)
+
+
+def preview_release(caller: Caller, event_id: str, block_id: str, *, quantity: int | None = None) -> Release:
+    """Return what a release would do. Raises NotFound."""
+    block = queries.get_block(caller, event_id, block_id)
+    release_count = _count_releasable(block, quantity)
+    availability = type_availability(block["ticket_type_id"])
+    return {
+        "released": release_count,
+        "public_available_before": availability.places(),
+        "public_available_after": availability.places(more_allocated=-release_count),
+    }
+
+
+def release_slots(session: Session, block: BlockRow, actor: Actor, quantity: int | None = None) -> Release:
+    """Release unclaimed slots of a locked block."""
+    release_count, released = _count_releasable(block, quantity), 0
+    if release_count:
+        params = {**actor.build_params("release"), "block_id": block["id"], "quantity": release_count}
+        released = session.execute(sql.RELEASE_SLOTS, params).scalar_one()
+        _after_block_reduced(session, block)
+    availability = type_availability(block["ticket_type_id"])
+    return {
+        "released": released,
+        "public_available_before": availability.places(more_allocated=released),
+        "public_available_after": availability.places(),
+    }
+
+
+def revoke_slot(caller: Caller, event_id: str, block_id: str, slot_id: str, *, return_to: str) -> dict[str, object]:
+    """End a slot; its place returns to the block or to the public. A revoked slot stays as it is.
+
+    Raises NotFound, AlreadyAdmitted, SlotReleased.
+    """
+    with transaction() as session:
+        block = lock_block(session, caller, event_id, block_id)
+        slot = _get_slot(session, block_id, slot_id)
+        actor = build_organiser_actor(caller)
+        end_locked_slot(session, block, slot, actor=actor, verb="revoke", to_public=return_to == "public")
+        return {**_get_slot(session, block_id, slot_id), "return_to": return_to}
+
+
+def end_locked_slot(
+    session: Session, block: BlockRow, slot: RowMapping, *, actor: Actor, verb: str, to_public: bool
+) -> None:
+    """End a slot of a locked block. Raises AlreadyAdmitted, SlotReleased."""
+    if slot["status"] == states.REVOKED:
+        return
+    if slot["status"] == states.ADMITTED:
+        raise AlreadyAdmitted(ALREADY_ADMITTED_MESSAGE)
+    if slot["status"] == states.RELEASED:
+        raise SlotReleased()
+    params = {
+        **actor.build_params(verb),
+        "slot_id": slot["id"],
+        "old_status": slot["status"],
+        "new_slot_id": new_id(),
+    }
+    if session.execute(sql.REVOKE_TO_PUBLIC if to_public else sql.REVOKE_TO_BLOCK, params).first() is None:
+        raise AlreadyAdmitted(ALREADY_ADMITTED_MESSAGE)
+    if to_public:
+        _after_block_reduced(session, block)
+
+
+def _after_block_reduced(session: Session, block: BlockRow) -> None:
+    """Refresh the public ticket counts, and enqueue the credit note of a block that costs something."""
+    invalidate(session, "tickets")
+    if block["unit_price_minor"]:
+        enqueue("allocations.credit", block_id=block["id"])
+
+
+def _count_releasable(block: BlockRow, quantity: int | None) -> int:
+    unused_count: int = block["available"] + block["invited"]
+    return unused_count if quantity is None else min(quantity, unused_count)
+
+
+def _get_slot(session: Session, block_id: str, slot_id: str) -> RowMapping:
+    statement = select(*queries.SLOT_COLUMNS).where(AllocationSlot.id == slot_id, AllocationSlot.block_id == block_id)
+    row = session.execute(statement).mappings().first()
+    if row is None:
+        raise NotFound()
+    return row

@@ -11,11 +11,11 @@ from typing import TypedDict
 from sqlalchemy import RowMapping
 from sqlalchemy.orm import Session
 
-from app.allocations import link_checks, sql, states
-from app.allocations.block_access import GUEST_ACTOR, Actor, BlockRow, lock_block_by_id, lock_block_of_slot
+from app.allocations import links, sql, states
 from app.allocations.errors import AlreadyClaimed, NoSlotsLeft
-from app.allocations.link_checks import ResolvedToken, resolve_token
-from app.allocations.link_tokens import generate_code
+from app.allocations.links import ResolvedToken, generate_code, resolve_token
+from app.allocations.queries import BlockRow, lock_block_by_id, lock_block_of_slot
+from app.allocations.sql import GUEST_ACTOR, Actor
 from app.core.errors import ValidationFailed
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -116,7 +116,7 @@ def _claim_invited_slot(session: Session, resolved_token: ResolvedToken, claiman
     if claimant.quantity != 1:
         raise ValidationFailed.of("quantity", "too_large", "This link is for one place.")
     block = lock_block_of_slot(session, resolved_token.id)
-    link_checks.check_block_claimable(block)
+    links.check_block_claimable(block)
     params = {
         **asdict(claimant),
         **GUEST_ACTOR.build_params("claim"),
@@ -126,19 +126,19 @@ def _claim_invited_slot(session: Session, resolved_token: ResolvedToken, claiman
     }
     slots = session.execute(sql.CLAIM_INVITED_SLOT, params).mappings().all()
     if not slots:
-        slot = link_checks.load_linked_slot(session, resolved_token.id)
-        raise link_checks.find_link_error(slot, resolved_token) or NoSlotsLeft()
+        slot = links.load_linked_slot(session, resolved_token.id)
+        raise links.find_link_error(slot, resolved_token) or NoSlotsLeft()
     enqueue_ticket_email(resolved_token.id, slots[0]["generation"])
     return _build_claim(block, claimant, slots)
 
 
 def _claim_by_open_link(session: Session, resolved_token: ResolvedToken, claimant: Claimant) -> Claim:
     block = lock_block_by_id(session, resolved_token.id)
-    link_checks.check_block_link(block, resolved_token)
+    links.check_block_link(block, resolved_token)
     max_per_claim = block["open_max_per_claim"]
     if claimant.quantity > max_per_claim:
         raise ValidationFailed.of("quantity", "too_large", f"This link gives {max_per_claim} at a time.")
-    remaining = link_checks.count_open_link_slots(block)
+    remaining = links.count_open_link_slots(block)
     if remaining < claimant.quantity:
         raise NoSlotsLeft(remaining=remaining)
     return claim_free_slots(session, block, claimant, via=states.OPEN_LINK, actor=GUEST_ACTOR)

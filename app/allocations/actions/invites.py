@@ -1,4 +1,8 @@
-"""Invitations: each guest gets a claim link by email, and the same link again as a reminder, once a day at most."""
+"""Invitations and claim codes for free places.
+
+A guest gets a claim link by email, and the same link again as a reminder, once a day at most. A claim code opens one
+place, once.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,19 +10,21 @@ from datetime import datetime
 from typing import NotRequired, TypedDict
 
 from sqlalchemy import Row, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import build_sender, count_mails
 from app.allocations import sql, states
-from app.allocations.actions.claim_codes import check_free_slots
-from app.allocations.block_access import Actor, build_organiser_actor, lock_block
-from app.allocations.link_checks import check_block_open
-from app.allocations.link_tokens import build_link_url
+from app.allocations.errors import InsufficientSlots
+from app.allocations.links import build_link_url, check_block_open, generate_code
 from app.allocations.models import AllocationSlot
-from app.allocations.queries import find_taken_emails
+from app.allocations.queries import BlockRow, find_taken_emails, lock_block
+from app.allocations.sql import Actor, build_organiser_actor
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
+
+MAX_ATTEMPTS = 3
 
 
 class Recipient(TypedDict):
@@ -62,6 +68,11 @@ class RemindedSlot(TypedDict):
 class Reminders:
     reminded: list[RemindedSlot]
     skipped: list[RemindedSlot]
+
+
+class ClaimCode(TypedDict):
+    slot_id: str
+    code: str
 
 
 def invite_recipients(
@@ -125,6 +136,29 @@ def remind_recipients(
         )
         skipped = _list_skipped(session, block_id, requested_ids, {row.id for row in rows})
     return Reminders([{"slot_id": row.id, "name": row.name, "email": row.email} for row in rows], skipped)
+
+
+def create_claim_codes(caller: Caller, event_id: str, block_id: str, *, count: int | None = None) -> list[ClaimCode]:
+    """Give a code to so many free places of a block, or to all of them.
+
+    If a code exists already (one in a million calls), all are generated again. Raises NotFound, EventClosed,
+    ReleaseTimePassed, InsufficientSlots.
+    """
+    for _ in range(MAX_ATTEMPTS - 1):
+        try:
+            return _try_create_codes(caller, event_id, block_id, count)
+        except IntegrityError as error:
+            if "uq_allocation_slot_code" not in str(error.orig):
+                raise
+    return _try_create_codes(caller, event_id, block_id, count)
+
+
+def check_free_slots(block: BlockRow, requested: int) -> None:
+    """Raises InsufficientSlots if a locked block has fewer free places."""
+    available = block["available"]
+    if requested > available:
+        message = f"{available} places of the block are free, {requested} were asked for."
+        raise InsufficientSlots(message, available=available, requested=requested)
 
 
 def _split_duplicates(
@@ -203,3 +237,21 @@ def _build_skipped(row: Row[*tuple[object, ...]]) -> RemindedSlot:
     if row.email is None:
         return {**slot, "reason": "NO_ADDRESS"}
     return {**slot, "reason": "REMINDED_RECENTLY", "reminded_at": row.reminded_at}
+
+
+def _try_create_codes(caller: Caller, event_id: str, block_id: str, count: int | None) -> list[ClaimCode]:
+    with transaction() as session:
+        block = lock_block(session, caller, event_id, block_id)
+        check_block_open(block)
+        check_free_slots(block, 0 if count is None else count)
+        code_count = block["available"] if count is None else count
+        if not code_count:
+            return []
+        params = {
+            **build_organiser_actor(caller).build_params("code"),
+            "block_id": block_id,
+            "count": code_count,
+            "codes": [generate_code() for _ in range(code_count)],
+        }
+        rows = session.execute(sql.ASSIGN_CLAIM_CODES, params)
+        return [{"slot_id": id, "code": code} for id, code in rows]

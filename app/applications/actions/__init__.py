@@ -1,9 +1,8 @@
 """Actions on applications. Each is one transaction; those on payments are two, with the call to the rail between."""
 
 from app.applications.actions.activation import activate_account
-from app.applications.actions.decisions import decide_application, withdraw_application
+from app.applications.actions.decisions import decide_application, request_links, send_link, withdraw_application
 from app.applications.actions.document_upload import upload_documents
-from app.applications.actions.link_renewal import request_links, send_link
 from app.applications.actions.payments import start_payment, verify_otp
 from app.applications.actions.submission import submit_application
 

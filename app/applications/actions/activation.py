@@ -1,32 +1,43 @@
-"""Activation of the merchant's account, the last step of an application."""
+"""Activation, the last step of an application: opens the merchant's account, an existing one or a new one."""
 
 from dataclasses import dataclass
 
+from flask import current_app
 from sqlalchemy import func, update
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from app.accounts import sessions
+from app.accounts import authentication, one_time_codes, sessions
+from app.accounts.account_lifecycle import (
+    Applicant,
+    add_role_if_unchanged,
+    create_account,
+    is_replaceable,
+    retire_account,
+)
+from app.accounts.authentication import check_login_limits, verify_account_password
 from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
+from app.accounts.outgoing_mail import build_notice_job
+from app.accounts.queries import find_account_by_email, lock_account_by_email, lock_address
 from app.accounts.sessions import LoginResult
 from app.applications import links
-from app.applications.account_activation import (
-    WRONG_PASSWORD_MESSAGE,
-    build_owner,
-    build_owner_notifications,
-    get_link_with_account,
-    open_account,
-)
+from app.applications.emails import build_email_jobs
 from app.applications.errors import LinkExpired, NothingDue
 from app.applications.links import ResolvedLink
 from app.applications.models import Application, ApplicationLink
 from app.applications.states import ACTIVATED, READY, check_step
-from app.applications.transitions import build_email_jobs
-from app.core.errors import AppError
-from app.core.outbox import enqueue_all, job_spec
+from app.core.db import db, release_connection
+from app.core.errors import AppError, ValidationFailed
+from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.invitations.participation import add_participant_sql
+
+KnownAccount = aliased(Account)
+WRONG_PASSWORD_MESSAGE = (
+    "This is not the password of the account that has this address. Enter that one, or reset it first."
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,15 @@ class ActivationResult:
     event: str | None
 
 
+@dataclass(frozen=True)
+class Owner:
+    """The person who becomes a merchant, with an existing account or without."""
+
+    applicant: Applicant
+    existing_account: Account | None
+    is_email_proven: bool
+
+
 def activate_account(
     *, token: str, name: str, password: str, message: str, path: str, email: str | None = None
 ) -> ActivationResult:
@@ -45,18 +65,18 @@ def activate_account(
 
     Of concurrent activations one succeeds. Raises NotFound, LinkExpired, LinkUsed, CurrentPasswordWrong, ValidationFailed, Throttled.
     """
-    resolved_link, known_account = get_link_with_account(token)
-    owner = build_owner(resolved_link, known_account, name=name, password=password, email=email)
+    resolved_link, known_account = _get_link_with_account(token)
+    owner = _build_owner(resolved_link, known_account, name=name, password=password, email=email)
     with transaction() as session:
         account = open_account(session, owner)
         if account is None:
             raise _find_activation_error(session, token) or CurrentPasswordWrong(WRONG_PASSWORD_MESSAGE)
-        if not complete_activation(session, resolved_link, account, message):
+        if not _complete_activation(session, resolved_link, account, message):
             raise _find_activation_error(session, token) or LinkExpired()
         application = resolved_link.application
         jobs = [
             *build_email_jobs("application_activated", application, path=path),
-            *build_owner_notifications(owner, account),
+            *_build_owner_notifications(owner, account),
         ]
         if application.organiser_id is not None:
             jobs.append(job_spec("applications.mail_organiser", application_id=application.id))
@@ -64,7 +84,7 @@ def activate_account(
         return ActivationResult(sessions.create_session(session, account), path, resolved_link.event_context.event)
 
 
-def complete_activation(
+def _complete_activation(
     session: ReadOrWriteSession, resolved_link: ResolvedLink, account: Account, message: str
 ) -> bool:
     """Uses the link, activates the application and adds the participant, in one conditional statement.
@@ -78,7 +98,7 @@ def complete_activation(
 
 
 def complete_activation_sql(resolved_link: ResolvedLink, account: Account, message: str) -> ReturningUpdate[str]:
-    """The statement of `complete_activation`. The application is locked first, as everywhere, then the link is checked."""
+    """The statement of `_complete_activation`. The application is locked first, as everywhere, then the link is checked."""
     application, link = resolved_link.application, resolved_link.link
     activated_application = (
         update(Application)
@@ -128,3 +148,108 @@ def _find_activation_error(session: ReadOrWriteSession, token: str) -> AppError 
     if application.status == READY:
         return None
     return NothingDue(status=application.status, due=links.list_due_purposes(application))
+
+
+def _get_link_with_account(token: str) -> tuple[ResolvedLink, Account | None]:
+    """A usable activation link, and the applicant's account if there is one, in one query.
+
+    Raises NotFound, LinkExpired, LinkUsed.
+    """
+    has_same_email = Application.account_id.is_(None) & (KnownAccount.email == Application.email)
+    statement = links.link_by_token_query(token, links.ACTIVATION).add_columns(KnownAccount)
+    row = db.session.execute(
+        statement.outerjoin(KnownAccount, (KnownAccount.id == Application.account_id) | has_same_email)
+    ).first()
+    resolved_link = links.require_active_link(links.build_resolved_link(row))
+    known_account = row[-1] if row else None
+    return resolved_link, known_account if isinstance(known_account, Account) else None
+
+
+def _build_owner(
+    resolved_link: ResolvedLink, known_account: Account | None, *, name: str, password: str, email: str | None
+) -> Owner:
+    """The owner after the check of the password. Writes nothing.
+
+    The checks, and the time for the password, are the same with and without an account. An unverified account with a
+    different password is replaced, because anybody may have registered the email. Raises CurrentPasswordWrong,
+    Throttled, and ValidationFailed without any email or for a common password.
+    """
+    owner_email = known_account.email if known_account else resolved_link.application.email or email
+    if owner_email is None:
+        raise ValidationFailed.of("email", "required", "The application names no address; give yours.")
+    existing_account = known_account or (
+        None if resolved_link.application.email else find_account_by_email(owner_email)
+    )
+    is_production: bool = current_app.extensions["settings"].production
+    authentication.reject_common_password(password, owner_email, name, production=is_production)
+    if existing_account is not None and _check_existing_password(existing_account, password):
+        return Owner(
+            _build_applicant(resolved_link, existing_account.email, existing_account.name, ""),
+            existing_account,
+            is_email_proven=False,
+        )
+    check_login_limits(owner_email, None)
+    release_connection()
+    # A link proves the email only if it was mailed and never shown to a decider.
+    is_email_proven = owner_email == resolved_link.application.email and not resolved_link.link.shown
+    return Owner(
+        _build_applicant(resolved_link, owner_email, name, authentication.hash_password(password)),
+        None,
+        is_email_proven,
+    )
+
+
+def _check_existing_password(existing_account: Account, password: str) -> bool:
+    """Whether the password is that of the account. False only for an account that a new one may replace.
+
+    Raises CurrentPasswordWrong, which counts as a failed sign-in, and Throttled.
+    """
+    if is_replaceable(existing_account):
+        release_connection()
+        return authentication.verify_password(existing_account.password_hash, password)
+    release_connection()
+    if not verify_account_password(existing_account, password):
+        raise CurrentPasswordWrong(WRONG_PASSWORD_MESSAGE)
+    return True
+
+
+def open_account(session: ReadOrWriteSession, owner: Owner) -> Account | None:
+    """The owner's account with the merchant role. An unverified account with the same email is retired.
+
+    None if another account took the email meanwhile, or the password of the account has changed.
+    """
+    if owner.existing_account is not None:
+        return add_role_if_unchanged(session, owner.existing_account, owner.applicant)
+    lock_address(session, owner.applicant.email)
+    account = create_account(session, owner.applicant, verified=owner.is_email_proven)
+    if account is not None:
+        return account
+    current_account = lock_account_by_email(session, owner.applicant.email)
+    if current_account is None or not is_replaceable(current_account):
+        return None
+    retire_account(session, current_account)
+    return create_account(session, owner.applicant, verified=owner.is_email_proven)
+
+
+def _build_owner_notifications(owner: Owner, account: Account) -> list[Work]:
+    """The mails to the owner: the code for an unverified email, or the notice of a new role."""
+    if owner.existing_account is None:
+        if owner.is_email_proven:
+            return []
+        return [one_time_codes.build_renewal_job(one_time_codes.VERIFY_EMAIL, account.email)]
+    role = owner.applicant.role
+    if role in owner.existing_account.roles:
+        return []
+    return [build_notice_job("role_added", account.id, role=role)]
+
+
+def _build_applicant(resolved_link: ResolvedLink, email: str, name: str, password_hash: str) -> Applicant:
+    business_name = resolved_link.application.business_name or name
+    return Applicant(
+        role="merchant",
+        email=email,
+        name=name,
+        password_hash=password_hash,
+        phone=resolved_link.application.phone,
+        profile={"business_name": business_name, "stall_name": None},
+    )

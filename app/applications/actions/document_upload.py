@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.applications import documents, links, queries
 from app.applications.documents import DocumentUpload, UploadedDocument
+from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.errors import DocumentsClosed, DocumentsMissing
 from app.applications.link_queries import DocumentsPage, build_documents_page
-from app.applications.links import ResolvedLink
+from app.applications.links import ResolvedLink, advance_application
 from app.applications.models import Application, ApplicationDocument
 from app.applications.queries import DOCUMENT_COLUMNS
-from app.applications.transitions import advance_application, build_activation_email_jobs, build_email_jobs
 from app.clients import storage
 from app.core.db import database_now, release_connection
 from app.core.ids import new_id

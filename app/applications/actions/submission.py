@@ -16,10 +16,10 @@ from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.time_conversion import to_payment_time
-from app.invitations.actions.invite_links import count_link_use
+from app.invitations.actions.invites import count_link_use
 from app.invitations.queries import ApplicationTerms, get_application_terms
 from app.merchants.models import MerchantProfile
-from app.merchants.row_locks import lock_against_deletion
+from app.merchants.queries import lock_against_deletion
 
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """30 characters without those that look alike: 30^8 references, short enough for the telephone."""

@@ -3,12 +3,21 @@
 from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS
-from app.allocations.errors import InsufficientSlots
-from app.allocations.invoicing.actions import EnqueuedInvoice, enqueue_invoice_email, get_or_issue_invoice_pdf
-from app.allocations.invoicing.errors import InvoiceAddressMissing, InvoiceNotIssued, NothingToInvoice
-from app.allocations.invoicing.queries import IssuedInvoice, get_invoice
-from app.allocations.tickets import ticket_packs
-from app.allocations.tickets.errors import PackNotReady
+from app.allocations import ticket_packs
+from app.allocations.errors import (
+    InsufficientSlots,
+    InvoiceAddressMissing,
+    InvoiceNotIssued,
+    NothingToInvoice,
+    PackNotReady,
+)
+from app.allocations.invoices import (
+    EnqueuedInvoice,
+    IssuedInvoice,
+    enqueue_invoice_email,
+    get_invoice,
+    get_or_issue_invoice_pdf,
+)
 from app.blueprints.allocations import document_schemas
 from app.blueprints.allocations.serializers import JsonObject, serialize_pack
 from app.core.errors import Throttled

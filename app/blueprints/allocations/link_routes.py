@@ -1,7 +1,7 @@
 """Claim and allocator links: `/api/allocations/claim/{token}`, `/api/allocations/allocator/{token}`."""
 
 from app.allocations import actions, errors, link_queries
-from app.allocations.actions.allocator_link import AllocatorSlot
+from app.allocations.actions.block_links import AllocatorSlot
 from app.allocations.actions.claims import Claim
 from app.allocations.states import E_TICKET
 from app.blueprints.allocations import response_schemas, schemas

@@ -2,7 +2,7 @@
 
 from marshmallow import fields, pre_dump
 
-from app.allocations.block_access import BlockRow
+from app.allocations.queries import BlockRow
 from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, SLOT_STATES, VIA_VALUES
 from app.blueprints.allocations.serializers import LINK_STATES, JsonObject, serialize_block
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber

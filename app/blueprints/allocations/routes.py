@@ -9,8 +9,8 @@ from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.allocations import actions, errors, queries
 from app.allocations.actions.blocks import BlockTerms, MovedBlocks
 from app.allocations.actions.invites import Invites, Recipient, Reminders
-from app.allocations.block_access import BlockRow, BlocksQuery
-from app.allocations.invoicing.errors import BlockInvoiced
+from app.allocations.errors import BlockInvoiced
+from app.allocations.queries import BlockRow, BlocksQuery
 from app.blueprints.allocations import response_schemas, schemas
 from app.blueprints.allocations.response_schemas import QuoteData
 from app.blueprints.allocations.serializers import (

@@ -5,13 +5,12 @@ from typing import Any
 
 from flask import Response, current_app, request
 
-from app.allocations import link_tokens
+from app.allocations import links
 from app.allocations.actions.admission import Admission
-from app.allocations.block_access import BlockRow
-from app.allocations.link_checks import count_open_link_slots
+from app.allocations.links import count_open_link_slots
 from app.allocations.pricing import calculate_row_cost
-from app.allocations.queries import SLOT_ID, SlotsQuery
-from app.allocations.tickets.ticket_packs import PackStatus
+from app.allocations.queries import SLOT_ID, BlockRow, SlotsQuery
+from app.allocations.ticket_packs import PackStatus
 from app.allocations.will_call import WillCallSlot
 from app.core.clock import rfc3339
 from app.core.paging import Order, page_of
@@ -46,7 +45,7 @@ def serialize_allocator_link(block: BlockRow) -> JsonObject:
     if not block["allocator_live"]:
         return _serialize_missing_link(block["allocator_generation"])
     return {
-        "url": link_tokens.build_link_url("allocator", block["id"], block["allocator_generation"]),
+        "url": links.build_link_url("allocator", block["id"], block["allocator_generation"]),
         "status": "expired" if _is_block_ended(block) else "active",
         "remaining": block["available"],
     }
@@ -59,7 +58,7 @@ def serialize_open_link(block: BlockRow) -> JsonObject:
     remaining = count_open_link_slots(block)
     is_expired = block["open_expired"] or _is_block_ended(block)
     return {
-        "url": link_tokens.build_link_url("open", block["id"], block["open_generation"]),
+        "url": links.build_link_url("open", block["id"], block["open_generation"]),
         "status": "expired" if is_expired else "active" if remaining else "used_up",
         "remaining": remaining,
         "expires_at": block["open_expires_at"],
@@ -93,7 +92,7 @@ def add_slot_page(
 
 def build_code_response(codes: Sequence[Mapping[Any, Any]], status: int) -> Response:
     """Return claim codes as JSON or CSV, as the client prefers. There may be 5,000, so no schema dumps them."""
-    url_prefix = link_tokens.build_url_prefix("claim")
+    url_prefix = links.build_url_prefix("claim")
     if request.accept_mimetypes.best_match([JSON_TYPE, CSV_TYPE]) == CSV_TYPE:
         lines = ["code,url,slotId", *(f"{code['code']},{url_prefix}{code['code']},{code['slot_id']}" for code in codes)]
         headers = {"Content-Disposition": 'attachment; filename="codes.csv"'}

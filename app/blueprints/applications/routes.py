@@ -8,7 +8,7 @@ from werkzeug.datastructures import FileStorage
 
 from app.accounts.errors import MAIL_ERRORS, CurrentPasswordWrong
 from app.applications import actions, errors, link_queries, queries
-from app.applications.actions.link_renewal import SentLink
+from app.applications.actions.decisions import SentLink
 from app.applications.actions.submission import ApplicationFields, SubmittedApplication
 from app.applications.documents import MAX_BYTES
 from app.applications.stall_payments import PaymentStatus

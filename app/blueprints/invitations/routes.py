@@ -6,10 +6,8 @@ from app.accounts.errors import MAIL_ERRORS
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
 from app.invitations import actions, directory, errors, queries
-from app.invitations.actions.directory_invites import DirectoryInvites
-from app.invitations.actions.floor_status import FloorStatusChange
-from app.invitations.actions.invite_links import OrganiserLink
-from app.invitations.invite_checks import RequestedTerms
+from app.invitations.actions.invites import DirectoryInvites, OrganiserLink, RequestedTerms
+from app.invitations.participation import FloorStatusChange
 from app.merchants.errors import MerchantPaused
 from app.web.access import MERCHANT, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_MERCHANT, VERIFIED_ORGANISER
 from app.web.auth import get_current_caller

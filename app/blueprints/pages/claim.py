@@ -7,12 +7,11 @@ from flask import Response, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from app.allocations import actions, link_queries
+from app.allocations import actions, link_queries, qr_codes
 from app.allocations.errors import NoSlotsLeft
 from app.allocations.states import DELIVERIES, E_TICKET
-from app.allocations.tickets import qr_codes
-from app.allocations.tickets.ticket_data import load_party_tickets
-from app.allocations.tickets.ticket_pdf import draw_party_pdf
+from app.allocations.ticket_data import load_party_tickets
+from app.allocations.ticket_pdf import draw_party_pdf
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.date_format import format_time

@@ -15,10 +15,10 @@ from app.invitations.errors import InviteDecided, InviteExpired, InviteWithdrawn
 from app.invitations.models import EventInvite
 from app.invitations.participation import add_participant
 from app.invitations.queries import EVENT_COLUMNS, EventSummary, MerchantInvite
+from app.invitations.sql import invite_status_sql
 from app.invitations.states import ACCEPTED, EXPIRED, STEPS, WITHDRAWN
-from app.invitations.status_sql import invite_status_sql
 from app.merchants.errors import MerchantPaused
-from app.merchants.row_locks import lock_merchant
+from app.merchants.queries import lock_merchant
 from app.merchants.states import PAUSED
 
 

@@ -1,16 +1,14 @@
 """The data of tickets, formatted for emails, pages and PDFs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Row, and_, or_, select
-from sqlalchemy.orm import Session
 
 from app.accounts.models import Account, OrganiserProfile
 from app.allocations import states
-from app.allocations.block_access import LINK_END_COLUMNS
 from app.allocations.models import AllocationBlock, AllocationSlot
+from app.allocations.queries import LINK_END_COLUMNS
 from app.core.date_format import format_time
 from app.core.db import db
 from app.events.models import Event, TicketType
@@ -77,14 +75,9 @@ class Ticket:
         return self.slot_id.upper()
 
 
-def load_tickets(session: Session, slot_ids: Sequence[str]) -> list[Ticket]:
-    """Return the tickets of slots, in the order of their ids."""
-    return load_tickets_where(session, AllocationSlot.id.in_(slot_ids))
-
-
-def load_tickets_where(session: Session, condition: ColumnElement[bool]) -> list[Ticket]:
+def load_tickets(condition: ColumnElement[bool]) -> list[Ticket]:
     """Return the tickets of the slots that meet a condition, in the order of their ids."""
-    rows = session.execute(
+    rows = db.session.execute(
         select(*TICKET_COLUMNS)
         .select_from(AllocationSlot)
         .join(AllocationBlock, AllocationBlock.id == AllocationSlot.block_id)
@@ -104,7 +97,7 @@ def load_party_tickets(slot_id: str, generation: int | None = None) -> list[Tick
     With the `generation` of the claim, without slots that another guest has by now.
     """
     same_party = and_(AllocationSlot.party_id == slot_id, AllocationSlot.party_size > 1)
-    tickets = load_tickets_where(db.session(), or_(AllocationSlot.id == slot_id, same_party))
+    tickets = load_tickets(or_(AllocationSlot.id == slot_id, same_party))
     return [
         ticket for ticket in tickets if ticket.status in VALID_TICKET_STATES and generation in (None, ticket.generation)
     ]

@@ -12,8 +12,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from app.allocations.tickets import qr_codes
-from app.allocations.tickets.ticket_data import Ticket, load_party_tickets
+from app.allocations import qr_codes
+from app.allocations.ticket_data import Ticket, load_party_tickets
 from app.core.db import release_connection
 from app.core.pdf_text import (
     BOLD,

@@ -1,6 +1,16 @@
-"""Creates accounts, replaces unverified ones, and adds roles. All registrations use these functions."""
+"""Creates accounts, adds roles, and retires unverified accounts whose address goes to another person.
 
-from collections.abc import Mapping, Sequence
+A retired row keeps its id and loses its address and everything that can sign in. A job then runs the cleanups of the
+other domains, which end what the account has created:
+
+    @on_account_retired
+    def end_events(session, account_id):
+        session.execute(update(…))
+
+Register such functions in the domain's `jobs.py`, which every worker imports.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import case, func, literal, select, text, update
@@ -11,15 +21,33 @@ from sqlalchemy.orm import aliased
 from app.accounts import one_time_codes, sessions
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong
-from app.accounts.models import PROFILES, Account
-from app.accounts.notices import enqueue_notice
+from app.accounts.models import PROFILES, Account, ResetToken
+from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
-from app.accounts.retirement import retire_account
+from app.core.errors import AppError
 from app.core.ids import new_id
+from app.core.outbox import enqueue
 
-# A reset token proves access to the mailbox, so it follows the address to the new account.
-MOVE_RESET_TOKENS_SQL = text("""
-    UPDATE reset_token SET account_id = :new_id, password_version = 1 WHERE account_id = :old_id AND used_at IS NULL
+Cleanup = Callable[[OrmSession, str], None]
+_cleanups: list[Cleanup] = []
+RETIRE_ACCOUNT_SQL = text("""
+    WITH ended_sessions AS (
+        UPDATE account_session SET ended_at = now(), end_reason = 'address_reassigned'
+         WHERE account_id = :id AND ended_at IS NULL
+    ), unlinked_identities AS (
+        DELETE FROM external_identity WHERE account_id = :id
+    ), deleted_organiser_profile AS (
+        DELETE FROM organiser_profile WHERE account_id = :id
+    ), deleted_merchant_profile AS (
+        DELETE FROM merchant_profile WHERE account_id = :id
+    ), voided_codes AS (
+        UPDATE one_time_code SET used = true WHERE purpose = :purpose AND email = :email
+    )
+    UPDATE account
+       SET email = id || '@retired.invalid', name = 'Retired account', phone = NULL, roles = '{}',
+           admin_tier = NULL, admin_title = NULL, password_hash = NULL, password_version = password_version + 1,
+           version = version + 1, retired_at = now(), updated_at = now()
+     WHERE id = :id
 """)
 
 
@@ -91,8 +119,14 @@ def create_or_replace_account(session: OrmSession, applicant: Applicant) -> Acco
     replaced_account = existing_account if existing_account is not None and is_replaceable(existing_account) else None
     retire_account(session, replaced_account)
     account = create_account(session, applicant, verified=False)
-    params = {"new_id": account.id if account else "", "old_id": replaced_account.id if replaced_account else ""}
-    session.execute(MOVE_RESET_TOKENS_SQL, params)
+    # A reset token proves access to the mailbox, so it follows the address to the new account.
+    old_id, new_account_id = replaced_account.id if replaced_account else "", account.id if account else ""
+    session.execute(
+        update(ResetToken)
+        .where(ResetToken.account_id == old_id, ResetToken.used_at.is_(None))
+        .values(account_id=new_account_id, password_version=1)
+        .execution_options(synchronize_session=False)
+    )
     one_time_codes.issue_code_when_allowed(session, one_time_codes.VERIFY_EMAIL, applicant.email, registration=True)
     return account
 
@@ -127,14 +161,16 @@ def build_default_name(email: str) -> str:
     return email.partition("@")[0][:120]
 
 
-def lock_own_account(session: OrmSession, caller: Caller) -> Account:
+def lock_own_account(
+    session: OrmSession, caller: Caller, ended_error: type[AppError] = CurrentPasswordWrong
+) -> Account:
     """The caller's account, locked.
 
-    Raises CurrentPasswordWrong when a reset or a deletion has ended the session since the password was checked.
+    Raises `ended_error` when a reset or a deletion has ended the session since the caller proved who they are.
     """
     account = session.get_one(Account, caller.id, with_for_update=True)
     if not sessions.is_session_active(session, caller.session_id):
-        raise CurrentPasswordWrong()
+        raise ended_error()
     return account
 
 
@@ -180,3 +216,32 @@ def _insert_missing_profile(session: OrmSession, account: Account, applicant: Ap
     if applicant.profile:
         profile = insert(PROFILES[applicant.role]).values(account_id=account.id, **applicant.profile)
         session.execute(profile.on_conflict_do_nothing())
+
+
+def on_account_retired(cleanup: Cleanup) -> Cleanup:
+    """Registers a domain's cleanup of a retired account. It may run twice."""
+    _cleanups.append(cleanup)
+    return cleanup
+
+
+def retire_account(session: OrmSession, account: Account | None) -> None:
+    """Frees the address of an unverified account, and ends its sessions and identities. Its row must be locked.
+
+    For None the same statement runs and changes nothing, so that addresses with and without an account take the same
+    time.
+    """
+    params = {
+        "id": account.id if account else "",
+        "email": account.email if account else "",
+        "purpose": one_time_codes.VERIFY_EMAIL,
+    }
+    session.execute(RETIRE_ACCOUNT_SQL, params)
+    if account is not None:
+        enqueue("accounts.clean_up_retired_account", account_id=account.id)
+        session.expunge(account)
+
+
+def clean_up_retired_account(session: OrmSession, account_id: str) -> None:
+    """Runs all registered cleanups for a retired account."""
+    for cleanup in _cleanups:
+        cleanup(session, account_id)

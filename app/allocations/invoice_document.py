@@ -1,19 +1,26 @@
-"""The data of an invoice besides the money: the block, its event, the seller and the buyer."""
+"""What an invoice or a credit note says, and the block, event, seller and buyer that it is made from.
 
-from dataclasses import dataclass
+A document is stored as JSON when it is issued, and never changed. Dates are stored as text, amounts as whole cents.
+"""
+
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
-from app.allocations.models import AllocationBlock
+from app.allocations.models import AllocationBlock, DocumentJson
+from app.allocations.states import CREDIT_NOTE, INVOICE
 from app.core.date_format import format_time
 from app.events import queries as events
 from app.events.models import Event, TicketType
 
+TITLES = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note"}
+# Increase it when the layout changes; documents of an earlier layout are drawn as before.
+LAYOUT_VERSION = 1
+ContextRow = Row[AllocationBlock, str, str, str, datetime, str, str, Account, str, datetime]
 CONTEXT_QUERY = (
     select(
         AllocationBlock,
@@ -34,6 +41,43 @@ CONTEXT_QUERY = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class DocumentLine:
+    """A line of the table; a discount or credit has a negative amount."""
+
+    what: str
+    amount_minor: int
+    quantity: int | None = None
+    unit_price_minor: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvoiceDocument:
+    """An invoice or a credit note. The first line of seller and buyer is their name."""
+
+    kind: str
+    number: str
+    issued: str
+    seller: list[str]
+    buyer: list[str]
+    facts: list[tuple[str, str]]
+    lines: list[DocumentLine]
+    vat_percent: float
+    vat_minor: int
+    total_minor: int
+    currency: str = "NAD"
+    notes: list[str]
+    contact: str = ""
+    layout: int = LAYOUT_VERSION
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.kind]
+
+    def to_json(self) -> DocumentJson:
+        return asdict(self)
+
+
 @dataclass(frozen=True)
 class InvoiceContext:
     """A block, and what its invoice says besides the money.
@@ -50,6 +94,12 @@ class InvoiceContext:
     facts: list[tuple[str, str]]
     contact: str
     moment: datetime
+
+
+def parse_document(data: DocumentJson) -> InvoiceDocument:
+    """Return the document that `to_json` serialized."""
+    facts = [(label, value) for label, value in data["facts"]]
+    return InvoiceDocument(**{**data, "facts": facts, "lines": [DocumentLine(**line) for line in data["lines"]]})
 
 
 def lock_block_for_invoice(
@@ -73,7 +123,7 @@ def load_invoice_context(session: Session, block_id: str) -> InvoiceContext:
     return _build_invoice_context(session.execute(statement).one())
 
 
-def _build_invoice_context(row: Row[*tuple[Any, ...]]) -> InvoiceContext:
+def _build_invoice_context(row: ContextRow) -> InvoiceContext:
     block, event, venue, city, starts_at, timezone, ticket_type, organiser, org_name, now = row
     location = ", ".join(part for part in (venue, city) if part)
     facts = [

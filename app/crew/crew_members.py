@@ -1,14 +1,31 @@
-"""Matching of a sent crew list with the existing members: who stays, who is new, and their shift codes."""
+"""Members of a crew: who in a sent list stays and who is new, and their shift codes.
 
-from collections.abc import Mapping, Sequence
+A code has six digits, is shown once and stored as a keyed hash. Five wrong codes lock for 15 minutes. A try is counted
+before the code is compared, and its row stays locked until the transaction ends. Of a hundred simultaneous wrong codes
+exactly five are refused as wrong; the others are locked out.
+"""
+
+import secrets
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import NotRequired, TypedDict
+
+import segno
+from sqlalchemy import Integer, case, delete, func, or_, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session as OrmSession
 
 from app.core.errors import ValidationFailed
 from app.core.ids import new_id
-from app.crew.models import CrewMember
-from app.crew.shift_codes import draw_code_qr, generate_code, hash_code
-from app.crew.stall_access import Stall
+from app.core.tokens import derive
+from app.crew.errors import ShiftCodeLocked
+from app.crew.models import CodeGuard, CrewMember
+from app.crew.queries import Stall
+
+CODE_DIGITS = 6
+MAX_TRIES = 5
+LOCK_DURATION = timedelta(minutes=15)
 
 
 class CrewEntry(TypedDict):
@@ -70,8 +87,52 @@ class CrewChange:
             "role": self.entry.get("role") or None,
         }
         if self.code is not None:
-            member |= {"shift_code": self.code, "shift_code_qr": draw_code_qr(self.id, self.code)}
+            member |= {"shift_code": self.code, "shift_code_qr": _draw_code_qr(self.id, self.code)}
         return member
+
+
+def hash_code(merchant_id: str, event_id: str, code: str) -> str:
+    """The keyed hash that the database stores; it cannot be reversed without SECRET_KEY."""
+    return derive("shift-code", merchant_id, event_id, code).hex()
+
+
+def generate_code(merchant_id: str, event_id: str, taken_hashes: Container[str]) -> str:
+    """A random code whose hash is not among `taken_hashes`."""
+    while True:
+        code = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}d}"
+        if hash_code(merchant_id, event_id, code) not in taken_hashes:
+            return code
+
+
+def _draw_code_qr(member_id: str, code: str) -> str:
+    """Member id and code as a QR code, for a screen or a badge: the data URI of an SVG."""
+    return segno.make(f"{member_id}:{code}", error="m", micro=False).svg_data_uri(scale=4, border=4)
+
+
+def count_try(session: OrmSession, subject: str) -> None:
+    """Counts one try. Raises ShiftCodeLocked after five within the lock duration."""
+    is_expired = CodeGuard.last_at <= func.now() - LOCK_DURATION
+    statement = insert(CodeGuard).values(subject=subject, tries=1, last_at=func.now())
+    result = session.execute(
+        statement.on_conflict_do_update(
+            index_elements=["subject"],
+            set_={"tries": case((is_expired, 1), else_=CodeGuard.tries + 1), "last_at": func.now()},
+            where=or_(is_expired, CodeGuard.tries < MAX_TRIES),
+        ).returning(CodeGuard.tries)
+    )
+    if result.first() is None:
+        raise ShiftCodeLocked(retry_after=_get_lock_seconds(session, subject))
+
+
+def delete_expired_tries(session: OrmSession) -> None:
+    """Deletes the counts of tries that are older than the lock duration."""
+    session.execute(delete(CodeGuard).where(CodeGuard.last_at <= func.now() - LOCK_DURATION))
+
+
+def _get_lock_seconds(session: OrmSession, subject: str) -> int:
+    seconds_left = func.ceil(func.extract("epoch", CodeGuard.last_at + LOCK_DURATION - func.now()))
+    seconds = session.scalar(select(func.greatest(1, seconds_left).cast(Integer)).where(CodeGuard.subject == subject))
+    return seconds or 1
 
 
 def match_crew(stall: Stall, entries: Sequence[CrewEntry], existing_members: Sequence[CrewMember]) -> list[CrewChange]:

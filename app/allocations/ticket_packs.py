@@ -13,15 +13,15 @@ from sqlalchemy import select, update
 
 from app.accounts.caller import Caller
 from app.allocations import sql
-from app.allocations.actions.claim_codes import check_free_slots
-from app.allocations.block_access import build_organiser_actor, lock_block, owned_block
-from app.allocations.link_checks import check_event_open
-from app.allocations.link_tokens import generate_code
-from app.allocations.models import AllocationBlock, AllocationSlot
-from app.allocations.tickets.errors import PackNotReady
-from app.allocations.tickets.models import DONE, QUEUED, RUNNING, TicketPack, TicketPackSlot
-from app.allocations.tickets.ticket_data import Ticket, load_tickets_where
-from app.allocations.tickets.ticket_pdf import draw_pack_pdf
+from app.allocations.actions.invites import check_free_slots
+from app.allocations.errors import PackNotReady
+from app.allocations.links import check_event_open, generate_code
+from app.allocations.models import AllocationBlock, AllocationSlot, TicketPack, TicketPackSlot
+from app.allocations.queries import lock_block, owned_block
+from app.allocations.sql import build_organiser_actor
+from app.allocations.states import DONE, QUEUED, RUNNING
+from app.allocations.ticket_data import Ticket, load_tickets
+from app.allocations.ticket_pdf import draw_pack_pdf
 from app.clients import storage
 from app.core.db import db, release_connection
 from app.core.errors import NotFound
@@ -146,7 +146,7 @@ def _iterate_tickets(pack_id: str, count: int) -> Iterator[Ticket]:
             TicketPackSlot.pack_id == pack_id,
             TicketPackSlot.number.between(first_number, first_number + BATCH_SIZE - 1),
         )
-        tickets = load_tickets_where(db.session(), AllocationSlot.id.in_(slot_ids_query))
+        tickets = load_tickets(AllocationSlot.id.in_(slot_ids_query))
         release_connection()
         yield from tickets
 

@@ -1,1 +1,0 @@
-"""Invoices and credit notes of blocks: numbered without gaps, and never changed."""

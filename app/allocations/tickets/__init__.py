@@ -1,1 +1,0 @@
-"""Tickets in emails, on pages, as PDFs, and in printed packs."""
