@@ -16,8 +16,8 @@ from tests.contract.document import Document
 from tests.factories.accounts import PASSWORD
 from tests.http import Client
 from tests.security.expected import CALLERS, expectation
-from tests.security.requests import asking
-from tests.security.world import UNVERIFIED, World, forget, go_back
+from tests.security.requests import find_sample_request
+from tests.security.world import UNVERIFIED, World, drop_saved_tables, restore_tables
 from tests.settings import app_for
 
 INSTALLATION_VALUES = {
@@ -60,7 +60,7 @@ def world(application: Flask) -> Iterator[World]:
     with without_limits.app_context():
         empty(without_limits)
         yield World(Client(without_limits.test_client())).build()
-        forget()
+        drop_saved_tables()
         empty(without_limits)
         db.session.remove()
         db.engine.dispose()
@@ -76,7 +76,7 @@ def list_bodies(document: Document) -> dict[str, dict[str, Any]]:
 
 
 def fill_in(example: dict[str, Any], operation: str, world: World) -> dict[str, Any]:
-    request = asking(operation)
+    request = find_sample_request(operation)
     own = request.body(world.things) if callable(request.body) else request.body or {}
     body = dict(example)
     for name, value in INSTALLATION_VALUES.items():
@@ -101,15 +101,15 @@ def test_every_example_succeeds(application: Flask, world: World) -> None:
         if operation in WITHOUT_SUCCESS:
             continue
         method, path = operation.split(" ")
-        request = asking(operation)
+        request = find_sample_request(operation)
         for name in [part[1:-1] for part in path.split("/") if part.startswith("{")]:
-            path = path.replace(f"{{{name}}}", world.things[request.named.get(name, name)])
-        with world.calling(pick_caller(operation)) as client:
+            path = path.replace(f"{{{name}}}", world.things[request.path_values.get(name, name)])
+        with world.as_caller(pick_caller(operation)) as client:
             response = client.open(method, path, json=fill_in(example, operation, world))
         described = {int(status) for status in document.find(*operation.split(" "))["responses"] if status[0] == "2"}  # type: ignore[index]
         if response.status_code not in described:
             failures[operation] = (response.status_code, response.get_json(silent=True), example)
-        go_back()
+        restore_tables()
     assert failures == {}
 
 

@@ -16,7 +16,7 @@ from werkzeug.serving import make_server
 
 from tests.factories.accounts import PASSWORD, find_newest_code
 from tests.house.sources import ROOT
-from tests.security.requests import picture
+from tests.security.requests import build_picture
 
 HERE = Path(__file__).parent
 EMAIL = "ndapewa@example.com"
@@ -91,7 +91,7 @@ def test_the_typescript_client_from_sign_in_to_stream(
     base: str, organiser: str, generated: Path, tmp_path: Path
 ) -> None:
     shutil.copy(HERE / "tour.mts", tmp_path)
-    (tmp_path / "cover.jpg").write_bytes(picture().getvalue())
+    (tmp_path / "cover.jpg").write_bytes(build_picture().getvalue())
     shutil.copy(generated / "typescript" / "event-commerce.d.ts", tmp_path)
     (tmp_path / "node_modules").symlink_to(ROOT / "clients" / "node_modules")
     compiler = ROOT / "clients" / "node_modules" / ".bin" / "tsc"
@@ -132,7 +132,9 @@ def test_the_python_client_from_sign_in_to_stream(base: str, organiser: str, pac
 
     signed_in = login.sync(client=visitor, body=LoginBody(email=organiser, password=PASSWORD))
     client = package.AuthenticatedClient(base, token=signed_in.data.access_token)
-    cover = upload_cover.sync(client=client, body=PictureFile(file=types.File(picture(), "cover.jpg", "image/jpeg")))
+    cover = upload_cover.sync(
+        client=client, body=PictureFile(file=types.File(build_picture(), "cover.jpg", "image/jpeg"))
+    )
     for name in ("River Nights", "River Days", "River Mornings"):
         made: Any = create_event.sync(
             client=client, body=NewEvent.from_dict({**EVENT, "name": name, "coverImageUrl": cover.data.url})

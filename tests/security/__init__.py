@@ -1,1 +1,1 @@
-"""Who may call what, what the logs keep to themselves, and what the documents of security promise."""
+"""Who may call what, what the logs save_tables to themselves, and what the documents of security promise."""

@@ -1,4 +1,4 @@
-"""Who may call what: the rules as the product states them, written down once and never read from the code.
+"""Who may call what, as the product promises it; not derived from the code.
 
 A grid of areas, and the area of each operation. A cell is `+` (it succeeds), `.` (401 TOKEN_MISSING), `x` (401
 TOKEN_INVALID), `e` (401 SESSION_ENDED), `-` (403 ROLE_NOT_ALLOWED), `v` (403 EMAIL_NOT_VERIFIED), `0` (404 NOT_FOUND,

@@ -1,4 +1,4 @@
-"""A sound request for each operation: what its owner sends, word for word, and gets a success for."""
+"""A request for each operation with which its owner succeeds."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,16 +29,16 @@ Body = dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Asking:
-    """What is sent: `named` says which thing of the world stands for a parameter of the path."""
+class SampleRequest:
+    """A request. `path_values` names the value of the world for a parameter of the path."""
 
     body: Body | None = None
-    named: dict[str, str] = field(default_factory=dict)
+    path_values: dict[str, str] = field(default_factory=dict)
     query: dict[str, str] = field(default_factory=dict)
     form: Callable[[], dict[str, Any]] | None = None
 
     def options(self, world: dict[str, Any]) -> dict[str, Any]:
-        """Keyword arguments of the client; files are made anew, for sending closes them."""
+        """Keyword arguments of the client. Files are created for each request, because sending closes them."""
         body = self.body(world) if callable(self.body) else self.body
         return {
             **({"json": body} if body is not None else {}),
@@ -47,11 +47,11 @@ class Asking:
         }
 
 
-def picture() -> BytesIO:
-    made = BytesIO()
-    Image.new("RGB", (60, 40), "teal").save(made, "PNG")
-    made.seek(0)
-    return made
+def build_picture() -> BytesIO:
+    picture = BytesIO()
+    Image.new("RGB", (60, 40), "teal").save(picture, "PNG")
+    picture.seek(0)
+    return picture
 
 
 BLOCK = "/api/events/{eventId}/allocations/{blockId}"
@@ -71,108 +71,116 @@ MESSAGE = {
 DEVICE = {"token": "fcm-0123456789abcdef0123456789abcdef"}
 CAMPAIGN = "/api/events/{id}/notifications/campaigns/{campaignId}"
 
-ASKED: dict[str, Asking] = {
-    "POST /api/diagnostics/logs": Asking({"events": [{"message": "The map did not load"}]}),
-    "POST /api/auth/login": Asking(lambda it: {"email": it["customer_email"], "password": PASSWORD}),
-    "POST /api/auth/logout": Asking(lambda it: {"refreshToken": it["refresh_token"]}),
-    "POST /api/auth/refresh": Asking(lambda it: {"refreshToken": it["refresh_token"]}),
-    "POST /api/auth/verify-email": Asking(lambda it: {"email": it["newcomer"], "code": it["newcomer_code"]}),
-    "POST /api/auth/resend-verification": Asking(lambda it: {"email": it["unverified_email"]}),
-    "POST /api/auth/password-reset/request": Asking(lambda it: {"email": it["newcomer"]}),
-    "POST /api/auth/password-reset/verify": Asking(lambda it: {"email": it["forgetful"], "code": it["reset_code"]}),
-    "POST /api/auth/password-reset/complete": Asking(
+SAMPLE_REQUESTS: dict[str, SampleRequest] = {
+    "POST /api/diagnostics/logs": SampleRequest({"events": [{"message": "The map did not load"}]}),
+    "POST /api/auth/login": SampleRequest(lambda it: {"email": it["customer_email"], "password": PASSWORD}),
+    "POST /api/auth/logout": SampleRequest(lambda it: {"refreshToken": it["refresh_token"]}),
+    "POST /api/auth/refresh": SampleRequest(lambda it: {"refreshToken": it["refresh_token"]}),
+    "POST /api/auth/verify-email": SampleRequest(lambda it: {"email": it["newcomer"], "code": it["newcomer_code"]}),
+    "POST /api/auth/resend-verification": SampleRequest(lambda it: {"email": it["unverified_email"]}),
+    "POST /api/auth/password-reset/request": SampleRequest(lambda it: {"email": it["newcomer"]}),
+    "POST /api/auth/password-reset/verify": SampleRequest(
+        lambda it: {"email": it["forgetful"], "code": it["reset_code"]}
+    ),
+    "POST /api/auth/password-reset/complete": SampleRequest(
         lambda it: {"email": it["customer_email"], "resetToken": it["reset_token"], "password": NEXT}
     ),
-    "POST /api/auth/register/customer": Asking(
+    "POST /api/auth/register/customer": SampleRequest(
         {"email": NEW["email"], "password": PASSWORD, "firstName": "Somebody", "lastName": "New"}
     ),
-    "POST /api/auth/register/merchant": Asking({**NEW, "businessName": "Kapana Corner"}),
-    "POST /api/auth/register/organiser": Asking({**NEW, "orgName": "Windhoek Lights"}),
-    "POST /api/auth/register/admin": Asking({**NEW, "assignedTier": "super_admin"}),
-    "POST /api/auth/apple": Asking({"identity_token": "eyJh.eyJh.c2ln"}),
-    "POST /api/auth/google": Asking({"id_token": "eyJh.eyJh.c2ln"}),
-    "GET /api/allocations/allocator/{token}": Asking(named={"token": "allocator_token"}),
-    "POST /api/allocations/allocator/{token}": Asking(
-        {"name": "Tuli", "email": "tuli@example.com"}, named={"token": "allocator_token"}
+    "POST /api/auth/register/merchant": SampleRequest({**NEW, "businessName": "Kapana Corner"}),
+    "POST /api/auth/register/organiser": SampleRequest({**NEW, "orgName": "Windhoek Lights"}),
+    "POST /api/auth/register/admin": SampleRequest({**NEW, "assignedTier": "super_admin"}),
+    "POST /api/auth/apple": SampleRequest({"identity_token": "eyJh.eyJh.c2ln"}),
+    "POST /api/auth/google": SampleRequest({"id_token": "eyJh.eyJh.c2ln"}),
+    "GET /api/allocations/allocator/{token}": SampleRequest(path_values={"token": "allocator_token"}),
+    "POST /api/allocations/allocator/{token}": SampleRequest(
+        {"name": "Tuli", "email": "tuli@example.com"}, path_values={"token": "allocator_token"}
     ),
-    "GET /api/allocations/claim/{token}": Asking(named={"token": "claim_token"}),
-    "POST /api/allocations/claim/{token}": Asking(
-        {"name": "Tuli", "email": "tuli@example.com", "delivery": "will_call"}, named={"token": "claim_token"}
+    "GET /api/allocations/claim/{token}": SampleRequest(path_values={"token": "claim_token"}),
+    "POST /api/allocations/claim/{token}": SampleRequest(
+        {"name": "Tuli", "email": "tuli@example.com", "delivery": "will_call"}, path_values={"token": "claim_token"}
     ),
-    f"GET {STOCK}/reports/files/{{token}}": Asking(named={"token": "report_token"}),
-    "GET /api/merchant-activation/{token}": Asking(named={"token": "activation_token"}),
-    "POST /api/merchant-activation/{token}": Asking(
-        applications.build_activation_body(), named={"token": "activation_token"}
+    f"GET {STOCK}/reports/files/{{token}}": SampleRequest(path_values={"token": "report_token"}),
+    "GET /api/merchant-activation/{token}": SampleRequest(path_values={"token": "activation_token"}),
+    "POST /api/merchant-activation/{token}": SampleRequest(
+        applications.build_activation_body(), path_values={"token": "activation_token"}
     ),
-    "GET /api/merchant-applications/docs/{token}": Asking(named={"token": "documents_token"}),
-    "POST /api/merchant-applications/docs/{token}": Asking(
-        form=lambda: {"identity": (BytesIO(applications.PDF), "identity.pdf")}, named={"token": "documents_token"}
+    "GET /api/merchant-applications/docs/{token}": SampleRequest(path_values={"token": "documents_token"}),
+    "POST /api/merchant-applications/docs/{token}": SampleRequest(
+        form=lambda: {"identity": (BytesIO(applications.PDF), "identity.pdf")}, path_values={"token": "documents_token"}
     ),
-    "GET /api/merchant-applications/files/{token}": Asking(named={"token": "file_token"}),
-    "GET /api/merchant-applications/pay/{token}": Asking(named={"token": "pay_token"}),
-    "POST /api/merchant-applications/pay/{token}": Asking(named={"token": "pay_token"}),
-    "POST /api/merchant-applications/pay/{token}/payrail/verify-otp": Asking(
-        {"code": applications.CODE}, named={"token": "pay_token"}
+    "GET /api/merchant-applications/files/{token}": SampleRequest(path_values={"token": "file_token"}),
+    "GET /api/merchant-applications/pay/{token}": SampleRequest(path_values={"token": "pay_token"}),
+    "POST /api/merchant-applications/pay/{token}": SampleRequest(path_values={"token": "pay_token"}),
+    "POST /api/merchant-applications/pay/{token}/payrail/verify-otp": SampleRequest(
+        {"code": applications.CODE}, path_values={"token": "pay_token"}
     ),
-    "POST /api/merchant-applications": Asking(applications.build_application_body()),
-    "PATCH /api/merchant-applications/{applicationId}": Asking({"decision": "approved"}),
-    "POST /api/merchant-applications/{applicationId}/links": Asking(
-        {"purpose": "documents"}, named={"applicationId": "approvedId"}
+    "POST /api/merchant-applications": SampleRequest(applications.build_application_body()),
+    "PATCH /api/merchant-applications/{applicationId}": SampleRequest({"decision": "approved"}),
+    "POST /api/merchant-applications/{applicationId}/links": SampleRequest(
+        {"purpose": "documents"}, path_values={"applicationId": "approvedId"}
     ),
-    "POST /api/events": Asking(events.build_event_body()),
-    "POST /api/events/upload-cover": Asking(form=lambda: {"file": (picture(), "cover.png")}),
-    "PATCH /api/events/{id}": Asking({"description": "Three nights by the river."}),
-    "POST /api/events/{id}/merchant-invite": Asking({"businessName": "Kapana Corner", "email": "kapana@example.com"}),
-    "POST /api/events/{id}/directory-invites": Asking(lambda it: {"merchantIds": [it["uninvited"]]}),
-    "POST /api/events/{eventId}/allocations": Asking(lambda it: {"ticketTypeId": it["ticketTypeId"], "quantity": 2}),
-    "POST /api/events/{eventId}/allocations/quote": Asking(
+    "POST /api/events": SampleRequest(events.build_event_body()),
+    "POST /api/events/upload-cover": SampleRequest(form=lambda: {"file": (build_picture(), "cover.png")}),
+    "PATCH /api/events/{id}": SampleRequest({"description": "Three nights by the river."}),
+    "POST /api/events/{id}/merchant-invite": SampleRequest(
+        {"businessName": "Kapana Corner", "email": "kapana@example.com"}
+    ),
+    "POST /api/events/{id}/directory-invites": SampleRequest(lambda it: {"merchantIds": [it["uninvited"]]}),
+    "POST /api/events/{eventId}/allocations": SampleRequest(
         lambda it: {"ticketTypeId": it["ticketTypeId"], "quantity": 2}
     ),
-    "POST /api/events/{eventId}/allocations/will-call/{slotId}/admit": Asking({"nonce": "gate-a-000001"}),
-    f"POST {BLOCK}/allocator-link": Asking({}),
-    f"POST {BLOCK}/codes": Asking({"count": 1}),
-    f"POST {BLOCK}/invite": Asking({"name": "Maria", "email": "maria@example.com"}),
-    f"POST {BLOCK}/invoice/email": Asking({"to": "books@bank.example"}),
-    f"POST {BLOCK}/move": Asking(lambda it: {"toBlockId": it["otherBlockId"], "quantity": 1}),
-    f"POST {BLOCK}/open-link": Asking({}),
-    f"POST {BLOCK}/packs": Asking({"count": 1}),
-    f"POST {BLOCK}/release-unused": Asking({"quantity": 1}),
-    f"POST {BLOCK}/remind": Asking({}),
-    f"POST {BLOCK}/slots/{{slotId}}/revoke": Asking({}),
-    f"POST {STOCK}/import": Asking(form=lambda: {"file": (BytesIO(SHEET), "stock.csv")}),
-    f"POST {STOCK}/items": Asking(ITEM),
-    f"PATCH {STOCK}/items/{{itemId}}": Asking({"name": "Lager, cold"}),
-    f"POST {STOCK}/items/{{itemId}}/adjust": Asking({"delta": 1, "reason": "received"}),
-    f"PATCH {STOCK}/reminder": Asking({"hour": 7, "recipients": ["bar@example.com"]}),
-    f"POST {STOCK}/reorder/apply": Asking({"dryRun": True}),
-    "POST /api/events/{id}/notifications/audience-preview": Asking({"audienceType": "event_ticket_holders"}),
-    "POST /api/events/{id}/notifications/broadcast": Asking(MESSAGE),
-    "POST /api/events/{id}/notifications/test": Asking({"title": "Doors", "body": "See you."}),
-    f"POST {CAMPAIGN}/duplicate": Asking({}),
-    f"PATCH {CAMPAIGN}": Asking({"name": "Doors, again"}),
-    f"POST {CAMPAIGN}/resend-uncertain": Asking({}),
-    "PATCH /api/notifications/preferences": Asking({"sms": False}),
-    "POST /api/notifications/devices": Asking({**DEVICE, "platform": "android"}),
-    "DELETE /api/notifications/devices": Asking(DEVICE),
-    "POST /api/events/{id}/notifications/upload-image": Asking(form=lambda: {"file": (picture(), "poster.png")}),
-    "GET /api/events/{id}/notifications/users/search": Asking(query={"q": "ma"}),
-    f"PATCH {STALL}": Asking({"payoutDetails": {}, "settings": {}}),
-    f"POST {STALL}/delete": Asking({"currentPassword": PASSWORD, "confirmation": "DELETE"}),
-    f"POST {STALL}/resume": Asking({"currentPassword": PASSWORD, "confirmation": "RESUME"}),
-    "POST /api/merchants/change-password": Asking({"currentPassword": PASSWORD, "newPassword": NEXT}),
-    f"PATCH {STALL}/pos-floor-status": Asking({"status": "open"}),
-    f"PATCH {STALL}/event-invites/{{inviteId}}": Asking({"status": "accepted"}),
-    f"PUT {CREW}": Asking(lambda it: {"crew": [{"id": it["crewMemberId"], "name": "Selma"}]}),
-    f"POST {CREW}/shift-verify": Asking(lambda it: {"code": it["shift_code"]}),
-    f"POST {CREW}/shift-checkout": Asking({"status": "checked_out"}),
-    f"POST {STALL}/payout-requests": Asking(
+    "POST /api/events/{eventId}/allocations/quote": SampleRequest(
+        lambda it: {"ticketTypeId": it["ticketTypeId"], "quantity": 2}
+    ),
+    "POST /api/events/{eventId}/allocations/will-call/{slotId}/admit": SampleRequest({"nonce": "gate-a-000001"}),
+    f"POST {BLOCK}/allocator-link": SampleRequest({}),
+    f"POST {BLOCK}/codes": SampleRequest({"count": 1}),
+    f"POST {BLOCK}/invite": SampleRequest({"name": "Maria", "email": "maria@example.com"}),
+    f"POST {BLOCK}/invoice/email": SampleRequest({"to": "books@bank.example"}),
+    f"POST {BLOCK}/move": SampleRequest(lambda it: {"toBlockId": it["otherBlockId"], "quantity": 1}),
+    f"POST {BLOCK}/open-link": SampleRequest({}),
+    f"POST {BLOCK}/packs": SampleRequest({"count": 1}),
+    f"POST {BLOCK}/release-unused": SampleRequest({"quantity": 1}),
+    f"POST {BLOCK}/remind": SampleRequest({}),
+    f"POST {BLOCK}/slots/{{slotId}}/revoke": SampleRequest({}),
+    f"POST {STOCK}/import": SampleRequest(form=lambda: {"file": (BytesIO(SHEET), "stock.csv")}),
+    f"POST {STOCK}/items": SampleRequest(ITEM),
+    f"PATCH {STOCK}/items/{{itemId}}": SampleRequest({"name": "Lager, cold"}),
+    f"POST {STOCK}/items/{{itemId}}/adjust": SampleRequest({"delta": 1, "reason": "received"}),
+    f"PATCH {STOCK}/reminder": SampleRequest({"hour": 7, "recipients": ["bar@example.com"]}),
+    f"POST {STOCK}/reorder/apply": SampleRequest({"dryRun": True}),
+    "POST /api/events/{id}/notifications/audience-preview": SampleRequest({"audienceType": "event_ticket_holders"}),
+    "POST /api/events/{id}/notifications/broadcast": SampleRequest(MESSAGE),
+    "POST /api/events/{id}/notifications/test": SampleRequest({"title": "Doors", "body": "See you."}),
+    f"POST {CAMPAIGN}/duplicate": SampleRequest({}),
+    f"PATCH {CAMPAIGN}": SampleRequest({"name": "Doors, again"}),
+    f"POST {CAMPAIGN}/resend-uncertain": SampleRequest({}),
+    "PATCH /api/notifications/preferences": SampleRequest({"sms": False}),
+    "POST /api/notifications/devices": SampleRequest({**DEVICE, "platform": "android"}),
+    "DELETE /api/notifications/devices": SampleRequest(DEVICE),
+    "POST /api/events/{id}/notifications/upload-image": SampleRequest(
+        form=lambda: {"file": (build_picture(), "poster.png")}
+    ),
+    "GET /api/events/{id}/notifications/users/search": SampleRequest(query={"q": "ma"}),
+    f"PATCH {STALL}": SampleRequest({"payoutDetails": {}, "settings": {}}),
+    f"POST {STALL}/delete": SampleRequest({"currentPassword": PASSWORD, "confirmation": "DELETE"}),
+    f"POST {STALL}/resume": SampleRequest({"currentPassword": PASSWORD, "confirmation": "RESUME"}),
+    "POST /api/merchants/change-password": SampleRequest({"currentPassword": PASSWORD, "newPassword": NEXT}),
+    f"PATCH {STALL}/pos-floor-status": SampleRequest({"status": "open"}),
+    f"PATCH {STALL}/event-invites/{{inviteId}}": SampleRequest({"status": "accepted"}),
+    f"PUT {CREW}": SampleRequest(lambda it: {"crew": [{"id": it["crewMemberId"], "name": "Selma"}]}),
+    f"POST {CREW}/shift-verify": SampleRequest(lambda it: {"code": it["shift_code"]}),
+    f"POST {CREW}/shift-checkout": SampleRequest({"status": "checked_out"}),
+    f"POST {STALL}/payout-requests": SampleRequest(
         {"amountMinor": 100, "destination": "payrail", "mode": "now", "password": PASSWORD}
     ),
-    f"GET {STALL}/payout-requests/{{id}}": Asking(named={"id": "payoutId"}),
-    f"POST {STALL}/payout-requests/{{id}}/cancel": Asking(named={"id": "payoutId"}),
+    f"GET {STALL}/payout-requests/{{id}}": SampleRequest(path_values={"id": "payoutId"}),
+    f"POST {STALL}/payout-requests/{{id}}/cancel": SampleRequest(path_values={"id": "payoutId"}),
 }
-PLAIN = Asking()
+EMPTY_REQUEST = SampleRequest()
 
 
-def asking(operation: str) -> Asking:
-    return ASKED.get(operation, PLAIN)
+def find_sample_request(operation: str) -> SampleRequest:
+    return SAMPLE_REQUESTS.get(operation, EMPTY_REQUEST)

@@ -28,9 +28,9 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.contract.test_fuzz import EXPECTED as UNAVAILABLE
 from tests.security.expected import EXPECTED
-from tests.security.requests import asking
+from tests.security.requests import find_sample_request
 from tests.security.test_matrix import world as world
-from tests.security.world import World, go_back
+from tests.security.world import World, restore_tables
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "2"))
 PARTS = 6
@@ -64,7 +64,7 @@ def test_nothing_breaks_an_operation_from_inside(world: World, part: int, kind: 
     for operation in list(_operations(world))[part::PARTS]:
         _flood(world, operation, kind)
         if operation.method.upper() != "GET":
-            go_back()
+            restore_tables()
 
 
 def _operations(world: World) -> Iterator[Any]:
@@ -81,7 +81,10 @@ def sender(title: str) -> str:
 
 def _flood(world: World, operation: Any, kind: GenerationMode) -> None:
     title = f"{operation.method.upper()} {operation.path}"
-    named = {name: world.things[asking(title).named.get(name, name)] for name in re.findall(r"{(\w+)}", operation.path)}
+    named = {
+        name: world.things[find_sample_request(title).path_values.get(name, name)]
+        for name in re.findall(r"{(\w+)}", operation.path)
+    }
     headers = dict(world.callers[sender(title)].headers)
 
     @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))

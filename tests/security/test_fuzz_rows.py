@@ -16,10 +16,10 @@ from schemathesis import GenerationMode
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import use_after_free
 
-from tests.security.requests import asking
+from tests.security.requests import find_sample_request
 from tests.security.test_fuzz_inside import CHECKS, UNAVAILABLE, sender
 from tests.security.test_matrix import world as world
-from tests.security.world import World, go_back
+from tests.security.world import World, restore_tables
 
 ROWS = settings(
     max_examples=int(os.environ.get("FUZZ_EXAMPLES", "25")),
@@ -40,7 +40,9 @@ class Rows:
     def step(self, input: Any) -> Any:
         case = input.case
         taken = {name for where, name in input.applied_parameters if where is ParameterLocation.PATH}
-        named = {name: self.world.things[asking(title(case)).named.get(name, name)] for name in names(case)}
+        named = {
+            name: self.world.things[find_sample_request(title(case)).path_values.get(name, name)] for name in names(case)
+        }
         case.path_parameters = {name: case.path_parameters[name] if name in taken else named[name] for name in named}
         self.linked = bool(taken)
         return super().step(input)  # type: ignore[misc]
@@ -54,7 +56,7 @@ class Rows:
         assert response.status_code < 500 or response.json()["shortMessage"] in UNAVAILABLE, response.text
 
     def teardown(self) -> None:
-        go_back()
+        restore_tables()
 
 
 def title(case: Any) -> str:

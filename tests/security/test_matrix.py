@@ -1,7 +1,6 @@
-"""Every operation, called by everybody, with ids of things that are there: nobody gets what the rules do not give.
+"""Every caller calls every operation with ids of existing objects and gets what expected.py says.
 
-The rules stand in expected.py. The owner's request is sent by all, unchanged, so that anyone who is refused is refused for
-being who they are. Everything is put back after a write, so that everyone who may finds the same world.
+All callers send the owner's request, so a refusal depends on the caller alone. All tables are restored after a write.
 """
 
 import re
@@ -21,14 +20,14 @@ from tests.contract.document import Document
 from tests.contract.not_yet import NOT_YET
 from tests.http import Client, read_error
 from tests.security.expected import AREAS, CALLERS, EXPECTED, expectation
-from tests.security.requests import asking
-from tests.security.world import World, forget, go_back
+from tests.security.requests import find_sample_request
+from tests.security.world import World, drop_saved_tables, restore_tables
 from tests.settings import app_for
 
 BUILT = sorted(set(EXPECTED) - NOT_YET)
 # Operations on a thing inside an event.
 NESTED = [item for item in BUILT if "/api/events/{eventId}/" in item and "Id}" in item.partition("{eventId}")[2]]
-# Nobody is signed in, so the organiser answers for the mail: it is checked and counted when it leaves.
+# The caller is not signed in, so the mail is checked and counted for the organiser when it is sent.
 BY_GUESTS = {
     "POST /api/allocations/claim/{token}",
     "POST /api/allocations/allocator/{token}",
@@ -43,7 +42,7 @@ ANSWERS = {"PATCH /api/merchants/me/event-invites/{inviteId}"}
 
 @pytest.fixture(scope="module")
 def world(application: Flask) -> Iterator[World]:
-    """Built once; limits do not bind, for everybody calls from one address."""
+    """Built once, without rate limits, because all callers have one address."""
     ours = application.extensions["settings"]
     roomy = app_for(
         database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, data_dir=ours.DATA_DIR, RATE_LIMIT_SCALE="100000"
@@ -51,7 +50,7 @@ def world(application: Flask) -> Iterator[World]:
     with roomy.app_context():
         empty(roomy)
         yield World(Client(roomy.test_client())).build()
-        forget()
+        drop_saved_tables()
         empty(roomy)
         db.session.remove()
         db.engine.dispose()
@@ -59,15 +58,15 @@ def world(application: Flask) -> Iterator[World]:
 
 def call(world: World, operation: str, caller: str, **other: str) -> TestResponse:
     method, path = operation.split(" ")
-    asked = asking(operation)
+    asked = find_sample_request(operation)
     for name in re.findall(r"\{(\w+)\}", path):
-        path = path.replace(f"{{{name}}}", other.get(name) or world.things[asked.named.get(name, name)])
-    with world.calling(caller) as client:
+        path = path.replace(f"{{{name}}}", other.get(name) or world.things[asked.path_values.get(name, name)])
+    with world.as_caller(caller) as client:
         return client.open(method, path, **asked.options(world.things))
 
 
 def check_mail_to_others(operation: str) -> None:
-    """What has queued mail to others needs a verified address and has counted it, or is done by guests."""
+    """An operation that queued mail to others needs a verified address and has counted the mail; guests are exempt."""
     kinds = {item.kind for item in list_jobs() if item.to_others}
     queued = text("SELECT kind FROM outbox WHERE id NOT IN (SELECT id FROM kept_outbox)")
     counted = text("SELECT count(*) FROM throttle WHERE key LIKE 'mails-%'")
@@ -79,7 +78,7 @@ def check_mail_to_others(operation: str) -> None:
         assert operation in ANSWERS or connection.scalar(counted), f"{operation} does not count its mails"
 
 
-def outcome(answer: TestResponse) -> tuple[int, str] | None:
+def read_outcome(answer: TestResponse) -> tuple[int, str] | None:
     return None if 200 <= answer.status_code < 300 else read_error(answer)
 
 
@@ -92,33 +91,33 @@ def test_the_rules_know_every_operation_and_nothing_else(application: Flask) -> 
 
 @pytest.mark.parametrize("operation", BUILT)
 def test_nobody_gets_what_the_rules_do_not_give(world: World, operation: str) -> None:
-    """The refused first, for they change nothing, and then anyone who may."""
+    """Callers who are refused come first, because they change nothing."""
     found = {}
     for caller in sorted(CALLERS, key=lambda item: expectation(operation, item) is None):
-        found[caller] = outcome(call(world, operation, caller))
+        found[caller] = read_outcome(call(world, operation, caller))
         if found[caller] is None and not operation.startswith("GET"):
             check_mail_to_others(operation)
-            go_back()
+            restore_tables()
     assert found == {caller: expectation(operation, caller) for caller in CALLERS}
 
 
 @pytest.mark.parametrize("operation", NESTED)
 def test_a_thing_of_somebody_else_is_not_reached_through_an_own_event(world: World, operation: str) -> None:
-    """The path names an event of the caller and a thing of another's event."""
-    found = outcome(call(world, operation, "other_organiser", eventId=world.things["foreignEventId"]))
+    """The path has an event of the caller and an object of another organiser's event."""
+    found = read_outcome(call(world, operation, "other_organiser", eventId=world.things["foreignEventId"]))
     assert found == (404, "NOT_FOUND")
 
 
 def test_without_the_guard_of_roles_it_would_be_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Access, "allows", lambda *_: True)
     for caller in ("customer", "merchant", "analyst"):
-        assert outcome(call(world, "POST /api/events", caller)) is None
+        assert read_outcome(call(world, "POST /api/events", caller)) is None
         assert expectation("POST /api/events", caller) == (403, "ROLE_NOT_ALLOWED")
-    go_back()
+    restore_tables()
 
 
 def test_without_the_guard_of_owners_it_would_be_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_queries, "owned", lambda *_: true())
     operation = "GET /api/events/{id}"
-    assert outcome(call(world, operation, "other_organiser")) is None
+    assert read_outcome(call(world, operation, "other_organiser")) is None
     assert expectation(operation, "other_organiser") == (404, "NOT_FOUND")

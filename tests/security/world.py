@@ -1,4 +1,4 @@
-"""One real thing of each kind, whose it is, and the way back to that moment after every write."""
+"""One object of each kind with its owner, and the means to restore all tables after a write."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,20 +13,20 @@ from app.core.transaction import transaction
 from tests.factories import allocations, applications, crew, events, merchants, payouts
 from tests.factories.accounts import create_account, find_newest_code, run_jobs, sign_in
 from tests.http import Client, data
-from tests.security.requests import MESSAGE, picture
+from tests.security.requests import MESSAGE, build_picture
 
 FORGED = (
     "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJzdWIiOiI2NTY1YTFmMGMzZDJlMWIwYTlmOGU3ZDYiLCJyb2xlcyI6WyJhZG1pbiJd"
     "LCJ0aWVyIjoic3VwZXJfYWRtaW4iLCJ0eXBlIjoiYWNjZXNzIn0."
 )
 UNVERIFIED = "unverified_"
-"""Begins the names of callers who are somebody else of the grid, with an unverified address."""
+"""The prefix of callers of the grid while their address is unverified."""
 ALL_ROLES = ["customer", "merchant", "organiser", "admin"]
 
 
 @dataclass
 class World:
-    """`callers` by the names of the grid, the ids and secrets of the things, and how the tables stood."""
+    """`callers` by the names of the grid; `things` has the ids and secrets of the objects."""
 
     client: Client
     callers: dict[str, Client] = field(default_factory=dict, repr=False)
@@ -41,12 +41,12 @@ class World:
         self._passwords()
         self.callers |= {f"{UNVERIFIED}{role}": self.callers[role] for role in ("customer", "merchant", "organiser")}
         self._identities()
-        keep()
+        save_tables()
         return self
 
     @contextmanager
-    def calling(self, name: str) -> Iterator[Client]:
-        """The caller of that name, whose address is unverified for as long as the block if the name says so."""
+    def as_caller(self, name: str) -> Iterator[Client]:
+        """The client of a caller. With the prefix UNVERIFIED their address is unverified inside the block."""
         role = name.removeprefix(UNVERIFIED)
         if role == name:
             yield self.callers[name]
@@ -67,7 +67,7 @@ class World:
         return who
 
     def _people(self) -> None:
-        """Everybody but the two merchants, who come with money."""
+        """Create all callers but the merchants."""
         self.callers |= {"nobody": self.client, "forged": self.client.as_(FORGED)}
         self.things["customer_email"] = self.caller("customer", "customer").email
         self.caller("organiser", "organiser")
@@ -94,7 +94,9 @@ class World:
         assert owner.get(f"{block.path}/invoice.pdf").status_code == 200, "opening it issues it"
         cover = data(
             owner.post(
-                "/api/events/upload-cover", data={"file": (picture(), "a.png")}, content_type="multipart/form-data"
+                "/api/events/upload-cover",
+                data={"file": (build_picture(), "a.png")},
+                content_type="multipart/form-data",
             ),
             201,
         )["url"]
@@ -191,15 +193,15 @@ class World:
         }
 
     def _identities(self) -> None:
-        """Everybody has linked Google, and everybody has a password beside it."""
+        """Link Google to every account; all have a password too."""
         with transaction() as session:
             link = "INSERT INTO external_identity (provider, subject, account_id) SELECT :provider, id, id FROM account"
             session.execute(text(link), {"provider": "google"})
         self.things["provider"] = "google"
 
 
-def keep() -> None:
-    """Remembers the rows of all tables, in tables beside them."""
+def save_tables() -> None:
+    """Copy the rows of all tables into tables named `kept_…`."""
     db.session.remove()
     with db.engine.begin() as connection:
         for table in db.metadata.sorted_tables:
@@ -207,15 +209,15 @@ def keep() -> None:
             connection.execute(text(f'CREATE UNLOGGED TABLE "kept_{table.name}" AS TABLE "{table.name}"'))
 
 
-def forget() -> None:
+def drop_saved_tables() -> None:
     db.session.remove()
     with db.engine.begin() as connection:
         for table in db.metadata.sorted_tables:
             connection.execute(text(f'DROP TABLE IF EXISTS "kept_{table.name}"'))
 
 
-def go_back() -> None:
-    """All tables as they were remembered; no trigger or key looks on."""
+def restore_tables() -> None:
+    """Restore the rows of all tables, without triggers and foreign keys."""
     db.session.remove()
     steps = ["SET LOCAL session_replication_role = replica"]
     for table in db.metadata.sorted_tables:
