@@ -97,7 +97,7 @@ DESCRIPTIONS: dict[str, str] = {
     "currency": "Three-letter currency code (ISO 4217).",
     "currentPassword": "The password of the account.",
     "damaged": "Damaged quantity; part of `onHand`, not available.",
-    "database": "State of PostgreSQL.",
+    "database": "State of the database.",
     "date": "Day in the event's time zone.",
     "day": "Day in the event's time zone.",
     "decidedAt": "When it was decided.",
