@@ -10,7 +10,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from app import cli, config, jobs
 from app.accounts.models import PROFILES
 from app.config import Settings
-from app.core import engine_options, logs, metrics, migrations, replica, telemetry
+from app.core import connections, logs, metrics, migrations, replica, telemetry
 from app.core.db import db
 from app.embedded import servers
 from app.merchants.models import MerchantProfile
@@ -68,6 +68,6 @@ def _flask_config(settings: Settings) -> dict[str, object]:
         "MAX_CONTENT_LENGTH": MAX_BODY,
         "MAX_FORM_MEMORY_SIZE": 512 * 1024,
         "MAX_FORM_PARTS": 100,
-        "SQLALCHEMY_DATABASE_URI": engine_options.to_sqlalchemy_url(settings.DATABASE_URL),
-        "SQLALCHEMY_ENGINE_OPTIONS": engine_options.engine_options(settings),
+        "SQLALCHEMY_DATABASE_URI": connections.to_sqlalchemy_url(settings.DATABASE_URL),
+        "SQLALCHEMY_ENGINE_OPTIONS": connections.engine_options(settings),
     }

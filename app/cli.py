@@ -7,7 +7,7 @@ from app.accounts import commands as accounts_commands
 from app.applications import commands as applications_commands
 from app.clients.payrail import commands as payrail_commands
 from app.core import commands as core_commands
-from app.core.command_errors import explain_database_errors
+from app.core.commands import explain_database_errors
 from app.doctor import commands as doctor_commands
 from app.events import commands as events_commands
 from app.inventory import commands as inventory_commands

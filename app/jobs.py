@@ -9,7 +9,7 @@ from app.allocations import jobs as allocations
 from app.applications import erasure as applications_erasure
 from app.applications import jobs as applications
 from app.campaigns import jobs as campaigns
-from app.core.outbox import cleanup as outbox_cleanup
+from app.core.outbox import maintenance as outbox_cleanup
 from app.crew import jobs as crew
 from app.diagnostics import jobs as diagnostics
 from app.events import jobs as events

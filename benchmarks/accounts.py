@@ -8,7 +8,7 @@ from app.accounts import sessions
 from app.accounts.authentication import hash_password
 from app.accounts.models import Account
 from app.core.transaction import transaction
-from app.web.auth import serialize_sign_in
+from app.web.access import serialize_sign_in
 from benchmarks.comparing import kept_during, share_of_hashing
 from benchmarks.registry import Load, benchmark
 from benchmarks.stage import Stage

@@ -14,7 +14,7 @@ from reportlab.platypus import Paragraph, SimpleDocTemplate, Table, TableStyle
 from app.allocations.invoice_document import DocumentLine, InvoiceDocument
 from app.allocations.invoice_pdf import draw_invoice_pdf
 from app.allocations.states import INVOICE
-from app.core.money import format_money
+from app.core.formatting import format_money
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
 from benchmarks.stage import Stage

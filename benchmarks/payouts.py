@@ -14,7 +14,7 @@ from app.core.transaction import transaction
 from app.ledger.settlement.importer import import_settlement
 from app.ledger.settlement.parser import Credit
 from app.payouts.destinations import hash_wallet
-from app.web.auth import serialize_sign_in
+from app.web.access import serialize_sign_in
 from benchmarks.events import cost_against, share_remembered
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.pgbench import simple_update

@@ -18,7 +18,7 @@ from app.accounts import sessions
 from app.accounts.models import Account
 from app.core.db import db
 from app.core.transaction import transaction
-from app.web.auth import serialize_sign_in
+from app.web.access import serialize_sign_in
 from benchmarks.comparing import READERS
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark

@@ -6,7 +6,7 @@ from alembic import context
 from flask import current_app
 from sqlalchemy import text
 
-from app.core import engine_options
+from app.core import connections
 from app.core.db import db
 
 metadata = db.metadata
@@ -36,7 +36,7 @@ if context.is_offline_mode():
 else:
     with (
         current_app.app_context(),
-        engine_options.create_direct_engine(current_app.extensions["settings"]).connect() as connection,
+        connections.create_direct_engine(current_app.extensions["settings"]).connect() as connection,
     ):
         # A request has ten seconds; an index of a large table takes what it takes. Waiting for the lock of a table
         # still ends after three. Another node that migrates at this moment is waited for without a statement under

@@ -12,7 +12,7 @@ from app.allocations.ticket_data import UNNAMED_HOLDER, Ticket
 from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
-from app.core.money import format_money
+from app.core.formatting import format_money
 
 MAX_CODES = 6
 

@@ -13,7 +13,7 @@ from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.allocations.models import AllocationBlock, DocumentJson
 from app.allocations.states import CREDIT_NOTE, INVOICE
-from app.core.date_format import format_time
+from app.core.formatting import format_time
 from app.events import queries as events
 from app.events.models import Event, TicketType
 

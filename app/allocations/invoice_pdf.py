@@ -13,7 +13,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from app.allocations.invoice_document import DocumentLine, InvoiceDocument
-from app.core.money import format_money
+from app.core.formatting import format_money
 from app.core.pdf_text import (
     BOLD,
     DUNE,

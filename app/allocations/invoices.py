@@ -27,9 +27,9 @@ from app.allocations.invoice_pdf import draw_invoice_pdf
 from app.allocations.models import AllocationBlock, Invoice
 from app.allocations.states import CREDIT_NOTE, CREDITED, INVOICE, ISSUED
 from app.core import throttle
-from app.core.date_format import HOME, format_day
 from app.core.db import db, release_connection
 from app.core.errors import NotFound, Throttled
+from app.core.formatting import HOME, format_day
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.throttle import Rule

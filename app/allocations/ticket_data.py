@@ -9,8 +9,8 @@ from app.accounts.models import Account, OrganiserProfile
 from app.allocations import states
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.queries import LINK_END_COLUMNS
-from app.core.date_format import format_time
 from app.core.db import db
+from app.core.formatting import format_time
 from app.events.models import Event, TicketType
 
 UNNAMED_HOLDER = "Bearer of this ticket"

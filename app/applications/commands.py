@@ -15,7 +15,7 @@ from app.applications.stall_payments import close_reviews, is_unanswered
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.core.addresses import mask_number
 from app.core.db import db, release_connection
-from app.core.money import format_money
+from app.core.formatting import format_money
 from app.core.transaction import transaction
 
 stall_payments = AppGroup("stall-payments", help="Payments of stall fees: their states and reviews.")

@@ -10,7 +10,7 @@ from flask import current_app
 from PIL import Image, UnidentifiedImageError
 
 from app.applications.errors import DocumentKindUnsupported, DocumentTooLarge
-from app.core.signed_downloads import DownloadGrant, sign_download_token, verify_download_token
+from app.core.tokens import DownloadGrant, sign_download_token, verify_download_token
 
 LABELS = {
     "identity": "Identity document",

@@ -14,9 +14,8 @@ from app.applications.stall_payments import REVIEW_MESSAGES, mask_wallet
 from app.clients.email_templates import render_email
 from app.clients.message import Message
 from app.core.addresses import mask_number
-from app.core.date_format import format_day, format_time
 from app.core.db import db
-from app.core.money import format_money
+from app.core.formatting import format_day, format_money, format_time
 from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.pdf import Sheet
 

@@ -15,9 +15,8 @@ from app.applications.models import ApplicationLink
 from app.applications.serializers import DocumentStatus, calculate_fee_due_at, serialize_documents
 from app.applications.states import ENDED_STATES
 from app.core.addresses import mask_email
-from app.core.date_format import format_day
 from app.core.db import db
-from app.core.money import format_money
+from app.core.formatting import format_day, format_money
 
 
 class StepProgress(TypedDict):

@@ -10,8 +10,8 @@ from sqlalchemy import TextClause, text
 from app.campaigns import audience_sql
 from app.campaigns.states import SETTLED
 from app.core.ids import NEW_ID_SQL
-from app.core.outbox.bulk_enqueue import enqueue_sql
-from app.core.outbox.retry_rows import REVIVED
+from app.core.outbox.retries import REVIVED
+from app.core.outbox.writer import enqueue_sql
 
 STRIPES = 16
 MAX_RESENT = 500

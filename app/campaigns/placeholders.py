@@ -11,7 +11,7 @@ from datetime import datetime
 from difflib import get_close_matches
 
 from app.clients.email_templates import one_line, safe_display_name
-from app.core.date_format import format_day, format_time
+from app.core.formatting import format_day, format_time
 
 PLACEHOLDERS = {
     "firstName": "the first word of the person's name, or “there”",

@@ -131,7 +131,7 @@ def copy_out(statement: str, parameters: Mapping[str, object], *, block: int = 6
 def read_from(replica: ReadReplica) -> Iterator[None]:
     """Send the reads and copies inside the block to the replica; to the primary once the replica fails.
 
-    Only `app.core.replica_routing` and `app.core.replica` call this; domains mark reads with `@may_be_stale`.
+    Only `app.core.replica` and `app.core.replica` call this; domains mark reads with `@may_be_stale`.
     """
     token = _replica.set(replica)
     try:

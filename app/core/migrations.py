@@ -9,7 +9,7 @@ import click
 from flask import Flask
 from sqlalchemy import inspect, text
 
-from app.core.command_errors import explain_database_errors
+from app.core.commands import explain_database_errors
 from app.core.db import db
 
 FOLDER = Path(__file__).resolve().parents[2] / "migrations"

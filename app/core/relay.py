@@ -17,12 +17,11 @@ from redis.exceptions import RedisError
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from app.core.outbox import heartbeat
-from app.core.outbox.dispatch import wake_for_due_jobs
 from app.core.outbox.executor import run_due_jobs
-from app.core.outbox.lease_expiry import expire_leases
-from app.core.outbox.scheduler import enqueue_recurring
+from app.core.outbox.lease import expire_leases
+from app.core.outbox.maintenance import enqueue_recurring
 from app.core.outbox.tuning import get_tuning
-from app.core.outbox.wakeup import WakeupQueue, get_wakeup_queue
+from app.core.outbox.wakeup import WakeupQueue, get_wakeup_queue, wake_for_due_jobs
 
 DRAIN_THREADS = 2
 

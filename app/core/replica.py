@@ -4,21 +4,32 @@ A thread reads the primary's write position and the replica's replay position, f
 staleness. From these it knows a time: all that was committed before it is on the replica. So only this machine's clock
 counts, an idle primary does not look like lag, and no request asks a server. Reads skip a replica that is too far
 behind, unreachable or promoted (docs/decisions/replica-reads.md).
+
+    @may_be_stale("events")
+    def page(id): …            # up to DATABASE_REPLICA_STALENESS old, but with every change made on this machine
+
+    @as_of_now
+    def as_json(event, …): …   # a report: from the replica once it has all that is committed now
+
+Without DATABASE_REPLICA_URL both do nothing. Reads of signed-in callers never go to a stale replica.
 """
 
 import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import structlog
-from flask import Flask, current_app
+from flask import Flask, current_app, g
 from sqlalchemy import create_engine
 
 from app.config import Settings
+from app.core import cache_invalidation
+from app.core.connections import dedicated_connection, direct_url, engine_options, to_sqlalchemy_url
 from app.core.db import DriverConnection, DriverRow, fetch_row, read_from
-from app.core.dedicated_connection import dedicated_connection
-from app.core.engine_options import direct_url, engine_options, to_sqlalchemy_url
 
 NEVER = float("-inf")
 CHECKS_PER_STALENESS, MAX_POSITIONS = 4, 64
@@ -143,3 +154,33 @@ def get_replica() -> Replica | None:
 def init_app(app: Flask, settings: Settings) -> None:
     """Create the replica that the settings name."""
     app.extensions["replica"] = Replica(settings) if settings.DATABASE_REPLICA_URL else None
+
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def may_be_stale(*topics: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
+    """Let a function read slightly old data that includes every change of these topics made on this machine."""
+
+    def is_usable(replica: Replica) -> bool:
+        return not g.get("signed_in") and replica.is_fresh_since(cache_invalidation.changed_at(*topics))
+
+    return lambda read: _route(read, is_usable)
+
+
+def as_of_now(read: Callable[P, Result]) -> Callable[P, Result]:
+    """Let a function with large reads use a replica that has all that was committed before the call."""
+    return _route(read, lambda replica: replica.is_caught_up())
+
+
+def _route(read: Callable[P, Result], is_usable: Callable[[Replica], bool]) -> Callable[P, Result]:
+    @wraps(read)
+    def routed(*args: P.args, **kwargs: P.kwargs) -> Result:
+        replica = get_replica()
+        if replica is None or not is_usable(replica):
+            return read(*args, **kwargs)
+        with read_from(replica):
+            return read(*args, **kwargs)
+
+    return routed

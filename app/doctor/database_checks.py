@@ -15,8 +15,8 @@ from sqlalchemy import make_url
 
 from app.config import Settings
 from app.core import migrations
+from app.core.connections import dedicated_connection
 from app.core.db import DriverConnection
-from app.core.dedicated_connection import dedicated_connection
 from app.core.redis import connected
 from app.doctor.results import Finding, Findings, certificate_advice, fail, format_error, ok, warn
 

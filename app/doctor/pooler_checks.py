@@ -3,8 +3,8 @@
 import psycopg
 
 from app.config import Settings
+from app.core.connections import connect_arguments
 from app.core.db import DriverConnection
-from app.core.dedicated_connection import connect_arguments
 from app.doctor.results import Finding, Findings, certificate_advice, fail, format_error, ok, warn
 
 MISSING_LIMITS_SQL = """

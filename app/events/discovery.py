@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Double, literal_column
 
 from app.core.clock import utcnow
 from app.core.db import Timestamp, fetch_rows
-from app.core.replica_routing import may_be_stale
+from app.core.replica import may_be_stale
 from app.events import search
 from app.events.discovery_sql import (
     SIMILAR_NAMES,

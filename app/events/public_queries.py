@@ -2,7 +2,7 @@
 
 from app.core.db import fetch_rows
 from app.core.errors import NotFound
-from app.core.replica_routing import may_be_stale
+from app.core.replica import may_be_stale
 from app.events.public_json import JsonObject, serialize_public_event, serialize_ticket_inventory
 from app.events.visibility import BY_ID
 

@@ -4,7 +4,7 @@ A holder is found by the words of the name, by the e-mail address and its two ha
 reference. Every word begins with the event's id: one index serves all events, and a search reads only its own event.
 """
 
-from app.core.text_folding import folded_sql
+from app.core.text_normalization import folded_sql
 
 NAMED, MAILED = folded_sql("coalesce(name, '')"), folded_sql("split_part(coalesce(email, ''), '@', 1)")
 WORD_LENGTH = 60

@@ -16,7 +16,7 @@ from sqlalchemy import delete, func, select, update
 from app.core.db import database_now
 from app.core.jobs import Run
 from app.core.session import ReadOrWriteSession
-from app.core.signed_downloads import sign_download_token
+from app.core.tokens import sign_download_token
 from app.core.transaction import transaction
 from app.events.queries import hold
 from app.inventory.item_fields import JsonObject

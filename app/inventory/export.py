@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from app.core.db import copy_out
-from app.core.formulas import escape_sql
-from app.core.replica_routing import as_of_now
+from app.core.replica import as_of_now
+from app.core.spreadsheet_cells import escape_sql
 from app.inventory.item_fields import DECIMAL_PLACES, ITEM_FIELDS, LINK, TEXT
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -3,7 +3,7 @@
 from datetime import date
 from decimal import Decimal
 
-from app.core.money import format_money
+from app.core.formatting import format_money
 from app.inventory.reports.fields import COUNT, DAY, MINOR, PRICE, QUANTITY, Field
 
 

@@ -6,7 +6,7 @@ stock costs nothing. Most texts are plain ASCII and are folded by one short expr
 the cost of an import.
 """
 
-from app.core.text_folding import folded_sql
+from app.core.text_normalization import folded_sql
 from app.events.search import words_of
 
 SEARCHED_COLUMNS = ("name", "sku", "barcode", "batch_number", "category", "brand", "supplier", "storage_location")

@@ -1,8 +1,7 @@
 """The PDF of a purchase order for the supplier."""
 
 from app.accounts.caller import Caller
-from app.core.date_format import format_day
-from app.core.money import format_money
+from app.core.formatting import format_day, format_money
 from app.core.pdf import Sheet
 from app.inventory import queries
 from app.inventory.formatting import format_quantity

@@ -9,7 +9,7 @@ from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.core.db import db
 from app.core.errors import NotFound
-from app.core.signed_downloads import verify_download_token
+from app.core.tokens import verify_download_token
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
 from app.inventory.background_jobs import LINK_PURPOSE

@@ -13,8 +13,8 @@ from sqlalchemy import Integer as Whole
 from sqlalchemy.types import TypeEngine
 
 from app.accounts.caller import Caller
-from app.core.formulas import escape_sql
-from app.core.replica_routing import as_of_now
+from app.core.replica import as_of_now
+from app.core.spreadsheet_cells import escape_sql
 from app.events.time_conversion import to_instant
 from app.inventory import queries
 from app.inventory.export import stream_query_csv

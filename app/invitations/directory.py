@@ -20,7 +20,7 @@ from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.core.db import db
 from app.core.errors import NotFound
-from app.core.text_folding import folded_sql
+from app.core.text_normalization import folded_sql
 from app.events.models import Event
 from app.events.queries import READS, owned
 from app.events.search import prefix_query, words_of

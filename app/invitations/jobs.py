@@ -10,10 +10,9 @@ from sqlalchemy.orm import aliased
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import send_for_account
 from app.clients.email_templates import render_email
-from app.core.date_format import format_time
 from app.core.db import db
+from app.core.formatting import format_money, format_time
 from app.core.jobs import Delivery, Run, job
-from app.core.money import format_money
 from app.events.models import Event
 from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import EVENT_COLUMNS, INVITE_KIND, build_invite_url

@@ -7,7 +7,7 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 
-from app.core.money import format_money
+from app.core.formatting import format_money
 from app.core.spreadsheet import NotASheet, Rejected, read_sheet
 from app.ledger.integrity_check import count_entries, list_differences
 from app.ledger.settlement.importer import SettlementResult, import_settlement

@@ -9,7 +9,7 @@ from app.accounts.account_lifecycle import on_account_retired
 from app.accounts.models import Account
 from app.clients.email_templates import render_email
 from app.clients.mail import send
-from app.core.date_format import format_time
+from app.core.formatting import format_time
 from app.core.jobs import Delivery, Permanent, Run, job
 from app.core.outbox import enqueue
 from app.core.transaction import transaction

@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, Timestamp
-from app.core.text_folding import folded_sql
+from app.core.text_normalization import folded_sql
 from app.merchants.states import ACTIVE, CLOSED
 
 SortKey = Text(collation="C")

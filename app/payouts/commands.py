@@ -10,7 +10,7 @@ import click
 from flask import Flask
 from flask.cli import AppGroup, with_appcontext
 
-from app.core.money import format_money
+from app.core.formatting import format_money
 from app.payouts import operator_actions, reviews, statement
 from app.payouts.errors import NotResolvable
 from app.payouts.models import Payout

@@ -8,9 +8,8 @@ from sqlalchemy import func, select
 from app.accounts.models import Account
 from app.clients.email_templates import render_email
 from app.clients.message import Attachment, Message
-from app.core.date_format import format_time
 from app.core.db import db
-from app.core.money import format_money
+from app.core.formatting import format_money, format_time
 from app.ledger.models import Balance
 from app.payouts.models import Payout, PayoutReview
 from app.payouts.reviews import RETIRED_WITH_MONEY, REVIEW_TEXTS

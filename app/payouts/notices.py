@@ -12,11 +12,10 @@ from app.accounts.models import Account
 from app.clients.email_templates import render_email
 from app.clients.mail import send
 from app.clients.message import Message
-from app.core.date_format import format_time
 from app.core.db import db, release_connection
-from app.core.encrypted_tokens import decrypt_token, encrypt_token
+from app.core.formatting import format_money, format_time
 from app.core.jobs import Permanent
-from app.core.money import format_money
+from app.core.tokens import decrypt_token, encrypt_token
 from app.core.transaction import transaction
 from app.payouts.models import Payout
 from app.payouts.reviews import OWNER_NOT_TOLD, create_review

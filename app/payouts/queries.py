@@ -8,10 +8,9 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 from sqlalchemy import ColumnElement, Select, literal, select
 
 from app.accounts.caller import Caller
-from app.core.date_format import HOME, format_time
 from app.core.db import db, fetch_row
 from app.core.errors import NotFound
-from app.core.money import format_money
+from app.core.formatting import HOME, format_money, format_time
 from app.events.time_conversion import to_instant
 from app.ledger.errors import InsufficientFunds
 from app.ledger.transactions import Balances

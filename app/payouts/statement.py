@@ -12,12 +12,11 @@ from zoneinfo import ZoneInfo
 from flask import current_app
 
 from app.accounts.models import Account
+from app.core.charts import StepChart
 from app.core.clock import utcnow
-from app.core.date_format import HOME
 from app.core.db import db, fetch_row, fetch_rows
-from app.core.money import format_money
+from app.core.formatting import HOME, format_money
 from app.core.pdf import Sheet
-from app.core.step_chart import StepChart
 from app.ledger.models import PAYOUT, RETURN, SETTLEMENT
 from app.ledger.queries import LedgerMovement, LedgerPeriod, load_ledger_period
 from app.merchants.models import MerchantProfile

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from flask import current_app
 
-from app.core.encrypted_tokens import decrypt_token, encrypt_token
 from app.core.ids import is_id
+from app.core.tokens import decrypt_token, encrypt_token
 
 PURPOSE = "unsubscribe"
 ONE_CLICK_BODY = "List-Unsubscribe=One-Click"

@@ -6,7 +6,7 @@ from flask import Flask
 from flask_cors import CORS
 
 from app.core.telemetry import spans
-from app.web import auth, error_handlers, rate_limits
+from app.web import access, error_handlers, rate_limits
 from app.web.cookies import LazySession
 from app.web.envelope import OrjsonProvider
 from app.web.middleware import RequestMiddleware, TracingMiddleware
@@ -22,7 +22,7 @@ def init_app(app: Flask, settings: "Settings") -> None:
     app.session_interface = LazySession()
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
-    auth.init_app(app)
+    access.init_app(app)
     error_handlers.init_app(app)
     rate_limits.init_app(app)
     if settings.CORS_ORIGINS:

@@ -1,8 +1,26 @@
-"""The access rules of routes. Each route must declare one."""
+"""Who may call a route: its access rule, and the caller of a Bearer token.
 
+Tokens are issued and verified by flask-jwt-extended with rotating keys. The signature of a token cannot change, so a worker verifies each token once and caches its claims. Each request checks
+in the database that the session is active, in the same query that loads the caller.
+"""
+
+import time
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypedDict
 
+import jwt
+from flask import Flask, current_app, g, request
+from flask_jwt_extended import JWTManager, create_access_token, decode_token
+from flask_jwt_extended.exceptions import JWTExtendedException
+
+from app.accounts import signing_keys
+from app.accounts.caller import Caller
+from app.accounts.errors import EmailNotVerified
 from app.accounts.models import TIERS as TIERS
+from app.accounts.queries import find_caller
+from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult, SessionUser
+from app.web.errors import RoleNotAllowed, SessionEnded, TokenExpired, TokenInvalid, TokenMissing
 
 
 @dataclass(frozen=True)
@@ -57,3 +75,114 @@ ADMIN = Access("admins", tier="admin")
 VERIFIED_ORGANISER = ORGANISER.with_verified_email()
 VERIFIED_ORGANISER_OR_SUPPORT = ORGANISER_OR_SUPPORT.with_verified_email()
 VERIFIED_MERCHANT = MERCHANT.with_verified_email()
+AUDIENCE = "event-commerce"
+MAX_TOKEN_LENGTH = 4096
+
+
+def init_app(app: Flask) -> None:
+    """Configure the extension: one asymmetric algorithm, issuer, audience, and keys by their id."""
+    app.config.update(
+        JWT_ALGORITHM=signing_keys.ALGORITHM,
+        JWT_DECODE_ALGORITHMS=[signing_keys.ALGORITHM],
+        JWT_ACCESS_TOKEN_EXPIRES=ACCESS_TOKEN_SECONDS,
+        JWT_DECODE_LEEWAY=30,
+        JWT_ENCODE_ISSUER=app.extensions["settings"].PUBLIC_BASE_URL,
+        JWT_DECODE_ISSUER=app.extensions["settings"].PUBLIC_BASE_URL,
+        JWT_ENCODE_AUDIENCE=AUDIENCE,
+        JWT_DECODE_AUDIENCE=AUDIENCE,
+    )
+    jwt_manager = JWTManager(app)
+    jwt_manager.encode_key_loader(lambda _: signing_keys.get_current_key().private_key)
+    jwt_manager.decode_key_loader(lambda header, _: signing_keys.get_public_key(str(header.get("kid", ""))))
+
+
+class SignInData(TypedDict):
+    """The tokens of a session, the lifetime of the access token in seconds, and the account."""
+
+    access_token: str
+    refresh_token: str
+    token_type: str
+    expires_in: int
+    user: SessionUser
+
+
+def serialize_sign_in(signed_in: LoginResult) -> SignInData:
+    """Issue an access token for a session and return the data of the response."""
+    access_token = create_access_token(
+        signed_in.user["id"],
+        additional_claims={
+            "sid": signed_in.session_id,
+            "roles": signed_in.user["roles"],
+            "tier": signed_in.tier,
+        },
+        additional_headers={"kid": signing_keys.get_current_key().kid},
+    )
+    return {
+        "access_token": access_token,
+        "refresh_token": signed_in.refresh_token,
+        "token_type": "Bearer",
+        "expires_in": ACCESS_TOKEN_SECONDS,
+        "user": signed_in.user,
+    }
+
+
+def get_current_caller() -> Caller:
+    """Return the caller. Only routes that need a token may call this."""
+    caller: Caller = g.caller
+    return caller
+
+
+def find_current_caller() -> Caller | None:
+    """Return the caller of a public route, or None if the request has no token."""
+    caller: Caller | None = g.caller
+    return caller
+
+
+def authorise(access: Access) -> None:
+    """Check the token and set the caller for `get_current_caller()`. Raises the errors of 401 and 403.
+
+    An invalid token is an error also where a token is optional.
+    """
+    g.signed_in = "HTTP_AUTHORIZATION" in request.environ
+    if access.public and not (access.optional and "Authorization" in request.headers):
+        g.caller = None
+        return
+    g.caller = caller = _authenticate()
+    if not access.allows(caller.roles, caller.tier):
+        raise RoleNotAllowed(
+            f"Only {access.name} may do this. The roles of your account: {', '.join(sorted(caller.roles))}."
+        )
+    if access.needs_verified_email and not caller.email_verified:
+        raise EmailNotVerified()
+
+
+def _authenticate() -> Caller:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if not scheme:
+        raise TokenMissing()
+    if scheme.lower() != "bearer" or not token or len(token) > MAX_TOKEN_LENGTH:
+        raise TokenInvalid()
+    account_id, session_id, expires_at = _verify_token(token, signing_keys.get_key_set_version())
+    if expires_at + 30 < time.time():
+        raise TokenExpired()
+    caller = find_caller(session_id)
+    if caller is None or caller.id != account_id:
+        raise SessionEnded()
+    return caller
+
+
+def _verify_token(token: str, key_set_version: int) -> tuple[str, str, float]:
+    try:
+        return _decode_token(token, key_set_version, id(current_app._get_current_object()))  # type: ignore[attr-defined]
+    except jwt.ExpiredSignatureError as error:
+        raise TokenExpired() from error
+    except (jwt.PyJWTError, JWTExtendedException, signing_keys.UnknownKey, ValueError, KeyError, TypeError) as error:
+        raise TokenInvalid() from error
+
+
+@lru_cache(maxsize=4096)
+def _decode_token(token: str, key_set_version: int, app_id: int) -> tuple[str, str, float]:
+    claims = decode_token(token)
+    if claims["type"] != "access":
+        raise ValueError(claims["type"])
+    return str(claims["sub"]), str(claims["sid"]), float(claims["exp"])

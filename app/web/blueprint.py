@@ -28,12 +28,11 @@ from app.web import (
     request_parser,
     response_cache,
 )
-from app.web.access import Access
-from app.web.auth import authorise
+from app.web.access import Access, authorise
 from app.web.envelope import build_envelope
 from app.web.middleware import ROUTE_KEY
 from app.web.openapi_examples import build_success_example
-from app.web.operation import Operation
+from app.web.operation_definition import Operation
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
 from app.web.response_cache import CachePolicy

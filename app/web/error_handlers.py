@@ -1,6 +1,11 @@
-"""The handler of all exceptions: it converts each to an AppError, and that to an envelope or, for people, to a page."""
+"""The handler of all exceptions: it converts each to an AppError, and that to an envelope or, for people, to a page.
 
+For an unknown path it suggests the route that the client may have meant.
+"""
+
+import re
 from collections.abc import Callable
+from difflib import get_close_matches
 
 import psycopg
 import structlog
@@ -12,12 +17,10 @@ from werkzeug.exceptions import ClientDisconnected, HTTPException, MethodNotAllo
 from app.core import errors
 from app.core.errors import AppError
 from app.core.telemetry.errors import report
-from app.web import route_suggestions
 from app.web.envelope import error_response
 from app.web.errors import HostNotTrusted, MalformedBody
 from app.web.middleware import ROUTE_KEY
 from app.web.request_metrics import POOL_TIMEOUTS, get_route_rule
-from app.web.route_suggestions import suggest_route
 
 log = structlog.get_logger("errors")
 ERROR_PAGE_KEY = "event_commerce.error_page"
@@ -44,7 +47,7 @@ ERROR_BY_STATUS: dict[int, type[AppError]] = {
 
 def init_app(app: Flask) -> None:
     app.register_error_handler(Exception, handle_exception)
-    route_suggestions.init_app(app)
+    app.extensions[EXTENSION] = None
 
 
 def handle_exception(exception: Exception) -> ResponseReturnValue:
@@ -125,3 +128,35 @@ def _from_database(driver_error: BaseException | None, *, connection_lost: bool)
     ):
         return errors.DatabaseAway()
     return errors.InternalError()
+
+
+MAX_PATH_LENGTH = 200
+MIN_SIMILARITY = 0.8
+EXTENSION = "route_templates"
+CONVERTER = re.compile(r"<(?:[^:>]+:)?(\w+)>")
+
+
+def suggest_route(path: str) -> str | None:
+    """Return the API route most like `path`, as `/api/events/{id}`; None when none is similar.
+
+    Routes with as many segments are compared; what the client sent in place of a parameter is never repeated.
+    """
+    if not path.startswith("/api/") or len(path) > MAX_PATH_LENGTH:
+        return None
+    segments = path.rstrip("/").split("/")
+    candidates = {_fill(template, segments): template for template in _list_templates(len(segments))}
+    matches = get_close_matches("/".join(segments), candidates, n=1, cutoff=MIN_SIMILARITY)
+    return candidates[matches[0]] if matches else None
+
+
+def _list_templates(segment_count: int) -> list[str]:
+    if current_app.extensions[EXTENSION] is None:
+        rules = (CONVERTER.sub(r"{\1}", rule.rule) for rule in current_app.url_map.iter_rules())
+        current_app.extensions[EXTENSION] = sorted({rule for rule in rules if rule.startswith("/api/")})
+    templates: list[str] = current_app.extensions[EXTENSION]
+    return [template for template in templates if template.count("/") == segment_count - 1]
+
+
+def _fill(template: str, segments: list[str]) -> str:
+    pairs = zip(template.split("/"), segments, strict=True)
+    return "/".join(sent if part.startswith("{") else part for part, sent in pairs)

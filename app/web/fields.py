@@ -18,7 +18,7 @@ from werkzeug.datastructures import FileStorage
 from app.core.addresses import is_reserved, parse_email_address
 from app.core.clock import rfc3339
 from app.core.ids import is_id
-from app.core.text_cleanup import CONTROL, normalize_text
+from app.core.text_normalization import CONTROL, normalize_text
 from app.web.types import AnyField, FieldOptions, RawData
 
 Value = TypeVar("Value")

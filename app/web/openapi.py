@@ -30,7 +30,7 @@ from app.web.openapi_descriptions import (
     list_header_references,
 )
 from app.web.openapi_examples import build_error_example, build_example, build_success_example
-from app.web.operation import Operation
+from app.web.operation_definition import Operation
 from app.web.schema import Empty, Schema, to_camel_case
 from app.web.types import AnyField, JsonObject, View
 

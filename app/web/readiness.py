@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from app.clients.payrail import rail
 from app.config import Settings
 from app.core import migrations
-from app.core.dedicated_connection import dedicated_connection
+from app.core.connections import dedicated_connection
 from app.core.errors import Unavailable
 from app.core.redis import connected
 

@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.blueprints.inventory.reports import ReportData
-from app.core import signed_downloads
+from app.core import tokens
 from app.core.outbox import enqueue
 from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
@@ -253,12 +253,12 @@ def test_a_link_is_good_for_five_minutes_and_for_its_file_alone(
     other = Stock(client)
     assert read_error(client.get(link.replace(stock.event["id"], other.event["id"])))[0] == 404
     head, _, token = link.rpartition("/")
-    stranger = signed_downloads.sign_download_token("document-read", made["jobId"], token.split(".")[1])[0]
+    stranger = tokens.sign_download_token("document-read", made["jobId"], token.split(".")[1])[0]
     assert read_error(client.get(f"{head}/{stranger}"))[0] == 404, "a permit for another purpose"
     outsider = create_account("organiser")
-    for_outsider = signed_downloads.sign_download_token("stock-file", made["jobId"], outsider.id)[0]
+    for_outsider = tokens.sign_download_token("stock-file", made["jobId"], outsider.id)[0]
     assert read_error(client.get(f"{head}/{for_outsider}"))[0] == 404, "given once, but no longer allowed"
-    later = datetime.now(UTC).timestamp() + signed_downloads.READABLE_SECONDS + 2
+    later = datetime.now(UTC).timestamp() + tokens.READABLE_SECONDS + 2
     monkeypatch.setattr("itsdangerous.timed.time.time", lambda: later)
     assert read_error(client.get(link)) == (410, "STOCK_LINK_EXPIRED")
 

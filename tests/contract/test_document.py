@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from app.core.errors import AppError
-from app.web.operation import Operation
+from app.web.operation_definition import Operation
 from tests.contract.document import Document
 
 FRAMEWORK = {"static", "api-docs.openapi_json"}

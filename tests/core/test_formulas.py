@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text as sql
 
 from app.core.db import db
-from app.core.formulas import FORMULA, SEPARATORS, escape, escape_sql, unescape
+from app.core.spreadsheet_cells import FORMULA, SEPARATORS, escape, escape_sql, unescape
 
 PARTS = st.sampled_from(["=", "+", "-", "@", "＝", "＠", "'", '"', ";", "|", "\t", "\n", "\r", ",", " ", "x", "1", "ö"])
 TEXTS = st.one_of(st.lists(PARTS, max_size=12).map("".join), st.text(max_size=30))

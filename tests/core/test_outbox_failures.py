@@ -11,8 +11,7 @@ from app.core.db import db
 from app.core.jobs import Ambiguous, Permanent, Run, Transient
 from app.core.outbox import Outbox, enqueue, failure_hooks
 from app.core.outbox.executor import run_due_jobs
-from app.core.outbox.lease import lease_next
-from app.core.outbox.lease_expiry import expire_leases
+from app.core.outbox.lease import expire_leases, lease_next
 from app.core.outbox.tuning import Tuning
 from app.core.transaction import transaction
 from tests.core.outbox_jobs import does, noted

@@ -11,14 +11,12 @@ from sqlalchemy import select, text
 
 from app.core.db import db
 from app.core.jobs import Run, Transient, list_recurring_jobs
-from app.core.outbox import Outbox, enqueue, heartbeat, queries, retry_rows
-from app.core.outbox.dispatch import wake_for_due_jobs
+from app.core.outbox import Outbox, enqueue, heartbeat, queries, retries
 from app.core.outbox.executor import run_due_jobs
-from app.core.outbox.lease import lease_next
-from app.core.outbox.lease_expiry import expire_leases
-from app.core.outbox.scheduler import enqueue_recurring
+from app.core.outbox.lease import expire_leases, lease_next
+from app.core.outbox.maintenance import enqueue_recurring
 from app.core.outbox.tuning import Tuning
-from app.core.outbox.wakeup import get_wakeup_queue
+from app.core.outbox.wakeup import get_wakeup_queue, wake_for_due_jobs
 from app.core.transaction import transaction
 from tests.core.outbox_jobs import does
 
@@ -184,7 +182,7 @@ def test_only_failed_jobs_are_retried(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", does=does("nothing", lambda run: None))
     run_due_jobs(worker="test")
-    assert retry_rows.retry(kind="core.surely") == 0
+    assert retries.retry(kind="core.surely") == 0
     assert app.test_cli_runner().invoke(args=["outbox", "retry"]).exit_code == 2
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from app.core.bar_charts import draw_bars, draw_columns, draw_differences, draw_lines
+from app.core.charts import draw_bars, draw_columns, draw_differences, draw_lines
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
 

@@ -10,7 +10,7 @@ from app.accounts.sessions import create_session
 from app.clients import dev_mailbox
 from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
-from app.web.auth import serialize_sign_in
+from app.web.access import serialize_sign_in
 from tests.http import Client, data
 from tests.leaks.ledger import RUN
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.clients.payrail.mock_server import MockServer
 from app.clients.payrail.signing import callback_signature
-from app.core.outbox import scheduler
+from app.core.outbox import maintenance
 from tests.clients.rail import SECRET
 from tests.factories.payouts import execute_sql, fetch_scalar, run_all_jobs
 from tests.http import Client
@@ -57,7 +57,7 @@ def advance_time(seconds: int, server: MockServer | None = None) -> None:
 def run_recurring(kind: str) -> None:
     """Runs a recurring job now."""
     execute_sql("UPDATE tick SET due = now() WHERE name = :kind", kind=kind)
-    scheduler.enqueue_recurring()
+    maintenance.enqueue_recurring()
     run_all_jobs()
 
 

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from app.core import throttle
 from app.core.db import db
 from app.core.outbox.executor import run_due_jobs
-from app.core.outbox.lease_expiry import expire_leases
+from app.core.outbox.lease import expire_leases
 from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
 from tests.factories.inventory import Stock, build_csv

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.accounts import sessions
 from app.core.transaction import transaction
-from app.web.auth import serialize_sign_in
+from app.web.access import serialize_sign_in
 from tests.factories.accounts import create_account
 from tests.factories.inventory import Stock
 from tests.faults.service import call, kept_open

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import Account
 from app.core.outbox import enqueue
-from app.core.outbox.lease_expiry import expire_leases
+from app.core.outbox.lease import expire_leases
 from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
 from app.merchants import deletion_hooks, queries

@@ -54,7 +54,7 @@ def tracing(monkeypatch: pytest.MonkeyPatch) -> Tracing:
 def test_without_the_library_the_start_stops_with_a_sentence(
     app: Flask, monkeypatch: pytest.MonkeyPatch, name: str, value: str, module: str
 ) -> None:
-    monkeypatch.setattr("app.core.telemetry.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("app.core.telemetry.find_spec", lambda name: None)
     with pytest.raises(SettingsError, match=f"{name}: needs {module}, which is not installed; run "):
         app_with(app, **{name: value})
 

@@ -22,7 +22,7 @@ from app import create_app
 from app.clients.payrail import Transfer, TransferOutcome, TransferState
 from app.core.db import db
 from app.core.outbox.executor import run_due_jobs
-from app.core.outbox.lease_expiry import expire_leases
+from app.core.outbox.lease import expire_leases
 from app.core.outbox.tuning import EXTENSION, Tuning
 from app.core.transaction import transaction
 from app.payouts import jobs, transfers

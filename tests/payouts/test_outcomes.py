@@ -9,7 +9,7 @@ from flask import Flask
 from app.clients.payrail import TransferOutcome, TransferState
 from app.clients.payrail.disabled import DisabledRail
 from app.core.jobs import Postpone
-from app.core.outbox import scheduler
+from app.core.outbox import maintenance
 from app.payouts import operator_actions, reviews
 from app.payouts.errors import NotResolvable
 from app.payouts.jobs import STATUS_CHECK_AGES, _postpone_status_check
@@ -290,7 +290,7 @@ def test_payout_without_a_job_gets_a_new_one(client: Client) -> None:
     execute_sql("UPDATE outbox SET state = 'dead', done_at = now() WHERE payload->>'payout_id' = :id", id=lost["id"])
     run_all_jobs()
     execute_sql("UPDATE payout SET due_at = due_at - interval '3 minutes'")
-    scheduler.enqueue_recurring()
+    maintenance.enqueue_recurring()
     run_all_jobs()
     assert (load_payout(me, lost)["status"], load_payout(me, fine)["status"]) == ("paid", "scheduled")
     assert_ledger_integrity()

@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from app.core.charts import round_up
 from app.core.db import db
-from app.core.outbox import scheduler
-from app.core.step_chart import round_up
+from app.core.outbox import maintenance
 from app.core.transaction import transaction
 from app.payouts import sql, statement
 from tests.factories.accounts import list_mails_to
@@ -98,7 +98,7 @@ def test_statement_is_mailed_once_per_merchant_and_month(client: Client) -> None
     shift_back(31)
     for _ in range(3):
         execute_sql("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
-        scheduler.enqueue_recurring()
+        maintenance.enqueue_recurring()
         run_all_jobs()
     month = statement.get_previous_month(statement.get_today())
     (mail,) = [item for item in list_mails_to(earned.email) if "statement" in item["subject"]]
@@ -108,7 +108,7 @@ def test_statement_is_mailed_once_per_merchant_and_month(client: Client) -> None
     import_earnings(earned, 100)
     execute_sql("UPDATE outbox SET dedupe_key = NULL")
     execute_sql("UPDATE tick SET due = now() WHERE name = 'payouts.statements'")
-    scheduler.enqueue_recurring()
+    maintenance.enqueue_recurring()
     run_all_jobs()
     assert fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'payouts.mail_statement'") == 1
 

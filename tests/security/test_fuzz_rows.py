@@ -41,7 +41,8 @@ class Rows:
         case = input.case
         taken = {name for where, name in input.applied_parameters if where is ParameterLocation.PATH}
         named = {
-            name: self.world.things[find_sample_request(title(case)).path_values.get(name, name)] for name in names(case)
+            name: self.world.things[find_sample_request(title(case)).path_values.get(name, name)]
+            for name in names(case)
         }
         case.path_parameters = {name: case.path_parameters[name] if name in taken else named[name] for name in named}
         self.linked = bool(taken)

@@ -7,8 +7,8 @@ import pytest
 from flask import Flask
 from werkzeug.datastructures import Headers
 
-from app.core.encrypted_tokens import decrypt_token, encrypt_token
 from app.core.ids import new_id
+from app.core.tokens import decrypt_token, encrypt_token
 from app.subscriptions import click_tracking
 from app.subscriptions.click_tracking import TrackedLink, build_click_url, is_human_click
 from app.subscriptions.unsubscribe_links import (

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 
-from app.core.dedicated_connection import connect_arguments
+from app.core.connections import connect_arguments
 from app.embedded import subprocesses
 from app.embedded.os_user import Account
 from tests.faults.cluster import wait_until

@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 
-from app.core.dedicated_connection import connect_arguments
+from app.core.connections import connect_arguments
 from app.embedded import SPARE, subprocesses
 from app.embedded.binaries import find_postgres
 from app.embedded.os_user import Account

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from app.core import migrations
-from app.core.dedicated_connection import connect_arguments
+from app.core.connections import connect_arguments
 from tests import stores
 from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT

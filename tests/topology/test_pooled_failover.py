@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.dedicated_connection import dedicated_connection
+from app.core.connections import dedicated_connection
 from tests.topology.balancer import Patroni, balancer
 from tests.topology.conftest import needs
 from tests.topology.pooler import pooler

@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import make_url, text
 
-from app.core import engine_options
+from app.core import connections
+from app.core.connections import connect_arguments, dedicated_connection
 from app.core.db import db, fetch_row
-from app.core.dedicated_connection import connect_arguments, dedicated_connection
-from app.core.outbox import Outbox, lease_expiry
+from app.core.outbox import Outbox, lease
 from app.core.outbox.tuning import get_tuning
 from app.core.replica import Replica
 from app.doctor import pooler_checks
@@ -122,7 +122,7 @@ def test_imports_exports_and_work_go_through_it(app: Flask, client: Client) -> N
     exported = stock.owner.get(f"{stock.path}/export.csv").get_data(as_text=True)
     assert exported.count("\n") == 300
     run_jobs()
-    lease_expiry.expire_leases(get_tuning())
+    lease.expire_leases(get_tuning())
     assert db.session.query(Outbox).filter(Outbox.state == "ready").count() == 0
 
 
@@ -137,7 +137,7 @@ def test_what_one_borrower_sets_the_next_does_not_find(app: Flask, client: Clien
 
 def test_notifications_come_the_direct_way(app: Flask, client: Client, addresses: tuple[str, str]) -> None:
     stock = Stock(client)
-    ear = NotificationListener(engine_options.direct_url(app.extensions["settings"]), movement_sql.CHANNEL)
+    ear = NotificationListener(connections.direct_url(app.extensions["settings"]), movement_sql.CHANNEL)
     deaf = NotificationListener(addresses[0], movement_sql.CHANNEL)
     try:
         stock.item()
@@ -151,7 +151,7 @@ def test_notifications_come_the_direct_way(app: Flask, client: Client, addresses
 
 
 def test_migrations_take_the_direct_way(app: Flask, addresses: tuple[str, str]) -> None:
-    engine = engine_options.create_direct_engine(app.extensions["settings"])
+    engine = connections.create_direct_engine(app.extensions["settings"])
     assert engine.url.port == make_url(addresses[1]).port
     assert make_url(addresses[0]).port != engine.url.port
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import ConnectionError as Unreachable
 
-from app.core.dedicated_connection import dedicated_connection
+from app.core.connections import dedicated_connection
 from app.core.redis import connected
 from app.doctor import database_checks, pooler_checks
 from tests.observing.ward import found

@@ -28,8 +28,7 @@ from app.core.errors import Conflict, NotFound, StaleVersion, Unprocessable
 from app.core.ids import new_id
 from app.core.transaction import after_commit, transaction
 from app.web import access
-from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
-from app.web.auth import find_current_caller, get_current_caller
+from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN, find_current_caller, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.fields import Number, Text, TimeField, WholeNumber
 from app.web.paging import Listing

@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 from app.accounts.caller import Caller
 from app.applications.errors import ApplicationsClosed
 from app.applications.models import Application
-from app.core.date_format import HOME
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
+from app.core.formatting import HOME
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.time_conversion import to_payment_time

@@ -7,8 +7,14 @@ from app.accounts import actions, errors, queries
 from app.accounts.sessions import LoginResult
 from app.blueprints.accounts import schemas
 from app.core.errors import NotFound, Throttled
-from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN
-from app.web.auth import find_current_caller, get_current_caller, serialize_sign_in
+from app.web.access import (
+    PUBLIC,
+    PUBLIC_OR_SIGNED_IN,
+    SIGNED_IN,
+    find_current_caller,
+    get_current_caller,
+    serialize_sign_in,
+)
 from app.web.blueprint import Blueprint
 from app.web.cookies import list_device_marks, set_device_cookie
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT, get_client_network

@@ -22,8 +22,7 @@ from app.blueprints.allocations import document_schemas
 from app.blueprints.allocations.serializers import JsonObject, serialize_pack
 from app.core.errors import Throttled
 from app.invitations.errors import EventClosed
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER
-from app.web.auth import get_current_caller
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.rate_limits import Limit
 

@@ -10,8 +10,7 @@ from app.allocations.will_call import SORT_KEY, list_will_call
 from app.blueprints.allocations import response_schemas, schemas
 from app.blueprints.allocations.serializers import JsonObject, serialize_admission, serialize_will_call_slot
 from app.web import paging
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST
-from app.web.auth import get_current_caller
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.envelope import dump_json, envelope_response
 

@@ -17,8 +17,16 @@ from app.blueprints.applications import response_schemas, schemas
 from app.core.errors import NotFound, Throttled
 from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
 from app.merchants.errors import MerchantDeleted
-from app.web.access import APPLICATION_READERS, MERCHANT, PUBLIC, PUBLIC_OR_SIGNED_IN, VERIFIED_ORGANISER_OR_SUPPORT
-from app.web.auth import find_current_caller, get_current_caller, serialize_sign_in
+from app.web.access import (
+    APPLICATION_READERS,
+    MERCHANT,
+    PUBLIC,
+    PUBLIC_OR_SIGNED_IN,
+    VERIFIED_ORGANISER_OR_SUPPORT,
+    find_current_caller,
+    get_current_caller,
+    serialize_sign_in,
+)
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT, Limit, limit_failed_lookups

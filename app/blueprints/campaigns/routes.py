@@ -10,13 +10,12 @@ from app.campaigns import actions, audience_counts, campaign_store, errors, quer
 from app.core.errors import Throttled
 from app.media.actions import MAX_UPLOAD_BYTES, StoredPicture
 from app.media.errors import UPLOAD_ERRORS
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER
-from app.web.auth import get_current_caller
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER, get_current_caller
 from app.web.blueprint import Blueprint
-from app.web.images import Picture, PictureFile
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
 from app.web.schema import to_camel_case
+from app.web.text_fields import Picture, PictureFile
 
 blp = Blueprint("campaigns", __name__, url_prefix="/api/events/<id>/notifications", description="Campaigns")
 Versioned = tuple[actions.Campaign, dict[str, str]]

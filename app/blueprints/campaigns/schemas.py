@@ -11,8 +11,8 @@ from app.campaigns import validation
 from app.campaigns.states import AUDIENCES, CHANNELS, HOLDERS, STATES
 from app.core.errors import ValidationFailed
 from app.web.fields import Boolean, Choice, CodedMessage, Id, List, Number, OneOf, Text, TimeField
-from app.web.images import ImageUrl
 from app.web.schema import Query, RequiredFieldsSchema, Schema, to_camel_case
+from app.web.text_fields import ImageUrl
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MOST_USERS = 500

@@ -5,8 +5,7 @@ from datetime import datetime
 from app.blueprints.crew import schemas
 from app.crew import actions, errors, queries
 from app.crew.crew_members import CrewEntry
-from app.web.access import MERCHANT
-from app.web.auth import get_current_caller
+from app.web.access import MERCHANT, get_current_caller
 from app.web.blueprint import Blueprint
 
 blp = Blueprint("crew", __name__, url_prefix="/api/merchants/me/events", description="Crew and shifts of a stall")

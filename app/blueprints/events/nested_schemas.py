@@ -6,9 +6,8 @@ from marshmallow import post_load, validates_schema
 
 from app.blueprints.events.custom_fields import Link
 from app.web.fields import EndTimeField, List, Nested, Number, Text, TimeField, WholeNumber, field_error
-from app.web.images import ImageUrl
 from app.web.schema import Schema
-from app.web.text_fields import Name
+from app.web.text_fields import ImageUrl, Name
 
 MAX_MINOR = 100_000_000_000
 MAX_TICKETS = 10_000_000

@@ -10,13 +10,12 @@ from app.events import actions, errors, queries, stats
 from app.events.discovery_sql import EventFilters
 from app.media.actions import MAX_UPLOAD_BYTES, StoredPicture, store_picture
 from app.media.errors import UPLOAD_ERRORS
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC_OR_SIGNED_IN
-from app.web.auth import find_current_caller, get_current_caller
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC_OR_SIGNED_IN, find_current_caller, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.errors import TokenMissing
-from app.web.images import Picture, PictureFile
 from app.web.paging import Listing
 from app.web.schema import to_camel_case
+from app.web.text_fields import Picture, PictureFile
 
 blp = Blueprint("events", __name__, url_prefix="/api/events", description="Events and their tickets")
 

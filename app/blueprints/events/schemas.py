@@ -38,9 +38,8 @@ from app.web.fields import (
     WholeNumber,
     field_error,
 )
-from app.web.images import ImageUrl
 from app.web.schema import Schema, to_camel_case
-from app.web.text_fields import Name
+from app.web.text_fields import ImageUrl, Name
 
 ALIASES = {"startsAt": "startDate", "endsAt": "endDate"}
 START = {"description": "the same as startsAt"}

@@ -25,8 +25,7 @@ from app.inventory.reminders import ReminderData
 from app.inventory.serializers import Row
 from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import list_variances_query, stream_variance_csv
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_ORGANISER
-from app.web.auth import get_current_caller
+from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_ORGANISER, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
 from app.web.rate_limits import Limit

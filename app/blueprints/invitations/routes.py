@@ -9,8 +9,14 @@ from app.invitations import actions, directory, errors, queries
 from app.invitations.actions.invites import DirectoryInvites, OrganiserLink, RequestedTerms
 from app.invitations.participation import FloorStatusChange
 from app.merchants.errors import MerchantPaused
-from app.web.access import MERCHANT, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_MERCHANT, VERIFIED_ORGANISER
-from app.web.auth import get_current_caller
+from app.web.access import (
+    MERCHANT,
+    ORGANISER_OR_ANALYST,
+    PUBLIC,
+    VERIFIED_MERCHANT,
+    VERIFIED_ORGANISER,
+    get_current_caller,
+)
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
 from app.web.rate_limits import Limit, limit_failed_lookups

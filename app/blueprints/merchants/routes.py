@@ -6,8 +6,7 @@ from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
 from app.blueprints.merchants import schemas
 from app.core.errors import Throttled
 from app.merchants import actions, errors, queries
-from app.web.access import MERCHANT
-from app.web.auth import get_current_caller
+from app.web.access import MERCHANT, get_current_caller
 from app.web.blueprint import Blueprint
 
 blp = Blueprint("merchants", __name__, url_prefix="/api/merchants", description="A merchant's own account")

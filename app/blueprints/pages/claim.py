@@ -14,8 +14,8 @@ from app.allocations.ticket_data import load_party_tickets
 from app.allocations.ticket_pdf import draw_party_pdf
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
-from app.core.date_format import format_time
 from app.core.errors import AppError, Gone, NotFound
+from app.core.formatting import format_time
 from app.core.tokens import fingerprint
 from app.web.fields import Choice, Email, Phone, WholeNumber
 from app.web.rate_limits import get_client_network

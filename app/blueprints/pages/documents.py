@@ -10,8 +10,8 @@ from app.applications.serializers import DocumentStatus
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
 from app.blueprints.pages.forms import Form, Input, render_form
 from app.blueprints.pages.rendering import Pages
-from app.core.date_format import format_day
 from app.core.errors import AppError, ValidationFailed
+from app.core.formatting import format_day
 from app.web import rate_limits
 from app.web.fields import Text
 from app.web.rate_limits import Limit

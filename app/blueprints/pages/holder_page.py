@@ -10,8 +10,8 @@ from app.allocations.states import DELIVERIES, E_TICKET
 from app.blueprints.pages.claim import render_ended_link
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
-from app.core.date_format import format_time
 from app.core.errors import AppError, Gone, NotFound
+from app.core.formatting import format_time
 from app.core.ids import is_id
 from app.web.fields import Boolean, Choice, Email
 from app.web.rate_limits import get_client_network

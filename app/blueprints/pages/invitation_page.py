@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from flask import Response
 
 from app.blueprints.pages.rendering import Pages, render_page
-from app.core.date_format import format_time
-from app.core.money import format_money
+from app.core.formatting import format_money, format_time
 from app.invitations import queries
 from app.invitations.states import ACCEPTED, DECLINED, EXPIRED, LINK_EXPIRED, REVOKED, USED_UP, WITHDRAWN
 from app.web.rate_limits import Limit, count_lookup_failure, count_request, limit_failed_lookups

@@ -9,8 +9,7 @@ from app.ledger.errors import InsufficientFunds
 from app.merchants.errors import MerchantDeleted, MerchantPaused
 from app.payouts import actions, errors, queries
 from app.payouts.queries import Availability, PayoutFilters, PayoutQuestion, PayoutSummary
-from app.web.access import MERCHANT
-from app.web.auth import get_current_caller
+from app.web.access import MERCHANT, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.idempotency import find_idempotency_key
 from app.web.paging import Listing

@@ -7,8 +7,7 @@ from typing import Any
 
 from app.blueprints.subscriptions import schemas
 from app.subscriptions import actions, queries
-from app.web.access import SIGNED_IN
-from app.web.auth import get_current_caller
+from app.web.access import SIGNED_IN, get_current_caller
 from app.web.blueprint import Blueprint
 
 blp = Blueprint(

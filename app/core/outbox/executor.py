@@ -15,7 +15,7 @@ from app.core.context import request_id
 from app.core.jobs import Delivery, Job, JobError, LostLease, Run, get_job
 from app.core.metrics import Counter, Histogram
 from app.core.outbox.lease import DONE, Lease, Outcome, lease_next
-from app.core.outbox.retry_policy import TimeLimit, outcome_of_error
+from app.core.outbox.retries import TimeLimit, outcome_of_error
 from app.core.outbox.tuning import Tuning, get_tuning
 from app.core.telemetry.errors import report
 from app.core.telemetry.spans import span

@@ -1,6 +1,7 @@
 """Wakeups: RQ jobs in Redis that tell workers about due rows. A lost one costs a second, a needless one a query.
 
 A worker that gets a wakeup runs whatever is due, most urgent first. So a few waiting wakeups serve any number of rows.
+The relay calls `wake_for_due_jobs` every second.
 """
 
 import time
@@ -11,7 +12,9 @@ import structlog
 from flask import current_app
 from rq import Queue
 from rq.serializers import JSONSerializer
+from sqlalchemy import text
 
+from app.core.db import db
 from app.core.redis import connected
 
 EXTENSION = "wakeup_queue"
@@ -19,7 +22,6 @@ QUEUE, RUN = "outbox", "app.worker.run"
 REDIS_TIMEOUT_SECONDS, PAUSE_SECONDS = 0.2, 2.0
 MAX_WAITING = 16
 RQ_TIMEOUT_SECONDS = 600
-
 log = structlog.get_logger(__name__)
 
 
@@ -68,3 +70,25 @@ def get_wakeup_queue() -> WakeupQueue:
     if EXTENSION not in extensions:
         extensions[EXTENSION] = WakeupQueue(extensions["settings"].REDIS_URL)
     return cast(WakeupQueue, extensions[EXTENSION])
+
+
+DUE = text("""
+    SELECT id FROM outbox WHERE state = 'ready' AND run_at <= now() AND critical = :critical AND bulk = :bulk
+    ORDER BY run_at LIMIT :limit
+""")
+PRIORITIES = ((True, False), (False, False), (False, True))
+"""(critical, bulk) in order: critical rows, ordinary rows, bulk rows."""
+
+
+def wake_for_due_jobs(wakeup_queue: WakeupQueue) -> int:
+    """Send a wakeup for each due row, as far as the queue has room, and return how many. Raises RedisError.
+
+    No wakeup is recorded: a worker takes whatever is due, so a wakeup that Redis lost is replaced a second later.
+    """
+    room = wakeup_queue.free_slots()
+    ids: list[int] = []
+    for critical, bulk in PRIORITIES:
+        ids += db.session.execute(DUE, {"critical": critical, "bulk": bulk, "limit": room - len(ids)}).scalars()
+    if ids:
+        wakeup_queue.notify(ids)
+    return len(ids)

@@ -1,4 +1,9 @@
-"""Adds jobs to the outbox; they commit with the action that adds them or not at all."""
+"""Adds jobs to the outbox; they commit with the action that adds them or not at all.
+
+`enqueue_sql` enqueues one job for each row of a CTE, and sends no wakeup: the relay sends one within a second.
+
+    WITH written AS (INSERT … RETURNING id), queued AS ({enqueue_sql("stalls.write", "written", key=…, payload=…)}) …
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -142,3 +147,18 @@ def _open_session() -> ReadOrWriteSession:
     if not session.info.get("writing"):
         raise EnqueueOutsideTransaction("wrap it in `with transaction():`")
     return session
+
+
+def enqueue_sql(kind: str, rows: str, *, key: str, payload: str, lasting: str) -> str:
+    """Return SQL that adds one job for each row of the CTE named `rows` and returns the `id` of each new job.
+
+    `key` and `payload` are SQL expressions over the CTE. After the interval `lasting` the job is not tried any more.
+    Raises UnknownKind.
+    """
+    job = get_job(kind)
+    return f"""
+        INSERT INTO outbox (kind, class, critical, bulk, max_attempts, dedupe_key, payload, not_after)
+        SELECT '{job.kind}', '{job.delivery.value}', {job.critical}, {job.bulk}, {job.max_attempts}, {key},
+               {payload}, now() + interval '{lasting}'
+          FROM {rows}
+        ON CONFLICT (dedupe_key) DO NOTHING RETURNING id"""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, TypeVar
 
-from app.core import cell_parsing
-from app.core.cell_parsing import BadCell
+from app.core import spreadsheet_cells
 from app.core.names import clean_name
 from app.core.spreadsheet import Row, RowError, Sheet, column_key, repeated
+from app.core.spreadsheet_cells import BadCell
 from app.events.importing.formats import Layout, attendee_name, find_layout
 
 T = TypeVar("T")
@@ -70,9 +70,9 @@ class _RowParser:
             reference=self._parse_required("reference", self.layout.reference(self.cells), 120),
             ticket_type=self._parse_required("ticket_type", clean_name(self._cell("ticket_type")), 120),
             name=self._parse_cell("name", attendee_name(self.layout, self.cells), _parse_name),
-            email=self._parse_cell("email", self._cell("email"), cell_parsing.parse_email),
+            email=self._parse_cell("email", self._cell("email"), spreadsheet_cells.parse_email),
             price_minor=self._parse_price(),
-            sold_at=self._parse_cell("sold_at", self.layout.sold_at(self.cells), cell_parsing.parse_time),
+            sold_at=self._parse_cell("sold_at", self.layout.sold_at(self.cells), spreadsheet_cells.parse_time),
             status=self._parse_status(),
         )
         return ticket if len(self.errors) == errors_before else None
@@ -80,11 +80,11 @@ class _RowParser:
     def _parse_price(self) -> int | None:
         if self._cell("currency") not in ("", "NAD"):
             self._add_error(self._column("currency"), "wrong_currency", "Must be NAD.", self._cell("currency"))
-        cents = self._parse_cell("price_minor", self._cell("price_minor"), cell_parsing.parse_whole_cents)
+        cents = self._parse_cell("price_minor", self._cell("price_minor"), spreadsheet_cells.parse_whole_cents)
         price = self._parse_cell(
             "price",
             self._cell("price"),
-            lambda cell: cell_parsing.parse_cents(cell, decimal_comma=self.decimal_comma),
+            lambda cell: spreadsheet_cells.parse_cents(cell, decimal_comma=self.decimal_comma),
         )
         return price if cents is None else cents
 
@@ -101,7 +101,7 @@ class _RowParser:
     def _parse_required(self, field: str, cell: str, max_length: int) -> str:
         if not cell:
             self._add_error(self._column(field), "required", "Must not be empty.", "")
-        return self._parse_cell(field, cell, lambda text: cell_parsing.parse_text(text, longest=max_length)) or ""
+        return self._parse_cell(field, cell, lambda text: spreadsheet_cells.parse_text(text, longest=max_length)) or ""
 
     def _parse_cell(self, field: str, cell: str, parse: Callable[[str], T]) -> T | None:
         try:
@@ -124,4 +124,4 @@ class _RowParser:
 
 
 def _parse_name(cell: str) -> str | None:
-    return clean_name(cell_parsing.parse_text(cell, longest=200)) or None
+    return clean_name(spreadsheet_cells.parse_text(cell, longest=200)) or None

@@ -6,8 +6,8 @@ from datetime import date
 from decimal import Decimal
 
 from app.core.addresses import is_url
-from app.core.formulas import unescape
-from app.core.text_cleanup import CONTROL, normalize_text
+from app.core.spreadsheet_cells import unescape
+from app.core.text_normalization import CONTROL, normalize_text
 from app.inventory.item_fields import DATE, DECIMAL_PLACES, LINK, ItemField
 
 POINT_NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,12})(?:\.(\d+))?")

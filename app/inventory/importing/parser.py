@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
-from app.core.formulas import escape
 from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, column_key, open_table
+from app.core.spreadsheet_cells import escape
 from app.inventory.importing.cell_parsing import CellError, build_cell_parser
 from app.inventory.item_fields import ATTRIBUTES, ITEM_FIELDS, TEXT, ItemField, fold_sku
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.core.formulas import escape_sql
+from app.core.spreadsheet_cells import escape_sql
 
 TEXT, QUANTITY, PRICE, MINOR, DAY, COUNT = "text", "quantity", "price", "minor", "day", "count"
 NUMERIC_KINDS = (QUANTITY, PRICE, MINOR, COUNT)

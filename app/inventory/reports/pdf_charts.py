@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.core.bar_charts import draw_bars, draw_columns, draw_differences, draw_lines
-from app.core.money import format_money
+from app.core.charts import draw_bars, draw_columns, draw_differences, draw_lines
+from app.core.formatting import format_money
 from app.core.pdf import Sheet
 from app.inventory.formatting import format_number, format_short_day
 

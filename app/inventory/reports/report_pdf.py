@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
-from app.core.date_format import format_day, format_time
+from app.core.formatting import format_day, format_time
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
 from app.inventory.formatting import format_cell, format_number

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from app.core.clock import rfc3339
 from app.core.db import fetch_rows
-from app.core.replica_routing import as_of_now
+from app.core.replica import as_of_now
 from app.inventory.export import stream_query_csv
 from app.inventory.queries import ReportEvent, StockEvent
 from app.inventory.reports.definitions import REPORTS, ReportDefinition

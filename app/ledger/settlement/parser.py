@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
-from app.core import cell_parsing
-from app.core.cell_parsing import BadCell
-from app.core.date_format import HOME
+from app.core import spreadsheet_cells
 from app.core.db import database_now
+from app.core.formatting import HOME
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Row, RowError, Sheet, repeated
+from app.core.spreadsheet_cells import BadCell
 
 COLUMNS = ("reference", "merchant", "amountMinor", "occurredAt", "description")
 REQUIRED_COLUMNS = ("reference", "merchant", "amountMinor")
@@ -74,11 +74,11 @@ class _RowParser:
         error_count = len(self.errors)
         if self.row.surplus:
             self._add_error("", "too_many_cells", "The row has more cells than the header has columns.", "")
-        reference = self._parse_cell("reference", lambda cell: cell_parsing.parse_text(cell, longest=120))
+        reference = self._parse_cell("reference", lambda cell: spreadsheet_cells.parse_text(cell, longest=120))
         merchant = self._parse_cell("merchant", _parse_merchant)
         amount_minor = self._parse_cell("amountMinor", _parse_amount)
         occurred_at = self._parse_cell("occurredAt", lambda cell: _parse_moment(cell, self.now))
-        description = self._parse_cell("description", lambda cell: cell_parsing.parse_text(cell, longest=200))
+        description = self._parse_cell("description", lambda cell: spreadsheet_cells.parse_text(cell, longest=200))
         if len(self.errors) > error_count or reference is None or merchant is None or amount_minor is None:
             return None
         return Credit(self.row.number, reference, merchant, amount_minor, occurred_at, description)
@@ -98,11 +98,11 @@ class _RowParser:
 
 
 def _parse_merchant(cell: str) -> str:
-    return cell.lower() if is_id(cell.lower()) else cell_parsing.parse_email(cell)
+    return cell.lower() if is_id(cell.lower()) else spreadsheet_cells.parse_email(cell)
 
 
 def _parse_amount(cell: str) -> int:
-    amount = cell_parsing.parse_whole_cents(cell)
+    amount = spreadsheet_cells.parse_whole_cents(cell)
     if amount == 0:
         raise BadCell("too_small", "Must be at least 1.")
     return amount
@@ -110,7 +110,7 @@ def _parse_amount(cell: str) -> int:
 
 def _parse_moment(cell: str, now: datetime) -> datetime:
     """The time in UTC. A naive time is local to Windhoek. Raises BadCell for a time in the future."""
-    moment = cell_parsing.parse_time(cell)
+    moment = spreadsheet_cells.parse_time(cell)
     aware_moment = moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(HOME))
     if aware_moment > now:
         raise BadCell("too_large", "Must not be in the future.")

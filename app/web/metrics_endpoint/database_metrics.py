@@ -3,7 +3,7 @@
 import psycopg
 from psycopg.rows import TupleRow
 
-from app.core.dedicated_connection import dedicated_connection
+from app.core.connections import dedicated_connection
 from app.core.metrics import ComputedGauge
 from app.core.metrics.aggregation import Numbers
 

@@ -6,8 +6,8 @@ import click
 from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
-from app.core.encrypted_tokens import decrypt_token, encrypt_token
 from app.core.errors import Gone, NotFound
+from app.core.tokens import decrypt_token, encrypt_token
 
 PURPOSE, LINK_SECONDS = "ops-page", 600
 _TIMESTAMP_BYTES = 8

@@ -10,7 +10,7 @@ from flask import current_app
 from psycopg.rows import class_row
 
 from app.config import Settings
-from app.core.dedicated_connection import dedicated_connection
+from app.core.connections import dedicated_connection
 from app.core.errors import Unavailable
 from app.core.metrics.aggregation import Numbers
 from app.core.outbox.heartbeat import FRESH

@@ -13,7 +13,7 @@ import structlog
 from flask import Flask
 
 from app.accounts.queries import load_callers
-from app.core.engine_options import direct_url
+from app.core.connections import direct_url
 from app.web.streams.connection_limits import StreamSlots
 from app.web.streams.event_source import EventSource, FilterKey
 from app.web.streams.pg_listener import NotificationListener

@@ -2,7 +2,7 @@
 
 import psycopg
 
-from app.core.dedicated_connection import connect_arguments
+from app.core.connections import connect_arguments
 
 
 class ListenConnectionLost(Exception):

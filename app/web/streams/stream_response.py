@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from flask import Flask, Response, current_app, request
 
-from app.web.auth import get_current_caller
+from app.web.access import get_current_caller
 from app.web.rate_limits import get_client_network
 from app.web.streams import socket_takeover, sse_format
 from app.web.streams.client_connection import ClientConnection, StreamRequest

@@ -1,13 +1,17 @@
-"""Decides what happens to a row after its job raised."""
+"""Decides what happens to a row after its job raised; the operator can retry an ended row under the same key."""
 
 import random
+from collections.abc import Sequence
 from datetime import timedelta
 
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from app.core.jobs import Ambiguous, Delivery, JobError, Permanent, Postpone, Transient, UnknownKind
+from app.core.outbox.failure_hooks import FAILED_STATES
 from app.core.outbox.lease import Lease, Outcome
 from app.core.outbox.tuning import Tuning
+from app.core.transaction import transaction
 
 
 class TimeLimit(BaseException):
@@ -49,3 +53,23 @@ def format_error(error: BaseException) -> str:
         error = error.orig or error
     first_line = (str(error).splitlines() or [""])[0]
     return f"{type(error).__name__}: {first_line}"[:500]
+
+
+REVIVED = "state = 'ready', run_at = now(), done_at = NULL, not_after = NULL, lost = 0, postponed = attempts"
+"""The assignments that make an ended row ready again."""
+RETRY = text(f"""
+    UPDATE outbox SET {REVIVED}
+     WHERE state = ANY(:states) AND (CAST(:ids AS bigint[]) IS NULL OR id = ANY(:ids))
+       AND (CAST(:kind AS text) IS NULL OR kind = :kind)
+    RETURNING id
+""")
+
+
+def retry(ids: Sequence[int] = (), *, kind: str | None = None, states: Sequence[str] = FAILED_STATES) -> int:
+    """Make dead and uncertain rows ready again, by ids or kind; return how many."""
+    if not ids and not kind:
+        raise ValueError("name rows or a kind")
+    failed_states = [state for state in states if state in FAILED_STATES]
+    with transaction() as session:
+        rows = session.execute(RETRY, {"states": failed_states, "ids": list(ids) or None, "kind": kind})
+        return len(rows.all())

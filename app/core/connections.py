@@ -1,15 +1,40 @@
-"""Options of the database engines, with and without a pooler.
+"""Options of database connections, and connections outside the pool, for which a full pool is no outage.
 
 A pooler in transaction mode (PgBouncer) lends a server's connection for one transaction. Prepared statements, LISTEN and
 session settings do not survive that. When DATABASE_DIRECT_URL is set, DATABASE_URL is such a pooler, and whatever needs
 a session uses the direct URL.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypedDict
 
+import psycopg
 from sqlalchemy import URL, Engine, NullPool, create_engine, make_url
 
 from app.config import Settings
+from app.core.db import DIALECT, DriverConnection
+
+
+@contextmanager
+def dedicated_connection(url: str, *, seconds: float = 1.0) -> Iterator[DriverConnection]:
+    """Open an autocommitting connection whose statements may take `seconds` each.
+
+    Raises psycopg.Error, OSError.
+    """
+    statement_timeout = f"-c statement_timeout={int(seconds * 1000)}"
+    arguments = connect_arguments(url, connect_timeout=2, options=statement_timeout)
+    with psycopg.connect(**arguments, autocommit=True, prepare_threshold=None) as connection:
+        yield connection
+
+
+def connect_arguments(url: str, **options: object) -> dict[str, Any]:
+    """Return psycopg's keyword arguments for a database URL, which may name several hosts, plus the options."""
+    arguments: dict[str, Any] = dict(DIALECT.create_connect_args(make_url(url))[1])
+    # SQLAlchemy's type adapters; a plain connection uses psycopg's own.
+    arguments.pop("context", None)
+    return arguments | options
+
 
 # A pooler drops these; there the database account has them (deploy/pgbouncer/account.sql).
 LIMITS = "-c statement_timeout=10s -c lock_timeout=3s -c idle_in_transaction_session_timeout=15s -c timezone=UTC"

@@ -1,4 +1,18 @@
-"""SQL expressions for text without case, accents and punctuation, for generated columns and indexes."""
+"""Normalises text that people send, in Python and as SQL expressions for generated columns and indexes."""
+
+import re
+import unicodedata
+
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters other than newline, carriage return and tab, and halves of characters."""
+
+
+def normalize_text(text: str) -> str:
+    """Return the text in NFC, with newlines as line ends and without surrounding blanks."""
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return (text if text.isascii() else unicodedata.normalize("NFC", text)).strip()
+
 
 _ACCENTS = r"[\u0300-\u036f]"
 _PUNCTUATION = r"[!-/:-@\[-`{-~\s]+"
