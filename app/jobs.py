@@ -17,8 +17,8 @@ from app.inventory import jobs as inventory
 from app.invitations import jobs as invitations
 from app.merchants import jobs as merchants
 from app.payouts import deletion_hooks as payouts_deletion_hooks
-from app.payouts import integrity_checks as payouts_integrity_checks
 from app.payouts import jobs as payouts
+from app.payouts import reviews as payouts_integrity_checks
 from app.retention import jobs as retention
 from app.subscriptions import jobs as subscriptions
 

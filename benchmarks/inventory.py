@@ -19,11 +19,11 @@ from sqlalchemy import make_url, text
 from app.accounts.models import Account
 from app.core.db import db
 from app.inventory import queries
-from app.inventory.importing.importer import ImportOptions, import_rows
-from app.inventory.importing.parser import STAGING_COLUMNS, parse_sheet
 from app.inventory.item_fields import ATTRIBUTES
 from app.inventory.reports import report_pdf, report_queries
 from app.inventory.reports.parameters import build_report_parameters
+from app.inventory.stock_import.importer import ImportOptions, import_rows
+from app.inventory.stock_import.parser import STAGING_COLUMNS, parse_sheet
 from benchmarks import processes
 from benchmarks.accounts import tokens
 from benchmarks.events import cost_against, share_remembered, tail_against_a_row

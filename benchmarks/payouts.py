@@ -11,9 +11,8 @@ from app.accounts import sessions
 from app.accounts.models import Account
 from app.core.ids import new_id
 from app.core.transaction import transaction
-from app.ledger.settlement.importer import import_settlement
-from app.ledger.settlement.parser import Credit
-from app.payouts.destinations import hash_wallet
+from app.ledger.settlement_import import Credit, import_settlement
+from app.payouts.destination_encryption import hash_wallet
 from app.web.access import serialize_sign_in
 from benchmarks.events import cost_against, share_remembered
 from benchmarks.outcome import Outcome, of_rounds

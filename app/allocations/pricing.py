@@ -22,7 +22,7 @@ from app.allocations.models import AllocationBlock, DiscountJson
 from app.core.db import database_now, db
 from app.core.errors import ValidationFailed
 from app.events.models import Event, StoredObject, TicketType
-from app.events.pricing import current_phase
+from app.events.ticket_types import current_phase
 
 
 @dataclass(frozen=True)

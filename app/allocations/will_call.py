@@ -14,8 +14,8 @@ from app.accounts.caller import Caller
 from app.allocations.links import parse_code
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import NotFound
+from app.events.discovery_sql import WORDS, folded
 from app.events.queries import READS
-from app.events.search import WORDS, folded
 from app.events.ticket_holders import WORD_LENGTH
 
 SHORT_PREFIX_LENGTH = 3

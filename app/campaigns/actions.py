@@ -10,7 +10,7 @@ from app.accounts.caller import Caller
 from app.campaigns import audience_counts, campaign_store, queries, validation
 from app.campaigns.delivery_sql import COUNT_CLICK, READ_HREF, RESEND_UNCERTAIN
 from app.campaigns.errors import CampaignFrozen, CampaignStarted, NoReachableChannel, NothingUncertain
-from app.campaigns.message_rendering import absolute_url
+from app.campaigns.message_templates import absolute_url
 from app.campaigns.states import CANCELED, HOLDERS, OPEN, SCHEDULED
 from app.core import throttle
 from app.core.db import fetch_row, release_connection
@@ -20,7 +20,7 @@ from app.core.throttle import Rule
 from app.core.transaction import transaction, write_row
 from app.events.queries import WRITES
 from app.media.actions import StoredPicture, store_picture
-from app.subscriptions import click_tracking
+from app.subscriptions import message_links
 
 NAME_LENGTH = 120
 COPY_SUFFIX = " (copy)"
@@ -189,7 +189,7 @@ def upload_image(*, caller: Caller, event_id: str, data: bytes) -> StoredPicture
 
 def click(token: str, *, counts: bool) -> str:
     """The URL of the campaign's link. With `counts` the recipient's first click is counted. Raises NotFound."""
-    decoded = click_tracking.decode_click_token(token)
+    decoded = message_links.decode_click_token(token)
     if decoded is None:
         raise NotFound()
     parameters = {"id": decoded.recipient_id}

@@ -8,9 +8,9 @@ from sqlalchemy import select, text
 from app.accounts.caller import Caller
 from app.allocations.models import CLAIMED_SLOT_CONDITION, AllocationSlot
 from app.campaigns import actions
+from app.campaigns.message_templates import TEMPLATES
 from app.campaigns.models import Campaign
 from app.campaigns.states import HOLDERS, SPECIFIC
-from app.campaigns.templates import TEMPLATES
 from app.core.db import db
 
 CampaignFields = dict[str, object]

@@ -3,7 +3,7 @@
 from typing import TypedDict
 
 from app.campaigns import delivery, delivery_sql
-from app.campaigns import fan_out as campaign_fan_out
+from app.campaigns import delivery as campaign_fan_out
 from app.campaigns.delivery import DeliveryResult
 from app.campaigns.states import FAILED, UNCERTAIN
 from app.core.jobs import Delivery, Run, job

@@ -1,4 +1,9 @@
-"""Reads of campaigns. Each checks that the caller may read the event."""
+"""Reads of campaigns, and the search for people of an event. Each checks that the caller may read the event.
+
+The search finds ticket holders and participating merchants. Holders come from search indexes; participants of one event
+are few. The id is that of a ticket or slot, or of a merchant's account; campaigns accept both as `user_ids`. The result
+does not show whether a holder has an account.
+"""
 
 from typing import Any, NamedTuple, cast
 
@@ -6,12 +11,14 @@ from sqlalchemy import ColumnElement, Label, RowMapping, Select, Table, literal_
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.accounts.caller import Caller
+from app.allocations.will_call import build_tsquery
+from app.campaigns.audience_sql import FIND_PEOPLE
 from app.campaigns.campaign_store import CAMPAIGN
+from app.campaigns.message_templates import PLACEHOLDERS, TEMPLATES, Template
 from app.campaigns.models import Recipient
-from app.campaigns.placeholders import PLACEHOLDERS
 from app.campaigns.states import SETTLED, UNCERTAIN
-from app.campaigns.templates import TEMPLATES, Template
-from app.core.db import db
+from app.core.addresses import mask_email
+from app.core.db import db, fetch_rows
 from app.core.errors import NotFound
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
@@ -96,3 +103,29 @@ def _fetch_one(statement: Select[object], caller: Caller, event_id: str, campaig
     if row is None:
         raise NotFound()
     return row
+
+
+class Person(NamedTuple):
+    """A person of an event, with a masked e-mail address."""
+
+    id: str
+    name: str | None
+    email: str | None
+    participates: bool
+    tickets: int
+
+
+def search_recipients(caller: Caller, event_id: str, *, q: str) -> list[Person]:
+    """Up to twenty people by the beginnings of words of name, e-mail address or ticket. Raises NotFound."""
+    parameters = {
+        "event_id": event_id,
+        "caller_id": caller.id,
+        "is_admin": caller.has_tier(READS),
+        "words": build_tsquery(q, event_id),
+        "plain": q.lower(),
+    }
+    rows = fetch_rows(FIND_PEOPLE, parameters, prepare=False)
+    if not rows:
+        raise NotFound()
+    people = [Person(*row) for row in rows if row[0] is not None]
+    return [person._replace(email=mask_email(person.email)) for person in people]

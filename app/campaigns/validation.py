@@ -5,12 +5,12 @@ from datetime import timedelta
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from app.campaigns import placeholders
+from app.campaigns import message_templates
+from app.campaigns.message_templates import TEMPLATES
 from app.campaigns.states import HOLDERS, SPECIFIC
-from app.campaigns.templates import TEMPLATES
 from app.core.db import database_now
 from app.core.errors import ValidationFailed
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 
 MAX_DELAY = timedelta(days=365)
 TEXTS = ("title", "body", "variant_b_title", "variant_b_body")
@@ -81,9 +81,11 @@ def to_columns(fields: Fields) -> dict[str, Any]:
 def _check_texts(fields: Fields) -> list[Fault]:
     faults = []
     for name in TEXTS:
-        for placeholder, similar in placeholders.unknown_in(fields.get(name) or "").items():
+        for placeholder, similar in message_templates.unknown_in(fields.get(name) or "").items():
             hint = (
-                f" Did you mean {{{similar}}}?" if similar else f" There are: {', '.join(placeholders.PLACEHOLDERS)}."
+                f" Did you mean {{{similar}}}?"
+                if similar
+                else f" There are: {', '.join(message_templates.PLACEHOLDERS)}."
             )
             message = f"There is no placeholder {{{placeholder[:40]}}}.{hint}"
             faults.append(Fault(name, "unknown_placeholder", message))

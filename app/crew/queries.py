@@ -14,7 +14,7 @@ from app.crew.models import CrewMember, Shift, ShiftBreak
 from app.crew.states import CLOCK_TOLERANCE, MAX_AGE
 from app.crew.worked_hours import HoursSummary, WorkedShift, calculate_hours
 from app.events.models import Event
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 from app.invitations.models import Participation
 from app.merchants.models import MerchantProfile
 

@@ -12,7 +12,7 @@ from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Rejected, Sheet, read_sheet
 from app.events.actions.import_tickets import ImportResult, import_tickets
-from app.events.importing.parser import ParsedFile, parse_sheet
+from app.events.ticket_files import ParsedFile, parse_sheet
 
 tickets = AppGroup("tickets", help="Tickets sold elsewhere.")
 

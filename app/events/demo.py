@@ -18,8 +18,8 @@ from app.core.clock import utcnow
 from app.core.db import db
 from app.events.actions import create_event
 from app.events.actions.import_tickets import import_tickets
-from app.events.importing.parser import SoldTicket
 from app.events.models import Event
+from app.events.ticket_files import SoldTicket
 
 NAMES = (
     "Frieda Amupolo",

@@ -1,12 +1,19 @@
-"""The SQL of discovery: filters, the statement of a page, and the statements of suggestions.
+"""The SQL of discovery: filters, the statement of a page, the search, and the statements of suggestions.
 
 Upcoming events come from an index in the order of their start; running events come from an index of their periods.
 So a page costs the same among a thousand events and among a million.
+
+The search compares the beginnings of words without accents and case. The searched text is in one column: the words of the
+name on the first line, all others on the second. PostgreSQL makes the index from it with the configuration `simple`,
+because names follow no grammar.
 """
 
-from collections.abc import Collection, Mapping
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from difflib import SequenceMatcher
 from functools import lru_cache
 from math import cos, radians
 from typing import Any
@@ -31,7 +38,6 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 
 from app.core.db import Timestamp
-from app.events import search
 from app.events.models import Event
 from app.events.visibility import IN_LISTS, in_lists
 
@@ -39,7 +45,6 @@ KM_PER_DEGREE = 111.19
 FilterValue = str | bool | float | datetime
 Rows = Select[Any]
 """A statement over rows of `event` or of a subquery of it."""
-
 UPCOMING_NAMES = f"SELECT name, search_text FROM event WHERE {IN_LISTS} AND starts_at >= now()"
 SIMILAR_NAMES = f"{UPCOMING_NAMES} AND search @@ to_tsquery('simple', %(q)s) LIMIT 200"
 SOONEST_NAMES = f"{UPCOMING_NAMES} ORDER BY starts_at, id LIMIT 200"
@@ -65,12 +70,12 @@ def filter_values(filters: EventFilters) -> dict[str, FilterValue] | None:
     """The bind values of the filters that are set; None when they can match nothing."""
     values: dict[str, FilterValue] = {name: value for name, value in vars(filters).items() if value is not None}
     if filters.q is not None:
-        words = search.words_of(filters.q)
+        words = words_of(filters.q)
         if not words:
             return None
-        values["q"] = search.prefix_query(words)
+        values["q"] = prefix_query(words)
     if filters.city is not None:
-        values["city"] = search.key_of(filters.city)
+        values["city"] = key_of(filters.city)
     if filters.radius_km is not None and filters.lat is not None and filters.lng is not None:
         values |= _bounding_box(filters.lat, filters.lng, filters.radius_km)
     return values
@@ -108,8 +113,8 @@ def _number(name: str) -> ColumnElement[float]:
 
 
 TSQUERY = func.to_tsquery(literal_column("'simple'"), bindparam("q", type_=String))
-BOUNDING_BOX = func.box(func.point(_number("west"), _number("south")), func.point(_number("east"), _number("north")))
 ONE, TWO, EARTH_DIAMETER_KM = (literal_column(name, Double) for name in ("1", "2", "12742.0"))
+BOUNDING_BOX = func.box(func.point(_number("west"), _number("south")), func.point(_number("east"), _number("north")))
 
 
 def _location(event: type[Event]) -> ColumnElement[Any]:
@@ -288,3 +293,61 @@ def _nearest(names: frozenset[str], window: Window) -> Subquery:
     )
     rows = _select_rows(names, _distance_km(Event).label("sort_key")).where(period)
     return _without_start(rows.order_by(nearness).limit(CANDIDATES).subquery()).subquery()
+
+
+WORDS = 8
+KEY_LENGTH = 240
+WORD_LENGTH = 40
+MAX_LENGTH_DIFFERENCE = 3
+_WORD = re.compile(r"[^\W_]+")
+# Letters that Unicode does not split into a base and an accent.
+_WITHOUT_ACCENT = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+
+
+def folded(text: str) -> str:
+    """The words of a text in lower case without accents, separated by one blank."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold().translate(_WITHOUT_ACCENT))
+    return " ".join(_WORD.findall("".join(char for char in decomposed if not unicodedata.combining(char))))
+
+
+def key_of(name: str) -> str:
+    """The same key for all spellings of a name: its words without case, accents and punctuation."""
+    return (folded(name) or name.casefold())[:KEY_LENGTH]
+
+
+def search_text(*, name: str, others: Iterable[str | None]) -> str:
+    """The text by which an event is found."""
+    return folded(name) + "\n" + folded(" ".join(other for other in others if other))
+
+
+def words_of(q: str) -> list[str]:
+    """The first eight words of a search, each cut to 40 characters."""
+    return [word[:WORD_LENGTH] for word in folded(q).split()][:WORDS]
+
+
+def prefix_query(words: Sequence[str]) -> str:
+    """The argument of `to_tsquery('simple', …)` that requires every word as a prefix."""
+    return " & ".join(f"'{word}':*" for word in words)
+
+
+def similar_names(
+    words: Sequence[str], rows: Iterable[tuple[Any, ...]], *, count: int = 5, cutoff: float = 0.6
+) -> list[str]:
+    """Names among `rows` (name, search text) whose words are similar to `words`, the most similar first."""
+    scores = {name: _similarity(words, text.split()) for name, text in rows}
+    names = [name for name, score in scores.items() if score >= cutoff]
+    return sorted(names, key=lambda name: (-scores[name], name))[:count]
+
+
+def _similarity(words: Sequence[str], others: Sequence[str]) -> float:
+    if not others or not words:
+        return 0.0
+    return sum(max(_word_similarity(word, other) for other in others) for word in words) / len(words)
+
+
+def _word_similarity(word: str, other: str) -> float:
+    if abs(len(word) - len(other)) > MAX_LENGTH_DIFFERENCE:
+        return 0.0
+    return SequenceMatcher(None, word, other, autojunk=False).ratio()

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.account_lifecycle import on_account_retired
 from app.core.cache_invalidation import invalidate
-from app.events import event_writer
+from app.events.actions import event_actions
 from app.events.models import Event
 from app.events.visibility import CANCELLED
 
@@ -19,4 +19,4 @@ def cancel_events(session: OrmSession, account_id: str) -> None:
         .values(visibility=CANCELLED, version=Event.version + 1)
         .execution_options(synchronize_session=False)
     )
-    invalidate(session, event_writer.CATALOGUE)
+    invalidate(session, event_actions.CATALOGUE)

@@ -1,7 +1,14 @@
-"""Replacing the ticket types of an event: matched by id, else by name; types that are not sent are removed."""
+"""Ticket types: replacing those of an event, the present price, and the status of the sale.
+
+Types are matched by id, else by name; types that are not sent are removed. The first phase that applies sets the price. A
+phase applies between its start and its end while fewer tickets of the type are sold than its quantity and the quantities
+of earlier phases add up to: the next phase gets what an early one leaves unsold. If no phase applies, the type's own price
+does.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, Protocol
 
 from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
@@ -10,9 +17,9 @@ from sqlalchemy.orm.attributes import set_committed_value
 
 from app.core.errors import ValidationFailed
 from app.events import availability
+from app.events.discovery_sql import key_of
 from app.events.errors import TicketsCommitted
 from app.events.models import Event, PricePhase, TicketType
-from app.events.search import key_of
 
 Fields = Mapping[str, Any]
 PLAIN_FIELDS = ("name", "description", "price_minor", "min_per_order", "max_per_order")
@@ -109,3 +116,47 @@ def _remove(session: Session, ticket_type: TicketType) -> None:
             committed=ticket_type.sold + ticket_type.allocated,
         )
     session.expunge(ticket_type)
+
+
+LOW_SHARE = 10
+
+
+class Phase(Protocol):
+    """A price and its conditions: a `PricePhase`, or a row of its columns."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def starts_at(self) -> datetime | None: ...
+    @property
+    def ends_at(self) -> datetime | None: ...
+    @property
+    def price_minor(self) -> int: ...
+    @property
+    def quantity(self) -> int | None: ...
+
+
+def current_phase(phases: Sequence[Phase], *, sold: int, now: datetime) -> Phase | None:
+    """The phase that sets the price; None when the type's own price applies."""
+    places = 0
+    for phase in phases:
+        places += phase.quantity or 0
+        if _is_running(phase, now) and (phase.quantity is None or sold < places):
+            return phase
+    return None
+
+
+def sale_status(phases: Sequence[Phase], *, public: int, total: int, sales_end_at: datetime, now: datetime) -> str:
+    """`ended`, `sold_out`, `not_started`, `low` (a tenth or less remains) or `on_sale`."""
+    if now >= sales_end_at:
+        return "ended"
+    if public <= 0:
+        return "sold_out"
+    if phases and all(phase.starts_at is not None and phase.starts_at > now for phase in phases):
+        return "not_started"
+    return "low" if public * LOW_SHARE <= total else "on_sale"
+
+
+def _is_running(phase: Phase, now: datetime) -> bool:
+    started = phase.starts_at is None or phase.starts_at <= now
+    return started and (phase.ends_at is None or now < phase.ends_at)

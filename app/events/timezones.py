@@ -1,4 +1,4 @@
-"""Handlers of other domains for an event whose time zone changes.
+"""Time zones of events: conversion of local times, and handlers of other domains for a changed zone.
 
     @on_timezone_change
     def move_reminder(session, event_id, zone):
@@ -6,11 +6,20 @@
 
 Handlers run in the transaction that changes the event; it has locked the event's row. Register them in a module that the
 domain's actions import.
+
+A time without an offset is in the event's time zone. When clocks go forward, a time that does not exist means the one an
+hour later (02:30 → 03:30 on the last Sunday of March in Berlin). When they go back, a time that occurs twice means the
+first; an offset selects the second. See docs/decisions/local-times.md.
 """
 
 from collections.abc import Callable
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 from sqlalchemy.orm import Session
+
+from app.core.db import database_now
+from app.core.errors import ValidationFailed
 
 Handler = Callable[[Session, str, str], None]
 _handlers: list[Handler] = []
@@ -26,3 +35,30 @@ def notify_timezone_change(session: Session, event_id: str, zone: str) -> None:
     """Runs all handlers: the event is in `zone` from now on."""
     for handler in _handlers:
         handler(session, event_id, zone)
+
+
+MAX_DELAY_DAYS = 90
+
+
+def to_instant(moment: datetime, zone: str) -> datetime:
+    """The UTC instant of a time in `zone`, to the millisecond. A time with an offset ignores `zone`."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=ZoneInfo(zone), fold=0)
+    return moment.astimezone(UTC).replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def to_payment_time(mode: str, moment: datetime | None, zone: str) -> datetime | None:
+    """When a payment of the mode `schedule` is due; None for the mode `now`.
+
+    Raises ValidationFailed when the time is missing, past or more than 90 days off.
+    """
+    if mode == "now":
+        return None
+    if moment is None:
+        raise ValidationFailed.of("scheduledFor", "required", "Say when, or choose the mode now.")
+    due_at, now = to_instant(moment, zone), database_now()
+    if due_at <= now:
+        raise ValidationFailed.of("scheduledFor", "too_small", "Must be in the future.")
+    if (due_at - now).days >= MAX_DELAY_DAYS:
+        raise ValidationFailed.of("scheduledFor", "too_large", f"Must be within {MAX_DELAY_DAYS} days.")
+    return due_at

@@ -13,10 +13,10 @@ from typing import TypedDict
 from app.core.clock import rfc3339
 from app.core.db import DriverRow, fetch_row, fetch_rows
 from app.core.errors import ValidationFailed
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 from app.inventory.errors import QuantityTooLarge
 from app.inventory.item_fields import BUCKETS, MAX_QUANTITY
-from app.inventory.movement_sql import (
+from app.inventory.sql import (
     CHANNEL,
     INSERT_MOVEMENTS_CTE,
     INSERT_MOVEMENTS_SQL,

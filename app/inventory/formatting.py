@@ -4,7 +4,7 @@ from datetime import date
 from decimal import Decimal
 
 from app.core.formatting import format_money
-from app.inventory.reports.fields import COUNT, DAY, MINOR, PRICE, QUANTITY, Field
+from app.inventory.reports.parameters import COUNT, DAY, MINOR, PRICE, QUANTITY, Field
 
 
 def format_quantity(quantity: Decimal, unit: str | None = None) -> str:

@@ -15,7 +15,7 @@ from app.events.queries import READS, WRITES, owned
 from app.inventory.background_jobs import LINK_PURPOSE
 from app.inventory.errors import StockLinkExpired
 from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob, StockOrder, StockOrderLine
-from app.inventory.movement_sql import ITEM_COLUMN_NAMES, MOVEMENT_COLUMN_NAMES
+from app.inventory.sql import ITEM_COLUMN_NAMES, MOVEMENT_COLUMN_NAMES
 
 ITEM_COLUMNS = ITEM_TABLE.c
 ITEM_SELECTION = [ITEM_COLUMNS[name] for name in ITEM_COLUMN_NAMES]

@@ -16,7 +16,7 @@ from app.core.db import database_now, db
 from app.core.errors import NotFound
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 from app.inventory.filters import expiry_sql
 from app.inventory.models import ITEM_TABLE, AnyColumn, Reminder
 

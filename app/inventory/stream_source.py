@@ -11,9 +11,9 @@ from app.inventory import change_feed, item_list
 from app.inventory.change_feed import StockChange
 from app.inventory.filters import build_conditions
 from app.inventory.item_fields import JsonObject
-from app.inventory.movement_sql import CHANNEL, MOVEMENT_COLUMN_NAMES
 from app.inventory.queries import ITEM_COLUMNS, ITEM_SELECTION, MOVEMENT_COLUMNS
 from app.inventory.serializers import format_movement_id, serialize_item, serialize_movement
+from app.inventory.sql import CHANNEL, MOVEMENT_COLUMN_NAMES
 
 PAGE_SIZE = 200
 FilterKey = tuple[tuple[str, Any], ...]

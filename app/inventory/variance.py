@@ -15,7 +15,7 @@ from sqlalchemy.types import TypeEngine
 from app.accounts.caller import Caller
 from app.core.replica import as_of_now
 from app.core.spreadsheet_cells import escape_sql
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 from app.inventory import queries
 from app.inventory.export import stream_query_csv
 from app.inventory.models import AnyColumn

@@ -1,4 +1,6 @@
-"""Actions on payouts of merchants and of the rail: request, cancel, stop by link, receive a callback."""
+"""Actions on payouts of merchants, of the rail and of operators: request, cancel, stop by link, receive a callback, ask the
+rail, and end one that needs review.
+"""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -14,26 +16,39 @@ from sqlalchemy.dialects.postgresql import insert
 from app.accounts.authentication import confirm_owner
 from app.accounts.caller import Caller
 from app.accounts.errors import ConfirmationRequired
-from app.clients.payrail import rail
+from app.accounts.models import Account
+from app.clients.payrail import TransferOutcome, TransferState, rail
 from app.clients.payrail.callbacks import parse_callback
-from app.core.db import fetch_row
+from app.core.db import db, fetch_row, release_connection
 from app.core.errors import NotFound
-from app.core.ids import new_id
+from app.core.ids import is_id, new_id
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.events.time_conversion import to_payment_time
+from app.events.timezones import to_payment_time
 from app.merchants.errors import MerchantPaused
 from app.merchants.payout_details import decrypt_payout_details
 from app.merchants.queries import MerchantPayoutInfo, get_effective_settings, lock_merchant_columns
 from app.merchants.states import PAUSED
-from app.payouts import destinations
+from app.payouts import destination_encryption, transfers
 from app.payouts.callbacks import enqueue_status_check
-from app.payouts.destinations import EncryptedDestination
-from app.payouts.errors import NotCancellable, PayoutDetailsMissing
+from app.payouts.destination_encryption import EncryptedDestination
+from app.payouts.errors import NotCancellable, NotResolvable, PayoutDetailsMissing
 from app.payouts.models import Payout, PayrailCallback
+from app.payouts.outcomes import cancel_payouts, post_hold, record_outcome
 from app.payouts.queries import PAYOUT_COLUMNS, PayoutSummary, summarize_payout
-from app.payouts.states import CANCELLABLE, CANCELLED, MERCHANT, PAID, REQUESTED, SCHEDULED
-from app.payouts.transitions import cancel_payouts, post_hold
+from app.payouts.reviews import close_reviews, list_open_reviews
+from app.payouts.states import (
+    AWAITING_OUTCOME,
+    CANCELLABLE,
+    CANCELLED,
+    MERCHANT,
+    NEEDS_REVIEW,
+    OPERATOR,
+    PAID,
+    RAIL,
+    REQUESTED,
+    SCHEDULED,
+)
 
 STOPPED_BY_LINK = "STOPPED_BY_LINK"
 INSERTED_COLUMNS = (
@@ -104,7 +119,7 @@ def request_payout(
         return try_request(confirmed_hash=None)
     except _UnconfirmedDestination as error:
         destination_hash = error.destination_hash
-    if destinations.hash_earlier_destinations(caller.id, destination_hash):
+    if destination_encryption.hash_earlier_destinations(caller.id, destination_hash):
         return try_request(confirmed_hash=destination_hash)
     confirm_owner(caller, password)
     try:
@@ -176,10 +191,10 @@ def _encrypt_destination(
     if merchant.status == PAUSED:
         raise MerchantPaused()
     saved_details = decrypt_payout_details(account_id, merchant.payout_details)
-    details = destinations.select_details(destination, msisdn, saved_details)
+    details = destination_encryption.select_details(destination, msisdn, saved_details)
     if details is None:
         raise PayoutDetailsMissing(destination=destination)
-    return destinations.encrypt_destination(account_id, destination, details)
+    return destination_encryption.encrypt_destination(account_id, destination, details)
 
 
 def cancel_payout(*, caller: Caller, id: str) -> PayoutSummary:
@@ -233,3 +248,41 @@ def receive_callback(*, headers: Mapping[str, str], body: bytes) -> None:
         )
         if inserted.first() is not None:
             enqueue_status_check(event)
+
+
+OUTCOMES = {"paid": TransferOutcome.PAID, "failed": TransferOutcome.FAILED}
+
+
+def check_transfer_now(payout_id: str) -> tuple[str, str]:
+    """Ask the rail now; return its outcome and the payout's status. Raises NotResolvable for an unknown payout."""
+    _get_status(payout_id)
+    transfer_state = transfers.get_transfer_state(payout_id)
+    return transfer_state.outcome.value, record_outcome(payout_id, transfer_state, actor=RAIL)
+
+
+def resolve_payout(payout_id: str, outcome: str, note: str) -> str:
+    """End a payout that needs review, and close its reviews; return its status. Raises NotResolvable."""
+    if _get_status(payout_id) != NEEDS_REVIEW:
+        raise NotResolvable(f"It is {_get_status(payout_id)}; only one that needs review is resolved by hand.")
+    review_ids = [open_review.review.id for open_review in list_open_reviews(payout_id=payout_id)]
+    release_connection()
+    status = record_outcome(payout_id, TransferState(outcome=OUTCOMES[outcome], reason=note), actor=OPERATOR)
+    if status in AWAITING_OUTCOME:
+        raise NotResolvable(f"It is {status} still.")
+    # A review that was created since, such as for another response of the rail, stays open.
+    close_reviews(payout_id, note, review_ids=review_ids)
+    return status
+
+
+def find_merchant_id(id_or_email: str) -> str | None:
+    """The id of a merchant by id or email address."""
+    is_account = Account.id == id_or_email if is_id(id_or_email) else Account.email == id_or_email.strip().lower()
+    return db.session.scalar(select(Account.id).where(is_account, Account.roles.contains(["merchant"])))
+
+
+def _get_status(payout_id: str) -> str:
+    status = db.session.scalar(select(Payout.status).where(Payout.id == payout_id))
+    release_connection()
+    if status is None:
+        raise NotResolvable(f"There is no payout {payout_id}.")
+    return status

@@ -11,7 +11,7 @@ from flask import Flask
 from flask.cli import AppGroup, with_appcontext
 
 from app.core.formatting import format_money
-from app.payouts import operator_actions, reviews, statement
+from app.payouts import actions, reviews, statement
 from app.payouts.errors import NotResolvable
 from app.payouts.models import Payout
 from app.payouts.statement import MonthlyStatement
@@ -81,19 +81,19 @@ def review() -> None:
 @_exit_on_refusal
 def ask(payout_id: str) -> None:
     """Ask the rail about a payout now, and record the outcome."""
-    outcome, state = operator_actions.check_transfer_now(payout_id)
+    outcome, state = actions.check_transfer_now(payout_id)
     click.echo(f"the rail says {outcome}; the payout is {state}")
 
 
 @payouts_group.command("resolve")
 @click.argument("payout_id")
-@click.argument("outcome", type=click.Choice(list(operator_actions.OUTCOMES)))
+@click.argument("outcome", type=click.Choice(list(actions.OUTCOMES)))
 @click.option("--note", required=True, help="Who confirmed it, and how.")
 @with_appcontext
 @_exit_on_refusal
 def resolve(payout_id: str, outcome: str, note: str) -> None:
     """End a payout that needs review, with the outcome that the rail or the bank confirmed."""
-    click.echo(f"the payout is {operator_actions.resolve_payout(payout_id, outcome, note)}")
+    click.echo(f"the payout is {actions.resolve_payout(payout_id, outcome, note)}")
 
 
 @payouts_group.command("seen")
@@ -114,7 +114,7 @@ def _get_monthly_statement(merchant: str, month: str) -> MonthlyStatement:
         first_day = statement.parse_month(month)
     except ValueError as error:
         raise click.UsageError("--month must be like 2026-11") from error
-    account_id = operator_actions.find_merchant_id(merchant)
+    account_id = actions.find_merchant_id(merchant)
     monthly_statement = statement.find_statement(account_id, first_day) if account_id else None
     if monthly_statement is None:
         raise NotResolvable(f"There is no merchant {merchant}.")

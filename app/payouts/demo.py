@@ -15,8 +15,7 @@ from app.accounts.caller import build_caller
 from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.db import db
-from app.ledger.settlement.importer import import_settlement
-from app.ledger.settlement.parser import Credit
+from app.ledger.settlement_import import Credit, import_settlement
 from app.payouts.actions import request_payout
 from app.payouts.models import Payout
 from app.payouts.transfers import is_rail_enabled

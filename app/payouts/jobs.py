@@ -14,8 +14,8 @@ from app.core.outbox import Outbox, enqueue_many
 from app.core.transaction import transaction
 from app.payouts import emails, statement, transfers
 from app.payouts.callbacks import verify_callback
+from app.payouts.emails import notify_owner
 from app.payouts.models import Payout
-from app.payouts.notices import notify_owner
 from app.payouts.outcomes import mark_needs_review, record_outcome
 from app.payouts.states import BOUNCE_WINDOW, PAID, PROCESSING, RAIL, REQUESTED, SCHEDULED
 from app.payouts.transfers import PayoutSnapshot

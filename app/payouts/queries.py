@@ -11,13 +11,13 @@ from app.accounts.caller import Caller
 from app.core.db import db, fetch_row
 from app.core.errors import NotFound
 from app.core.formatting import HOME, format_money, format_time
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 from app.ledger.errors import InsufficientFunds
 from app.ledger.transactions import Balances
 from app.merchants.errors import MerchantPaused
 from app.merchants.payout_details import decrypt_payout_details
 from app.merchants.states import PAUSED
-from app.payouts import destinations, sql, transfers
+from app.payouts import destination_encryption, sql, transfers
 from app.payouts.errors import PayoutDetailsMissing
 from app.payouts.models import CURRENCY, Payout, PayoutEvent
 from app.payouts.states import CANCELLABLE, CANCELLED, FINAL_STATES
@@ -134,7 +134,7 @@ def list_payouts_query(caller: Caller, **filters: Unpack[PayoutFilters]) -> Sele
 def _build_filters(caller: Caller, filters: PayoutFilters) -> Iterator[ColumnElement[bool]]:
     for name, value in filters.items():
         if name == "payrail_msisdn":
-            yield Payout.wallet_mark == destinations.hash_wallet(caller.id, filters["payrail_msisdn"])
+            yield Payout.wallet_mark == destination_encryption.hash_wallet(caller.id, filters["payrail_msisdn"])
         elif name == "scheduled_for":
             yield _build_schedule_filter(filters["scheduled_for"])
         else:
@@ -211,16 +211,16 @@ def _list_refusal_codes(
     caller: Caller,
     balances: Balances,
     merchant_status: str | None,
-    saved_details: destinations.DestinationDetails,
+    saved_details: destination_encryption.DestinationDetails,
     question: PayoutQuestion,
 ) -> Iterator[str]:
     """The codes of the errors that a request would get."""
-    destination = question.get("destination") or saved_details.get("destination") or destinations.PAYRAIL
+    destination = question.get("destination") or saved_details.get("destination") or destination_encryption.PAYRAIL
     if not caller.email_verified:
         yield "EMAIL_NOT_VERIFIED"
     if merchant_status == PAUSED:
         yield MerchantPaused.code
-    if destinations.select_details(destination, question.get("payrail_msisdn"), saved_details) is None:
+    if destination_encryption.select_details(destination, question.get("payrail_msisdn"), saved_details) is None:
         yield PayoutDetailsMissing.code
     if question["amount_minor"] > balances.available_minor:
         yield InsufficientFunds.code

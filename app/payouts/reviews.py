@@ -1,4 +1,7 @@
-"""Reviews: problems of payouts that a person has to look at. At most one per reference and kind is open."""
+"""Reviews: problems of payouts that a person has to look at. At most one per reference and kind is open.
+
+The module also has the integrity checks between payouts and the ledger, for `flask ledger verify`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +14,8 @@ from sqlalchemy.orm import Session as OrmSession
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
+from app.ledger.commands import register_check
+from app.payouts import sql
 from app.payouts.models import Payout, PayoutReview
 
 TOO_LONG, CONTRADICTION, MISMATCH, UNKNOWN_REFERENCE = "no_outcome", "contradiction", "mismatch", "unknown_reference"
@@ -78,3 +83,15 @@ def close_reviews(reference: str, note: str, *, review_ids: Sequence[int] | None
             .execution_options(synchronize_session=False)
         ).all()
     return len(closed_ids)
+
+
+register_check("what is held is what open payouts hold", sql.HELD_AMOUNTS_UNLIKE_OPEN_PAYOUTS)
+register_check("every payout is booked as its state says, once", sql.PAYOUTS_UNLIKE_THEIR_TRANSACTIONS)
+register_check("every payout's history ends with its state", sql.PAYOUTS_UNLIKE_THEIR_HISTORY)
+register_check(
+    "no payout to a new destination leaves before its owner was told and could stop it",
+    sql.PAYOUTS_SUBMITTED_TOO_EARLY,
+)
+register_check(
+    "every payout without an outcome for more than 72 hours has a review", sql.OVERDUE_PAYOUTS_WITHOUT_REVIEW
+)

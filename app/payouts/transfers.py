@@ -17,10 +17,10 @@ from app.core.db import db, release_connection
 from app.core.transaction import transaction
 from app.merchants.models import Merchant
 from app.merchants.states import PAUSED
-from app.payouts import destinations
+from app.payouts import destination_encryption
 from app.payouts.models import Payout
+from app.payouts.outcomes import update_status
 from app.payouts.states import CANCELLABLE, PROCESSING, REQUESTED, SCHEDULED, SERVICE
-from app.payouts.transitions import update_status
 
 UNKNOWN_STATE = TransferState(outcome=TransferOutcome.UNKNOWN)
 UNREADABLE_DESTINATION_STATE = TransferState(outcome=TransferOutcome.FAILED, reason="DESTINATION_UNREADABLE")
@@ -96,7 +96,7 @@ def mark_processing(payout: Payout) -> bool:
 
 def send_transfer(payout: Payout, fence: Callable[[], None]) -> TransferState:
     """Send the transfer and return the rail's response. `fence` runs last before the rail gets to know of it."""
-    recipient = destinations.decrypt_destination(payout.account_id, payout.destination, payout.sealed_to)
+    recipient = destination_encryption.decrypt_destination(payout.account_id, payout.destination, payout.sealed_to)
     if recipient is None:
         return UNREADABLE_DESTINATION_STATE
     transfer = Transfer(

@@ -17,7 +17,7 @@ from app.core.ids import new_id
 from app.core.transaction import transaction, write_row
 from app.subscriptions import queries
 from app.subscriptions.channels import CHANNELS
-from app.subscriptions.unsubscribe_links import UnsubscribeTarget
+from app.subscriptions.message_links import UnsubscribeTarget
 
 MAX_DEVICES = 20
 UPDATE_PREFERENCES_SQL = text("""

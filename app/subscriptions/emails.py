@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from app.clients.email_templates import render_email, shorten
 from app.clients.message import Message
-from app.subscriptions.unsubscribe_links import UnsubscribeLinks
+from app.subscriptions.message_links import UnsubscribeLinks
 
 MAX_TITLE_LENGTH, MAX_PREHEADER_LENGTH = 160, 110
 _PARAGRAPH_BREAK = re.compile(r"\n[^\S\n]*\n\s*")

@@ -9,7 +9,7 @@ from app.core.transaction import transaction
 from app.merchants.deletion_hooks import MerchantDeletion
 from app.subscriptions import actions
 from app.subscriptions.jobs import erase_channels
-from app.subscriptions.unsubscribe_links import UnsubscribeTarget
+from app.subscriptions.message_links import UnsubscribeTarget
 from tests.counting import count_statements
 from tests.factories.accounts import create_account, create_customer, create_signed_in_client
 from tests.factories.subscriptions import DEVICES, PREFERENCES, list_devices, list_unsubscriptions, register_device

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.campaigns import campaign_store, delivery, delivery_sql
-from app.campaigns import fan_out as campaign_fan_out
+from app.campaigns import delivery as campaign_fan_out
 from app.core import idempotency_store
 from app.core.outbox import executor
 from app.core.outbox.lease import Lease, lease_next

@@ -151,7 +151,7 @@ def test_campaign_fails_if_its_fan_out_fails(campaign_event: CampaignEvent, monk
     def fail(*_: object) -> None:
         raise Permanent("it cannot be")
 
-    monkeypatch.setattr("app.campaigns.fan_out.add_page", fail)
+    monkeypatch.setattr("app.campaigns.delivery.add_page", fail)
     campaign_event.sold(FRIEDA)
     assert campaign_event.finished(campaign_event.send())["status"] == "failed"
 

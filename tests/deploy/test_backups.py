@@ -20,7 +20,7 @@ from app.core.outbox import queries
 from app.core.outbox.executor import run_due_jobs
 from app.embedded.binaries import find_postgres
 from app.embedded.os_user import Account
-from app.inventory.integrity_check import list_differences
+from app.inventory.commands import list_differences
 from tests import stores
 from tests.allocations.law import assert_books_agree
 from tests.factories.allocations import claim_slot, create_block

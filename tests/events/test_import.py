@@ -14,8 +14,8 @@ from sqlalchemy import func, select
 from app.core.db import db
 from app.core.spreadsheet import read_sheet
 from app.events.actions.import_tickets import ImportResult, import_tickets
-from app.events.importing.parser import parse_sheet
 from app.events.models import Ticket
+from app.events.ticket_files import parse_sheet
 from tests.events.law import assert_books_agree
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.http import Client, data

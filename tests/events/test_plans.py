@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import make_url
 
 from app.core.db import Statement, driver_sql
-from app.events import public_queries
+from app.events import public_events
 from app.events.discovery_sql import EventFilters, FilterValue, Window, discovery_query, filter_values
 from benchmarks.seed_events import seed_events, seed_sold
 from tests.factories.events import create_organiser_client, create_published_event
@@ -81,7 +81,7 @@ def test_one_event_is_read_by_its_keys(connection: psycopg.Connection[Any], clie
     event = create_published_event(create_organiser_client(client))
     seed_events(connection, COUNT)
     seed_sold(connection, event["ticketTypes"][0]["id"], COUNT)
-    for query in (public_queries.EVENT_PAGE, public_queries.TICKET_INVENTORY):
+    for query in (public_events.EVENT_PAGE, public_events.TICKET_INVENTORY):
         plan = explain(connection, query, (event["id"],))
         assert "pk_event" in plan and "Seq Scan on event" not in plan and "on ticket " not in plan, plan
 

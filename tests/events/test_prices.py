@@ -9,7 +9,7 @@ import pytest
 from app.core.cache_invalidation import invalidate
 from app.core.transaction import transaction
 from app.events import availability
-from app.events.pricing import current_phase, sale_status
+from app.events.ticket_types import current_phase, sale_status
 from tests.events.law import assert_law_holds
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.http import Client, data

@@ -7,7 +7,7 @@ from typing import Any
 
 from werkzeug.test import TestResponse
 
-from app.inventory.integrity_check import list_differences
+from app.inventory.commands import list_differences
 from tests.factories.events import create_event, create_organiser_client
 from tests.http import Client, data
 

@@ -16,9 +16,8 @@ from app.clients.payrail import ChargeState, Outcome, Transfer, TransferOutcome,
 from app.core.db import db
 from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
-from app.ledger.integrity_check import list_differences
-from app.ledger.settlement.importer import SettlementResult, import_settlement
-from app.ledger.settlement.parser import Credit
+from app.ledger.commands import list_differences
+from app.ledger.settlement_import import Credit, SettlementResult, import_settlement
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.merchants import create_merchant_account, update_merchant
 from tests.http import Client, data

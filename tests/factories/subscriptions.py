@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import text
 
 from app.core.db import db
-from app.subscriptions.unsubscribe_links import build_unsubscribe_links
+from app.subscriptions.message_links import build_unsubscribe_links
 from tests.http import Client, data
 
 PREFERENCES, DEVICES = "/api/notifications/preferences", "/api/notifications/devices"

@@ -9,7 +9,7 @@ from sqlalchemy import make_url, text
 
 from app.core.transaction import transaction
 from app.inventory import change_feed
-from app.inventory.movement_sql import CHANNEL
+from app.inventory.sql import CHANNEL
 from tests.factories.inventory import Stock, build_csv
 from tests.http import Client, data
 from tests.races import run_concurrently

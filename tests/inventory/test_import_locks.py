@@ -10,10 +10,10 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.outbox.executor import run_due_jobs
-from app.events.importing.sql import PATIENCE
+from app.events.ticket_import_sql import PATIENCE
 from app.inventory.actions import imports
-from app.inventory.importing import importer
-from app.inventory.importing.importer import LOCK_EVENT_IMPORT_SQL
+from app.inventory.stock_import import importer
+from app.inventory.stock_import.importer import LOCK_EVENT_IMPORT_SQL
 from tests.factories.inventory import Stock, build_csv
 from tests.http import Client, data, read_error
 from tests.timing import assert_in_time

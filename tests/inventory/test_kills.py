@@ -9,9 +9,9 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.session import ReadOrWriteSession
-from app.inventory.importing import importer
-from app.inventory.importing.importer import ImportOptions, import_rows
-from app.inventory.importing.parser import parse_sheet
+from app.inventory.stock_import import importer
+from app.inventory.stock_import.importer import ImportOptions, import_rows
+from app.inventory.stock_import.parser import parse_sheet
 from tests.factories.inventory import Stock, assert_quantities_match_movements, build_csv
 from tests.http import Client, data
 

@@ -11,8 +11,8 @@ from sqlalchemy.exc import DBAPIError
 
 from app.core.db import db
 from app.core.transaction import transaction
+from app.ledger.commands import list_differences
 from app.ledger.errors import InsufficientFunds
-from app.ledger.integrity_check import list_differences
 from app.ledger.models import HOLD, MERCHANT_BALANCE, MERCHANT_HELD, PAYOUT, PLATFORM, RAIL_CLEARING, SETTLEMENT
 from app.ledger.queries import load_ledger_period
 from app.ledger.transactions import Balances, post_transaction

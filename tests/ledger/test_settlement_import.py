@@ -8,8 +8,7 @@ from click.testing import Result
 from flask import Flask
 
 from app.accounts.models import Account
-from app.ledger.settlement.importer import import_settlement
-from app.ledger.settlement.parser import Credit
+from app.ledger.settlement_import import Credit, import_settlement
 from tests.factories.accounts import create_customer
 from tests.factories.merchants import create_merchant_account
 from tests.factories.payouts import assert_ledger_integrity, fetch_scalar

@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from app.subscriptions.emails import render_campaign_email
-from app.subscriptions.unsubscribe_links import build_unsubscribe_links
+from app.subscriptions.message_links import build_unsubscribe_links
 from tests.pages.browser import SCHEMES, SMALL_TARGETS, TARGET
 from tests.subscriptions.test_emails import BODY, HOSTILE, ORGANISER, SENDER, TO
 

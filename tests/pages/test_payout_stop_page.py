@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.payouts.notices import build_stop_url
+from app.payouts.emails import build_stop_url
 from tests.factories.accounts import list_mails_to
 from tests.factories.payouts import (
     PATH,

@@ -8,7 +8,7 @@ from flask import Flask
 from playwright.sync_api import Browser
 
 from app.core.ids import new_id
-from app.subscriptions.unsubscribe_links import ONE_CLICK_BODY
+from app.subscriptions.message_links import ONE_CLICK_BODY
 from tests.counting import count_statements
 from tests.factories.accounts import create_account
 from tests.factories.subscriptions import build_unsubscribe_path, list_unsubscriptions

@@ -13,9 +13,9 @@ from app.core.db import db
 from app.core.jobs import Permanent, Postpone, Transient
 from app.payouts import reviews, transfers
 from app.payouts.actions import stop_payouts
+from app.payouts.emails import notify_owner
 from app.payouts.jobs import process_payout
 from app.payouts.models import Payout
-from app.payouts.notices import notify_owner
 from tests.factories.accounts import create_account, list_mails_to
 from tests.factories.merchants import update_merchant
 from tests.factories.payouts import (
@@ -95,7 +95,7 @@ def test_hold_begins_when_the_mail_has_left(app: Flask, client: Client, monkeypa
             raise Transient("the mail server is away")
 
         with monkeypatch.context() as patched:
-            patched.setattr("app.payouts.notices.send", fail_to_send)
+            patched.setattr("app.payouts.emails.send", fail_to_send)
             advance_time(timedelta(hours=30))
             assert load_payout(me, payout)["status"] == "requested" and sink.tries == []
         advance_time(timedelta(hours=2))
@@ -111,7 +111,7 @@ def test_payout_is_cancelled_and_reviewed_when_its_notice_is_refused(
     def refuse(*_: Any, **__: Any) -> None:
         raise Permanent("550 no such mailbox")
 
-    monkeypatch.setattr("app.payouts.notices.send", refuse)
+    monkeypatch.setattr("app.payouts.emails.send", refuse)
     me, _ = create_earning_merchant(client, 5000)
     with use_rail(FakeRail()) as sink:
         payout = request_payout(me)

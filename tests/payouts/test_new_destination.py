@@ -8,7 +8,7 @@ import pytest
 from app.accounts.authentication import hash_password
 from app.accounts.models import Account
 from app.clients.payrail import TransferOutcome
-from app.payouts import actions, destinations
+from app.payouts import actions, destination_encryption
 from tests.factories.accounts import PASSWORD, sign_in
 from tests.factories.merchants import update_merchant
 from tests.factories.payouts import (
@@ -239,5 +239,7 @@ def test_details_changed_during_the_password_check_are_not_confirmed(
 def test_without_the_hash_the_password_would_confirm_changed_details(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(destinations, "hash_destination", lambda account_id, destination, details: "the same for all")
+    monkeypatch.setattr(
+        destination_encryption, "hash_destination", lambda account_id, destination, details: "the same for all"
+    )
     assert data(pay_while_details_change(client, monkeypatch), 201)["destinationShown"] == "••••321"

@@ -10,7 +10,7 @@ from app.clients.payrail import TransferOutcome, TransferState
 from app.clients.payrail.disabled import DisabledRail
 from app.core.jobs import Postpone
 from app.core.outbox import maintenance
-from app.payouts import operator_actions, reviews
+from app.payouts import actions, reviews
 from app.payouts.errors import NotResolvable
 from app.payouts.jobs import STATUS_CHECK_AGES, _postpone_status_check
 from app.payouts.outcomes import record_outcome
@@ -122,7 +122,7 @@ def test_payout_needs_review_after_72_hours(client: Client) -> None:
         assert open_reviews() == [("no_outcome", payout["id"])] and load_balance(me) == (4000, 1000)
         assert_ledger_integrity()
         sink.answer = None
-        assert operator_actions.check_transfer_now(payout["id"]) == ("paid", "paid")
+        assert actions.check_transfer_now(payout["id"]) == ("paid", "paid")
     assert "is paid out" in list_mails_to(merchant.email)[0]["subject"]
     assert_ledger_integrity()
 
@@ -134,9 +134,9 @@ def test_operator_resolves_a_payout_that_needs_review(client: Client, outcome: s
         payout = request_payout(me)
         run_all_jobs()
         with pytest.raises(NotResolvable, match="processing"):
-            operator_actions.resolve_payout(payout["id"], outcome, "too early")
+            actions.resolve_payout(payout["id"], outcome, "too early")
         advance_time(timedelta(hours=73))
-        assert operator_actions.resolve_payout(payout["id"], outcome, "the bank says so, by telephone") == outcome
+        assert actions.resolve_payout(payout["id"], outcome, "the bank says so, by telephone") == outcome
     last = load_payout(me, payout)["history"][-1]
     assert (last["status"], last["actor"], last["reason"]) == (outcome, "operator", "the bank says so, by telephone")
     assert open_reviews() == [] and load_balance(me) == left
@@ -154,8 +154,8 @@ def test_review_created_during_resolve_stays_open(client: Client, monkeypatch: p
         payout = request_payout(me)
         run_all_jobs()
         advance_time(timedelta(hours=73))
-        monkeypatch.setattr(operator_actions, "record_outcome", after_the_rail)
-        assert operator_actions.resolve_payout(payout["id"], "failed", "the bank says so") == "paid"
+        monkeypatch.setattr(actions, "record_outcome", after_the_rail)
+        assert actions.resolve_payout(payout["id"], "failed", "the bank says so") == "paid"
     assert [kind for kind, *_ in open_reviews()] == ["contradiction"]
 
 

@@ -13,7 +13,7 @@ from app.clients import smtp
 from app.clients.mail import send
 from app.clients.message import Message
 from app.subscriptions.emails import CampaignSender, render_campaign_email
-from app.subscriptions.unsubscribe_links import build_unsubscribe_links
+from app.subscriptions.message_links import build_unsubscribe_links
 from tests.smtp_sink import Sink, run_smtp_sink
 
 ORGANISER = "6565a1f0c3d2e1b0a9f8e7d6"

@@ -9,13 +9,15 @@ from werkzeug.datastructures import Headers
 
 from app.core.ids import new_id
 from app.core.tokens import decrypt_token, encrypt_token
-from app.subscriptions import click_tracking
-from app.subscriptions.click_tracking import TrackedLink, build_click_url, is_human_click
-from app.subscriptions.unsubscribe_links import (
+from app.subscriptions import message_links
+from app.subscriptions.message_links import (
+    TrackedLink,
     UnsubscribeTarget,
+    build_click_url,
     build_unsubscribe_links,
     decode_unsubscribe_token,
     encode_unsubscribe_token,
+    is_human_click,
 )
 
 ADDRESS = "ndapewa@kitchen.example"
@@ -78,10 +80,10 @@ def test_token_is_valid_only_for_its_purpose() -> None:
 def test_new_secret_key_voids_all_links(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     token, link = (
         encode_unsubscribe_token(UnsubscribeTarget(ADDRESS, None)),
-        click_tracking.encode_click_token(TrackedLink("7", 0)),
+        message_links.encode_click_token(TrackedLink("7", 0)),
     )
     monkeypatch.setitem(app.config, "SECRET_KEY", "another-key-of-more-than-32-characters")
-    assert decode_unsubscribe_token(token) is None and click_tracking.decode_click_token(link) is None
+    assert decode_unsubscribe_token(token) is None and message_links.decode_click_token(link) is None
 
 
 @pytest.mark.parametrize("recipient", ["6565a1f0c3d2e1b0a9f8e7d6", 1, 9_223_372_036_854_775_807])
@@ -90,7 +92,7 @@ def test_click_token_has_recipient_and_number_but_no_destination(recipient: str 
     url = build_click_url(recipient, number)
     base, _, token = url.rpartition("/")
     assert base == "https://events.example/r" and len(token) <= 44
-    assert click_tracking.decode_click_token(token) == TrackedLink(str(recipient), number)
+    assert message_links.decode_click_token(token) == TrackedLink(str(recipient), number)
 
 
 @pytest.mark.parametrize("recipient", ["", "A", "1.2", "x" * 33, "../etc", "ä", "1\n"])
@@ -106,7 +108,7 @@ def test_click_token_refuses_invalid_numbers() -> None:
 
 
 def test_forged_click_token_is_invalid() -> None:
-    token = click_tracking.encode_click_token(TrackedLink("12345", 1))
+    token = message_links.encode_click_token(TrackedLink("12345", 1))
     changed_tokens = [token[:at] + ("A" if token[at] != "A" else "B") + token[at + 1 :] for at in range(len(token))]
     tokens_of_other_links = [
         token.replace("12345.1", other) for other in ("12346.1", "12345.2", "12345.01", "012345.1", "1234.51")
@@ -122,9 +124,9 @@ def test_forged_click_token_is_invalid() -> None:
         "12345.1.",
         "１2345.1." + "A" * 16,
     ]:
-        assert click_tracking.decode_click_token(invalid_token) is None, invalid_token
-    other_signature = click_tracking.derived_text("unsubscribe", "12345", 1)[:16]
-    assert click_tracking.decode_click_token(f"12345.1.{other_signature}") is None
+        assert message_links.decode_click_token(invalid_token) is None, invalid_token
+    other_signature = message_links.derived_text("unsubscribe", "12345", 1)[:16]
+    assert message_links.decode_click_token(f"12345.1.{other_signature}") is None
 
 
 @pytest.mark.parametrize(

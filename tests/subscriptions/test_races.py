@@ -11,7 +11,7 @@ from app.core.db import db
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
 from app.subscriptions import actions, queries
-from app.subscriptions.unsubscribe_links import UnsubscribeTarget
+from app.subscriptions.message_links import UnsubscribeTarget
 from tests.factories.accounts import create_account, create_customer
 from tests.factories.subscriptions import list_devices, list_unsubscriptions
 from tests.races import run_concurrently

@@ -16,7 +16,7 @@ from app.core.outbox import Outbox, lease
 from app.core.outbox.tuning import get_tuning
 from app.core.replica import Replica
 from app.doctor import pooler_checks
-from app.inventory import movement_sql
+from app.inventory import sql
 from app.web.streams.pg_listener import NotificationListener
 from tests import stores
 from tests.conftest import empty
@@ -137,8 +137,8 @@ def test_what_one_borrower_sets_the_next_does_not_find(app: Flask, client: Clien
 
 def test_notifications_come_the_direct_way(app: Flask, client: Client, addresses: tuple[str, str]) -> None:
     stock = Stock(client)
-    ear = NotificationListener(connections.direct_url(app.extensions["settings"]), movement_sql.CHANNEL)
-    deaf = NotificationListener(addresses[0], movement_sql.CHANNEL)
+    ear = NotificationListener(connections.direct_url(app.extensions["settings"]), sql.CHANNEL)
+    deaf = NotificationListener(addresses[0], sql.CHANNEL)
     try:
         stock.item()
         assert {notify.payload for notify in ear.connection.notifies(timeout=3, stop_after=1)} == {stock.event["id"]}

@@ -23,7 +23,7 @@ from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction, write_row
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 
 SlotRow = Row[*tuple[Any, ...]]
 """A row of `_slots_query`: the fields of AdmittedSlot, `nonce`, `ended_at` and `admitted_by_name`."""

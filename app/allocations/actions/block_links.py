@@ -21,7 +21,7 @@ from app.core.db import database_now
 from app.core.errors import LinkExpired, NotFound, ValidationFailed
 from app.core.ids import new_id
 from app.core.transaction import transaction
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 
 LinkValues = dict[str, int | bool | datetime | None]
 SLOT_COLUMNS = (

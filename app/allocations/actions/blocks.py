@@ -24,7 +24,7 @@ from app.core.transaction import transaction
 from app.events import queries as events
 from app.events.capacity import check_booking, type_availability
 from app.events.models import Event, TicketType
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 from app.events.visibility import ARCHIVED, CANCELLED
 from app.invitations.errors import EventClosed
 

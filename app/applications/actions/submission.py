@@ -15,7 +15,7 @@ from app.core.errors import NotFound, ValidationFailed
 from app.core.formatting import HOME
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.events.time_conversion import to_payment_time
+from app.events.timezones import to_payment_time
 from app.invitations.actions.invites import count_link_use
 from app.invitations.queries import ApplicationTerms, get_application_terms
 from app.merchants.models import MerchantProfile

@@ -6,7 +6,7 @@ from werkzeug.datastructures import FileStorage
 
 from app.accounts.errors import MailLimitReached
 from app.blueprints.campaigns import response_schemas, schemas
-from app.campaigns import actions, audience_counts, campaign_store, errors, queries, recipient_search
+from app.campaigns import actions, audience_counts, campaign_store, errors, queries
 from app.core.errors import Throttled
 from app.media.actions import MAX_UPLOAD_BYTES, StoredPicture
 from app.media.errors import UPLOAD_ERRORS
@@ -186,6 +186,6 @@ def upload_image(id: str, file: FileStorage) -> StoredPicture:
     returns=response_schemas.UsersData,
     limit=COUNT_LIMIT,
 )
-def search_users(id: str, q: str) -> dict[str, list[recipient_search.Person]]:
+def search_users(id: str, q: str) -> dict[str, list[queries.Person]]:
     """Find people who hold tickets for the event or take part in it; addresses are masked."""
-    return {"users": recipient_search.search_recipients(get_current_caller(), id, q=q)}
+    return {"users": queries.search_recipients(get_current_caller(), id, q=q)}

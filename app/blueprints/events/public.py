@@ -3,9 +3,9 @@
 import orjson
 
 from app.blueprints.events import query_schemas, response_schemas
-from app.events import discovery, public_queries
+from app.events import discovery, public_events
 from app.events.discovery_sql import EventFilters
-from app.events.public_json import JsonObject
+from app.events.public_events import JsonObject
 from app.web import paging
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
@@ -37,7 +37,7 @@ def discover(sort: str, limit: int, cursor: str | None = None, **filters: object
 @blp.get("/<id>", access=PUBLIC, returns=response_schemas.PublicEvent, cache=CATALOGUE)
 def public_event(id: str) -> bytes:
     """Read a published or unlisted event."""
-    return orjson.dumps(public_queries.load_public_event(id))
+    return orjson.dumps(public_events.load_public_event(id))
 
 
 @blp.get("/<id>/ticket-inventory", access=PUBLIC, returns=response_schemas.Inventory, cache=TICKETS)
@@ -46,7 +46,7 @@ def ticket_inventory(id: str) -> bytes:
 
     Never stale by more than two seconds.
     """
-    return orjson.dumps(public_queries.load_ticket_inventory(id))
+    return orjson.dumps(public_events.load_ticket_inventory(id))
 
 
 def _build_page(filters: EventFilters, *, sort: str, limit: int, cursor: str | None) -> JsonObject:

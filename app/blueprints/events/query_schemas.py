@@ -6,7 +6,7 @@ from marshmallow import ValidationError, validates_schema
 
 from app.events.discovery import SORTS
 from app.events.discovery_sql import EventFilters
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 from app.events.validation import CATEGORIES
 from app.events.visibility import VISIBILITIES
 from app.web.fields import Boolean, Choice, EndTimeField, Number, Secret, Text, TimeField, WholeNumber, field_error

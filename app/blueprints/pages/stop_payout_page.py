@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import NotFound
 from app.payouts import actions, queries
-from app.payouts.notices import find_payout_id
+from app.payouts.emails import find_payout_id
 from app.web.rate_limits import Limit, count_lookup_failure, count_request
 
 READ_LIMIT, ROUTE = Limit(120), "/payout-stop/<token>"

@@ -4,7 +4,7 @@ from flask import Response, redirect, request
 
 from app.blueprints.pages.rendering import Pages
 from app.campaigns import actions
-from app.subscriptions.click_tracking import is_human_click
+from app.subscriptions.message_links import is_human_click
 from app.web.rate_limits import limit_failed_lookups
 
 blueprint = Pages("click", __name__)

@@ -13,7 +13,7 @@ from app.blueprints.pages.rendering import Pages, render_page
 from app.core.addresses import mask_email
 from app.core.errors import NotFound
 from app.subscriptions import actions, queries
-from app.subscriptions.unsubscribe_links import ONE_CLICK_BODY, UnsubscribeTarget, decode_unsubscribe_token
+from app.subscriptions.message_links import ONE_CLICK_BODY, UnsubscribeTarget, decode_unsubscribe_token
 from app.web.rate_limits import Limit, count_lookup_failure, count_request
 
 READ_LIMIT, ROUTE = Limit(120), "/unsubscribe/<token>"

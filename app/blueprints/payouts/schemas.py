@@ -2,7 +2,7 @@
 
 from marshmallow import ValidationError, fields, validates_schema
 
-from app.payouts.destinations import DESTINATIONS
+from app.payouts.destination_encryption import DESTINATIONS
 from app.payouts.states import ACTORS, STATES
 from app.web.confirmation import ConfirmedBody
 from app.web.fields import (

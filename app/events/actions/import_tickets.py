@@ -11,13 +11,12 @@ from app.core.cache_invalidation import invalidate
 from app.core.errors import NotFound
 from app.core.spreadsheet import Rejected, RowError
 from app.core.transaction import transaction
-from app.events import availability, queries
+from app.events import availability, queries, ticket_import_sql
 from app.events.capacity import capacity_use
-from app.events.importing import sql
-from app.events.importing.parser import SoldTicket
+from app.events.discovery_sql import key_of
 from app.events.models import Event, TicketType
-from app.events.search import key_of
-from app.events.time_conversion import to_instant
+from app.events.ticket_files import SoldTicket
+from app.events.timezones import to_instant
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,9 @@ def import_tickets(
 def _import(
     session: Session, event_id: str, tickets: Sequence[SoldTicket], create_types: bool, allow_oversell: bool
 ) -> ImportResult:
-    for setting in sql.PATIENCE:
+    for setting in ticket_import_sql.PATIENCE:
         session.execute(text(setting))
-    session.execute(sql.IMPORT_LOCK, {"event": event_id})
+    session.execute(ticket_import_sql.IMPORT_LOCK, {"event": event_id})
     event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:
         raise NotFound()
@@ -68,8 +67,8 @@ def _import(
     of_unknown_type = [ticket for ticket in tickets if key_of(ticket.ticket_type) not in type_ids]
     new_type_ids = _create_types(session, event, of_unknown_type, create_types)
     _fill_staging(session, tickets, {**type_ids, **new_type_ids}, event.timezone)
-    session.execute(sql.CREATE_PLAN, {"event": event_id})
-    counts = session.execute(sql.COUNT_PLAN).one()
+    session.execute(ticket_import_sql.CREATE_PLAN, {"event": event_id})
+    counts = session.execute(ticket_import_sql.COUNT_PLAN).one()
     # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
     _write_tickets(session, event_id)
     warnings = _book(session, _lock_event(session, event_id), allow_oversell)
@@ -124,10 +123,10 @@ def _create_types(session: Session, event: Event, tickets: Sequence[SoldTicket],
 
 
 def _fill_staging(session: Session, tickets: Iterable[SoldTicket], type_ids: dict[str, str], zone: str) -> None:
-    session.execute(sql.CREATE_STAGING)
+    session.execute(ticket_import_sql.CREATE_STAGING)
     driver = session.connection().connection.driver_connection
     assert driver is not None
-    with driver.cursor() as cursor, cursor.copy(sql.COPY_TO_STAGING) as copy:
+    with driver.cursor() as cursor, cursor.copy(ticket_import_sql.COPY_TO_STAGING) as copy:
         for ticket in tickets:
             sold_at = to_instant(ticket.sold_at, zone) if ticket.sold_at else None
             copy.write_row(
@@ -146,12 +145,14 @@ def _fill_staging(session: Session, tickets: Iterable[SoldTicket], type_ids: dic
 
 def _book(session: Session, event: Event, allow_oversell: bool) -> tuple[str, ...]:
     """Books the sold tickets; returns warnings about oversold places. Raises Rejected."""
-    deltas = {row.id: row.delta for row in session.execute(sql.SOLD_DELTAS)}
+    deltas = {row.id: row.delta for row in session.execute(ticket_import_sql.SOLD_DELTAS)}
     errors, warnings = _check_capacity(session, event, sum(deltas.values()), allow_oversell)
-    for row in session.execute(sql.LOCK_TYPES, {"ids": list(deltas)}).all():
+    for row in session.execute(ticket_import_sql.LOCK_TYPES, {"ids": list(deltas)}).all():
         delta = deltas[row.id]
         if delta > row.public and not allow_oversell:
-            row_number = session.scalar(sql.FIRST_ROW_BEYOND_TYPE, {"id": row.id, "free": row.public}) or 0
+            row_number = (
+                session.scalar(ticket_import_sql.FIRST_ROW_BEYOND_TYPE, {"id": row.id, "free": row.public}) or 0
+            )
             message = (
                 f"{delta} more would be sold, and only {row.public} of {row.total} are free; "
                 "--allow-oversell books the surplus."
@@ -175,7 +176,7 @@ def _check_capacity(
     if allow_oversell:
         counts = f"{use.sold + count} sold and {use.allocated} allocated"
         return [], [f"{counts} are {surplus} more than the capacity of {use.capacity}."]
-    row_number = session.scalar(sql.FIRST_ROW_BEYOND_CAPACITY, {"beyond": min(surplus, count) - 1}) or 0
+    row_number = session.scalar(ticket_import_sql.FIRST_ROW_BEYOND_CAPACITY, {"beyond": min(surplus, count) - 1}) or 0
     message = (
         f"{count} more would be sold; {use.sold} sold and {use.allocated} allocated leave {use.available(count)} of "
         f"the event's capacity of {use.capacity}. --allow-oversell books the surplus."
@@ -184,12 +185,12 @@ def _check_capacity(
 
 
 def _write_tickets(session: Session, event_id: str) -> None:
-    session.execute(sql.INSERT_TICKETS, {"event": event_id})
-    session.execute(sql.UPDATE_TICKETS)
+    session.execute(ticket_import_sql.INSERT_TICKETS, {"event": event_id})
+    session.execute(ticket_import_sql.UPDATE_TICKETS)
 
 
 def _rewrite_tally(session: Session) -> None:
     """Counts the sold tickets per day again, for the ticket types that the import changed."""
-    type_ids = {"ids": list(session.scalars(sql.CHANGED_TYPES))}
-    session.execute(sql.CLEAR_TALLY, type_ids)
-    session.execute(sql.WRITE_TALLY, type_ids)
+    type_ids = {"ids": list(session.scalars(ticket_import_sql.CHANGED_TYPES))}
+    session.execute(ticket_import_sql.CLEAR_TALLY, type_ids)
+    session.execute(ticket_import_sql.WRITE_TALLY, type_ids)

@@ -11,13 +11,20 @@ from app.core.jobs import Run
 from app.core.outbox import enqueue
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
-from app.events.importing.sql import PATIENCE
 from app.events.queries import hold
+from app.events.ticket_import_sql import PATIENCE
 from app.inventory import background_jobs, queries
 from app.inventory.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
-from app.inventory.importing.importer import ImportOptions, ImportResult, import_rows
-from app.inventory.importing.parser import NotASheet, RowError, TooManyRows, build_errors_csv, count_rows, parse_sheet
 from app.inventory.models import StockJob
+from app.inventory.stock_import.importer import ImportOptions, ImportResult, import_rows
+from app.inventory.stock_import.parser import (
+    NotASheet,
+    RowError,
+    TooManyRows,
+    build_errors_csv,
+    count_rows,
+    parse_sheet,
+)
 
 MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 100_000
 MAX_SYNC_BYTES, MAX_SYNC_ROWS = 2 * 1024 * 1024, 5_000

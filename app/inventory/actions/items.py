@@ -29,7 +29,8 @@ from app.inventory.item_fields import (
     fold_sku,
 )
 from app.inventory.models import ITEM_TABLE
-from app.inventory.movement_sql import (
+from app.inventory.serializers import format_movement_id
+from app.inventory.sql import (
     CHANNEL,
     INSERT_MOVEMENTS_CTE,
     ITEM_COLUMN_NAMES,
@@ -37,7 +38,6 @@ from app.inventory.movement_sql import (
     next_moved_at_sql,
     record_changes_sql,
 )
-from app.inventory.serializers import format_movement_id
 
 OPENING_NOTE = "opening stock"
 _VALUES = ", ".join(f":{attribute}" for attribute in ATTRIBUTES)

@@ -10,7 +10,7 @@ from sqlalchemy import RowMapping
 from app.accounts.caller import Caller
 from app.core.transaction import transaction
 from app.inventory import queries
-from app.inventory.reorder_sql import CREATE_ORDERS_SQL, MAX_ITEMS, PREVIEW_ORDERS_SQL
+from app.inventory.sql import CREATE_ORDERS_SQL, MAX_ITEMS, PREVIEW_ORDERS_SQL
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
-"""The five reports: the source, the order and the totals of their rows."""
+"""The five reports: the source, the order and the totals of their rows, and the SQL of the other parts.
+
+Each other part is a query that returns one JSON value. `%(…)s` are the parameters of `build_sql_params`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from app.inventory.reorder_sql import DUE_CONDITION_SQL, ORDER_QUANTITY_SQL
-from app.inventory.reports import sql_fragments
-from app.inventory.reports.fields import (
+from app.inventory.models import NO_EXPIRY_DATE
+from app.inventory.reports.parameters import (
     COST_PRICE,
     COST_VALUE,
     COUNT,
@@ -20,6 +22,8 @@ from app.inventory.reports.fields import (
     Field,
     value_sql,
 )
+from app.inventory.sql import DUE_CONDITION_SQL, ORDER_QUANTITY_SQL
+from app.inventory.variance import VARIANCE_SQL
 
 _STOCK_SOURCE = "FROM inventory_item i WHERE i.event_id = %(event)s"
 _COST_TOTAL = ("costValueMinor", 'coalesce(sum("costValueMinor"), 0)')
@@ -54,14 +58,17 @@ def _sum_sql(expression: str) -> str:
     return f"coalesce(sum({expression}), 0)"
 
 
-_ON_HAND_EXPIRY_SQL = f"i.on_hand > 0 AND {sql_fragments.EXPIRY_SQL}"
+EXPIRY_SQL = f"coalesce(i.expiry_date, '{NO_EXPIRY_DATE}'::date)"
+_ON_HAND_EXPIRY_SQL = f"i.on_hand > 0 AND {EXPIRY_SQL}"
+TODAY_SQL = "%(today)s::date"
+HORIZON_SQL = f"({TODAY_SQL} + %(within)s::int)"
 _COUNT_FIELDS = (
     Field("items", "count(*)", COUNT, "Items", 12),
     Field("lowStock", _count_where_sql("i.is_low"), COUNT, "Low", 10, hides_zero=True),
     Field("outOfStock", _count_where_sql("i.available <= 0"), COUNT, "Out", 10, hides_zero=True),
     Field(
         "expired",
-        _count_where_sql(f"{_ON_HAND_EXPIRY_SQL} < {sql_fragments.TODAY_SQL}"),
+        _count_where_sql(f"{_ON_HAND_EXPIRY_SQL} < {TODAY_SQL}"),
         COUNT,
         "Expired",
         13,
@@ -69,13 +76,52 @@ _COUNT_FIELDS = (
     ),
     Field(
         "expiring",
-        _count_where_sql(f"{_ON_HAND_EXPIRY_SQL} BETWEEN {sql_fragments.TODAY_SQL} AND {sql_fragments.HORIZON_SQL}"),
+        _count_where_sql(f"{_ON_HAND_EXPIRY_SQL} BETWEEN {TODAY_SQL} AND {HORIZON_SQL}"),
         COUNT,
         "Expiring",
         14,
         hides_zero=True,
     ),
 )
+MAX_GROUPS = 10
+_EVENT_CONDITION = "i.event_id = %(event)s"
+
+
+def json_list_sql(query: str) -> str:
+    """Return an expression with the rows of a query as a JSON list."""
+    return f"(SELECT coalesce(json_agg(part), '[]') FROM ({query}) part)"
+
+
+def group_values_sql(column: str) -> str:
+    """Return an expression with the ten groups of the highest value."""
+    return json_list_sql(f"""
+        SELECT i.{column} AS name, count(*) AS items, coalesce(sum({value_sql("i.on_hand")}), 0) AS "costValueMinor"
+          FROM inventory_item i WHERE {_EVENT_CONDITION} GROUP BY 1 ORDER BY 3 DESC, 2 DESC, 1 LIMIT {MAX_GROUPS}""")
+
+
+SUPPLIERS_SQL = group_values_sql("supplier")
+_MOVEMENT_CONDITION = """m.event_id = %(event)s AND m.bucket = 'onHand'
+           AND m.occurred_at >= %(since)s::timestamptz AND m.occurred_at <= %(until)s::timestamptz"""
+DAYS_SQL = json_list_sql(f"""
+    SELECT to_char(day, 'YYYY-MM-DD') AS day, coalesce(movements, 0) AS movements,
+           trim_scale(coalesce(quantity_in, 0)) AS "quantityIn", trim_scale(coalesce(quantity_out, 0)) AS "quantityOut",
+           coalesce(value_in, 0) AS "valueInMinor", coalesce(value_out, 0) AS "valueOutMinor"
+      FROM generate_series(%(first)s::date, %(last)s::date, interval '1 day') day
+      LEFT JOIN (
+        SELECT (m.occurred_at AT TIME ZONE %(zone)s)::date AS on_day, count(*) AS movements,
+               sum(m.delta) FILTER (WHERE m.delta > 0) AS quantity_in, -sum(m.delta) FILTER (WHERE m.delta < 0) AS quantity_out,
+               sum({value_sql("m.delta")}) FILTER (WHERE m.delta > 0) AS value_in,
+               -sum({value_sql("m.delta")}) FILTER (WHERE m.delta < 0) AS value_out
+          FROM inventory_movement m JOIN inventory_item i ON i.id = m.item_id
+         WHERE {_MOVEMENT_CONDITION} GROUP BY 1) daily ON on_day = day::date
+     ORDER BY 1""")
+PERIODS_SQL = json_list_sql(f"""
+    SELECT to_char(starts, 'YYYY-MM-DD') AS "from", to_char(ends, 'YYYY-MM-DD') AS "to",
+           count(i.id) AS items, coalesce(sum({value_sql("i.on_hand")}), 0) AS "costValueMinor"
+      FROM (SELECT day::date AS starts, least(day::date + %(step)s::int - 1, {HORIZON_SQL}) AS ends
+              FROM generate_series({TODAY_SQL}, {HORIZON_SQL}, make_interval(days => %(step)s::int)) day) periods
+      LEFT JOIN inventory_item i ON {_EVENT_CONDITION} AND {EXPIRY_SQL} BETWEEN starts AND ends AND i.on_hand > 0
+     GROUP BY starts, ends ORDER BY starts""")
 SUMMARY = ReportDefinition(
     "summary",
     "Stock summary",
@@ -107,11 +153,12 @@ SUMMARY = ReportDefinition(
     ),
     rows_key="categories",
     extra_parts={
-        "suppliers": sql_fragments.SUPPLIERS_SQL,
-        "days": sql_fragments.DAYS_SQL,
-        "periods": sql_fragments.PERIODS_SQL,
+        "suppliers": SUPPLIERS_SQL,
+        "days": DAYS_SQL,
+        "periods": PERIODS_SQL,
     },
 )
+CATEGORIES_SQL = group_values_sql("category")
 VALUATION = ReportDefinition(
     "valuation",
     "Stock valuation",
@@ -137,7 +184,7 @@ VALUATION = ReportDefinition(
         _SALE_TOTAL,
         ("damagedValueMinor", 'coalesce(sum("damagedValueMinor"), 0)'),
     ),
-    extra_parts={"categories": sql_fragments.CATEGORIES_SQL, "suppliers": sql_fragments.SUPPLIERS_SQL},
+    extra_parts={"categories": CATEGORIES_SQL, "suppliers": SUPPLIERS_SQL},
 )
 _REASON_HEADINGS = (
     ("received", "Received"),
@@ -147,6 +194,25 @@ _REASON_HEADINGS = (
     ("other", "Other"),
 )
 _NET_FIELD = Field("net", "net", QUANTITY, "Net", 15)
+REASONS_SQL = json_list_sql(f"""
+    SELECT m.reason, count(*) AS movements, trim_scale(coalesce(sum(m.delta) FILTER (WHERE m.delta > 0), 0))
+           AS "quantityIn", trim_scale(coalesce(-sum(m.delta) FILTER (WHERE m.delta < 0), 0)) AS "quantityOut",
+           coalesce(sum({value_sql("m.delta")}), 0) AS "valueMinor"
+      FROM inventory_movement m JOIN inventory_item i ON i.id = m.item_id
+     WHERE {_MOVEMENT_CONDITION} GROUP BY 1 ORDER BY 2 DESC, 1""")
+VARIANCES_SQL = json_list_sql(f"""
+    SELECT sku, name, unit, trim_scale(variance) AS variance, round(value * 100) AS "valueMinor"
+      FROM ({VARIANCE_SQL.format(event="%(event)s", since="%(since)s::timestamptz", until="%(until)s::timestamptz")}) variances
+     WHERE variance <> 0 ORDER BY abs(value) DESC NULLS LAST, abs(variance) DESC, sku LIMIT {MAX_GROUPS}""")
+MOVEMENT_TOTALS_SQL = f"""
+    (SELECT m.item_id, count(*) AS movements, sum(m.delta) AS net,
+            coalesce(sum(m.delta) FILTER (WHERE m.reason = 'received'), 0) AS received,
+            coalesce(-sum(m.delta) FILTER (WHERE m.reason = 'sold'), 0) AS sold,
+            coalesce(-sum(m.delta) FILTER (WHERE m.reason IN ('waste', 'damage')), 0) AS wasted,
+            coalesce(sum(m.delta) FILTER (WHERE m.reason = 'count'), 0) AS counted,
+            coalesce(sum(m.delta) FILTER (WHERE m.reason NOT IN ('received', 'sold', 'waste', 'damage', 'count')), 0)
+                AS other
+       FROM inventory_movement m WHERE {_MOVEMENT_CONDITION} GROUP BY 1)"""
 MOVEMENTS = ReportDefinition(
     "movements",
     "Stock movements",
@@ -160,13 +226,13 @@ MOVEMENTS = ReportDefinition(
         ON_HAND,
         Field("netValueMinor", value_sql("net"), MINOR),
     ),
-    f"FROM {sql_fragments.MOVEMENT_TOTALS_SQL} moved JOIN inventory_item i ON i.id = moved.item_id",
+    f"FROM {MOVEMENT_TOTALS_SQL} moved JOIN inventory_item i ON i.id = moved.item_id",
     "movements DESC, sku",
     (_ITEM_COUNT, ("movements", "coalesce(sum(movements), 0)"), ("netValueMinor", 'coalesce(sum("netValueMinor"), 0)')),
     extra_parts={
-        "reasons": sql_fragments.REASONS_SQL,
-        "days": sql_fragments.DAYS_SQL,
-        "variances": sql_fragments.VARIANCES_SQL,
+        "reasons": REASONS_SQL,
+        "days": DAYS_SQL,
+        "variances": VARIANCES_SQL,
     },
 )
 _WIDE_SKU = replace(SKU, share=26)
@@ -175,7 +241,7 @@ EXPIRY = ReportDefinition(
     "Stock that expires",
     (
         Field("expiryDate", "i.expiry_date", DAY, "Expires", 25),
-        Field("daysLeft", f"i.expiry_date - {sql_fragments.TODAY_SQL}", COUNT, "Days", 11),
+        Field("daysLeft", f"i.expiry_date - {TODAY_SQL}", COUNT, "Days", 11),
         NAME,
         _WIDE_SKU,
         Field("batchNumber", "i.batch_number", heading="Batch", share=15),
@@ -185,7 +251,7 @@ EXPIRY = ReportDefinition(
         COST_PRICE,
         COST_VALUE,
     ),
-    f"{_STOCK_SOURCE} AND {sql_fragments.EXPIRY_SQL} <= {sql_fragments.HORIZON_SQL} AND i.on_hand > 0",
+    f"{_STOCK_SOURCE} AND {EXPIRY_SQL} <= {HORIZON_SQL} AND i.on_hand > 0",
     '"expiryDate", sku',
     (
         _ITEM_COUNT,
@@ -195,8 +261,11 @@ EXPIRY = ReportDefinition(
         _COST_TOTAL,
         _UNPRICED_COUNT,
     ),
-    extra_parts={"periods": sql_fragments.PERIODS_SQL},
+    extra_parts={"periods": PERIODS_SQL},
 )
+ORDER_SUPPLIERS_SQL = json_list_sql(f"""
+    SELECT supplier AS name, count(*) AS items, coalesce(sum("costValueMinor"), 0) AS "costValueMinor"
+      FROM rows GROUP BY 1 ORDER BY 3 DESC, 2 DESC, 1 LIMIT {MAX_GROUPS}""")
 REORDER = ReportDefinition(
     "reorder",
     "What to order",
@@ -216,6 +285,8 @@ REORDER = ReportDefinition(
     f"{_STOCK_SOURCE} AND {DUE_CONDITION_SQL} AND {ORDER_QUANTITY_SQL} > 0",
     "supplier NULLS LAST, sku",
     (_ITEM_COUNT, ("suppliers", "count(DISTINCT coalesce(supplier, ''))"), _COST_TOTAL, _UNPRICED_COUNT),
-    extra_parts={"suppliers": sql_fragments.ORDER_SUPPLIERS_SQL},
+    extra_parts={"suppliers": ORDER_SUPPLIERS_SQL},
 )
 REPORTS = {item.type: item for item in (SUMMARY, VALUATION, MOVEMENTS, EXPIRY, REORDER)}
+LAST_MOVEMENT_SQL = """(SELECT to_char(m.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+     FROM inventory_movement m WHERE m.event_id = %(event)s ORDER BY m.occurred_at DESC, m.seq DESC LIMIT 1)"""

@@ -22,7 +22,7 @@ from app.core.outbox import enqueue, enqueue_many
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.queries import WRITES, owned
-from app.events.time_conversion import to_instant
+from app.events.timezones import to_instant
 from app.invitations.errors import EventClosed, InviteUsed
 from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import ERROR_BY_LINK_STATE, build_invite_url, build_slug, parse_slug

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from app.inventory.integrity_check import COUNTS_SQL, MOVEMENT_SUMS_SQL, Difference
+from app.inventory.commands import COUNTS_SQL, MOVEMENT_SUMS_SQL, Difference
 from tests.allocations import law as allocation_laws
 from tests.events import law as event_laws
 from tests.faults.suite.evidence import SHOWN, Evidence, law

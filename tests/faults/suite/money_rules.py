@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from app.ledger.integrity_check import list_checks
-from app.payouts import integrity_checks as laws_of_payouts
+from app.ledger.commands import list_checks
+from app.payouts import reviews as laws_of_payouts
 from app.payouts.states import STEPS
 from tests.faults.suite.evidence import Evidence, law
 from tests.faults.suite.request_log import FAIL, OK

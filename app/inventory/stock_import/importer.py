@@ -11,9 +11,9 @@ from app.core.ids import NEW_ID_SQL
 from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.events.queries import hold
-from app.inventory.importing.parser import STAGING_COLUMNS, ParsedSheet, RowError
 from app.inventory.item_fields import ATTRIBUTES, BUCKETS, DATE, DECIMAL_PLACES, ITEM_FIELDS
-from app.inventory.movement_sql import CHANNEL, INSERT_MOVEMENTS_CTE, INSERT_MOVEMENTS_SQL, next_moved_at_sql
+from app.inventory.sql import CHANNEL, INSERT_MOVEMENTS_CTE, INSERT_MOVEMENTS_SQL, next_moved_at_sql
+from app.inventory.stock_import.parser import STAGING_COLUMNS, ParsedSheet, RowError
 
 COPY_BLOCK_BYTES = 256 * 1024
 MAX_ATTEMPTS = 3

@@ -1,6 +1,10 @@
-"""Tracked links: `/r/{token}`, where a signed token names the recipient and the number of the link.
+"""Links in messages: unsubscribe links and tracked links.
 
-The token does not contain the destination, which is read from the campaign; so the link cannot lead elsewhere.
+There is one unsubscribe link for each person and organiser, valid until SECRET_KEY changes. Its token contains address and
+organiser encrypted, so the address cannot be read and the link needs no row.
+
+A tracked link is `/r/{token}`; its signed token names the recipient and the number of the link. It does not contain the
+destination, which is read from the campaign; so the link cannot lead elsewhere.
 """
 
 import re
@@ -9,9 +13,55 @@ from dataclasses import dataclass
 
 from flask import current_app
 
-from app.core.tokens import derived_text, same
+from app.core.ids import is_id
+from app.core.tokens import decrypt_token, derived_text, encrypt_token, same
 
-PURPOSE = "click"
+UNSUBSCRIBE_PURPOSE = "unsubscribe"
+ONE_CLICK_BODY = "List-Unsubscribe=One-Click"
+"""The body that mail programs post to the link (RFC 8058)."""
+_ID_BYTES = 12
+
+
+@dataclass(frozen=True)
+class UnsubscribeTarget:
+    """The address of a link, and the organiser (an account's id) whose messages it ends; None for all organisers."""
+
+    address: str
+    organiser_id: str | None
+
+
+@dataclass(frozen=True)
+class UnsubscribeLinks:
+    """The address of the page, and the mail headers that let mail programs unsubscribe with one click."""
+
+    url: str
+    headers: Mapping[str, str]
+
+
+def build_unsubscribe_links(address: str, organiser_id: str | None) -> UnsubscribeLinks:
+    """The links of a lower-case e-mail address and an organiser. Does not use the database."""
+    base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
+    url = f"{base_url}/unsubscribe/{encode_unsubscribe_token(UnsubscribeTarget(address, organiser_id))}"
+    return UnsubscribeLinks(url, {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": ONE_CLICK_BODY})
+
+
+def encode_unsubscribe_token(target: UnsubscribeTarget) -> str:
+    organiser_bytes = bytes.fromhex(target.organiser_id) if target.organiser_id else bytes(_ID_BYTES)
+    return encrypt_token(UNSUBSCRIBE_PURPOSE, organiser_bytes + target.address.encode())
+
+
+def decode_unsubscribe_token(token: str) -> UnsubscribeTarget | None:
+    """The address and organiser of a token; None when the token is invalid."""
+    payload = decrypt_token(UNSUBSCRIBE_PURPOSE, token)
+    if payload is None:
+        return None
+    organiser_id = payload[:_ID_BYTES].hex()
+    return UnsubscribeTarget(
+        payload[_ID_BYTES:].decode(), organiser_id if is_id(organiser_id) and int(organiser_id, 16) else None
+    )
+
+
+CLICK_PURPOSE = "click"
 _TOKEN_PATTERN = re.compile(r"([0-9a-z]{1,32})\.([0-9]{1,2})\.([A-Za-z0-9_-]{16})")
 _PREFETCH_HEADERS = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 _BOT_USER_AGENTS = re.compile(
@@ -65,4 +115,4 @@ def is_human_click(method: str, headers: Mapping[str, str]) -> bool:
 
 def _sign_link(link: TrackedLink) -> str:
     """The signature of 96 bits: safe against guessing over a network, and short enough for a text message."""
-    return derived_text(PURPOSE, link.recipient_id, link.number)[:16]
+    return derived_text(CLICK_PURPOSE, link.recipient_id, link.number)[:16]

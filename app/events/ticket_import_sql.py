@@ -1,4 +1,4 @@
-"""The SQL of an import of tickets: it compares and writes all rows of a staging table at once."""
+"""The SQL of an import of tickets: it compares and writes all rows of a staging table in one statement."""
 
 from sqlalchemy import text
 

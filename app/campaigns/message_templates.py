@@ -1,0 +1,245 @@
+"""The texts of campaigns: built-in templates, placeholders, and rendering as an email, a text message or a push message.
+
+`{firstName}` becomes the person's first name; nothing is evaluated. Text in doubled braces stays as it is, and so does a
+brace without a plain name. A text is filled once: a value that looks like a placeholder stays.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
+
+from flask import current_app
+
+from app.clients.email_templates import one_line, safe_display_name
+from app.clients.message import Message
+from app.clients.push import Push
+from app.clients.sms import Sms
+from app.core.formatting import format_day, format_time
+from app.subscriptions.emails import CampaignSender, render_campaign_email
+from app.subscriptions.message_links import build_click_url, build_unsubscribe_links
+
+
+@dataclass(frozen=True)
+class Template:
+    """A title and a body with placeholders, and their purpose."""
+
+    id: str
+    name: str
+    description: str
+    title: str
+    body: str
+
+    @property
+    def placeholders(self) -> list[str]:
+        """The placeholders of its texts, in the order of first use."""
+        return placeholders_in(f"{self.title} {self.body}")
+
+
+TEMPLATES = {
+    template.id: template
+    for template in (
+        Template(
+            "event-reminder",
+            "Reminder",
+            "The days before: when and where, so that people need not look for it.",
+            "{eventName}: see you soon",
+            "Hello {firstName},\n\n{eventName} begins {startsAt} at {venue}, {city}. You have {tickets}. "
+            "Bring the code on your telephone or on paper, and come a little early.\n\n{organiserName}",
+        ),
+        Template(
+            "line-up",
+            "Line-up",
+            "Who plays, and when the programme is out.",
+            "{eventName}: the line-up is out",
+            "Hello {firstName},\n\nthe line-up of {eventName} is complete. Have a look at who plays on {startDate} "
+            "and plan your evening.\n\n{organiserName}",
+        ),
+        Template(
+            "event-change",
+            "Change",
+            "Something that people have to know is different now.",
+            "{eventName}: please note a change",
+            "Hello {firstName},\n\nsomething has changed for {eventName}. It now begins {startsAt} at {venue}, {city}. "
+            "Your tickets stay valid.\n\n{organiserName}",
+        ),
+        Template(
+            "sold-out-warning",
+            "Nearly sold out",
+            "For people who want to bring a friend.",
+            "{eventName} is nearly sold out",
+            "Hello {firstName},\n\nonly few tickets are left for {eventName} on {startDate}. If a friend wants to come "
+            "along, now is the time.\n\n{organiserName}",
+        ),
+        Template(
+            "thank-you",
+            "Thank you",
+            "The days after.",
+            "Thank you for coming to {eventName}",
+            "Hello {firstName},\n\nthank you for being at {eventName}. It was good to have you there. "
+            "We hope to see you again.\n\n{organiserName}",
+        ),
+        Template(
+            "blank",
+            "Blank",
+            "An empty page, with a greeting.",
+            "{eventName}",
+            "Hello {firstName},\n\n…\n\n{organiserName}",
+        ),
+    )
+}
+PLACEHOLDERS = {
+    "firstName": "the first word of the person's name, or “there”",
+    "name": "the person's name, or “there”",
+    "tickets": "how many the person has: “one ticket”, “3 tickets”",
+    "ticketCount": "the same as a figure",
+    "eventName": "the event's name",
+    "startsAt": "when it begins, with the time zone's city",
+    "startDate": "the day on which it begins",
+    "endsAt": "when it ends",
+    "venue": "where it is",
+    "city": "in which city",
+    "organiserName": "who organises it",
+}
+UNNAMED = "there"
+_TOKEN = re.compile(r"\{\{.*?\}\}|\{([A-Za-z][A-Za-z0-9_]*)\}", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts of the event and the recipient that fill placeholders. The zone is the event's."""
+
+    event_name: str
+    starts_at: datetime
+    ends_at: datetime
+    zone: str
+    venue: str
+    city: str
+    organiser_name: str
+    person_name: str | None
+    places: int
+
+
+def placeholders_in(text: str) -> list[str]:
+    """The names of the placeholders, each once, in the order of first use."""
+    return list(dict.fromkeys(match[1] for match in _TOKEN.finditer(text) if match[1]))
+
+
+def unknown_in(text: str) -> dict[str, str | None]:
+    """Unknown placeholders, each with the most similar known one."""
+    return {name: _nearest(name) for name in placeholders_in(text) if name not in PLACEHOLDERS}
+
+
+def placeholder_values(facts: Facts) -> dict[str, str]:
+    """A value for every placeholder, each on one line."""
+    name = safe_display_name(one_line(facts.person_name or "")) or UNNAMED
+    values = {
+        "firstName": name.split()[0],
+        "name": name,
+        "tickets": "one ticket" if facts.places == 1 else f"{facts.places} tickets",
+        "ticketCount": str(facts.places),
+        "eventName": facts.event_name,
+        "startsAt": format_time(facts.starts_at, facts.zone),
+        "startDate": format_day(facts.starts_at, facts.zone),
+        "endsAt": format_time(facts.ends_at, facts.zone),
+        "venue": facts.venue,
+        "city": facts.city,
+        "organiserName": facts.organiser_name,
+    }
+    return {name: one_line(value) for name, value in values.items()}
+
+
+def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
+    """The text with its placeholders filled in, once."""
+    return _TOKEN.sub(lambda match: values.get(match[1], match[0]) if match[1] else match[0], text)
+
+
+def _nearest(name: str) -> str | None:
+    by_lower_name = {placeholder.lower(): placeholder for placeholder in PLACEHOLDERS}
+    matches = get_close_matches(name.lower()[:40].replace("_", ""), by_lower_name, n=1, cutoff=0.6)
+    return by_lower_name[matches[0]] if matches else None
+
+
+@dataclass(frozen=True)
+class MessageContent:
+    """The texts of a message, with placeholders. Without `recipient_id` it is a test, whose clicks are not counted."""
+
+    title: str
+    body: str
+    href: str | None
+    image_url: str | None
+    banner_url: str | None
+    recipient_id: str | None
+
+    @property
+    def link(self) -> str | None:
+        """The URL of its button."""
+        if not self.href:
+            return None
+        return build_click_url(self.recipient_id) if self.recipient_id else absolute_url(self.href)
+
+
+@dataclass(frozen=True)
+class RecipientContext:
+    """The recipient's e-mail address, the facts for the texts, and the organiser of the event."""
+
+    person: str
+    facts: Facts
+    organiser_id: str
+    organiser_email: str | None
+
+
+Device = tuple[str, str, str]
+"""The id, token and platform of a device."""
+
+
+def absolute_url(href: str) -> str:
+    """The absolute URL; a path belongs to this site."""
+    return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}{href}" if href.startswith("/") else href
+
+
+def render_mail(recipient: RecipientContext, content: MessageContent, *, to: str, key: str) -> Message:
+    """The message as an e-mail with its unsubscribe links."""
+    title, body = _fill_texts(recipient, content)
+    facts = recipient.facts
+    return render_campaign_email(
+        to=to,
+        key=key,
+        sender=CampaignSender(name=facts.organiser_name, reply_to=recipient.organiser_email, event=facts.event_name),
+        unsubscribe=build_unsubscribe_links(recipient.person, recipient.organiser_id),
+        title=title,
+        body=body,
+        href=content.link,
+        destination=absolute_url(content.href) if content.href else None,
+        image_url=content.image_url or content.banner_url,
+    )
+
+
+def render_sms(recipient: RecipientContext, content: MessageContent, *, to: str, key: str) -> Sms:
+    """The message as a text message: texts, link, and how to unsubscribe."""
+    title, body = _fill_texts(recipient, content)
+    unsubscribe = f"No more of this: {build_unsubscribe_links(recipient.person, recipient.organiser_id).url}"
+    lines = [title, body, content.link, unsubscribe]
+    return Sms(to=to, text="\n\n".join(line for line in lines if line), key=key, sender=recipient.facts.organiser_name)
+
+
+def render_push(recipient: RecipientContext, content: MessageContent, device: Device, *, key: str) -> Push:
+    """The message for one device. Each device has its own key: two devices get two messages."""
+    title, body = _fill_texts(recipient, content)
+    device_id, token, platform = device
+    return Push(
+        token=token,
+        platform=platform,
+        title=title,
+        text=body,
+        key=f"{key}-{device_id}",
+        href=content.link,
+        image_url=content.image_url or content.banner_url,
+    )
+
+
+def _fill_texts(recipient: RecipientContext, content: MessageContent) -> tuple[str, str]:
+    values = placeholder_values(recipient.facts)
+    title = fill_placeholders(content.title, values)
+    return title if content.recipient_id else f"Test: {title}", fill_placeholders(content.body, values)

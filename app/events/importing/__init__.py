@@ -1,1 +1,0 @@
-"""Imports of tickets sold elsewhere, from the exports of other systems."""

@@ -1,0 +1,125 @@
+"""The SQL of changed quantities and of reorders.
+
+A statement that changes quantities updates the items in `moved` (their new values and `was_low`) and lists the movements
+in `entries`. `INSERT_MOVEMENTS_CTE` inserts these movements and `record_changes_sql` notes the changes for streams and
+alerts.
+
+A reorder locks the low items, creates the purchase orders and records the movements. When two run at the same time, the
+second waits for the first and no longer finds its items due.
+"""
+
+from sqlalchemy import text
+
+from app.core.ids import NEW_ID_SQL
+from app.inventory.item_fields import ATTRIBUTES
+
+CHANNEL = "inventory"
+ITEM_COLUMN_NAMES = (
+    "id",
+    "event_id",
+    *ATTRIBUTES,
+    "on_order",
+    "available",
+    "is_low",
+    "version",
+    "created_at",
+    "updated_at",
+)
+MOVEMENT_COLUMN_NAMES = (
+    "seq",
+    "item_id",
+    "bucket",
+    "delta",
+    "on_hand_after",
+    "reason",
+    "note",
+    "reference",
+    "counted",
+    "occurred_at",
+    "recorded_at",
+    "actor_id",
+)
+INSERT_MOVEMENTS_SQL = """
+    INSERT INTO inventory_movement (event_id, item_id, bucket, delta, on_hand_after, reason, note, reference, counted,
+                                    corrects, actor_id, occurred_at)
+    SELECT event_id, item_id, bucket, delta, on_hand_after, reason, note, reference, counted, corrects, actor_id,
+           occurred_at
+      FROM entries"""
+INSERT_MOVEMENTS_CTE = f"""
+recorded AS ({INSERT_MOVEMENTS_SQL}
+    RETURNING *
+)"""
+
+
+def record_changes_sql(item_change: str | None = None, *, with_on_order: bool = False) -> str:
+    """Return the CTEs that note each movement and each item that became low, for streams and alerts.
+
+    `item_change` is the kind of one more change for each item. Movements of `onOrder` count only with `with_on_order`.
+    """
+    item_changes = (
+        f"SELECT event_id, '{item_change}', id, NULL::bigint FROM moved\n    UNION ALL " if item_change else ""
+    )
+    condition = "" if with_on_order else " WHERE bucket <> 'onOrder'"
+    return f"""
+changes AS (
+    INSERT INTO inventory_change (event_id, kind, item_id, movement)
+    {item_changes}SELECT event_id, 'moved', item_id, seq FROM recorded{condition}
+    UNION ALL SELECT event_id, 'low', id, NULL::bigint FROM moved WHERE is_low AND NOT was_low
+), alerts AS (
+    INSERT INTO inventory_alert (event_id, item_id, available)
+    SELECT event_id, id, available FROM moved WHERE is_low AND NOT was_low
+)"""
+
+
+def qualified_columns_sql(table: str, names: tuple[str, ...] = ITEM_COLUMN_NAMES) -> str:
+    """Return the columns of a table for a SELECT, each with the name of the table."""
+    return ", ".join(f"{table}.{name}" for name in names)
+
+
+def next_moved_at_sql(item: str) -> str:
+    """Return the time of a movement of the item with this table alias.
+
+    A movement after a count must have a later time than the count, even when the clock stands still.
+    """
+    return f"greatest(clock_timestamp(), {item}.moved_at + interval '1 microsecond')"
+
+
+MAX_ITEMS = 2000
+DUE_CONDITION_SQL = "i.is_low AND i.available + i.on_order <= i.reorder_level"
+ORDER_QUANTITY_SQL = "greatest(i.min_order_qty, i.par_level - i.available - i.on_order)"
+_DUE_ITEMS_SQL = f"""
+    SELECT i.id, i.supplier, {ORDER_QUANTITY_SQL} AS quantity FROM inventory_item i
+     WHERE i.event_id = :event AND {DUE_CONDITION_SQL} AND {ORDER_QUANTITY_SQL} > 0
+       AND (CAST(:ids AS text[]) IS NULL OR i.id = ANY(CAST(:ids AS text[])))
+     ORDER BY i.id LIMIT :most
+"""
+_LINE_COLUMNS = "i.id, i.supplier, i.sku, i.name, i.unit, i.cost_price"
+PREVIEW_ORDERS_SQL = text(f"""
+    SELECT NULL AS order_id, {_LINE_COLUMNS}, due.quantity FROM ({_DUE_ITEMS_SQL}) due JOIN inventory_item i USING (id)
+     ORDER BY i.supplier NULLS LAST, i.sku_key
+""")
+CREATE_ORDERS_SQL = text(f"""
+WITH due AS ({_DUE_ITEMS_SQL} FOR NO KEY UPDATE), grouped AS (
+    SELECT supplier, {NEW_ID_SQL} AS order_id
+      FROM due GROUP BY supplier
+), ordered AS (
+    INSERT INTO inventory_order (id, event_id, supplier, actor_id)
+    SELECT order_id, :event, supplier, :caller FROM grouped
+), moved AS (
+    UPDATE inventory_item i
+       SET on_order = i.on_order + due.quantity, version = i.version + 1, updated_at = now()
+      FROM due JOIN grouped ON grouped.supplier IS NOT DISTINCT FROM due.supplier WHERE i.id = due.id
+    RETURNING i.*, grouped.order_id, due.quantity, i.is_low AS was_low
+), lines AS (
+    INSERT INTO inventory_order_line (order_id, item_id, sku, name, unit, quantity, cost_price)
+    SELECT order_id, id, sku, name, unit, quantity, cost_price FROM moved
+), entries AS (
+    SELECT event_id, id AS item_id, 'onOrder' AS bucket, quantity AS delta, on_hand AS on_hand_after,
+           'correction' AS reason, 'ordered' AS note, order_id AS reference, NULL::numeric AS counted, NULL::bigint AS corrects,
+           :caller AS actor_id, now() AS occurred_at FROM moved
+), {INSERT_MOVEMENTS_CTE}, {record_changes_sql(with_on_order=True)}, notified AS (
+    SELECT pg_notify('{CHANNEL}', :event) FROM (SELECT FROM moved LIMIT 1) first_row
+)
+SELECT i.order_id, {_LINE_COLUMNS}, i.quantity FROM moved i LEFT JOIN notified ON true
+ ORDER BY i.supplier NULLS LAST, i.sku_key
+""")

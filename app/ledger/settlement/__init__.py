@@ -1,1 +1,0 @@
-"""Settlement files: earnings come in by `flask ledger settle FILE.csv`."""
