@@ -12,17 +12,17 @@ from app.blueprints.applications.routes import activation
 from app.blueprints.applications.routes import blp as applications
 from app.blueprints.campaigns.routes import blp as campaigns
 from app.blueprints.crew.routes import blp as crew
-from app.blueprints.diagnostics.routes import blp as diagnostics
-from app.blueprints.events.public import blp as public_events
+from app.blueprints.diagnostics import blp as diagnostics
+from app.blueprints.events.public_routes import blp as public_events
 from app.blueprints.events.routes import blp as events
-from app.blueprints.health.routes import blp as health
+from app.blueprints.health import blp as health
 from app.blueprints.inventory.routes import blp as inventory
 from app.blueprints.invitations.routes import blp as invitations
-from app.blueprints.media.routes import blp as media
+from app.blueprints.media import blp as media
 from app.blueprints.merchants.routes import blp as merchants
-from app.blueprints.metrics.routes import blp as metrics
+from app.blueprints.metrics import blp as metrics
 from app.blueprints.payouts.routes import blp as payouts
-from app.blueprints.payrail.routes import blp as payrail
+from app.blueprints.payrail import blp as payrail
 from app.blueprints.subscriptions.routes import blp as subscriptions
 from app.config import Settings
 from app.web import openapi

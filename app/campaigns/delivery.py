@@ -30,7 +30,7 @@ from app.campaigns.message_templates import (
 )
 from app.campaigns.states import SENT, SUPPRESSED
 from app.clients import mail, push, sms
-from app.clients.errors import PermanentAddressError
+from app.clients.message import PermanentAddressError
 from app.core.addresses import mask_email
 from app.core.db import fetch_row, fetch_rows, release_connection
 from app.core.jobs import Ambiguous, JobError, LostLease, Permanent, Postpone, Run, Transient

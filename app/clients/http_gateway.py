@@ -13,8 +13,8 @@ from functools import cache
 from urllib.parse import unquote, urlsplit
 
 from app.clients.deadline import deadline
-from app.clients.errors import PermanentAddressError
 from app.clients.http_connection import NOT_SENT, TRANSPORT_ERRORS, Connection, HttpResponse
+from app.clients.message import PermanentAddressError
 from app.core.jobs import Ambiguous, Permanent, Transient
 
 TOTAL_SECONDS, MAX_TEXT_LENGTH = 15.0, 200

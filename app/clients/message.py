@@ -1,7 +1,9 @@
-"""A mail and its attachments."""
+"""A mail with its attachments, and the errors of message delivery besides those of `app.core.jobs`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from app.core.jobs import Permanent
 
 
 @dataclass(frozen=True)
@@ -27,3 +29,7 @@ class Message:
     reply_to: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     attachments: tuple[Attachment, ...] = ()
+
+
+class PermanentAddressError(Permanent):
+    """The address does not exist and never takes a message; suppress it."""

@@ -11,12 +11,12 @@ from sqlalchemy import insert
 from app.core import throttle
 from app.core.context import request_id
 from app.core.db import fetch_rows
+from app.core.errors import Throttled
 from app.core.logs import mask_secrets
 from app.core.metrics import Counter
 from app.core.session import ReadOrWriteSession
 from app.core.throttle import Rule
 from app.core.transaction import transaction
-from app.diagnostics.errors import DiagnosticsLimit
 from app.diagnostics.models import DiagnosticEvent
 
 Report = dict[str, object]
@@ -113,3 +113,8 @@ def escape_control_characters(text: str) -> str:
         character if unicodedata.category(character) not in ("Cc", "Cf", "Cs") else f"\\u{ord(character):04x}"
         for character in text
     )
+
+
+class DiagnosticsLimit(Throttled):
+    number, code = 42997, "DIAGNOSTICS_LIMIT"
+    message = "This network has sent 5 MiB of reports within a day; the next ones are taken later."

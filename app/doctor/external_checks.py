@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from app.clients import storage
 from app.clients.payrail import rail
 from app.clients.reachability import Unreachable, check_reachable
-from app.clients.smtp_connection import connect
+from app.clients.smtp import connect
 from app.config import Settings
 from app.doctor.results import Finding, Findings, fail, format_error, ok, warn
 

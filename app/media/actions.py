@@ -1,5 +1,6 @@
-"""Stores uploaded pictures."""
+"""Storing and reading uploaded pictures, whose names have their content type as extension."""
 
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -7,11 +8,12 @@ from hashlib import sha256
 from flask import current_app
 
 from app.clients import storage
+from app.clients.storage import StorageUnavailable
 from app.core import images, throttle
-from app.core.errors import Throttled
+from app.core.errors import AppError, NotFound, Throttled
+from app.core.images import ImageKindUnsupported, ImageTooLarge, ImageTooManyPixels, ImageUnreadable
 from app.core.throttle import Rule
 from app.core.transaction import transaction
-from app.media.queries import CONTENT_TYPES
 
 # A multipart body is a little larger than its file.
 MAX_UPLOAD_BYTES = images.MAX_BYTES + 64 * 1024
@@ -48,3 +50,31 @@ def store_picture(*, account_id: str, data: bytes) -> StoredPicture:
         height=picture.height,
         bytes=len(picture.data),
     )
+
+
+UPLOAD_ERRORS: list[type[AppError]] = [
+    ImageTooLarge,
+    ImageKindUnsupported,
+    ImageTooManyPixels,
+    ImageUnreadable,
+    Throttled,
+    StorageUnavailable,
+]
+CONTENT_TYPES = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
+PICTURE_NAME_PATTERN = re.compile(r"[0-9a-f]{32}\.(jpg|png|webp)")
+
+
+def get_content_type(name: str) -> str:
+    """The content type of the picture with this name. Raises NotFound for an invalid name."""
+    match = PICTURE_NAME_PATTERN.fullmatch(name)
+    if match is None:
+        raise NotFound()
+    return CONTENT_TYPES[match[1]]
+
+
+def get_picture(name: str) -> bytes:
+    """The bytes of a picture. Raises NotFound, StorageUnavailable."""
+    data = storage.get(f"media/{name}")
+    if data is None:
+        raise NotFound()
+    return data

@@ -7,7 +7,7 @@ from flask.cli import AppGroup
 from app.applications import erasure
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.retention import guest_data, orphaned_files
+from app.retention import cleanup
 
 retention_group = AppGroup("retention", help="Personal data that is no longer needed.")
 
@@ -36,11 +36,11 @@ def print_report() -> None:
     days = settings.DOCUMENT_RETENTION_DAYS
     click.echo(f"{erasure.count_ended_documents(days):>8}  documents of applications that ended {days} days ago")
     click.echo(f"{erasure.count_leftover_wallets():>8}  erased applications whose payment has ended since")
-    for target in guest_data.ERASURE_TARGETS:
+    for target in cleanup.ERASURE_TARGETS:
         days = settings.GUEST_RETENTION_DAYS
         count = target.count_rows(days) if days else 0
         event_note = f"of events that ended {days} days ago" if days else "(GUEST_RETENTION_DAYS is 0: kept)"
         click.echo(f"{count:>8}  {target.name} {event_note}")
-    orphans = list(orphaned_files.list_orphaned_files())
+    orphans = list(cleanup.list_orphaned_files())
     size = sum(file.size for file in orphans)
     click.echo(f"{len(orphans):>8}  files without a row ({size:,} bytes)")

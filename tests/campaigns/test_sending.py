@@ -8,7 +8,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.campaigns import delivery
-from app.clients.errors import PermanentAddressError
+from app.clients.message import PermanentAddressError
 from app.core.jobs import Ambiguous, Permanent, Transient
 from app.core.outbox.tuning import EXTENSION, Tuning
 from app.core.transaction import transaction

@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.clients import dev_mailbox
 from app.clients import http_gateway as client
-from app.clients.errors import PermanentAddressError
+from app.clients.message import PermanentAddressError
 from app.clients.push import Push
 from app.clients.push import send as send_push
 from app.clients.sms import Sms

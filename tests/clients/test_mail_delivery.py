@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.clients import smtp, smtp_connection
-from app.clients.errors import PermanentAddressError
+from app.clients import smtp
 from app.clients.mail import send
+from app.clients.message import PermanentAddressError
 from app.core.jobs import Ambiguous, Permanent, Transient
 from app.core.transaction import TransactionOpen, transaction
 from tests.clients.mails import configure, mail, no_fence
@@ -92,7 +92,7 @@ def test_a_server_that_falls_silent_after_the_final_dot_leaves_it_open(
     sink: Sink,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(smtp_connection, "COMMAND_SECONDS", 0.3)
+    monkeypatch.setattr(smtp, "COMMAND_SECONDS", 0.3)
     sink.next(seconds=1.5)
     with pytest.raises(Ambiguous):
         send(mail(), fence=no_fence)

@@ -9,7 +9,7 @@ from PIL import Image
 
 from app import MAX_BODY
 from app.blueprints.inventory.file_transfer import MAX_UPLOAD as SHEETS
-from app.blueprints.media.routes import PICTURE_HEADERS
+from app.blueprints.media import PICTURE_HEADERS
 from app.blueprints.pages.documents import MAX_UPLOAD_BYTES as DOCUMENTS_OF_PEOPLE
 from app.media.actions import MAX_UPLOAD_BYTES as PICTURES
 from tests.deploy.proxy import Proxy

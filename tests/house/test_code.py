@@ -64,7 +64,7 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
         "app/events/demo.py",
         "app/inventory/demo.py",
         "app/payouts/demo.py",
-        "app/retention/orphaned_files.py",  # It compares with the clock of the storage.
+        "app/retention/cleanup.py",  # It compares with the clock of the storage.
         "app/events/discovery.py",  # It chooses an index; the statement compares.
         "app/payouts/statement.py",
     }

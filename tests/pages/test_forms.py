@@ -5,7 +5,7 @@ import re
 import pytest
 from flask import Flask
 
-from app.blueprints.pages.error_messages import format_wait
+from app.blueprints.pages.rendering import format_wait
 from app.web import rate_limits
 from tests.http import Client
 from tests.pages.pages import Visitor

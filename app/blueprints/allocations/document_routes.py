@@ -18,7 +18,7 @@ from app.allocations.invoices import (
     get_invoice,
     get_or_issue_invoice_pdf,
 )
-from app.blueprints.allocations import document_schemas
+from app.blueprints.allocations import schemas
 from app.blueprints.allocations.serializers import JsonObject, serialize_pack
 from app.core.errors import Throttled
 from app.invitations.errors import EventClosed
@@ -40,7 +40,7 @@ PDF_HEADERS = {"Cache-Control": "private, no-store", "Content-Security-Policy": 
 @blp.get(
     f"{BLOCK_PATH}/invoice.pdf",
     access=ORGANISER_OR_ANALYST,
-    query=document_schemas.PaperQuery,
+    query=schemas.PaperQuery,
     content_type="application/pdf",
     limit=PDF_LIMIT,
     errors=[NothingToInvoice, InvoiceNotIssued],
@@ -58,8 +58,8 @@ def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Resp
 @blp.post(
     f"{BLOCK_PATH}/invoice/email",
     access=VERIFIED_ORGANISER,
-    body=document_schemas.MailInvoiceBody,
-    returns=document_schemas.MailedInvoice,
+    body=schemas.MailInvoiceBody,
+    returns=schemas.MailedInvoice,
     status=202,
     idempotent=True,
     errors=[NothingToInvoice, InvoiceAddressMissing, Throttled, *MAIL_ERRORS],
@@ -72,7 +72,7 @@ def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> Enqueue
 @blp.get(
     f"{BLOCK_PATH}/invoice",
     access=ORGANISER_OR_ANALYST,
-    returns=document_schemas.InvoiceData,
+    returns=schemas.InvoiceData,
     errors=[InvoiceNotIssued],
 )
 def invoice(event_id: str, block_id: str) -> IssuedInvoice:
@@ -83,8 +83,8 @@ def invoice(event_id: str, block_id: str) -> IssuedInvoice:
 @blp.post(
     f"{BLOCK_PATH}/packs",
     access=ORGANISER,
-    body=document_schemas.PackBody,
-    returns=document_schemas.PackData,
+    body=schemas.PackBody,
+    returns=schemas.PackData,
     status=202,
     idempotent=True,
     errors=[InsufficientSlots, EventClosed],
@@ -99,14 +99,14 @@ def make_pack(event_id: str, block_id: str, count: int) -> JsonObject:
     return serialize_pack(pack, event_id, block_id)
 
 
-@blp.get(f"{BLOCK_PATH}/packs", access=ORGANISER_OR_ANALYST, returns=document_schemas.PacksData)
+@blp.get(f"{BLOCK_PATH}/packs", access=ORGANISER_OR_ANALYST, returns=schemas.PacksData)
 def list_packs(event_id: str, block_id: str) -> JsonObject:
     """List the ticket packs of a block, the newest first."""
     packs = ticket_packs.list_packs(get_current_caller(), event_id, block_id)
     return {"packs": [serialize_pack(pack, event_id, block_id) for pack in packs]}
 
 
-@blp.get(f"{BLOCK_PATH}/packs/<packId>", access=ORGANISER_OR_ANALYST, returns=document_schemas.PackData)
+@blp.get(f"{BLOCK_PATH}/packs/<packId>", access=ORGANISER_OR_ANALYST, returns=schemas.PackData)
 def read_pack(event_id: str, block_id: str, pack_id: str) -> JsonObject:
     """Read the progress of a pack."""
     pack = ticket_packs.get_pack(get_current_caller(), event_id, block_id, pack_id)

@@ -8,8 +8,7 @@ from app.accounts.errors import MailLimitReached
 from app.blueprints.campaigns import response_schemas, schemas
 from app.campaigns import actions, audience_counts, campaign_store, errors, queries
 from app.core.errors import Throttled
-from app.media.actions import MAX_UPLOAD_BYTES, StoredPicture
-from app.media.errors import UPLOAD_ERRORS
+from app.media.actions import MAX_UPLOAD_BYTES, UPLOAD_ERRORS, StoredPicture
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing

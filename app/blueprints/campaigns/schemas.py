@@ -1,21 +1,61 @@
-"""Request schemas of campaigns (specification 4.0-N and 4.6)."""
+"""Request schemas of campaigns (specification 4.0-N and 4.6), with their custom fields."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from marshmallow import ValidationError, fields, validates_schema
 
-from app.blueprints.campaigns.custom_fields import Destination, ListOrText, OneLine
 from app.campaigns import validation
 from app.campaigns.states import AUDIENCES, CHANNELS, HOLDERS, STATES
+from app.core.addresses import is_url
 from app.core.errors import ValidationFailed
-from app.web.fields import Boolean, Choice, CodedMessage, Id, List, Number, OneOf, Text, TimeField
+from app.web.fields import (
+    BaseField,
+    Boolean,
+    Choice,
+    CodedMessage,
+    Id,
+    List,
+    Number,
+    OneOf,
+    Text,
+    TimeField,
+    field_error,
+)
+from app.web.safe_redirect import is_local_path
 from app.web.schema import Query, RequiredFieldsSchema, Schema, to_camel_case
 from app.web.text_fields import ImageUrl
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MOST_USERS = 500
+
+
+class ListOrText(BaseField, fields.Field[Any]):
+    """A list without duplicates, or one text with entries separated by commas."""
+
+    def __init__(
+        self,
+        inner: fields.Field[Any],
+        *,
+        min: int = 0,
+        max: int,
+        example: list[str],
+        choices: Sequence[str] = (),
+        keep_duplicates: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        self.inner_list, self.keep_duplicates = List(inner, min=min, max=max), keep_duplicates
+        entry = {"type": "string", **({"enum": list(choices)} if choices else {})}
+        entries = {"type": "array", "items": entry, "minItems": min, "maxItems": max}
+        metadata = {"anyOf": [entries, {"type": "string"}], "example": example, **kwargs.pop("metadata", {})}
+        super().__init__(metadata=metadata, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        self.inner_list.data_key = self.data_key
+        entries = [entry for part in value.split(",") if (entry := part.strip())] if isinstance(value, str) else value
+        loaded = self.inner_list.deserialize(entries, attr, data)
+        return loaded if self.keep_duplicates else list(dict.fromkeys(loaded))
 
 
 def channels(**options: Any) -> ListOrText:
@@ -73,6 +113,27 @@ def _fields(*, required: bool) -> dict[str, fields.Field[Any]]:
 
 def _create_schema(name: str, doc: str, members: dict[str, fields.Field[object]]) -> type[Schema]:
     return type(name, (CheckedSchema,), {**members, "__doc__": doc})
+
+
+class OneLine(Text):
+    """A text without line breaks, for headers of e-mails."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if len(text.splitlines()) > 1:
+            raise field_error("invalid_characters", "Must be one line, without line breaks.")
+        return text
+
+
+class Destination(Text):
+    """The link of a button: an https URL or a path of this site. An empty text means no link."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        href = super()._deserialize(value, attr, data, **kwargs)
+        is_valid = href.isprintable() and (is_url(href, ("https",)) or is_local_path(href))
+        if href and not is_valid:
+            raise field_error("invalid_url", "Must be an https address, or a path of this site like /events/lights.")
+        return href or None
 
 
 NewCampaign = _create_schema("NewCampaign", "A campaign.", _fields(required=True))

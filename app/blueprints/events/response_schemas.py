@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from app.blueprints.events import nested_schemas
+from app.blueprints.events import schemas
 from app.blueprints.events.custom_fields import StoredList
 from app.events.validation import CATEGORIES
 from app.events.visibility import VISIBILITIES
@@ -91,12 +91,12 @@ class PublicEvent(Schema):
     organiser_name = _text("Windhoek Lights", required=True)
     currency = fields.String(required=True, metadata=CURRENCY)
     ticket_types = List(Nested(TicketTypeData), required=True)
-    bulk_discounts = StoredList(nested_schemas.BulkDiscount, max=20, required=True)
-    payment_method_discounts = StoredList(nested_schemas.PaymentMethodDiscount, max=50, required=True)
-    sponsors = StoredList(nested_schemas.Sponsor, max=200, required=True)
-    stall_types = StoredList(nested_schemas.StallType, max=50, required=True)
-    tables = StoredList(nested_schemas.Table, max=200, required=True)
-    lineup = StoredList(nested_schemas.LineupEntry, max=80, required=True)
+    bulk_discounts = StoredList(schemas.BulkDiscount, max=20, required=True)
+    payment_method_discounts = StoredList(schemas.PaymentMethodDiscount, max=50, required=True)
+    sponsors = StoredList(schemas.Sponsor, max=200, required=True)
+    stall_types = StoredList(schemas.StallType, max=50, required=True)
+    tables = StoredList(schemas.Table, max=200, required=True)
+    lineup = StoredList(schemas.LineupEntry, max=80, required=True)
     promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
 
 
@@ -128,13 +128,13 @@ class EventData(Schema):
     allowed_payment_option_slugs = List(fields.String(), required=True)
     currency = fields.String(required=True, metadata=CURRENCY)
     ticket_types = List(Nested(OwnTicketTypeData), required=True)
-    promo_codes = StoredList(nested_schemas.PromoCode, max=200, required=True)
-    bulk_discounts = StoredList(nested_schemas.BulkDiscount, max=20, required=True)
-    payment_method_discounts = StoredList(nested_schemas.PaymentMethodDiscount, max=50, required=True)
-    sponsors = StoredList(nested_schemas.Sponsor, max=200, required=True)
-    stall_types = StoredList(nested_schemas.StallType, max=50, required=True)
-    tables = StoredList(nested_schemas.Table, max=200, required=True)
-    lineup = StoredList(nested_schemas.LineupEntry, max=80, required=True)
+    promo_codes = StoredList(schemas.PromoCode, max=200, required=True)
+    bulk_discounts = StoredList(schemas.BulkDiscount, max=20, required=True)
+    payment_method_discounts = StoredList(schemas.PaymentMethodDiscount, max=50, required=True)
+    sponsors = StoredList(schemas.Sponsor, max=200, required=True)
+    stall_types = StoredList(schemas.StallType, max=50, required=True)
+    tables = StoredList(schemas.Table, max=200, required=True)
+    lineup = StoredList(schemas.LineupEntry, max=80, required=True)
     promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
     created_at = TimeField(required=True)
     updated_at = TimeField(required=True)

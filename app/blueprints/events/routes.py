@@ -5,11 +5,10 @@ from typing import Any
 from werkzeug.datastructures import FileStorage
 
 from app.accounts.errors import EmailNotVerified
-from app.blueprints.events import query_schemas, response_schemas, schemas
+from app.blueprints.events import response_schemas, schemas
 from app.events import actions, errors, queries, stats
 from app.events.discovery_sql import EventFilters
-from app.media.actions import MAX_UPLOAD_BYTES, StoredPicture, store_picture
-from app.media.errors import UPLOAD_ERRORS
+from app.media.actions import MAX_UPLOAD_BYTES, UPLOAD_ERRORS, StoredPicture, store_picture
 from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC_OR_SIGNED_IN, find_current_caller, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.errors import TokenMissing
@@ -48,7 +47,7 @@ def create_event(date_names: dict[str, str], **body: object) -> Versioned:
 @blp.get(
     "",
     access=PUBLIC_OR_SIGNED_IN,
-    query=query_schemas.OrganiserListQuery,
+    query=schemas.OrganiserListQuery,
     returns=Listing("events", response_schemas.EventRow, SORTS, "startsAt"),
 )
 def list_events(mine: bool, visibility: str | None = None, **filters: Any) -> queries.ListQuery:

@@ -19,8 +19,7 @@ from typing import Any
 from flask import Response, request
 from marshmallow import ValidationError
 
-from app.blueprints.pages.error_messages import describe_error
-from app.blueprints.pages.rendering import POLICY, render_page
+from app.blueprints.pages.rendering import POLICY, describe_error, render_page
 from app.core.errors import AppError, Conflict, Throttled, Unprocessable, ValidationFailed
 from app.web.schema import Query, to_validation_failed
 

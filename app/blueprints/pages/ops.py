@@ -6,8 +6,7 @@ from typing import TypedDict
 
 from flask import Response
 
-from app.blueprints.pages.error_messages import format_wait
-from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.rendering import Pages, format_wait, render_page
 from app.core.clock import utcnow
 from app.web.operations_page.links import decode_token
 from app.web.operations_page.queries import ServiceOverview, is_alive, load_overview

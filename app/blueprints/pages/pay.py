@@ -6,9 +6,8 @@ from flask.typing import ResponseReturnValue
 from app.applications import actions, link_queries
 from app.applications.errors import NothingDue, PaymentInProgress
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
-from app.blueprints.pages.error_messages import format_wait
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
-from app.blueprints.pages.rendering import Pages
+from app.blueprints.pages.rendering import Pages, format_wait
 from app.core.errors import Unavailable
 from app.web import rate_limits
 from app.web.fields import Phone, Secret

@@ -1,11 +1,17 @@
-"""Resetting a forgotten password with the code or the link of an email."""
+"""Resetting a forgotten password with the code or the link of an email.
 
-from flask import Response, redirect, url_for
+The session keeps the email, the number of wrong codes, and whether the reset is finished. It expires after 15 minutes, so
+that a shared computer does not show the email for long.
+"""
+
+import time
+from typing import TypedDict
+
+from flask import Response, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
-from app.blueprints.pages import reset_session
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import LinkExpired
@@ -15,7 +21,6 @@ from app.web.schema import Query
 from app.web.text_fields import NewPassword, OneTimeCode
 
 blueprint = Pages("reset", __name__, url_prefix="/reset-password")
-
 # The pages and the API operations share their rate limits.
 REQUEST_ROUTE, VERIFY_ROUTE = "/api/auth/password-reset/request", "/api/auth/password-reset/verify"
 ADDRESS_PAGE, CODE_PAGE = "pages/reset_address.html", "pages/reset_code.html"
@@ -83,7 +88,7 @@ PASSWORD_ONLY = Form(PasswordSchema, PASSWORD)
 @blueprint.get("")
 def start() -> Response:
     """Show the form for the email."""
-    return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_sent=reset_session.get_email() is not None)
+    return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_sent=get_email() is not None)
 
 
 @blueprint.post("")
@@ -93,39 +98,35 @@ def request_code() -> ResponseReturnValue:
     try:
         rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, REQUEST_ROUTE)
         values = form.load()
-        reset_session.remember_email(values["email"])
+        remember_email(values["email"])
         actions.request_reset(**values)
     except FORM_ERRORS as error:
-        return render_form(ADDRESS_PAGE, form.with_error(error), code_sent=reset_session.get_email() is not None)
-    reset_session.start_attempts(values["email"])
+        return render_form(ADDRESS_PAGE, form.with_error(error), code_sent=get_email() is not None)
+    start_attempts(values["email"])
     return redirect(url_for("reset.code"), 303)
 
 
 @blueprint.get("/code")
 def code() -> Response:
     """Show the form for the code and the new password."""
-    email = reset_session.get_email()
+    email = get_email()
     if email is None:
         return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
-    return render_form(
-        CODE_PAGE, NEW_PASSWORD.fill(), email=email, attempts_used_up=reset_session.has_no_attempts_left()
-    )
+    return render_form(CODE_PAGE, NEW_PASSWORD.fill(), email=email, attempts_used_up=has_no_attempts_left())
 
 
 @blueprint.post("/code")
 def set_password() -> ResponseReturnValue:
     """Set the password if the code is right."""
-    form, email = NEW_PASSWORD.from_request(), reset_session.get_email()
+    form, email = NEW_PASSWORD.from_request(), get_email()
     if email is None:
         return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
     try:
         rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
         _set_password(email, **form.load())
     except FORM_ERRORS as error:
-        return render_form(
-            CODE_PAGE, form.with_error(error), email=email, attempts_used_up=reset_session.has_no_attempts_left()
-        )
-    reset_session.finish()
+        return render_form(CODE_PAGE, form.with_error(error), email=email, attempts_used_up=has_no_attempts_left())
+    finish()
     return redirect(url_for("reset.done"), 303)
 
 
@@ -150,16 +151,14 @@ def set_password_by_link(token: str) -> ResponseReturnValue:
         return _render_expired_link()
     except FORM_ERRORS as error:
         return render_form(LINK_PAGE, form.with_error(error), token=token, email=email)
-    reset_session.finish()
+    finish()
     return redirect(url_for("reset.done"), 303)
 
 
 @blueprint.get("/done")
 def done() -> ResponseReturnValue:
     """Confirm the new password."""
-    return (
-        render_page("pages/reset_done.html") if reset_session.is_finished() else redirect(url_for("reset.start"), 303)
-    )
+    return render_page("pages/reset_done.html") if is_finished() else redirect(url_for("reset.start"), 303)
 
 
 def _render_expired_link() -> Response:
@@ -175,5 +174,63 @@ def _set_password(email: str, *, code: str, password: str) -> None:
     try:
         reset_token = actions.verify_reset(email=email, code=code)
     except CodeInvalid as error:
-        raise reset_session.count_wrong_code() from error
+        raise count_wrong_code() from error
     actions.complete_reset(email=email, reset_token=str(reset_token), password=password)
+
+
+KEY = "reset"
+MAX_AGE_SECONDS = 15 * 60
+MAX_WRONG_CODES = 5
+WRONG_CODE_MESSAGE = "This code is wrong. Enter the six digits from the newest e-mail. Older codes no longer work."
+
+
+class ResetSession(TypedDict, total=False):
+    """The values under KEY; `at` is the start in epoch seconds, `wrong` the number of wrong codes."""
+
+    email: str
+    at: int
+    wrong: int
+    done: bool
+
+
+def get_email() -> str | None:
+    """The email that the visitor entered."""
+    return _read_session().get("email")
+
+
+def has_no_attempts_left() -> bool:
+    """Whether the visitor entered MAX_WRONG_CODES wrong codes."""
+    return _read_session().get("wrong", 0) >= MAX_WRONG_CODES
+
+
+def is_finished() -> bool:
+    """Whether the visitor has set the new password."""
+    return _read_session().get("done", False)
+
+
+def remember_email(email: str) -> None:
+    """Store the email. The same email keeps its number of wrong codes."""
+    if get_email() != email:
+        start_attempts(email)
+
+
+def start_attempts(email: str) -> None:
+    """Restart the time and the number of wrong codes, because a new code was sent."""
+    session[KEY] = {"email": email, "at": int(time.time()), "wrong": 0}
+
+
+def count_wrong_code() -> CodeInvalid:
+    """Count a wrong code and return the error for the form."""
+    reset_session = _read_session()
+    session[KEY] = {**reset_session, "wrong": reset_session.get("wrong", 0) + 1}
+    return CodeInvalid(WRONG_CODE_MESSAGE)
+
+
+def finish() -> None:
+    """Remove the email. Only `done` stays, for the last page."""
+    session[KEY] = {"done": True, "at": int(time.time())}
+
+
+def _read_session() -> ResetSession:
+    reset_session: ResetSession = session.get(KEY, {})
+    return reset_session if reset_session.get("at", 0) > time.time() - MAX_AGE_SECONDS else {}

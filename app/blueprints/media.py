@@ -2,7 +2,7 @@
 
 from flask import Response, request
 
-from app.media import queries
+from app.media import actions
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
 
@@ -21,10 +21,10 @@ def picture(name: str) -> Response:
 
     Its name is a hash of the content, so it may be cached without limit.
     """
-    content_type = queries.get_content_type(name)
+    content_type = actions.get_content_type(name)
     is_cached = request.if_none_match.contains(name)
     return _add_headers(
-        Response(status=304) if is_cached else Response(queries.get_picture(name), content_type=content_type), name
+        Response(status=304) if is_cached else Response(actions.get_picture(name), content_type=content_type), name
     )
 
 

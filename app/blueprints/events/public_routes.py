@@ -2,7 +2,7 @@
 
 import orjson
 
-from app.blueprints.events import query_schemas, response_schemas
+from app.blueprints.events import response_schemas, schemas
 from app.events import discovery, public_events
 from app.events.discovery_sql import EventFilters
 from app.events.public_events import JsonObject
@@ -21,7 +21,7 @@ TICKETS = CachePolicy(1.0, ("events", "tickets"))
 @blp.get(
     "/discover",
     access=PUBLIC,
-    query=query_schemas.DiscoverQuery,
+    query=schemas.DiscoverQuery,
     returns=response_schemas.Discovered,
     cache=CATALOGUE,
 )
@@ -30,7 +30,7 @@ def discover(sort: str, limit: int, cursor: str | None = None, **filters: object
 
     When nothing matches `q`, `suggestions` has names of similar events.
     """
-    event_filters = query_schemas.build_filters(filters)
+    event_filters = schemas.build_filters(filters)
     return orjson.dumps(_build_page(event_filters, sort=sort, limit=limit, cursor=cursor))
 
 
