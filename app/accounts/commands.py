@@ -7,7 +7,7 @@ from flask.cli import AppGroup
 from app.accounts import actions, signing_keys
 from app.accounts.models import TIERS
 from app.core.addresses import is_reserved, parse_email_address
-from app.core.names import clean_name
+from app.core.text_normalization import clean_name
 
 admin_group = AppGroup("admin", help="Administrators.")
 signing_keys_group = AppGroup("keys", help="Keys that sign access tokens.")

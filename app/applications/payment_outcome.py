@@ -28,9 +28,8 @@ from app.applications.stall_payments import (
     is_unanswered,
 )
 from app.clients.payrail import ChargeState, Outcome, rail
-from app.core.db import db, release_connection
+from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.outbox import enqueue, enqueue_all
-from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
 STATUS_CHECK_DELAY = timedelta(seconds=20)

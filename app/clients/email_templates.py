@@ -17,7 +17,7 @@ from jinja2 import Environment, StrictUndefined
 
 from app.clients.mail import Message, message_id
 from app.config import Settings
-from app.core.web_addresses import break_web_addresses
+from app.core.addresses import break_web_addresses
 
 SUBJECT_LENGTH = 200
 NAME_LENGTH = 60

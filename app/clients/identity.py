@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn
 import jwt
 import structlog
 
-from app.core.names import JOINERS, clean_name
+from app.core.text_normalization import JOINERS, clean_name
 
 ALGORITHMS = ["RS256", "ES256"]
 LEEWAY_SECONDS = 30

@@ -13,7 +13,7 @@ from pathlib import Path
 from flask import current_app
 from sqlalchemy.orm import Session
 
-from app.core.session import ReadOrWriteSession
+from app.core.db import ReadOrWriteSession
 from app.core.transaction import after_commit
 
 TOPICS = ("events", "tickets")

@@ -19,7 +19,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
-from app.core.session import ReadOrWriteSession
+from app.core.db import ReadOrWriteSession
 from app.core.transaction import after_commit
 
 DEFAULT_ATTEMPTS = 12

@@ -2,11 +2,15 @@
 
 A window starts with its first hit and ends after its length. Subjects are stored as keyed hashes, so the table has no
 personal data.
+
+The subject can be a client network. An IPv6 subscriber has a /64 at least, so the /64 counts as one client. Many have a
+/48, which holds 65,536 of them; the /48 is counted as well, with a larger limit.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from flask import current_app
 from sqlalchemy import Integer, String, delete, func, text
@@ -14,7 +18,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.db import Base, Timestamp, fetch_rows
-from app.core.networks import Network
 from app.core.tokens import derive
 
 
@@ -34,7 +37,6 @@ STANDING = """
     SELECT key, hits, CAST(greatest(1, ceil(extract(epoch FROM ends_at - now()))) AS integer)
       FROM throttle WHERE key = ANY(%s) AND ends_at > now()
 """
-
 ADD_HITS = text("""
     INSERT INTO throttle (key, hits, ends_at)
     SELECT subject.key, subject.hits, now() + subject.length
@@ -137,3 +139,39 @@ def delete_expired(session: OrmSession) -> None:
 def key_of(rule: Rule, subject: str) -> str:
     """Return the primary key of a subject: the rule's name and a keyed hash."""
     return f"{rule.name}:{derive('throttle', rule.name, subject).hex()[:32]}"
+
+
+SUBSCRIBER_BITS, WIDER_BITS = 64, 48
+WIDER_SHARE = 16
+
+
+class Network(str):
+    """A client's network. `wider` is the network around it, which is limited too; its limit is `share` times higher."""
+
+    share: int = 1
+    wider: "Network | None" = None
+
+    @property
+    def counted(self) -> tuple["Network", ...]:
+        """Return every network that a request of this client counts for."""
+        return (self,) if self.wider is None else (self, self.wider)
+
+
+def network_of(address: str | None) -> Network:
+    """Return the network of a client's IP address: the IPv4 address itself, or the /64 of an IPv6 address."""
+    try:
+        parsed = ip_address(address or "")
+    except ValueError:
+        return Network("unknown")
+    if not isinstance(parsed, IPv6Address):
+        return Network(parsed)
+    if parsed.ipv4_mapped:
+        return Network(parsed.ipv4_mapped)
+    network = _prefix(parsed, SUBSCRIBER_BITS)
+    network.wider = _prefix(parsed, WIDER_BITS)
+    network.wider.share = WIDER_SHARE
+    return network
+
+
+def _prefix(address: IPv6Address, bits: int) -> Network:
+    return Network(ip_network((int(address), bits), strict=False))

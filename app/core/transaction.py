@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
-from app.core.db import DriverRow, Parameters, Statement, db, execute_autocommit, fetch_row
-from app.core.session import ReadOrWriteSession
+from app.core.db import DriverRow, Parameters, ReadOrWriteSession, Statement, db, execute_autocommit, fetch_row
 
 
 class NestedTransaction(RuntimeError):

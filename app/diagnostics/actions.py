@@ -10,11 +10,10 @@ from sqlalchemy import insert
 
 from app.core import throttle
 from app.core.context import request_id
-from app.core.db import fetch_rows
+from app.core.db import ReadOrWriteSession, fetch_rows
 from app.core.errors import Throttled
 from app.core.logs import mask_secrets
 from app.core.metrics import Counter
-from app.core.session import ReadOrWriteSession
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.diagnostics.models import DiagnosticEvent

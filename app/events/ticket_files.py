@@ -10,9 +10,9 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 
 from app.core import spreadsheet_cells
-from app.core.names import clean_name
 from app.core.spreadsheet import NotASheet, Row, RowError, Sheet, column_key, repeated
 from app.core.spreadsheet_cells import BadCell
+from app.core.text_normalization import clean_name
 
 T = TypeVar("T")
 

@@ -13,9 +13,8 @@ from typing import TypedDict
 from flask import current_app
 from sqlalchemy import delete, func, select, update
 
-from app.core.db import database_now
+from app.core.db import ReadOrWriteSession, database_now
 from app.core.jobs import Run
-from app.core.session import ReadOrWriteSession
 from app.core.tokens import sign_download_token
 from app.core.transaction import transaction
 from app.events.queries import hold

@@ -8,10 +8,9 @@ from sqlalchemy import func, select, text
 
 from app.accounts.outgoing_mail import send_for_account
 from app.clients.message import Message
-from app.core.db import database_now, db, release_connection
+from app.core.db import ReadOrWriteSession, database_now, db, release_connection
 from app.core.jobs import Delivery, Run, job
 from app.core.outbox import enqueue_many
-from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.inventory import background_jobs, reminders

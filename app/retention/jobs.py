@@ -10,8 +10,8 @@ from flask import current_app
 
 from app.applications import erasure
 from app.clients import dev_mailbox, storage
+from app.core.db import ReadOrWriteSession
 from app.core.jobs import Delivery, Postpone, Run, job
-from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.retention import cleanup
 

@@ -9,8 +9,7 @@ from app.core.telemetry import spans
 from app.web import access, error_handlers, rate_limits
 from app.web.cookies import LazySession
 from app.web.envelope import OrjsonProvider
-from app.web.middleware import RequestMiddleware, TracingMiddleware
-from app.web.request_metrics import RequestMetrics
+from app.web.middleware import RequestMetrics, RequestMiddleware, TracingMiddleware
 
 if TYPE_CHECKING:
     from app.config import Settings

@@ -19,8 +19,7 @@ from app.core.errors import AppError
 from app.core.telemetry.errors import report
 from app.web.envelope import error_response
 from app.web.errors import HostNotTrusted, MalformedBody
-from app.web.middleware import ROUTE_KEY
-from app.web.request_metrics import POOL_TIMEOUTS, get_route_rule
+from app.web.middleware import POOL_TIMEOUTS, ROUTE_KEY, get_route_rule
 
 log = structlog.get_logger("errors")
 ERROR_PAGE_KEY = "event_commerce.error_page"

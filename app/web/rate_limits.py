@@ -17,8 +17,8 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 from redis.exceptions import RedisError
 
 from app.core.errors import Gone, NotFound, Throttled
-from app.core.networks import Network, network_of
 from app.core.redis import connected
+from app.core.throttle import Network, network_of
 from app.web.middleware import EXTRA_HEADERS_KEY
 
 Params = ParamSpec("Params")

@@ -6,9 +6,8 @@ from zoneinfo import available_timezones
 from flask import current_app
 from marshmallow import fields
 
-from app.core.addresses import is_url
-from app.core.names import clean_name
-from app.core.web_addresses import find_web_address
+from app.core.addresses import find_web_address, is_url
+from app.core.text_normalization import clean_name
 from app.web.fields import File, Secret, Text, WholeNumber, field_error
 from app.web.schema import Schema
 from app.web.types import FieldOptions, RawData

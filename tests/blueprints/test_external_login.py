@@ -15,8 +15,7 @@ from app.accounts import sessions
 from app.accounts.actions import external_login
 from app.accounts.models import Account, ExternalIdentity
 from app.config import Settings
-from app.core.db import db
-from app.core.session import ReadOrWriteSession
+from app.core.db import ReadOrWriteSession, db
 from app.core.transaction import transaction
 from tests.clients.identity_provider import IdentityProvider
 from tests.factories.accounts import PASSWORD, create_customer, create_signed_in_client, list_mails_to, sign_in

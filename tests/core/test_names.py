@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from app.core.names import clean_name
+from app.core.text_normalization import clean_name
 
 KEPT = [
     "Frieda Amupolo",

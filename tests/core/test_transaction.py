@@ -6,8 +6,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import Column, Integer, MetaData, Table, insert, select, text
 
-from app.core.db import db
-from app.core.session import WriteOutsideTransaction
+from app.core.db import WriteOutsideTransaction, db
 from app.core.throttle import Throttle
 from app.core.transaction import (
     NestedTransaction,

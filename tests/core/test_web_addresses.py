@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.web_addresses import BREAK, break_web_addresses, find_web_address
+from app.core.addresses import BREAK, break_web_addresses, find_web_address
 
 ADDRESSES = [
     "https://example.com",

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.core.db import db
-from app.core.session import ReadOrWriteSession
+from app.core.db import ReadOrWriteSession, db
 from app.inventory.stock_import import importer
 from app.inventory.stock_import.importer import ImportOptions, import_rows
 from app.inventory.stock_import.parser import parse_sheet

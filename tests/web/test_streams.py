@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.accounts.caller import Caller
 from app.core.errors import AppError
-from app.core.networks import network_of
+from app.core.throttle import network_of
 from app.web.streams import (
     StreamsFull,
     TooManyStreams,

@@ -27,10 +27,9 @@ from app.applications.errors import LinkExpired, NothingDue
 from app.applications.links import ResolvedLink
 from app.applications.models import Application, ApplicationLink
 from app.applications.states import ACTIVATED, READY, check_step
-from app.core.db import db, release_connection
+from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.errors import AppError, ValidationFailed
 from app.core.outbox import Work, enqueue_all, job_spec
-from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.invitations.participation import add_participant_sql
 

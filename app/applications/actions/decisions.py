@@ -17,8 +17,8 @@ from app.applications.links import advance_application
 from app.applications.models import Application
 from app.applications.queries import can_decide_sql, lock_application
 from app.core import throttle
+from app.core.db import ReadOrWriteSession
 from app.core.errors import StaleVersion, Throttled
-from app.core.session import ReadOrWriteSession
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 

@@ -15,10 +15,9 @@ from app.applications.links import ResolvedLink, advance_application
 from app.applications.models import Application, ApplicationDocument
 from app.applications.queries import DOCUMENT_COLUMNS
 from app.clients import storage
-from app.core.db import database_now, release_connection
+from app.core.db import ReadOrWriteSession, database_now, release_connection
 from app.core.ids import new_id
 from app.core.outbox import Work, enqueue_all, job_spec
-from app.core.session import ReadOrWriteSession
 from app.core.tokens import opaque_token
 from app.core.transaction import transaction
 

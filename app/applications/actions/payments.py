@@ -24,11 +24,10 @@ from app.applications.payment_outcome import STATUS_CHECK_DELAY, record_outcome,
 from app.applications.stall_payments import MAX_TRIES, CurrentPayment, PaymentStatus
 from app.clients.payrail import Charge, ChargeState, Outcome, rail
 from app.clients.payrail.errors import PayrailUnavailable
-from app.core.db import release_connection
+from app.core.db import ReadOrWriteSession, release_connection
 from app.core.errors import AppError, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
-from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.events.models import Event
 

@@ -11,11 +11,11 @@ from uuid import UUID
 import structlog
 from sqlalchemy import text
 
+from app.core.db import ReadOrWriteSession
 from app.core.jobs import Delivery, LostLease, UnknownKind, get_job, personal_kinds
 from app.core.outbox.failure_hooks import FAILED_STATES, FailedRow, notify_failures
 from app.core.outbox.models import JsonObject
 from app.core.outbox.tuning import Tuning
-from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 
 _IS_DUE = "state = 'ready' AND run_at <= now() AND (not_after IS NULL OR not_after > now())"

@@ -14,11 +14,10 @@ import orjson
 from sqlalchemy import func, update
 
 from app.core.context import request_id
-from app.core.db import db, fetch_rows
+from app.core.db import ReadOrWriteSession, db, fetch_rows
 from app.core.jobs import Job, get_job
 from app.core.outbox.models import Outbox
 from app.core.outbox.wakeup import WakeupQueue, get_wakeup_queue
-from app.core.session import ReadOrWriteSession
 from app.core.transaction import after_commit
 
 When = datetime | timedelta | None

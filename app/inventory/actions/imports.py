@@ -6,10 +6,10 @@ from typing import TypedDict, cast
 
 from app.accounts.caller import Caller
 from app.accounts.quotas import IMPORTS_QUOTA, count_unverified_use
+from app.core.db import ReadOrWriteSession
 from app.core.errors import ValidationFailed
 from app.core.jobs import Run
 from app.core.outbox import enqueue
-from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.events.queries import hold
 from app.events.ticket_import_sql import PATIENCE

@@ -8,11 +8,10 @@ from sqlalchemy import select
 
 from app.accounts.caller import Caller
 from app.core import throttle
-from app.core.db import release_connection
+from app.core.db import ReadOrWriteSession, release_connection
 from app.core.errors import NotFound, Throttled
 from app.core.jobs import Run
 from app.core.outbox import enqueue
-from app.core.session import ReadOrWriteSession
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.events.queries import hold

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
+from app.core.db import ReadOrWriteSession
 from app.core.ids import NEW_ID_SQL
-from app.core.session import ReadOrWriteSession
 from app.core.transaction import transaction
 from app.events.queries import hold
 from app.inventory.item_fields import ATTRIBUTES, BUCKETS, DATE, DECIMAL_PLACES, ITEM_FIELDS

@@ -18,8 +18,8 @@ import structlog
 from redis.exceptions import RedisError
 
 from app.core.errors import Throttled, Unavailable
-from app.core.networks import Network
 from app.core.redis import connected
+from app.core.throttle import Network
 
 MAX_PER_ACCOUNT, MAX_PER_NETWORK, MAX_PER_HOST = 5, 50, 200
 RESERVED_FOR_NEWCOMERS, MAX_NEWCOMERS_PER_NETWORK = 40, 5
