@@ -11,6 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
+from app.config import load_env_file
+
+load_env_file()
+
 wsgi_app = "wsgi:app"
 
 

@@ -16,9 +16,11 @@ from tests.http import Client
 from tests.leaks.watch import Watch
 from tests.settings import app_for
 
+# The tests start processes that must not read the .env of a developer.
+os.environ["FLASK_SKIP_DOTENV"] = "1"
 KEPT_TABLES = {"alembic_version", "signing_key"}
 SERVICE_FOLDERS = {"deploy", "docs", "faults", "topology"}
-LONGEST_FILES = {"test_guides", "test_mixture", "test_outbox_faults", "test_upgrades"}
+LONGEST_FILES = {"test_commands", "test_mixture", "test_outbox_faults", "test_upgrades"}
 _servers = ExitStack()
 
 

@@ -1,11 +1,16 @@
 """What production refuses to start with."""
 
+import os
 import secrets
+import subprocess
+import sys
 import uuid
+from pathlib import Path
 
 import pytest
 
 from app.config import DEVELOPMENT_SECRET, SettingsError, load
+from tests.house.sources import ROOT
 
 PRODUCTION = {
     "APP_ENV": "production",
@@ -185,3 +190,39 @@ def test_production_refuses_guessable_metrics_token(token: str) -> None:
 def test_files_are_kept_below_any_folder() -> None:
     """A name with characters that mean something in an address."""
     assert load({"DATA_DIR": "/tmp/a #1?%20"}).STORAGE_URL == "file:///tmp/a%20%231%3F%2520/storage"
+
+
+def test_settings_come_from_the_env_file_unless_the_environment_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text(
+        '# for this machine\nMAIL_FROM="Etosha Nights <no-reply@etosha.example>"\nVAT_PERCENT=10\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    for name in ("MAIL_FROM", "VAT_PERCENT"):
+        monkeypatch.setenv(name, "16")
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("FLASK_SKIP_DOTENV")
+    monkeypatch.setenv("VAT_PERCENT", "16")
+    settings = load()
+    assert (settings.MAIL_FROM, settings.VAT_PERCENT) == ("Etosha Nights <no-reply@etosha.example>", 16.0)
+    monkeypatch.setenv("FLASK_SKIP_DOTENV", "1")
+    monkeypatch.delenv("MAIL_FROM")
+    assert load().MAIL_FROM == "Event Commerce <no-reply@localhost>"
+
+
+def test_gunicorn_reads_the_env_file(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("PORT=8123\nWEB_THREADS=3\n")
+    program = f"import runpy; it = runpy.run_path({str(ROOT / 'gunicorn.conf.py')!r}); print(it['bind'], it['threads'])"
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("FLASK_SKIP_DOTENV", "PORT", "BIND")
+    }
+    process = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert process.stdout == "['127.0.0.1:8123'] 3\n"
