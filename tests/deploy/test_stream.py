@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from tests.deploy.proxy import Proxy, Secure
-from tests.deploy.upstreams import STREAMS_UNIT, Web
+from tests.deploy.upstreams import STREAMS_UNIT, Web, listening
 from tests.factories.inventory import Stock
 from tests.http import Client, data
 from tests.streams import Event, events_of
@@ -34,15 +34,15 @@ def streaming_site(request: pytest.FixtureRequest, site: Proxy, app: Flask) -> I
         yield site
         return
     socket = site.folder / "streams.sock"
-    unit = Web(app, site.folder, None, STREAMS_UNIT, BIND=f"unix:{socket}")
-    socket.chmod(0o666)
-    try:
-        yield site
-        written = [line for line in site.written if line["path"].endswith("/stream")]
-        assert written[-1]["upstream"] == f"unix:{socket}"
-    finally:
-        unit.stop()
-        socket.unlink(missing_ok=True)
+    with listening(socket) as listener:
+        unit = Web(app, site.folder, listener, STREAMS_UNIT)
+        try:
+            yield site
+            written = [line for line in site.written if line["path"].endswith("/stream")]
+            assert written[-1]["upstream"] == f"unix:{socket}"
+        finally:
+            unit.stop()
+            socket.unlink()
 
 
 def test_a_change_passes_the_proxy_as_it_commits(streaming_site: Proxy, client: Client) -> None:

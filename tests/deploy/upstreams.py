@@ -24,7 +24,7 @@ TAKE = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
 os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
-os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"])
+os.execv(sys.executable, sys.argv[2:])
 """
 PLAINLY = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
 STREAMS_UNIT = [sys.executable, "-m", "gunicorn", "-c", "gunicorn_streams.conf.py", "wsgi:app"]
@@ -63,7 +63,7 @@ class Web:
             "NOTIFY_SOCKET": str(notified),
             **more,
         }
-        argv = command if listener is None else [sys.executable, "-c", TAKE, str(listener.fileno())]
+        argv = command if listener is None else [sys.executable, "-c", TAKE, str(listener.fileno()), *command]
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear, self.log.open("ab") as output:
             ear.bind(str(notified))
             ear.settimeout(40)
