@@ -4,7 +4,7 @@ network that has so few. So a crowd from a few networks leaves room for everybod
 /64 and, with twice as many, with the /48 around it.
 
 A place is a member of four sorted sets in Redis, with the time until which it counts; the process that serves the
-stream renews it. With Redis away a process counts its own.
+stream renews it. With Redis away a process counts its own. A process has a limit of its own as well (`keep_streams_open`).
 """
 
 import os
