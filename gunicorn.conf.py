@@ -71,7 +71,7 @@ def when_ready(server: object) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Lets open streams end when the worker is asked to stop, not when it has gone."""
+    """Lets streams stay open until the worker stops. A stream holds a thread, so most threads are for other requests."""
     streams = sys.modules.get("app.web.streams")
     if streams is not None:
-        cast("Any", streams).set_stop_condition(lambda: not worker.alive)
+        cast("Any", streams).keep_streams_open(max(1, threads // 3), lambda: not worker.alive)

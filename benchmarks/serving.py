@@ -45,10 +45,17 @@ class Server:
 
 
 @contextmanager
-def serving(application: str, environment: Mapping[str, str], *, log: Path, probe: str) -> Iterator[Server]:
+def serving(
+    application: str,
+    environment: Mapping[str, str],
+    *,
+    log: Path,
+    probe: str,
+    configuration: str = "gunicorn.conf.py",
+) -> Iterator[Server]:
     """`application` behind gunicorn until the block ends."""
     place = f"127.0.0.1:{free_port()}"
-    argv = ["-m", "gunicorn", "--config", "gunicorn.conf.py", application]
+    argv = ["-m", "gunicorn", "--config", configuration, application]
     began = time.monotonic()
     with beside(argv, {**environment, "BIND": place}, log=log) as process:
         wait_for(f"http://{place}{probe}", process, log)

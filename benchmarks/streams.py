@@ -23,6 +23,7 @@ from benchmarks.comparing import READERS
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
 from benchmarks.seed_inventory import seed_items, stock_event
+from benchmarks.serving import Server, serving
 from benchmarks.stage import Stage
 
 LISTENERS, NEWCOMERS, EACH = 200, 40, 5
@@ -44,20 +45,21 @@ def stocked(stage: Stage) -> None:
 
 @contextmanager
 def listening(stage: Stage) -> Iterator[list[socket.socket]]:
-    """Two hundred streams that have read their snapshot, each account at an address of its own."""
+    """Two hundred streams of a unit of their own that have read their snapshot, each account at its own address."""
     accounts = (LISTENERS - NEWCOMERS) // EACH
     tokens = [_token(number) for number in range(accounts + NEWCOMERS)]
-    crowd = [
-        _stream(stage, token, f"127.0.1.{1 + number}")
-        for number, token in enumerate(tokens)
-        for _ in range(EACH if number < accounts else 1)
-    ]
-    try:
-        yield crowd
-    finally:
-        for item in crowd:
-            item.close()
-        time.sleep(1)
+    log, configuration = stage.folder / "streams.log", "gunicorn_streams.conf.py"
+    with serving("wsgi:app", stage.environment, log=log, probe="/health", configuration=configuration) as unit:
+        crowd = [
+            _stream(unit, token, f"127.0.1.{1 + number}")
+            for number, token in enumerate(tokens)
+            for _ in range(EACH if number < accounts else 1)
+        ]
+        try:
+            yield crowd
+        finally:
+            for item in crowd:
+                item.close()
 
 
 def _token(number: int) -> str:
@@ -76,8 +78,8 @@ def _token(number: int) -> str:
     return str(serialize_sign_in(begun)["access_token"])
 
 
-def _stream(stage: Stage, token: str, address: str) -> socket.socket:
-    host, _, port = stage.service.address.removeprefix("http://").partition(":")
+def _stream(unit: Server, token: str, address: str) -> socket.socket:
+    host, _, port = unit.address.removeprefix("http://").partition(":")
     made = socket.create_connection((host, int(port)), 10, source_address=(address, 0))
     said = (f"GET {_stock['path']}/stream HTTP/1.1", f"Host: {host}", f"Authorization: Bearer {token}", "", "")
     made.sendall("\r\n".join(said).encode())

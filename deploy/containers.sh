@@ -49,8 +49,8 @@ if [ "${SCHEMA:-}" != keep ]; then
   compose run --rm -T web python -m flask --app wsgi db upgrade
 fi
 
-step "Workers and relay"
-compose up -d --force-recreate worker relay
+step "Workers, relay and event streams"
+compose up -d --force-recreate worker relay streams
 
 step "Web: a spare helps out while its container is exchanged"
 trap no_spare EXIT

@@ -16,7 +16,7 @@ install -d -m 0755 "$releases"
 trap 'rm -rf "$release.new"' EXIT
 rm -rf "$release.new"
 mkdir "$release.new"
-(cd "$source" && tar -cf - app deploy docs migrations wsgi.py gunicorn.conf.py requirements.txt) | tar -xf - -C "$release.new"
+(cd "$source" && tar -cf - app deploy docs migrations wsgi.py gunicorn.conf.py gunicorn_streams.conf.py requirements.txt) | tar -xf - -C "$release.new"
 chmod -R u=rwX,go=rX "$release.new"
 
 say "Installing what the program needs …"

@@ -27,6 +27,7 @@ back() {
   "$old/deploy/units.sh"
   systemctl stop event-commerce-web@spare 2>/dev/null || true
   systemctl restart 'event-commerce-worker@*' event-commerce-relay
+  systemctl try-restart event-commerce-streams 2>/dev/null || true
   exit 1
 }
 
@@ -47,6 +48,9 @@ systemctl start event-commerce-web@spare || back
 systemctl restart event-commerce-web@main || back
 # systemd warns that the socket could start it again: it starts main.
 systemctl stop event-commerce-web@spare 2>/dev/null
+
+step "Event streams (their clients reconnect)"
+systemctl restart event-commerce-streams || back
 
 step "nginx"
 site=$(sed -n 's/^ *server_name \([^_;]*\);.*/\1/p' /etc/nginx/event-commerce/site.conf | head -n 1)

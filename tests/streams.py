@@ -136,6 +136,10 @@ class Web:
         return time.monotonic() - start_time
 
 
+STREAMS_UNIT = ("-c", "gunicorn_streams.conf.py")
+"""Arguments of `run_web` for the process of greenlets that serves streams alone."""
+
+
 @contextmanager
 def run_web(app: Flask, folder: Path, *arguments: str, **variables: str) -> Iterator[Web]:
     """gunicorn with the service's settings; two workers of eight threads by default."""

@@ -120,6 +120,7 @@ def rendered(folder: Path, secure: int, plain: int, **changed: str) -> None:
         "/var/cache/nginx/event-commerce": f"{folder}/cache",
         "/var/www/acme": f"{folder}/acme",
         "/run/event-commerce/web.sock": f"{folder}/web.sock",
+        "/run/event-commerce/streams.sock": f"{folder}/streams.sock",
         "/run/nginx.pid": f"{folder}/nginx.pid",
         "user www-data;": f"user {account};" if os.geteuid() == 0 else "",
         "worker_rlimit_nofile 32768;": "",

@@ -17,7 +17,7 @@ from tests.faults.service import ROOT
 
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = {"web": "web@", "worker": "worker@", "relay": "relay"}
+OURS = {"web": "web@", "streams": "streams", "worker": "worker@", "relay": "relay"}
 IMAGE = (DEPLOY / "Containerfile").read_text()
 START = DEPLOY / "container-nginx.sh"
 
@@ -61,7 +61,7 @@ def test_the_health_of_the_web_is_asked_by_the_engine() -> None:
     """A HEALTHCHECK in the image is left out of images in OCI's format, which Podman builds."""
     assert "HEALTHCHECK" not in IMAGE
     checked = {name for name, found in SERVICES.items() if "healthcheck" in found}
-    assert checked == {"web", "postgres", "redis", "nginx"}
+    assert checked == {"web", "streams", "postgres", "redis", "nginx"}
 
 
 def test_nobody_but_nginx_reaches_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +72,7 @@ def test_nobody_but_nginx_reaches_the_program(monkeypatch: pytest.MonkeyPatch) -
         "127.0.0.1:8000",
     ]
     sharing = {name for name, found in SERVICES.items() if "sockets:/run/event-commerce" in found.get("volumes", ())}
-    assert sharing == {"web", "nginx"}
+    assert sharing == {"web", "streams", "nginx"}
     assert "/run/event-commerce" in IMAGE, "the volume takes its owner from the image"
 
 

@@ -83,7 +83,7 @@ def test_every_service_is_hardened_and_comes_again() -> None:
     everywhere = service("event-commerce-.service.d/hardening.conf")
     assert not set(HARDENED) - set(everywhere)
     assert everywhere["User"] == ["eventcommerce"] and everywhere["CapabilityBoundingSet"] == [""]
-    for name in ("web@", "worker@", "relay"):
+    for name in ("web@", "streams", "worker@", "relay"):
         found = service(f"event-commerce-{name}.service")
         assert found["Restart"] == ["always"] and found["TimeoutStopSec"] == ["40"]
 

@@ -4,7 +4,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+from flask import Flask
+
 from tests.deploy.proxy import Proxy, Secure
+from tests.deploy.upstreams import STREAMS_UNIT, Web, listening
 from tests.factories.inventory import Stock
 from tests.http import Client, data
 from tests.streams import Event, events_of
@@ -23,8 +27,26 @@ def followed(site: Proxy, stock: Stock) -> Iterator[Iterator[Event]]:
         connection.close()
 
 
-def test_a_change_passes_the_proxy_as_it_commits(site: Proxy, client: Client) -> None:
-    stock = Stock(client)
+@pytest.fixture(params=["web", "streams unit"])
+def streaming_site(request: pytest.FixtureRequest, site: Proxy, app: Flask) -> Iterator[Proxy]:
+    """The site, where the web serves streams because nothing else does, or the unit for them."""
+    if request.param == "web":
+        yield site
+        return
+    socket = site.folder / "streams.sock"
+    with listening(socket) as listener:
+        unit = Web(app, site.folder, listener, STREAMS_UNIT)
+        try:
+            yield site
+            written = [line for line in site.written if line["path"].endswith("/stream")]
+            assert written[-1]["upstream"] == f"unix:{socket}"
+        finally:
+            unit.stop()
+            socket.unlink()
+
+
+def test_a_change_passes_the_proxy_as_it_commits(streaming_site: Proxy, client: Client) -> None:
+    site, stock = streaming_site, Stock(client)
     item = stock.item()
     with followed(site, stock) as events:
         assert next(events).name == "snapshot"
@@ -46,8 +68,8 @@ def test_sixty_tills_of_one_venue_are_no_flood(site: Proxy, client: Client) -> N
         connections[-1].request("GET", f"{stock.path}/stream", headers=stock.owner.headers)
     statuses = [connection.getresponse() for connection in connections]
     refused = [status for status in statuses if status.status != 200]
-    assert {item.status for item in refused} <= {429}
-    # The program refuses in the envelope with a code of its own; the proxy would say RATE_LIMITED.
+    assert {item.status for item in refused} <= {429, 503}
+    # The program refuses with a code of its own (TOO_MANY_STREAMS, STREAMS_FULL); the proxy would say RATE_LIMITED.
     assert all(b"RATE_LIMITED" not in item.read() for item in refused)
     for connection in connections:
         connection.close()

@@ -24,9 +24,10 @@ TAKE = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
 os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
-os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"])
+os.execv(sys.executable, sys.argv[2:])
 """
 PLAINLY = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
+STREAMS_UNIT = [sys.executable, "-m", "gunicorn", "-c", "gunicorn_streams.conf.py", "wsgi:app"]
 
 
 @contextmanager
@@ -42,7 +43,9 @@ def listening(path: Path) -> Iterator[socket.socket]:
 class Web:
     """gunicorn as its unit starts it: ready when it has told so."""
 
-    def __init__(self, app: Flask, folder: Path, listener: socket.socket | None, **more: str) -> None:
+    def __init__(
+        self, app: Flask, folder: Path, listener: socket.socket | None, command: list[str] = PLAINLY, **more: str
+    ) -> None:
         settings = app.extensions["settings"]
         self.log = folder / f"web-{time.monotonic_ns()}.log"
         notified = folder / f"notify-{time.monotonic_ns()}"
@@ -60,7 +63,7 @@ class Web:
             "NOTIFY_SOCKET": str(notified),
             **more,
         }
-        argv = PLAINLY if listener is None else [sys.executable, "-c", TAKE, str(listener.fileno())]
+        argv = command if listener is None else [sys.executable, "-c", TAKE, str(listener.fileno()), *command]
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear, self.log.open("ab") as output:
             ear.bind(str(notified))
             ear.settimeout(40)

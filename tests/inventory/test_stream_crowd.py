@@ -17,17 +17,17 @@ from tests.factories.inventory import Stock
 from tests.faults.service import call, kept_open
 from tests.http import Client, data
 from tests.inventory.test_streams import connections
-from tests.streams import StreamClient, Web, run_web
+from tests.streams import STREAMS_UNIT, StreamClient, Web, run_web
 
 CROWD, NEWCOMERS, EACH = 160, 40, 5
-WORKERS, POOL = 2, 2
+WORKERS, POOL = 1, 2
 ASKED = 150
 _addresses = count(1)
 
 
 @pytest.fixture
 def service(app: Flask) -> Iterator[Web]:
-    with kept_open() as folder, run_web(app, folder, DATABASE_POOL=str(POOL), PROXY_HOPS="1") as found:
+    with kept_open() as folder, run_web(app, folder, *STREAMS_UNIT, DATABASE_POOL=str(POOL), PROXY_HOPS="1") as found:
         yield found
 
 

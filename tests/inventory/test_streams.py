@@ -12,15 +12,16 @@ from sqlalchemy import make_url, text
 
 from app.core.db import db
 from app.core.transaction import transaction
-from app.web.streams.client_connection import STALL_SECONDS
 from tests.factories.accounts import create_account, sign_in
 from tests.factories.inventory import Stock, build_csv
 from tests.faults.cluster import wait_until
 from tests.faults.service import call, kept_open
 from tests.http import Client, data
-from tests.streams import CONNECTION_ERRORS, ReconnectingClient, StreamClient, Web, run_web
+from tests.streams import CONNECTION_ERRORS, STREAMS_UNIT, ReconnectingClient, StreamClient, Web, run_web
 from tests.timing import assert_in_time
 
+TURNS = 16
+"""Imports of 400 kB: more than the kernel keeps for a client (`net.ipv4.tcp_wmem`: 4 MB)."""
 EARS = "FROM pg_stat_activity WHERE application_name = 'streams' AND datname = current_database()"
 
 
@@ -31,7 +32,7 @@ def stock(client: Client) -> Stock:
 
 @pytest.fixture(scope="module")
 def service(application: Flask) -> Iterator[Web]:
-    with kept_open() as folder, run_web(application, folder) as found:
+    with kept_open() as folder, run_web(application, folder, *STREAMS_UNIT) as found:
         yield found
 
 
@@ -71,9 +72,8 @@ def test_a_change_is_told_as_it_commits(service: Web, stock: Stock) -> None:
     assert found.data["items"] == [stock.read(item)]
 
 
-def test_streams_hold_no_thread_and_no_connection_but_one(app: Flask, stock: Stock) -> None:
-    """Two threads in all, and five streams: with a thread for each nothing else would be answered."""
-    with kept_open() as folder, run_web(app, folder, WEB_WORKERS="1", WEB_THREADS="2") as service:
+def test_streams_hold_no_database_connection_but_one(app: Flask, stock: Stock) -> None:
+    with kept_open() as folder, run_web(app, folder, *STREAMS_UNIT, DATABASE_POOL="2") as service:
         open_ones = [listen(service, stock) for _ in range(5)]
         for open_one in open_ones:
             open_one.snapshot()
@@ -81,7 +81,22 @@ def test_streams_hold_no_thread_and_no_connection_but_one(app: Flask, stock: Sto
         wait_until(lambda: connections(app)[0] == 1, 5)
         for open_one in open_ones:
             open_one.close()
-        wait_until(lambda: connections(app)[0] == 0, 5)
+        wait_until(lambda: connections(app)[0] == 0, 10)
+
+
+def test_a_third_of_the_threads_may_hold_streams(app: Flask, stock: Stock) -> None:
+    with kept_open() as folder, run_web(app, folder, WEB_WORKERS="1", WEB_THREADS="6") as service:
+        item, followers = stock.item(), [listen(service, stock) for _ in range(2)]
+        for follower in followers:
+            follower.snapshot()
+        refused = service.listen(f"{stock.path}/stream", stock.owner.headers)
+        assert (refused.status, refused.answer.headers["Retry-After"]) == (503, "10")
+        assert b"STREAMS_FULL" in refused.answer.read()
+        assert all(call(f"http://127.0.0.1:{service.port}/ready", timeout=2)[0] == 200 for _ in range(10))
+        data(stock.adjust(item, -1))
+        assert all(follower.next(5) for follower in followers)
+        followers.pop().close()
+        wait_until(lambda: service.listen(f"{stock.path}/stream", stock.owner.headers).status == 200, 10)
 
 
 def test_the_sixth_stream_of_an_account_is_refused(service: Web, stock: Stock) -> None:
@@ -120,16 +135,17 @@ def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, 
         session.execute(text("UPDATE account SET admin_tier = 'analyst' WHERE email = 'demoted@example.com'"))
     assert gone.next(15) is None and demoted.next(15) is None, "ended, and ended well"
     assert_in_time(time.monotonic() - began < 15)
-    stays.socket.settimeout(16)
-    sign = b""
-    while b"\n\n" not in sign:
-        sign += stays.socket.recv(4096)
-    younger = sign.partition(b": here\nid: ")[2].partition(b"-")[0].decode()
-    assert younger > position.partition("-")[0], "its position stays young"
+    stays.socket.settimeout(5)
+    deadline = time.monotonic() + 15
+    while _last_heartbeat(stays) <= position.partition("-")[0]:
+        assert time.monotonic() < deadline, "its position stays recent"
 
 
-def test_it_ends_at_once_when_the_service_is_asked_to_stop(app: Flask, stock: Stock) -> None:
-    with kept_open() as folder, run_web(app, folder) as service:
+@pytest.mark.parametrize("arguments", [(), STREAMS_UNIT], ids=["threads", "greenlets"])
+def test_it_ends_at_once_when_the_service_is_asked_to_stop(
+    app: Flask, stock: Stock, arguments: tuple[str, ...]
+) -> None:
+    with kept_open() as folder, run_web(app, folder, *arguments, WEB_THREADS="12") as service:
         open_ones = [listen(service, stock) for _ in range(4)]
         for open_one in open_ones:
             open_one.snapshot()
@@ -142,7 +158,8 @@ def test_it_ends_at_once_when_the_service_is_asked_to_stop(app: Flask, stock: St
 
 def test_a_worker_that_is_replaced_loses_nothing(app: Flask, stock: Stock) -> None:
     item = stock.item(onHand=1000)
-    with kept_open() as folder, run_web(app, folder, "--max-requests", "15", "--max-requests-jitter", "0") as service:
+    limits = ("--max-requests", "15", "--max-requests-jitter", "0")
+    with kept_open() as folder, run_web(app, folder, *STREAMS_UNIT, *limits) as service:
         follower = ReconnectingClient(service, f"{stock.path}/stream", stock.owner.headers)
         follower.start()
         wait_until(lambda: follower.position is not None, 10)
@@ -174,7 +191,7 @@ def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock
     for item in (slow, quick):
         item.snapshot()
     wide = "ø" * 600
-    for turn in range(6):
+    for turn in range(TURNS):
         lines = [f"S-{n:03},Item {turn},1,1,1,{turn + 1},0,0,{wide}" for n in range(300)]
         data(stock.sheet(build_csv(*lines).replace("damaged\n", "damaged,notes\n", 1)))
         began = time.monotonic()
@@ -183,10 +200,10 @@ def test_who_reads_too_slowly_is_cut_and_harms_nobody(service: Web, stock: Stock
             found = quick.next(5)
         assert found
         assert_in_time(time.monotonic() - began < 3)
-    with pytest.raises(CONNECTION_ERRORS):
-        while slow.next(5):
-            pass
-    wait_until(lambda: _ears() == 1, STALL_SECONDS + 60)
+    told = 0
+    while slow.next(5):
+        told += 1
+    assert told < TURNS, "it ended before all was told; the rest follows when it reconnects"
     quick.close()
 
 
@@ -201,16 +218,10 @@ def test_a_client_of_http_1_0_and_one_that_only_asks_for_the_head(service: Web, 
     assert head.status == 200 and head.answer.read() == b""
 
 
-def test_what_is_sent_behind_the_request_is_not_answered(service: Web, stock: Stock) -> None:
-    listening = listen(service, stock)
-    listening.snapshot()
-    listening.socket.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    data(stock.adjust(stock.item(), -1))
-    assert listening.next(5) and b"HTTP/1.1" not in listening.raw
-    listening.socket.sendall(b"x" * 100_000)
-    with pytest.raises(CONNECTION_ERRORS):
-        while listening.next(5):
-            pass
+def _last_heartbeat(stream: StreamClient) -> str:
+    """The seconds in the position of the next heartbeat."""
+    comment = stream.socket.recv(4096)
+    return comment.rpartition(b": here\nid: ")[2].partition(b"-")[0].decode()
 
 
 def _ears() -> int:

@@ -37,7 +37,14 @@ def test_a_wheel_has_all_that_the_program_needs(tmp_path: Path) -> None:
         archive.extractall(installed)
         scripts = archive.read(f"event_commerce-{__version__}.dist-info/entry_points.txt").decode()
     assert "event-commerce = app.startup:main" in scripts
-    for name in ("gunicorn.conf.py", "wsgi.py", "migrations/env.py", "app/templates/base.html", "docs/settings.md"):
+    for name in (
+        "gunicorn.conf.py",
+        "gunicorn_streams.conf.py",
+        "wsgi.py",
+        "migrations/env.py",
+        "app/templates/base.html",
+        "docs/settings.md",
+    ):
         assert (installed / name).is_file(), name
     command = [sys.executable, "-c", "from app.startup import main; main()"]
     for arguments in (["--version"], ["--help"]):

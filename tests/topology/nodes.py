@@ -115,7 +115,9 @@ class Pair:
         text = file.read_text()
         first = LINE.search(text)
         assert first
-        file.write_text(text[: first.start()] + lines + LINE.sub("", text[first.start() :]))
+        # The next upstream, of event streams, stays as it is.
+        end = text.index("}", first.start())
+        file.write_text(text[: first.start()] + lines + LINE.sub("", text[first.start() : end]) + text[end:])
         before = self._workers()
         os.kill(int((self.proxy.folder / "nginx.pid").read_text()), signal.SIGHUP)
         wait_until(lambda: not before & self._workers(), 10)

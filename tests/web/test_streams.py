@@ -1,7 +1,7 @@
-"""The parts of a stream, each by itself: places, connections, events."""
+"""The parts of a stream, each by itself: places, subscriptions, the broadcaster."""
 
-import socket
-from collections.abc import Iterator
+import threading
+import time
 from typing import Any
 
 import pytest
@@ -10,128 +10,56 @@ from flask import Flask
 from app.accounts.caller import Caller
 from app.core.errors import AppError
 from app.core.throttle import network_of
-from app.web.streams import (
-    StreamsFull,
-    TooManyStreams,
-    TooManyStreamsFromNetwork,
-    connection_limits,
-    socket_takeover,
-    sse_format,
-)
-from app.web.streams.client_connection import (
-    HEARTBEAT_SECONDS,
-    MAX_PENDING_BYTES,
-    MAX_STREAM_SECONDS,
-    STALL_SECONDS,
-    ClientConnection,
-    ClientGone,
-    StreamRequest,
-)
+from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, connection_limits, sse_format
+from app.web.streams import subscription as subscription_module
+from app.web.streams.broadcaster import Broadcaster
 from app.web.streams.connection_limits import StreamSlots
-from app.web.streams.topics import Topics
+from app.web.streams.subscription import MAX_PENDING_BYTES, Subscription
+from app.web.streams.topic_queries import FilterKey
 
 WHO = Caller("a" * 24, "s", "a@example.com", "A", None, True, frozenset({"admin"}), "admin", None, 1)
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+def subscription(seconds: float = 60) -> Subscription:
+    return Subscription("event", (), WHO, "position", time.monotonic() + seconds)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def test_a_client_without_updates_gets_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subscription_module, "HEARTBEAT_SECONDS", 0.01)
+    events = subscription().iterate_events()
+    assert [next(events), next(events)] == [sse_format.format_heartbeat("position")] * 2
 
 
-@pytest.fixture
-def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
-    mine, theirs = socket.socketpair()
-    mine.setblocking(False)
-    yield mine, theirs
-    mine.close()
-    theirs.close()
+def test_events_come_in_order_and_the_position_follows() -> None:
+    found = subscription()
+    for number in range(3):
+        found.add(f"p{number}", b"%d" % number)
+    found.add("p3", b"")
+    found.end()
+    assert list(found.iterate_events()) == [b"0", b"1", b"2"] and found.position == "p3"
 
 
-@pytest.fixture
-def listener(pair: tuple[socket.socket, socket.socket], clock: Clock) -> ClientConnection:
-    return ClientConnection(pair[0], True, StreamRequest("event", (), "position", WHO, "place"), clock)
+def test_it_ends_when_its_time_is_over() -> None:
+    assert list(subscription(seconds=0).iterate_events()) == []
+    assert list(subscription(seconds=0.05).iterate_events())[1:] == [], "a heartbeat at most"
 
 
-def test_a_quiet_listener_gets_a_sign_of_life(listener: ClientConnection, pair: Any, clock: Clock) -> None:
-    clock.now += HEARTBEAT_SECONDS - 2
-    listener.check_timeouts()
-    assert not listener.write_buffers
-    clock.now += 1.5
-    listener.check_timeouts()
-    data = sse_format.format_heartbeat("position")
-    assert pair[1].recv(1000) == b"%x\r\n%s\r\n" % (len(data), data)
+def test_a_client_that_reads_too_slowly_is_ended() -> None:
+    found, event = subscription(), b"x" * 50_000
+    for number in range(100):
+        found.add(str(number), event)
+    kept = list(found.iterate_events())
+    assert found.is_ended and not found.needs_resync
+    assert MAX_PENDING_BYTES < sum(map(len, kept)) <= MAX_PENDING_BYTES + len(event)
 
 
-def test_it_ends_well_after_ten_minutes_at_most(listener: ClientConnection, pair: Any, clock: Clock) -> None:
-    clock.now += MAX_STREAM_SECONDS
-    listener.check_timeouts()
-    listener.flush()
-    assert listener.is_done and pair[1].recv(1000) == b"0\r\n\r\n"
-
-
-def test_who_reads_nothing_is_cut(listener: ClientConnection, clock: Clock) -> None:
-    while not listener.write_buffers:
-        listener.send(b"x" * 50_000)
-    clock.now += STALL_SECONDS - 1
-    listener.flush()
-    listener.check_timeouts()
-    clock.now += 2
-    with pytest.raises(ClientGone):
-        listener.check_timeouts()
-
-
-def test_little_is_kept_for_who_reads_slowly(listener: ClientConnection) -> None:
-    with pytest.raises(ClientGone):
-        for _ in range(100):
-            listener.send(b"x" * 50_000)
-    assert listener.pending_bytes < MAX_PENDING_BYTES + 60_000
-
-
-def test_what_is_written_in_pieces_arrives_whole(listener: ClientConnection, pair: Any) -> None:
-    said, got = [bytes([65 + n % 26]) * (7000 + n) for n in range(40)], b""
-    listener.uses_chunked_encoding = False
-    for item in said:
-        listener.send(item)
-        got += pair[1].recv(5000)
-    pair[1].settimeout(0.2)
-    while len(got) < sum(map(len, said)):
-        listener.flush()
-        got += pair[1].recv(50_000)
-    assert got == b"".join(said) and not listener.pending_bytes
-
-
-def test_a_connection_is_taken_whole(pair: Any) -> None:
-    """What the server does to what it holds afterwards, the client does not notice."""
-    held, client = pair
-    held.setblocking(True)
-    mine = socket_takeover.take_socket({"gunicorn.socket": held})
-    with pytest.raises(OSError):
-        held.sendall(b"0\r\n\r\n")
-    held.shutdown(socket.SHUT_WR)
-    held.close()
-    mine.send(b"still here")
-    assert client.recv(100) == b"still here"
-    mine.close()
-    assert client.recv(100) == b""
-
-
-def test_only_plain_sockets_are_taken() -> None:
-    class Wrapped(socket.socket):
-        """What TLS makes of a socket."""
-
-    with Wrapped() as wrapped, socket.socket() as plain:
-        assert not socket_takeover.can_take_socket({}) and not socket_takeover.can_take_socket(
-            {"gunicorn.socket": wrapped}
-        )
-        assert not socket_takeover.can_take_socket({"gunicorn.socket": plain, "HTTP_VERSION": "2"})
-        assert socket_takeover.can_take_socket({"gunicorn.socket": plain})
+def test_a_process_keeps_its_share_of_streams(app: Flask) -> None:
+    slots = StreamSlots(app.extensions["settings"].REDIS_URL, max_per_process=2)
+    first = slots.acquire("one", "network one")
+    slots.acquire("two", "network two")
+    _refused(slots, "three", StreamsFull)
+    slots.release(first)
+    slots.acquire("three", "network three")
 
 
 def test_five_for_an_account_and_so_many_for_a_host(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +73,7 @@ def test_five_for_an_account_and_so_many_for_a_host(app: Flask, monkeypatch: pyt
     monkeypatch.setattr(connection_limits, "RESERVED_FOR_NEWCOMERS", 0)
     found[1].acquire("two", "network two")
     _refused(found[0], "two", StreamsFull)
-    found[1].release_all()
+    release_all(found[1])
     found[0].acquire("two", "network two")
 
 
@@ -172,7 +100,7 @@ def test_the_last_places_are_for_newcomers(app: Flask) -> None:
             _refused(found, "one more", StreamsFull, network)
         _refused(found, newcomer, StreamsFull, network)
     _refused(found, "too late", StreamsFull, "203.0.113.1")
-    found.release_all()
+    release_all(found)
     found.acquire("too late", "203.0.113.1")
 
 
@@ -227,6 +155,11 @@ def test_without_redis_a_process_counts_its_own() -> None:
     found.renew_all()
 
 
+def release_all(found: StreamSlots) -> None:
+    for name in list(found.slots_by_name):
+        found.release(name)
+
+
 def _refused(found: StreamSlots, account: str, kind: type[AppError], network: str = "elsewhere") -> None:
     before = len(found.slots_by_name)
     with pytest.raises(kind):
@@ -234,13 +167,47 @@ def _refused(found: StreamSlots, account: str, kind: type[AppError], network: st
     assert len(found.slots_by_name) == before
 
 
-def test_listeners_of_a_topic_are_asked_for_together(listener: ClientConnection) -> None:
-    topics = Topics()
-    topics.mark_changed("event", "other")
-    assert topics.list_due() == ["event", "other"] and topics.seconds_until_due() == 0
-    assert topics.start_reading("other", [listener]) == {}
-    assert topics.start_reading("event", [listener, listener]) == {"position": {()}}
-    topics.mark_changed("event")
-    assert topics.list_due() == [], "not while it is being read"
-    topics.finish_reading("event", succeeded=True)
-    assert topics.list_due() == [] and 0 < topics.seconds_until_due() < 1, "nor at once after it"
+class Queries:
+    """Answers each position with its own name, once; "old" needs a snapshot."""
+
+    channel = "test_streams"
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, set[FilterKey]]] = []
+
+    def load_position(self) -> str:
+        return "now"
+
+    def load_snapshot_page(self, topic: str, filters: FilterKey, after: str) -> tuple[bytes, str | None]:
+        return b"{}", None
+
+    def load_updates(self, topic: str, filters_by_position: Any) -> tuple[str, dict[str, Any]]:
+        self.asked.append(dict(filters_by_position))
+        return "now", {
+            position: None
+            if position == "old"
+            else {key: position.encode() if position != "now" else None for key in filters}
+            for position, filters in filters_by_position.items()
+        }
+
+
+def test_clients_of_a_topic_are_read_for_together(app: Flask) -> None:
+    queries, stopping = Queries(), threading.Event()
+    slots = StreamSlots(app.extensions["settings"].REDIS_URL)
+    broadcaster = Broadcaster(app, queries, slots, stopping.is_set)
+    found = [subscription() for _ in range(3)]
+    found[2].position = "old"
+    for each in found:
+        broadcaster.subscribe(each)
+    event = sse_format.format_event("changes", b"position", "now")
+    assert [next(each.iterate_events()) for each in found[:2]] == [event, event]
+    assert list(found[2].iterate_events()) == [] and found[2].needs_resync
+    assert sum("position" in asked for asked in queries.asked) <= 2, "not once for each client of a position"
+    stopping.set()
+    assert [list(each.iterate_events()) for each in found[:2]] == [[], []], "a stop ends them"
+    thread = broadcaster.thread
+    for each in found:
+        broadcaster.unsubscribe(each)
+    assert thread is not None
+    thread.join(5)
+    assert broadcaster.thread is None and broadcaster.listener is None, "nothing is held without clients"

@@ -17,7 +17,7 @@ from app.blueprints.inventory.reports import ReportData, ReportQuery, ReportResp
 from app.core.errors import Throttled
 from app.core.paging import Page
 from app.events.queries import ListQuery
-from app.inventory import actions, errors, export, item_list, purchase_order_pdf, queries, reminders, stream_source
+from app.inventory import actions, errors, export, item_list, purchase_order_pdf, queries, reminders, stream_queries
 from app.inventory.actions.imports import ImportJson
 from app.inventory.actions.purchase_orders import Reorder
 from app.inventory.item_fields import AdjustedItem, ItemFilters, ItemRow, ItemValues
@@ -184,7 +184,7 @@ def stream_stock(event_id: str, **filters: Unpack[ItemFilters]) -> Response:
     network fifty.
     """
     event = queries.get_event(get_current_caller(), event_id)
-    return build_event_stream(stream_source, topic=event.id, query_filters=filters)
+    return build_event_stream(stream_queries, topic=event.id, query_filters=filters)
 
 
 @blp.get(f"{STOCK_PATH}/reminder", access=ORGANISER_OR_ANALYST, returns=schemas.ReminderData, etag=True)

@@ -4,7 +4,7 @@ network that has so few. So a crowd from a few networks leaves room for everybod
 /64 and, with twice as many, with the /48 around it.
 
 A place is a member of four sorted sets in Redis, with the time until which it counts; the process that serves the
-stream renews it. With Redis away a process counts its own.
+stream renews it. With Redis away a process counts its own. A process has a limit of its own as well (`keep_streams_open`).
 """
 
 import os
@@ -95,8 +95,9 @@ class StreamCounts(NamedTuple):
 class StreamSlots:
     """The places that this process has taken. Any thread may ask."""
 
-    def __init__(self, redis_url: str) -> None:
+    def __init__(self, redis_url: str, max_per_process: int | None = None) -> None:
         self.redis = connected(redis_url, seconds=0.2)
+        self.max_per_process = max_per_process
         self.slots_by_name: dict[str, StreamSlot] = {}
 
     def acquire(self, account_id: str, network: str) -> str:
@@ -119,12 +120,6 @@ class StreamSlots:
         if slot is not None:
             self._run_pipeline(lambda pipe: self._remove_slot(pipe, slot))
 
-    def release_all(self) -> None:
-        """Gives back what this process holds."""
-        slots, self.slots_by_name = list(self.slots_by_name.values()), {}
-        if slots:
-            self._run_pipeline(lambda pipe: [self._remove_slot(pipe, slot) for slot in slots])
-
     def renew_all(self) -> None:
         """Says that all places are still in use."""
         slots = list(self.slots_by_name.values())
@@ -132,6 +127,8 @@ class StreamSlots:
             self._run_pipeline(lambda pipe: [self._add_slot(pipe, slot) for slot in slots])
 
     def _check_limits(self, slot: StreamSlot) -> None:
+        if self.max_per_process is not None and len(self.slots_by_name) > self.max_per_process:
+            raise StreamsFull(retry_after=10)
         counts = self._count_in_redis(slot)
         try:
             (counts or self._count_in_process(slot)).check()

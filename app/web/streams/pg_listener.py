@@ -1,16 +1,12 @@
-"""The one connection of a process that hears PostgreSQL's notifications, while anybody listens."""
+"""The one connection of a process that receives PostgreSQL's notifications while it has streams."""
 
 import psycopg
 
 from app.core.connections import connect_arguments
 
 
-class ListenConnectionLost(Exception):
-    """The connection is lost; what was said meanwhile was not heard."""
-
-
 class NotificationListener:
-    """Raises psycopg.Error when there is no database."""
+    """Raises psycopg.Error when the database does not answer or the connection is lost."""
 
     def __init__(self, url: str, channel: str) -> None:
         self.connection = psycopg.connect(
@@ -26,18 +22,13 @@ class NotificationListener:
         )
         try:
             self.connection.execute(f"LISTEN {channel}")
-            # Kept, because a connection that is lost no longer tells.
-            self.fd = self.connection.fileno()
         except BaseException:
             self.close()
             raise
 
-    def read_payloads(self) -> set[str]:
-        """What was said since, without waiting. Raises Deaf."""
-        try:
-            return {notify.payload for notify in self.connection.notifies(timeout=0)}
-        except psycopg.Error as error:
-            raise ListenConnectionLost from error
+    def wait_for_payloads(self, seconds: float) -> set[str]:
+        """Return the payloads of the notifications since the last call, as soon as there is one."""
+        return {notify.payload for notify in self.connection.notifies(timeout=seconds, stop_after=1)}
 
     def close(self) -> None:
         self.connection.close()

@@ -1,101 +1,132 @@
-"""The answer that becomes a stream."""
+"""The response of a stream: what its topic holds now, then every change."""
 
-from collections.abc import Callable, Iterator, Mapping
-from threading import Lock
+import random
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from threading import BoundedSemaphore, Lock
 from typing import Any, TypeVar
 
 from flask import Flask, Response, current_app, request
 
+from app.accounts.caller import Caller
 from app.web.access import get_current_caller
 from app.web.rate_limits import get_client_network
-from app.web.streams import socket_takeover, sse_format
-from app.web.streams.client_connection import ClientConnection, StreamRequest
-from app.web.streams.event_loop import StreamServer
-from app.web.streams.event_source import EventSource
+from app.web.streams import sse_format
+from app.web.streams.broadcaster import Broadcaster
+from app.web.streams.connection_limits import StreamSlots
+from app.web.streams.subscription import Subscription
+from app.web.streams.topic_queries import FilterKey, TopicQueries
 
 CONTENT_TYPE = "text/event-stream; charset=utf-8"
-# Proxies that keep answers back would keep events back.
+# Proxies that keep responses back would keep events back.
 STREAM_HEADERS = {"X-Accel-Buffering": "no"}
+MAX_STREAM_SECONDS, END_JITTER_SECONDS = 600.0, 60.0
 Result = TypeVar("Result")
-_servers_lock = Lock()
 
 
-def build_event_stream(source: EventSource, *, topic: str, query_filters: Mapping[str, Any]) -> Response:
-    """The state of a topic, then its changes as they commit; from `Last-Event-ID` on, only what was missed.
+@dataclass
+class ProcessLimits:
+    """What the server of this process says (see `keep_streams_open`)."""
 
-    Where the connection cannot be handed over (a test client, TLS in gunicorn itself) the answer holds the same
-    events up to now and ends: the client comes again, and polls. Raises TooManyStreams,
-    TooManyStreamsFromNetwork, StreamsFull.
+    max_streams: int | None = None
+    is_stopping: Callable[[], bool] = lambda: False
+
+
+_limits = ProcessLimits()
+_lock = Lock()
+
+
+def keep_streams_open(max_streams: int, is_stopping: Callable[[], bool]) -> None:
+    """Let this process keep so many streams open until `is_stopping` returns true; it is asked four times a second.
+
+    Without this call a stream ends after what its topic holds now, as with a test client.
     """
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
+    _limits.max_streams, _limits.is_stopping = max_streams, is_stopping
+
+
+class StreamServer:
+    """What the streams of one domain share in this process."""
+
+    def __init__(self, app: Flask, queries: TopicQueries) -> None:
+        self.app, self.queries = app, queries
+        settings = app.extensions["settings"]
+        self.slots = StreamSlots(settings.REDIS_URL, _limits.max_streams)
+        self.broadcaster = Broadcaster(app, queries, self.slots, _limits.is_stopping)
+        # Snapshots leave connections of the pool to the broadcaster and to the requests.
+        self.snapshot_semaphore = BoundedSemaphore(max(1, settings.DATABASE_POOL // 2))
+
+    def iterate_events(self, topic: str, filters: FilterKey, position: str | None, caller: Caller) -> Iterator[bytes]:
+        ends_at = time.monotonic() + MAX_STREAM_SECONDS - random.uniform(0, END_JITTER_SECONDS)
+        yield sse_format.RETRY_LINE
+        while True:
+            position = yield from self._iterate_current_events(topic, filters, position)
+            if _limits.max_streams is None or _limits.is_stopping():
+                return
+            subscription = Subscription(topic, filters, caller, position, ends_at)
+            self.broadcaster.subscribe(subscription)
+            try:
+                yield from subscription.iterate_events()
+            finally:
+                self.broadcaster.unsubscribe(subscription)
+            if not subscription.needs_resync:
+                return
+            position = subscription.position
+
+    def _iterate_current_events(
+        self, topic: str, filters: FilterKey, position: str | None
+    ) -> Generator[bytes, None, str]:
+        """The updates since the position, or a snapshot; returns the position to go on from."""
+        queries = self.queries
+        if position is not None:
+            new_position, updates_by_position = self._load(partial(queries.load_updates, topic, {position: {filters}}))
+            updates = updates_by_position[position]
+            if updates is not None:
+                data = updates.get(filters)
+                yield (
+                    sse_format.format_event("changes", data, new_position)
+                    if data
+                    else sse_format.format_heartbeat(new_position)
+                )
+                return new_position
+            yield sse_format.RESYNC_EVENT
+        snapshot_position, after = self._load(queries.load_position), ""
+        while True:
+            data, next_key = self._load(partial(queries.load_snapshot_page, topic, filters, after))
+            yield sse_format.format_event("snapshot", data, snapshot_position if next_key is None else None)
+            if next_key is None:
+                return snapshot_position
+            after = next_key
+
+    def _load(self, function: Callable[[], Result]) -> Result:
+        with self.snapshot_semaphore, self.app.app_context():
+            return function()
+
+
+def build_event_stream(queries: TopicQueries, *, topic: str, query_filters: Mapping[str, Any]) -> Response:
+    """Return the snapshot of a topic and its changes as they commit; with `Last-Event-ID` only what was missed.
+
+    Between events a stream holds a thread (a greenlet with gevent), but no database connection.
+    Raises TooManyStreams, TooManyStreamsFromNetwork, StreamsFull.
+    """
     if request.method == "HEAD":
         return Response((), content_type=CONTENT_TYPE, headers=STREAM_HEADERS)
-    server, caller = get_stream_server(app, source), get_current_caller()
+    server, caller = _get_server(queries), get_current_caller()
     filters = tuple(sorted((name, value) for name, value in query_filters.items() if value is not None))
-    position = request.headers.get("Last-Event-ID") or None
-    stream_request = StreamRequest(
-        topic, filters, position, caller, server.slots.acquire(caller.id, get_client_network())
-    )
-    environ = request.environ
-    content = (
-        _hand_over_socket(server, environ, stream_request)
-        if socket_takeover.can_take_socket(environ)
-        else _generate_current_events(app, source, stream_request)
-    )
-    response = Response(content, content_type=CONTENT_TYPE, headers=STREAM_HEADERS)
-    response.call_on_close(
-        lambda: None if stream_request.is_streaming else server.slots.release(stream_request.slot_name)
-    )
+    slot_name = server.slots.acquire(caller.id, get_client_network())
+    events = server.iterate_events(topic, filters, request.headers.get("Last-Event-ID") or None, caller)
+    response = Response(events, content_type=CONTENT_TYPE, headers=STREAM_HEADERS)
+    response.call_on_close(lambda: server.slots.release(slot_name))
     return response
 
 
-def get_stream_server(app: Flask, source: EventSource) -> StreamServer:
-    """The hall of this source in this process."""
-    name = f"streams:{source.channel}"
-    with _servers_lock:
+def _get_server(queries: TopicQueries) -> StreamServer:
+    """Return the server of these queries in this process."""
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
+    name = f"streams:{queries.channel}"
+    with _lock:
         if name not in app.extensions:
-            app.extensions[name] = StreamServer(app, source)
+            app.extensions[name] = StreamServer(app, queries)
         server: StreamServer = app.extensions[name]
         return server
-
-
-def _hand_over_socket(server: StreamServer, environ: dict[str, Any], stream_request: StreamRequest) -> Iterator[bytes]:
-    # With the first bytes gunicorn sends the head of the answer; when it asks for more, the connection goes.
-    yield sse_format.RETRY_LINE
-    server.add_client(
-        ClientConnection(
-            socket_takeover.take_socket(environ), socket_takeover.uses_chunked_encoding(environ), stream_request
-        )
-    )
-
-
-def _generate_current_events(app: Flask, source: EventSource, stream_request: StreamRequest) -> Iterator[bytes]:
-    yield sse_format.RETRY_LINE
-    topic, filters, position = stream_request.topic, stream_request.filters, stream_request.position
-    if position is not None:
-        filters_by_position = {position: {filters}}
-        current_position, updates_by_position = _call_in_app_context(
-            app, lambda: source.load_updates(topic, filters_by_position)
-        )
-        updates = updates_by_position[position]
-        if updates is not None:
-            data: bytes | None = updates.get(filters)
-            yield (
-                sse_format.format_event("changes", data, current_position)
-                if data
-                else sse_format.format_heartbeat(current_position)
-            )
-            return
-        yield sse_format.RESYNC_EVENT
-    snapshot_position, after = _call_in_app_context(app, source.load_position), ""
-    while True:
-        data, next_key = _call_in_app_context(app, lambda after=after: source.load_snapshot_page(topic, filters, after))  # type: ignore[misc]
-        yield sse_format.format_event("snapshot", data, snapshot_position if next_key is None else None)
-        if next_key is None:
-            return
-        after = next_key
-
-
-def _call_in_app_context(app: Flask, function: Callable[[], Result]) -> Result:
-    with app.app_context():
-        return function()
