@@ -163,7 +163,7 @@ STATE_MACHINES = (
         initial_states=(allocations.QUEUED,),
         column=("ticket_pack", "status"),
         source=("PACK_STEPS", "app/allocations/states.py"),
-        doc_pages=("allocations-papers.md#packs-printed-tickets-for-the-door",),
+        doc_pages=("allocation-documents.md#packs-printed-tickets-for-the-door",),
     ),
     StateMachine(
         name="Campaign",
@@ -205,7 +205,7 @@ STATE_MACHINES = (
         initial_states=("queued", "done"),
         column=("inventory_job", "status"),
         source=("STEPS", "app/inventory/background_jobs.py"),
-        doc_pages=("inventory-reports.md#on-paper",),
+        doc_pages=("inventory-reports.md#pdf-reports",),
         transition_labels={("queued", "running"): "a worker takes it"},
     ),
     StateMachine(
