@@ -172,7 +172,7 @@ STATE_MACHINES = (
         initial_states=(campaigns.DRAFT, campaigns.SCHEDULED, campaigns.SENDING),
         column=("campaign", "status"),
         source=("STEPS", "app/campaigns/states.py"),
-        doc_pages=("campaigns.md#when",),
+        doc_pages=("campaigns.md#schedule",),
         transition_labels={
             (campaigns.DRAFT, campaigns.SCHEDULED): "scheduledAt",
             (campaigns.SCHEDULED, campaigns.DRAFT): "scheduledAt null",
@@ -190,7 +190,7 @@ STATE_MACHINES = (
         initial_states=(campaigns.PENDING,),
         column=("campaign_recipient", "state"),
         source=("RECIPIENT_STEPS", "app/campaigns/states.py"),
-        doc_pages=("campaigns.md#what-became-of-it",),
+        doc_pages=("campaigns.md#delivery-results",),
         transition_labels={
             (campaigns.PENDING, campaigns.SUPPRESSED): "unsubscribed meanwhile",
             (campaigns.UNCERTAIN, campaigns.PENDING): "the organiser sends it again",
