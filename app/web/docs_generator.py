@@ -267,7 +267,7 @@ STATE_MACHINES = (
         initial_states=(allocations.QUEUED,),
         column=("ticket_pack", "status"),
         source=("PACK_STEPS", "app/allocations/states.py"),
-        doc_pages=("allocations-papers.md#packs-printed-tickets-for-the-door",),
+        doc_pages=("allocation-documents.md#packs-printed-tickets-for-the-door",),
     ),
     StateMachine(
         name="Campaign",
@@ -276,7 +276,7 @@ STATE_MACHINES = (
         initial_states=(campaigns.DRAFT, campaigns.SCHEDULED, campaigns.SENDING),
         column=("campaign", "status"),
         source=("STEPS", "app/campaigns/states.py"),
-        doc_pages=("campaigns.md#when",),
+        doc_pages=("campaigns.md#schedule",),
         transition_labels={
             (campaigns.DRAFT, campaigns.SCHEDULED): "scheduledAt",
             (campaigns.SCHEDULED, campaigns.DRAFT): "scheduledAt null",
@@ -294,7 +294,7 @@ STATE_MACHINES = (
         initial_states=(campaigns.PENDING,),
         column=("campaign_recipient", "state"),
         source=("RECIPIENT_STEPS", "app/campaigns/states.py"),
-        doc_pages=("campaigns.md#what-became-of-it",),
+        doc_pages=("campaigns.md#delivery-results",),
         transition_labels={
             (campaigns.PENDING, campaigns.SUPPRESSED): "unsubscribed meanwhile",
             (campaigns.UNCERTAIN, campaigns.PENDING): "the organiser sends it again",
@@ -309,7 +309,7 @@ STATE_MACHINES = (
         initial_states=("queued", "done"),
         column=("inventory_job", "status"),
         source=("STEPS", "app/inventory/background_jobs.py"),
-        doc_pages=("inventory-reports.md#on-paper",),
+        doc_pages=("inventory-reports.md#pdf-reports",),
         transition_labels={("queued", "running"): "a worker takes it"},
     ),
     StateMachine(

@@ -73,7 +73,7 @@ def test_every_hot_table_has_the_event_in_it() -> None:
 
 def test_the_page_lists_hot_tables_without_the_event() -> None:
     assert {told()[name][0] for name in WITHOUT_THE_EVENT} == {"below"}
-    missing = (ROOT / "docs" / "scaling.md").read_text().partition("### What is missing")[2]
+    missing = (ROOT / "docs" / "scaling.md").read_text().partition("### Missing steps")[2]
     assert all(f"`{name}`" in missing for name in WITHOUT_THE_EVENT)
 
 
