@@ -9,11 +9,15 @@ from hashlib import sha256
 from pathlib import Path
 
 import psycopg
+import pytest
 from sqlalchemy import make_url
 
 from app.embedded import servers
+from app.embedded.binaries import find_redis
+from app.embedded.os_user import Account
 
 ROOT = Path(__file__).resolve().parent.parent
+ALLOW_FAKE_REDIS = "ALLOW_FAKE_REDIS"
 DATABASE, REDIS, TEMPLATE = "TEST_DATABASE_URL", "TEST_REDIS_URL", "TEST_TEMPLATE"
 
 
@@ -22,6 +26,11 @@ def start_stores(stack: ExitStack) -> None:
     database, redis = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
     if not (database and redis):
         state = Path(os.environ.get("DATA_DIR") or ROOT / "var") / "tests" / str(os.getpid())
+        if not redis and find_redis(Account(), spare=state) is None and not os.environ.get(ALLOW_FAKE_REDIS):
+            raise pytest.UsageError(
+                "The tests need a real Redis: install redis-server or valkey-server, or set REDIS_URL. "
+                f"{ALLOW_FAKE_REDIS}=1 runs them with a stand-in in memory; then tests that need Redis itself fail."
+            )
         stack.callback(_remove, state)
         embedded = stack.enter_context(servers(state, durable=False))
         database, redis = database or embedded.database_url, redis or embedded.redis_url

