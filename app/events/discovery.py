@@ -29,6 +29,7 @@ CursorKey = tuple[datetime | float | str, str]
 """The sort key and the id of the last event of a page."""
 CURSOR_COLUMNS: dict[str, ColumnElement[Any]] = {
     "starts_at": literal_column("starts_at", Timestamp),
+    "-starts_at": literal_column("starts_at", Timestamp),
     "relevance": literal_column("rank", Double),
     "distance": literal_column("km", Double),
 }
@@ -61,7 +62,7 @@ def discover(*, sort: str, limit: int, after: CursorKey | None = None, filters: 
     rows = _fetch_page(names, sort, limit + 1, window, values)
     events = [serialize_summary(row) for row in rows[:limit]]
     # Times are stored to the millisecond, so the start in the JSON is the start that sorts. Other keys are last.
-    key = START_COLUMN if sort == "starts_at" else -1
+    key = START_COLUMN if sort.endswith("starts_at") else -1
     return DiscoveryPage(events, (rows[limit - 1][key], rows[limit - 1][0]) if len(rows) > limit else None)
 
 

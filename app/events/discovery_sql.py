@@ -178,6 +178,8 @@ def discovery_query(names: frozenset[str], sort: str, row_count: int, window: Wi
     times = TimeParameters(opaque="q" not in names or window.near > 0)
     if sort == "starts_at":
         return _sorted_by_start(names, limit, window, times)
+    if sort == "-starts_at":
+        return _latest_first(names, limit, window, times)
     candidates = _nearest(names, window) if sort == "distance" else _soonest_ranked(names, window, times)
     page = select(candidates)
     if window.after:
@@ -198,6 +200,16 @@ def _sorted_by_start(names: frozenset[str], limit: ColumnElement[int], window: W
         cursor = times.cursor() if window.after else None
         rows = _running_and_upcoming(_select_rows(names), names, limit, times, cursor, window.near)
     return _without_start(rows).order_by(rows.c.starts_at, rows.c.id).limit(limit)
+
+
+def _latest_first(names: frozenset[str], limit: ColumnElement[int], window: Window, times: TimeParameters) -> Rows:
+    rows = _select_rows(names).where(
+        Event.starts_at >= times.time("since") if window.since else Event.ends_at > times.now()
+    )
+    if window.after:
+        rows = rows.where(tuple_(Event.starts_at, Event.id) < times.cursor())
+    page = rows.order_by(Event.starts_at.desc(), Event.id.desc()).limit(limit).subquery()
+    return _without_start(page).order_by(page.c.starts_at.desc(), page.c.id.desc())
 
 
 def _select_rows(names: frozenset[str], *keys: ColumnElement[Any], event: type[Event] = Event) -> Rows:

@@ -60,7 +60,7 @@ class RouteOptions(TypedDict, total=False):
     content_type: str | None
     max_bytes: int | None
     uploads: bool
-    may_return_202: bool
+    other_status: int | None
     endpoint: str | None
 
 
@@ -91,16 +91,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         content_type: str | None = None,
         max_bytes: int | None = None,
         uploads: bool = False,
-        may_return_202: bool = False,
+        other_status: int | None = None,
         methods: Sequence[str] = ("GET",),
         endpoint: str | None = None,
     ) -> Callable[[ViewType], ViewType]:
         """Register a view. It gets the values of `body`, `query` and `files` as keyword arguments.
 
-        `returns` dumps its result into the envelope. `idempotent` accepts idempotency keys ("forever": they never
+        `returns` dumps its result into the envelope; a view that responds with `other_status` returns a tuple. `idempotent` accepts idempotency keys ("forever": they never
         expire). `etag` sends an ETag on GET and passes `If-Match` to a write as `expected_version`. `sparse` accepts
-        `fields=`. A view with `cache` returns bytes. A view with `uploads` reads the file itself; like one with
-        `may_return_202`, it may respond 202. `errors` lists the errors that do not follow from the declaration.
+        `fields=`. A view with `cache` returns bytes. A view with `uploads` reads the file itself. `errors` lists the errors that do not follow from the declaration.
         """
         (method,) = methods
         operation = Operation(
@@ -122,7 +121,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             content_type=content_type,
             max_bytes=max_bytes,
             uploads=uploads,
-            may_return_202=may_return_202,
+            other_status=other_status,
         )
 
         def decorate(view: ViewType) -> ViewType:
@@ -165,9 +164,11 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             else openapi.build_raw_schema(operation.content_type)
         )
         handler = self.response(operation.status, response_schema, content_type=operation.content_type)(handler)
-        if operation.uploads or operation.may_return_202:
+        if operation.other_status is not None:
             handler = self.alt_response(
-                202, schema=operation.response_schema, example=build_success_example(operation.response_schema)
+                operation.other_status,
+                schema=operation.response_schema,
+                example=build_success_example(operation.response_schema),
             )(handler)
         if operation.needs_confirmation:
             handler = confirmation.with_password_confirmation(handler)

@@ -267,8 +267,8 @@ def describe_operation(handler: View, operation: Operation) -> None:
     if operation.content_type is None:
         success["content"] = {"application/json": {"example": build_success_example(operation.response_schema)}}
     responses[operation.status] = success
-    if operation.uploads or operation.may_return_202:
-        responses[202] = {"headers": success["headers"]}
+    if operation.other_status is not None:
+        responses[operation.other_status] = {"headers": success["headers"]}
     if operation.uploads:
         doc["requestBody"] = UPLOAD_REQUEST_BODY
     if operation.has_etag and operation.method == "GET":

@@ -37,7 +37,7 @@ class Operation:
     content_type: str | None
     max_bytes: int | None
     uploads: bool
-    may_return_202: bool
+    other_status: int | None
 
     @property
     def route(self) -> str:

@@ -101,7 +101,7 @@ def test_claim_codes_are_available_as_csv(client: Client) -> None:
 def test_invitations_are_all_or_nothing(client: Client) -> None:
     made = create_block(client, quantity=3)
     preview = made.post("invite", recipients=[{"name": "A", "email": "a@example.com"}], dryRun=True)
-    assert [item["email"] for item in data(preview, 201)["invited"]] == ["a@example.com"]
+    assert [item["email"] for item in data(preview, 200)["invited"]] == ["a@example.com"]
     assert made.now()["available"] == 3
     (first,) = made.invite("A@example.com")
     body = {"recipients": [{"name": name, "email": f"{name}@example.com"} for name in ("a", "b", "b")]}

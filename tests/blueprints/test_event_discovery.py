@@ -172,6 +172,20 @@ def test_pages_have_every_event_once_while_events_are_added(owner: Client, clien
     assert len(seen) == len(set(seen)) and set(made) <= set(seen)
 
 
+def test_a_minus_reverses_the_order_of_starts(owner: Client, client: Client) -> None:
+    for day in (3, 1, 2):
+        create_published_event(owner, **on(day, name=f"Day {day}"))
+    assert names(client, "sort=-startsAt") == ["Day 3", "Day 2", "Day 1"]
+    assert names(client, "sort=-startsAt&q=day") == ["Day 3", "Day 2", "Day 1"]
+    listed: list[str] = []
+    cursor = ""
+    while cursor is not None:
+        page = data(client.get(f"{DISCOVER}?sort=-startsAt&limit=1{cursor and '&cursor=' + cursor}"))
+        listed += [event["name"] for event in page["events"]]
+        cursor = page["pagination"]["nextCursor"]
+    assert listed == ["Day 3", "Day 2", "Day 1"]
+
+
 def test_cursor_belongs_to_its_sort(owner: Client, client: Client) -> None:
     for _ in range(2):
         create_published_event(owner)

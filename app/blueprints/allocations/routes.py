@@ -125,16 +125,20 @@ def list_codes(event_id: str, block_id: str) -> Response:
     body=schemas.InviteBody,
     returns=response_schemas.InvitesData,
     status=201,
+    other_status=200,
     idempotent=True,
     limit=MAIL_LIMIT,
     errors=[errors.InsufficientSlots, *BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
-def invite(event_id: str, block_id: str, recipients: list[Recipient], allow_duplicates: bool, dry_run: bool) -> Invites:
+def invite(
+    event_id: str, block_id: str, recipients: list[Recipient], allow_duplicates: bool, dry_run: bool
+) -> tuple[Invites, int]:
     """Invite people: each gets a claim link by email.
 
     All are invited or none. An address that has a place in the block, or is listed twice, is reported and skipped.
+    A dry run changes nothing and is 200.
     """
-    return actions.invite_recipients(
+    invites = actions.invite_recipients(
         get_current_caller(),
         event_id,
         block_id,
@@ -142,6 +146,7 @@ def invite(event_id: str, block_id: str, recipients: list[Recipient], allow_dupl
         allow_duplicates=allow_duplicates,
         dry_run=dry_run,
     )
+    return invites, 200 if dry_run else 201
 
 
 @blp.post(

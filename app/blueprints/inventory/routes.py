@@ -127,6 +127,7 @@ def export_stock(event_id: str, template: bool) -> Response:
     returns=schemas.ImportData,
     idempotent=True,
     uploads=True,
+    other_status=202,
     max_bytes=MAX_UPLOAD,
     errors=[errors.ImportRejected, errors.ImportTooLarge, errors.NotASpreadsheet, EmailNotVerified],
 )
@@ -145,7 +146,7 @@ def import_stock(event_id: str, **options: Any) -> tuple[ImportJson, int]:
     access=ORGANISER_OR_ANALYST,
     query=ReportQuery,
     returns=ReportData,
-    may_return_202=True,
+    other_status=202,
     errors=[Throttled],
 )
 def read_report(event_id: str, **options: Any) -> ReportResponse:
