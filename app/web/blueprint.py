@@ -30,9 +30,9 @@ from app.web import (
 )
 from app.web.access import Access, authorise
 from app.web.envelope import build_envelope
-from app.web.middleware import ROUTE_KEY
+from app.web.middleware import EXTRA_HEADERS_KEY, ROUTE_KEY
 from app.web.openapi_examples import build_success_example
-from app.web.operation_definition import Operation
+from app.web.operation_definition import Deprecation, Operation
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
 from app.web.response_cache import CachePolicy
@@ -61,6 +61,7 @@ class RouteOptions(TypedDict, total=False):
     max_bytes: int | None
     uploads: bool
     other_status: int | None
+    deprecation: Deprecation | None
     endpoint: str | None
 
 
@@ -92,6 +93,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         max_bytes: int | None = None,
         uploads: bool = False,
         other_status: int | None = None,
+        deprecation: Deprecation | None = None,
         methods: Sequence[str] = ("GET",),
         endpoint: str | None = None,
     ) -> Callable[[ViewType], ViewType]:
@@ -122,6 +124,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             max_bytes=max_bytes,
             uploads=uploads,
             other_status=other_status,
+            deprecation=deprecation,
         )
 
         def decorate(view: ViewType) -> ViewType:
@@ -196,6 +199,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
 def _with_access_check(view: View, operation: Operation) -> View:
     route, access, limit = operation.route, operation.access, operation.limit
+    extra_headers = operation.deprecation.headers if operation.deprecation else []
 
     @wraps(view)
     def wrapper(**arguments: object) -> object:
@@ -203,6 +207,8 @@ def _with_access_check(view: View, operation: Operation) -> View:
         authorise(access)
         if limit is not None:
             rate_limits.count_request(limit, route, per_account=not access.public)
+        if extra_headers:
+            request.environ[EXTRA_HEADERS_KEY] = [*request.environ.get(EXTRA_HEADERS_KEY, ()), *extra_headers]
         return view(**arguments)
 
     wrapper.operation = operation  # type: ignore[attr-defined]

@@ -262,6 +262,7 @@ def describe_operation(handler: View, operation: Operation) -> None:
         "x-access": operation.access.name,
         "operationId": to_camel_case(handler.__name__),
         "responses": responses,
+        **({"deprecated": True} if operation.deprecation else {}),
     }
     success: JsonObject = {"headers": list_header_references(_list_success_headers(operation))}
     if operation.content_type is None:
@@ -357,6 +358,7 @@ def _list_success_headers(operation: Operation) -> list[str]:
         "X-Request-Id",
         *(["ETag"] if operation.has_etag else []),
         *(["Idempotent-Replayed"] if operation.idempotent else []),
+        *(["Deprecation", "Sunset"] if operation.deprecation else []),
         *(["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] if operation.limit else []),
     ]
 

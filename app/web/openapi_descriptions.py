@@ -503,6 +503,8 @@ PATH_PARAMETERS: dict[str, str] = {
 
 RESPONSE_HEADERS: dict[str, tuple[str, str]] = {
     "X-Request-Id": ("string", "Id of the request, also in the logs."),
+    "Deprecation": ("string", "Since when the operation is deprecated, as `@` and seconds since 1970 (RFC 9745)."),
+    "Sunset": ("string", "From when the operation may be gone, as an HTTP date (RFC 8594)."),
     "ETag": ("string", "Version of the response; send it as `If-None-Match` or `If-Match`."),
     "Idempotent-Replayed": ("string", "`true` if this is the stored response to an earlier request with the same key."),
     "Retry-After": ("integer", "Seconds until the next try can succeed."),

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
+
+from werkzeug.http import http_date
 
 from app.core.errors import AppError
 from app.web.access import Access
@@ -13,6 +16,19 @@ from app.web.rate_limits import Limit
 from app.web.response_cache import CachePolicy
 from app.web.schema import Empty, Schema
 from app.web.types import AnyField
+
+
+@dataclass(frozen=True)
+class Deprecation:
+    """An operation that will be removed: since when it is deprecated, and the day from which it may be gone (UTC)."""
+
+    since: datetime
+    sunset: datetime
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """`Deprecation` (RFC 9745) and `Sunset` (RFC 8594)."""
+        return [("Deprecation", f"@{int(self.since.timestamp())}"), ("Sunset", http_date(self.sunset))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +54,7 @@ class Operation:
     max_bytes: int | None
     uploads: bool
     other_status: int | None
+    deprecation: Deprecation | None
 
     @property
     def route(self) -> str:

@@ -31,6 +31,7 @@ from app.web import access
 from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN, find_current_caller, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.fields import Number, Text, TimeField, WholeNumber
+from app.web.operation_definition import Deprecation
 from app.web.paging import Listing
 from app.web.rate_limits import Limit, get_client_network
 from app.web.schema import Query, Schema
@@ -273,6 +274,13 @@ def strict(item_id: str, expected_version: int | None, **body: Any) -> None:
     if expected_version not in (None, _found(item_id)["version"]):
         raise StaleVersion()
     raise AlreadyClosed()
+
+
+@blp.get(
+    "/old", access=PUBLIC, deprecation=Deprecation(datetime(2026, 11, 1, tzinfo=UTC), datetime(2027, 6, 1, tzinfo=UTC))
+)
+def old() -> None:
+    """Respond as an operation that will be removed."""
 
 
 @blp.get("/boom", access=PUBLIC)

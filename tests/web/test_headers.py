@@ -102,3 +102,16 @@ def test_only_the_exact_origin_is_allowed(served: Served, origin: str) -> None:
 def test_request_without_origin_gets_no_cors_header(served: Served) -> None:
     client = served(CORS_ORIGINS="https://app.example.com")
     assert "Access-Control-Allow-Origin" not in client.get("/health").headers
+
+
+def test_a_deprecated_operation_says_since_when_and_until_when(client: Client) -> None:
+    response = client.get("/t/old")
+    assert response.headers["Deprecation"] == "@1793491200"
+    assert response.headers["Sunset"] == "Tue, 01 Jun 2027 00:00:00 GMT"
+    document = client.get("/openapi.json").get_json()
+    operation = document["paths"]["/t/old"]["get"]
+    assert operation["deprecated"] is True and {"Deprecation", "Sunset"} <= set(
+        operation["responses"]["200"]["headers"]
+    )
+    other = client.get("/health")
+    assert "Deprecation" not in other.headers and "deprecated" not in document["paths"]["/health"]["get"]
