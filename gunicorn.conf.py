@@ -11,9 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
-from app.config import load_env_file
+from dotenv import load_dotenv
 
-load_env_file()
+# As app.config does it. The program itself must not be imported here: gevent workers patch the libraries before that.
+if not os.environ.get("FLASK_SKIP_DOTENV"):
+    load_dotenv(Path.cwd() / ".env")
 
 wsgi_app = "wsgi:app"
 

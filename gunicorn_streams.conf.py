@@ -22,8 +22,10 @@ workers = 1
 worker_connections = 2 * MAX_STREAMS
 # The worker loads the program after gevent has replaced its locks, sockets and threads.
 preload_app = False
-# Streams end at once, and their clients reconnect.
+# Streams end immediately, and their clients reconnect. Connections that wait for another request close before the worker
+# would cut them off with a traceback.
 graceful_timeout = 5
+keepalive = 2
 
 
 def post_worker_init(worker: Any) -> None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPResponse
 
 import pytest
 from flask import Flask
@@ -15,11 +16,22 @@ from tests.streams import Event, events_of
 from tests.timing import assert_in_time
 
 
-@contextmanager
-def followed(site: Proxy, stock: Stock) -> Iterator[Iterator[Event]]:
+def request_stream(site: Proxy, stock: Stock) -> tuple[Secure, HTTPResponse]:
     connection = Secure(site.secure, timeout=10)
     connection.request("GET", f"{stock.path}/stream", headers=stock.owner.headers)
-    answer = connection.getresponse()
+    return connection, connection.getresponse()
+
+
+@contextmanager
+def followed(site: Proxy, stock: Stock) -> Iterator[Iterator[Event]]:
+    connection, answer = request_stream(site, stock)
+    # The web lends few places, and a stream of the test before holds its place for some seconds.
+    for _ in range(10):
+        if answer.status != 503:
+            break
+        connection.close()
+        time.sleep(1)
+        connection, answer = request_stream(site, stock)
     assert (answer.status, answer.getheader("content-type")) == (200, "text/event-stream; charset=utf-8")
     try:
         yield events_of(iter(lambda: answer.read1(65536), b""))
