@@ -13,7 +13,7 @@ def run_concurrently(count: int, call: Callable[[int], Result]) -> list[Result]:
     start = Barrier(count)
 
     def run(number: int) -> Result:
-        start.wait(timeout=20)
+        start.wait(timeout=90)
         return call(number)
 
     with ThreadPoolExecutor(count) as threads:

@@ -166,7 +166,7 @@ def run_smtp_sink(
     finally:
         asyncio.run_coroutine_threadsafe(_close(server), loop).result(5)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(5)
+        thread.join(90)
         loop.close()
 
 

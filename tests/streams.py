@@ -17,6 +17,7 @@ import orjson
 from flask import Flask
 
 from tests.faults.service import OURS, ROOT, WEB, free_port, until_ready
+from tests.waiting import wait_for_exit
 
 CONNECTION_ERRORS = (OSError, ValueError, HTTPException)
 """The errors of a reader whose connection breaks."""
@@ -132,7 +133,7 @@ class Web:
         """Stops the service and returns the seconds that it took."""
         start_time = time.monotonic()
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(40)
+        wait_for_exit(self.process)
         return time.monotonic() - start_time
 
 
@@ -166,7 +167,7 @@ def run_web(app: Flask, folder: Path, *arguments: str, **variables: str) -> Iter
     finally:
         if process.poll() is None:
             process.terminate()
-            process.wait(40)
+            wait_for_exit(process)
     assert "Traceback" not in log.read_text(), log.read_text()[-4000:]
 
 

@@ -43,7 +43,7 @@ def application_during_a_deletion(app: Flask, client: Client, monkeypatch: pytes
         if number == 0:
             delete_me(own_client)
             return 200
-        hooks_have_run.wait(10)
+        hooks_have_run.wait(90)
         return int(own_client.post(LIST, build_application_body(email=None, contactName=None, phone=None)).status_code)
 
     monkeypatch.setattr(deletion, "run_deletion_hooks", erase_slowly)
@@ -106,7 +106,7 @@ def deletion_during_an_upload(app: Flask, client: Client, monkeypatch: pytest.Mo
 
     def act(number: int) -> int:
         if number == 0:
-            hooks_have_run.wait(10)
+            hooks_have_run.wait(90)
             return me.post(f"{ME}/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}).status_code
         return int(upload_documents(client, token, "identity").status_code)
 

@@ -132,7 +132,7 @@ def retirement_during_a_code(app: Flask, client: Client) -> str:
                     is_marked.set()
                     time.sleep(HOLD_SECONDS)
             else:
-                is_marked.wait(10)
+                is_marked.wait(90)
                 with transaction() as session:
                     erasure.erase_merchant_applications(session, MerchantDeletion(account_id, retired=True))
 

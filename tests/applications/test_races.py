@@ -136,7 +136,7 @@ def remove_condition(monkeypatch: pytest.MonkeyPatch, callers: int) -> None:
     def read_at_the_same_time(token: str) -> Any:
         result = get_link_with_payment(token)
         if next(waiting_calls, None) is not None:
-            barrier.wait(timeout=20)
+            barrier.wait(timeout=90)
         return result
 
     def update_without_condition(payment_id: str) -> Any:
@@ -212,7 +212,7 @@ def test_link_opens_one_account_because_its_use_is_conditional(
     barrier, numbers, create_account = Barrier(8), iter(range(8)), activation.create_account
 
     def open_new_account(session: Any, owner: Any) -> Any:
-        barrier.wait(timeout=20)
+        barrier.wait(timeout=90)
         renamed = replace(owner.applicant, email=f"a{next(numbers)}@example.com")
         return create_account(session, renamed, verified=True)
 
@@ -251,7 +251,7 @@ def test_without_the_lock_submissions_would_advance_several_times(
     def read_at_the_same_time(token: str, purpose: str, session: Any = None) -> Any:
         result = get_active_link(token, purpose)
         if session is not None and next(waiting) > 0:
-            barrier.wait(timeout=20)
+            barrier.wait(timeout=90)
         return result
 
     monkeypatch.setattr(links, "get_active_link", read_at_the_same_time)

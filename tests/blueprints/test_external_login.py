@@ -156,7 +156,7 @@ def test_without_lock_both_identities_are_unlinked(client: Client, monkeypatch: 
         has_identity = bool(
             session.scalar(text("SELECT 1 FROM external_identity WHERE account_id = :id"), {"id": account.id})
         )
-        barrier.wait(5)
+        barrier.wait(90)
         return has_identity
 
     original_get_one = ReadOrWriteSession.get_one
@@ -214,7 +214,7 @@ def sign_in_during_an_unlinking(
     def run(number: int) -> Any:
         if number == 0:
             return sign_in_by_google(client, token)
-        assert lookup_done.wait(10)
+        assert lookup_done.wait(90)
         return caller.delete("/api/auth/identities/google")
 
     monkeypatch.setattr(sessions, "create_session", create_slowly)

@@ -14,9 +14,10 @@ from flask import Flask
 
 from app.core.outbox.tuning import Tuning
 from tests.factories.campaigns import CampaignEvent, fetch_sql_rows
-from tests.faults.cluster import Cluster, cluster_of, settled, wait_until
+from tests.faults.cluster import Cluster, cluster_of, settled
 from tests.faults.storm import Storm
 from tests.http import Client
+from tests.waiting import wait_until
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc"),

@@ -61,7 +61,7 @@ def journal_of(path: Path, event: str = "transfer") -> list[dict[str, Any]]:
 
 def wait(until: Callable[[], Any]) -> None:
     """Returns as soon as that is so."""
-    ends = time.monotonic() + 10
+    ends = time.monotonic() + 90
     while not until():
         assert time.monotonic() < ends, "it never came"
         time.sleep(0.01)

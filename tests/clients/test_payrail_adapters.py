@@ -75,7 +75,7 @@ def test_each_reference_is_carried_out_once_under_any_faults(app: Flask, tmp_pat
 
 def until_known(rail: Rail, reference: str) -> TransferOutcome:
     """Sends, asks, and sends the same again, until there is an end."""
-    ends, outcome = time.monotonic() + 20, TransferOutcome.UNKNOWN
+    ends, outcome = time.monotonic() + 90, TransferOutcome.UNKNOWN
     while outcome in OPEN:
         assert time.monotonic() < ends, "no end"
         outcome = rail.send_transfer(transfer(reference)).outcome

@@ -94,7 +94,7 @@ def elsewhere(url: str, name: str, what: Callable[[Breaker, Permit], None]) -> s
     process.start()
     assert ours.poll(20)
     said: str = ours.recv()
-    process.join(20)
+    process.join(90)
     return said
 
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from flask import Flask
@@ -13,6 +12,7 @@ from sqlalchemy import select
 from app.core.db import db
 from app.core.outbox import Outbox, heartbeat
 from app.worker import NICE
+from tests.waiting import wait_for_exit, wait_until
 
 RELAY = [sys.executable, "-m", "flask", "--app", "wsgi", "relay"]
 WORKER = [sys.executable, "-m", "flask", "--app", "wsgi", "worker"]
@@ -29,7 +29,7 @@ def test_relay_and_worker_run_recurring_jobs_and_stop_on_sigterm(app: Flask, tmp
     }
     running = [subprocess.Popen(argv, env=environment) for argv in (RELAY, WORKER)]
     try:
-        wait_for_housekeeping(30)
+        wait_until(housekeeping_is_done)
         assert (heartbeat.relay_age() or 0) < 30
         assert heartbeat.workers_alive() == 1
         if sys.platform == "linux":
@@ -37,7 +37,7 @@ def test_relay_and_worker_run_recurring_jobs_and_stop_on_sigterm(app: Flask, tmp
             assert (relay, worker) == (os.getpriority(os.PRIO_PROCESS, 0), NICE)
         for process in running:
             process.send_signal(signal.SIGTERM)
-        assert [process.wait(20) for process in running] == [0, 0]
+        assert [wait_for_exit(process) for process in running] == [0, 0]
     finally:
         for process in running:
             process.kill()
@@ -45,10 +45,7 @@ def test_relay_and_worker_run_recurring_jobs_and_stop_on_sigterm(app: Flask, tmp
     assert heartbeat.workers_alive() == 0
 
 
-def wait_for_housekeeping(seconds: float) -> None:
+def housekeeping_is_done() -> bool:
+    db.session.remove()
     done = select(Outbox.id).where(Outbox.kind == "outbox.housekeeping", Outbox.state == "done")
-    deadline = time.monotonic() + seconds
-    while db.session.execute(done).first() is None:
-        assert time.monotonic() < deadline
-        db.session.remove()
-        time.sleep(0.1)
+    return db.session.execute(done).first() is not None

@@ -121,7 +121,7 @@ def test_stall_lock_prevents_retiring_a_member_who_starts_a_shift(
     def act(number: int) -> int:
         if number == 0:
             return post_shift(me, path, "verify", code=selma["shiftCode"]).status_code
-        code_looked_up.wait(timeout=20)
+        code_looked_up.wait(timeout=90)
         status = me.put(path, {"crew": []}).status_code
         crew_replaced.set()
         return status
@@ -141,7 +141,7 @@ def test_without_the_lock_all_lists_would_stay(client: Client, monkeypatch: pyte
 
     def load_members_together(*arguments: Any) -> Any:
         members = load_members(*arguments)
-        barrier.wait(timeout=20)
+        barrier.wait(timeout=90)
         return members
 
     monkeypatch.setattr(actions, "lock_stall_exclusive", lambda session, merchant, event: get_stall(merchant, event))

@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from tests.faults.service import ROOT, free_port
+from tests.waiting import wait_for_exit
 
 SHIPPED = ROOT / "deploy" / "nginx"
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
@@ -163,7 +164,7 @@ def proxy(**changed: str) -> Iterator[Proxy]:
             yield Proxy(folder, secure, plain)
         finally:
             process.terminate()
-            process.wait(20)
+            wait_for_exit(process)
 
 
 def _until_listening(port: int, process: "subprocess.Popen[bytes]") -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.deploy.proxy import Proxy
-from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT
+from tests.waiting import wait_until
 
 DEPLOY = ROOT / "deploy"
 PAGE = (ROOT / "docs" / "scaling.md").read_text()
@@ -66,7 +66,7 @@ def test_a_file_in_nodes_is_another_node(proxied: Callable[..., Any]) -> None:
         (found.folder / "nginx/nodes").mkdir()
         (found.folder / "nginx/nodes/two.conf").write_text(line)
         os.kill(int((found.folder / "nginx.pid").read_text()), signal.SIGHUP)
-        wait_until(lambda: found.ask("/health").status == 200, 10)
+        wait_until(lambda: found.ask("/health").status == 200)
         assert [found.ask("/health").body for _ in range(4)] == [b"127.0.0.1"] * 4
     node.shutdown()
 

@@ -13,9 +13,9 @@ from flask import Flask
 from tests.deploy.load import load
 from tests.deploy.proxy import Proxy
 from tests.deploy.upstreams import Web, listening
-from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT
 from tests.timing import assert_in_time
+from tests.waiting import wait_until
 
 QUICK = {"rate=200r/s": "rate=100000r/s"}
 KILLS = 3
@@ -81,10 +81,10 @@ def test_killed_workers_cost_readers_next_to_nothing(served: tuple[Proxy, Web]) 
     site, main = served
     with load(site) as met:
         for _ in range(KILLS):
-            wait_until(lambda: len(_workers(main)) == 2, 10)
+            wait_until(lambda: len(_workers(main)) == 2)
             os.kill(_workers(main)[0], signal.SIGKILL)
             time.sleep(0.4)
-        wait_until(lambda: len(_workers(main)) == 2, 10)
+        wait_until(lambda: len(_workers(main)) == 2)
     assert set(met.answers) <= {200, 502, 0} and met.answers.total() - met.answers[200] <= 1, met.answers
 
 

@@ -18,6 +18,7 @@ import orjson
 from flask import Flask
 
 from tests.faults.service import OURS, ROOT
+from tests.waiting import wait_for_exit
 
 # The number of the descriptor and of the process are said in the environment of anyone who is to listen.
 TAKE = """
@@ -81,7 +82,7 @@ class Web:
         """As `systemctl stop` does: the master is told, and has its time."""
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(40)
+            wait_for_exit(self.process)
         assert "Traceback" not in self.log.read_text(), self.log.read_text()[-4000:]
 
 
@@ -110,7 +111,7 @@ class Mirror(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.server.seen.append((self.command, self.path))
         if self.path.startswith("/silent"):
-            self.server.over.wait(10)
+            self.server.over.wait(90)
         # The second request of a connection finds it gone, as when a worker ends.
         if self.path.startswith("/gone") and getattr(self, "used", False):
             self.close_connection = True

@@ -14,7 +14,7 @@ from app.demo import PASSWORD
 APPLICANT, GUEST = "ruusa@ruusa-bakes.example", "otto@example.com"
 PDF = b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\nxref\n0 1\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n"
 BOUNDARY = "screenshot"
-MAIL_SECONDS = 30
+MAIL_SECONDS = 90
 
 
 @dataclass

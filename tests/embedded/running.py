@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +74,6 @@ def owners(mentioning: Path) -> set[int]:
     pids = ",".join(str(pid) for pid in processes(mentioning))
     shown = subprocess.run(["ps", "-o", "uid=", "-p", pids], capture_output=True, text=True, check=True)
     return {int(uid) for uid in shown.stdout.split()}
-
-
-def gone(mentioning: Path, *, patience: float = 10) -> bool:
-    """Whether all servers of a folder end within `patience` seconds."""
-    deadline = time.monotonic() + patience
-    while processes(mentioning) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not processes(mentioning)
 
 
 def query(database_url: str, statement: str) -> list[tuple[Any, ...]]:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from app.embedded import EmbeddedError, postgres, servers
-from tests.embedded.running import Holder, client, gone, processes, query
+from tests.embedded.running import Holder, client, processes, query
+from tests.waiting import wait_until
 
 Hold = Callable[..., Holder]
 
@@ -76,7 +77,7 @@ def test_the_servers_die_with_a_killed_owner(warm: Path, hold: Hold) -> None:
     owner.wait()
     assert processes(warm)
     owner.kill()
-    assert gone(warm)
+    wait_until(lambda: not processes(warm))
 
 
 def test_a_successor_ends_what_a_killed_owner_left_where_the_system_does_not(warm: Path, hold: Hold) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.embedded.running import BARE, ROOT
+from tests.waiting import wait_for_exit, wait_until
 
 # A child writes one line, with one write, to the file named by OUT whenever something happens to it.
 NOTE = """
@@ -68,10 +69,7 @@ class Notes:
 
     def wait(self, text: str, count: int = 1) -> list[list[str]]:
         """The notes beginning with `text`, once there are `count`."""
-        deadline = time.monotonic() + 15
-        while len(self.lines(text)) < count:
-            assert time.monotonic() < deadline, f"{text!r} not {count} times in {self.lines()}"
-            time.sleep(0.02)
+        wait_until(lambda: len(self.lines(text)) >= count)
         return self.lines(text)
 
 
@@ -108,20 +106,12 @@ def runs(pid: str) -> bool:
     return bool(state) and not state.startswith("Z")
 
 
-def ends(pid: str, *, patience: float = 5) -> bool:
-    """Whether a process ends within `patience` seconds."""
-    deadline = time.monotonic() + patience
-    while runs(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return not runs(pid)
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_all_in_reverse_order(supervise: Run, notes: Notes, number: signal.Signals) -> None:
     supervisor = supervise((POLITE, "a", True), (POLITE, "b", True))
     pids = [notes.wait(f"{name} up")[0][2] for name in "ab"]
     supervisor.send_signal(number)
-    assert supervisor.wait(10) == 0
+    assert wait_for_exit(supervisor) == 0
     assert {line[0] for line in notes.lines() if line[1] == "down"} == {"a", "b"}
     assert not any(runs(pid) for pid in pids)
 
@@ -132,7 +122,7 @@ def test_a_child_that_ends_is_started_again_after_growing_pauses(supervise: Run,
     assert times[1] - times[0] >= 0.5
     assert times[2] - times[1] >= 1.0
     supervisor.terminate()
-    assert supervisor.wait(10) == 0
+    assert wait_for_exit(supervisor) == 0
     assert supervisor.stderr is not None
     assert "a ended with code 0; next start in 0.5 s" in supervisor.stderr.read()
 
@@ -146,20 +136,20 @@ def test_a_killed_child_is_started_again(supervise: Run, notes: Notes) -> None:
 
 def test_the_exit_code_is_that_of_the_failed_child(supervise: Run, notes: Notes) -> None:
     supervisor = supervise((FAILING, "a", False), (FLEETING, "b", False))
-    assert supervisor.wait(10) == 3
+    assert wait_for_exit(supervisor) == 3
     assert len(notes.lines("a up")) == 2  # Once each: both programs write the same line.
 
 
 def test_children_of_an_ended_child_are_killed(supervise: Run, notes: Notes) -> None:
-    supervise((PARENT, "a", False)).wait(10)
-    assert ends(notes.lines("nested up")[0][2])
+    wait_for_exit(supervise((PARENT, "a", False)))
+    wait_until(lambda: not runs(notes.lines("nested up")[0][2]))
 
 
 def test_a_child_that_ignores_sigterm_is_killed(supervise: Run, notes: Notes) -> None:
     supervisor = supervise((STUBBORN, "a", True), grace=0.5)
     pid = notes.wait("a up")[0][2]
     supervisor.terminate()
-    assert supervisor.wait(10) == 0
+    assert wait_for_exit(supervisor) == 0
     assert not runs(pid)
 
 
@@ -172,7 +162,7 @@ def test_a_second_ctrl_c_kills_immediately(supervise: Run, notes: Notes) -> None
     time.sleep(0.6)
     assert runs(pid)
     supervisor.send_signal(signal.SIGINT)
-    assert supervisor.wait(10) == 0
+    assert wait_for_exit(supervisor) == 0
     assert not runs(pid)
 
 
@@ -181,7 +171,7 @@ def test_the_children_die_with_a_killed_supervisor(supervise: Run, notes: Notes)
     supervisor = supervise((PATIENT, "a", True), (PATIENT, "b", True))
     pids = [line[2] for line in notes.wait("a up", 2)]
     supervisor.kill()
-    assert all(ends(pid) for pid in pids)
+    wait_until(lambda: not any(runs(pid) for pid in pids))
 
 
 def test_a_child_that_cannot_be_started_stops_the_start() -> None:

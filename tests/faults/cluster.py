@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -24,6 +24,7 @@ from app.core.outbox.tuning import Tuning
 from app.core.outbox.wakeup import WakeupQueue
 from app.embedded.binaries import find_redis
 from app.embedded.os_user import Account
+from tests.waiting import wait_until
 
 PYTHON, NAME = sys.executable, "outbox_faults"
 
@@ -64,7 +65,7 @@ class Sink:
         self.process = subprocess.Popen(
             [PYTHON, "-m", "tests.faults.sink", str(self.port), str(self.log), str(self.hold)]
         )
-        wait_until(self._answers, 20)
+        wait_until(self._answers)
 
     def kill(self) -> None:
         self.process.kill()
@@ -104,7 +105,7 @@ class PrivateRedis:
 
     def start(self) -> None:
         self.process = subprocess.Popen(self.argv, stdout=subprocess.DEVNULL)
-        wait_until(self._answers, 20)
+        wait_until(self._answers)
 
     def kill(self) -> None:
         self.process.kill()
@@ -203,15 +204,6 @@ def kill(pid: int, number: int = signal.SIGKILL) -> bool:
         os.kill(pid, number)
         return True
     return False
-
-
-def wait_until(true: Callable[[], bool], seconds: float) -> None:
-    """Raises TimeoutError when it does not become true in time."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not within {seconds} s: {true}")
-        time.sleep(0.02)
 
 
 def settled(kinds: str = "faults.%") -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 from uuid import uuid4
 
 from tests.leaks.ledger import RUN
+from tests.waiting import MAX_SECONDS, wait_for_exit
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "BOOTSTRAP_SECRET", "PUBLIC_BASE_URL", "RATE_LIMIT_SCALE")
@@ -68,7 +69,7 @@ def started(argv: list[str], log: Path, variables: Mapping[str, str]) -> Iterato
         yield process
     finally:
         process.send_signal(signal.SIGINT)
-        code = process.wait(40)
+        code = wait_for_exit(process)
     for line in log.read_text(errors="replace").splitlines():
         RUN.note(line)
     assert code == 0, log.read_text()[-3000:]
@@ -96,7 +97,7 @@ def everything(folder: Path) -> Iterator[Service]:
 
 def until_ready(base: str, process: "subprocess.Popen[bytes]", log: Path, *, complete: bool = False) -> None:
     """Waits for /ready; with `complete` for relay and worker as well."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + MAX_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         status, answer = call(f"{base}/ready", timeout=2)
         if status == 200 and (not complete or (answer["data"]["workers"] and answer["data"]["relay"] == "up")):

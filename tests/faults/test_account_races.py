@@ -57,7 +57,7 @@ def _insert_after_looking(session: object, applicant: account_lifecycle.Applican
     if found:
         return None
     with suppress(BrokenBarrierError):
-        _LOOKED.wait(5)
+        _LOOKED.wait(90)
     made = account_lifecycle.Account(
         email=applicant.email, name=applicant.name, password_hash=applicant.password_hash, roles=[applicant.role]
     )

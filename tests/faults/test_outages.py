@@ -15,8 +15,9 @@ import pytest
 from sqlalchemy import make_url
 
 from app.embedded import servers
-from tests.faults.cluster import below, wait_until
+from tests.faults.cluster import below
 from tests.faults.service import ROOT, WEB, call, everything, free_port, started, until_ready
+from tests.waiting import wait_until
 
 PASSWORD = "a quiet evening at Sossusvlei"
 
@@ -30,9 +31,9 @@ def test_without_redis_a_code_arrives_within_thirty_seconds(open_folder: Path) -
     with everything(open_folder) as service:
         kill_below(service.pid, b"redis-server", signal.SIGKILL)
         assert register(service.base, "ndapewa@example.com") == 201
-        wait_until(lambda: bool(call(f"{service.base}/dev/mail.json?to=ndapewa@example.com")[1]), 30)
+        wait_until(lambda: bool(call(f"{service.base}/dev/mail.json?to=ndapewa@example.com")[1]))
         # The report may be a second old, and the code may have been quicker.
-        wait_until(lambda: ready(service.base) == (200, "down"), 5)
+        wait_until(lambda: ready(service.base) == (200, "down"))
 
 
 def ready(base: str) -> tuple[int, str]:
@@ -100,15 +101,15 @@ def test_restart_of_postgresql_under_load_loses_nothing(open_folder: Path, store
 
 
 def _outage(base: str, stores: Stores, url: str, acknowledged: list[str]) -> None:
-    wait_until(lambda: len(acknowledged) > 10, 20)
+    wait_until(lambda: len(acknowledged) > 10)
     stores.crash()
-    wait_until(lambda: call(f"{base}/ready")[0] == 503, 2)
+    wait_until(lambda: call(f"{base}/ready")[0] == 503)
     assert call(f"{base}/health")[0] == 200
     stores.start()
     _until_accepting(url)
-    wait_until(lambda: call(f"{base}/ready")[0] == 200, 5)
+    wait_until(lambda: call(f"{base}/ready")[0] == 200)
     before = len(acknowledged)
-    wait_until(lambda: len(acknowledged) > before + 10, 15)
+    wait_until(lambda: len(acknowledged) > before + 10)
 
 
 @contextmanager
@@ -135,7 +136,7 @@ def _load(base: str) -> Iterator[list[str]]:
     finally:
         ended.set()
         for thread in threads:
-            thread.join(20)
+            thread.join(90)
 
 
 def _plain(url: str) -> str:
@@ -150,7 +151,7 @@ def _until_accepting(url: str) -> None:
             return False
         return True
 
-    wait_until(accepts, 30)
+    wait_until(accepts)
 
 
 def _addresses(url: str) -> set[str]:

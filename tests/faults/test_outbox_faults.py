@@ -15,9 +15,10 @@ from app.core.outbox import Outbox, OutboxAttempt, enqueue, enqueue_many
 from app.core.outbox.tuning import Tuning
 from app.core.transaction import transaction
 from tests.faults import jobs
-from tests.faults.cluster import Cluster, cluster_of, settled, wait_until
+from tests.faults.cluster import Cluster, cluster_of, settled
 from tests.faults.storm import Storm, continued, stopped
 from tests.timing import assert_in_time
+from tests.waiting import wait_until
 
 __all__ = ["jobs"]
 
@@ -71,7 +72,7 @@ def test_random_kills_lose_no_job_and_repeat_none_that_must_run_once(cluster: Cl
     enqueue_mail(cluster, "mail_surely", 200)
     storm = Storm(cluster, seed)
     storm.rage(kills=30, every=0.3)
-    wait_until(settled, 40)
+    wait_until(settled)
     noted = cluster.sink.noted()
     once = {key: count for key, count in noted.items() if key.startswith("mail_once")}
 
@@ -91,7 +92,7 @@ def test_without_the_fence_mails_go_out_twice(cluster: Cluster) -> None:
     cluster.start(Tuning(lease=1.5, time_limit=1, ring=0.2, reap=0.2, max_lost=100), "--unfenced")
     enqueue_mail(cluster, "mail_once", 300)
     Storm(cluster, 1, kinds=("horse",)).rage(kills=25, every=0.15)
-    wait_until(settled, 20)
+    wait_until(settled)
     assert max(cluster.sink.noted().values()) > 1
 
 
@@ -100,7 +101,7 @@ def test_crashing_job_is_dead_after_five_tries_and_others_run(cluster: Cluster) 
     with transaction():
         enqueue("faults.poison")
         enqueue_many("faults.local", [(None, {})] * 50)
-    wait_until(settled, 20)
+    wait_until(settled)
     pill = the_row("poison")
     assert (pill.state, pill.attempts, pill.lost) == ("dead", 5, 5)
     with db.engine.connect() as connection:
@@ -112,12 +113,12 @@ def test_worker_that_resumes_before_the_fence_sends_nothing(cluster: Cluster) ->
     cluster.start(Tuning(lease=1, time_limit=30, ring=0.1, reap=0.1), workers=2)
     with transaction():
         enqueue("faults.mail_once", key="slow", port=cluster.sink.port, before=0.5)
-    wait_until(lambda: the_row("mail_once").state == "leased", 10)
+    wait_until(lambda: the_row("mail_once").state == "leased")
     asleep = holder()
     stopped(asleep)
-    wait_until(lambda: the_row("mail_once").state == "done", 15)
+    wait_until(lambda: the_row("mail_once").state == "done")
     continued(asleep)
-    wait_until(lambda: not set(asleep) & set(cluster.horses()), 10)
+    wait_until(lambda: not set(asleep) & set(cluster.horses()))
     assert cluster.sink.noted() == {"slow": 1}
     assert (the_row("mail_once").state, the_row("mail_once").attempts) == ("done", 2)
 
@@ -127,12 +128,12 @@ def test_worker_that_resumes_after_the_fence_changes_nothing(app: Flask, tmp_pat
         cluster.start(Tuning(lease=1, time_limit=30, ring=0.1, reap=0.1), workers=2)
         with transaction():
             enqueue("faults.mail_once", key="held", port=cluster.sink.port)
-        wait_until(lambda: cluster.sink.noted().total() == 1, 10)
+        wait_until(lambda: cluster.sink.noted().total() == 1)
         asleep = holder()
         stopped(asleep)
-        wait_until(lambda: the_row("mail_once").state == "uncertain", 10)
+        wait_until(lambda: the_row("mail_once").state == "uncertain")
         continued(asleep)
-        wait_until(lambda: not set(asleep) & set(cluster.horses()), 10)
+        wait_until(lambda: not set(asleep) & set(cluster.horses()))
         assert the_row("mail_once").state == "uncertain"
         assert cluster.sink.noted() == {"held": 1}
 
@@ -146,10 +147,10 @@ def test_critical_jobs_run_during_a_redis_outage_and_others_after_it(cluster: Cl
             enqueue("faults.mail_surely", key=f"mail_surely-{n}", port=cluster.sink.port)
     assert_in_time(time.monotonic() - began < 1, "a write waits for no bell")
     enqueue_mail(cluster, "mail_once", 20)
-    wait_until(lambda: len(keys("mail_surely", "done")) == 20, 10)
+    wait_until(lambda: len(keys("mail_surely", "done")) == 20)
     assert len(keys("mail_once", "ready")) == 20
     cluster.redis.start()
-    wait_until(settled, 15)
+    wait_until(settled)
     assert set(cluster.sink.noted().values()) == {1}
 
 
@@ -157,11 +158,11 @@ def test_jobs_run_after_redis_was_emptied_or_full(cluster: Cluster) -> None:
     cluster.start(FAST)
     cluster.redis.client.config_set("maxmemory", 1)
     enqueue_mail(cluster, "mail_surely", 20)
-    wait_until(lambda: len(keys("mail_surely", "done")) == 20, 15)
+    wait_until(lambda: len(keys("mail_surely", "done")) == 20)
     cluster.redis.client.config_set("maxmemory", 0)
     cluster.redis.client.flushall()
     enqueue_mail(cluster, "mail_once", 20)
-    wait_until(settled, 20)
+    wait_until(settled)
     assert set(cluster.sink.noted().values()) == {1}
 
 
@@ -170,7 +171,7 @@ def test_two_relays_do_no_more_than_one(cluster: Cluster) -> None:
     enqueue_mail(cluster, "mail_once", 100)
     storm = Storm(cluster, 3, kinds=("horse", "relay"))
     storm.rage(kills=6, every=0.2)
-    wait_until(settled, 20)
+    wait_until(settled)
     noted = cluster.sink.noted()
     assert set(noted.values()) == {1}
     assert len(keys("mail_once", "done", "uncertain")) == 100

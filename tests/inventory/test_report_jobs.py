@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +23,7 @@ from app.core.transaction import transaction
 from tests.factories.inventory import Stock, build_csv
 from tests.http import Client, data
 from tests.races import run_concurrently
+from tests.waiting import wait_for_exit, wait_until
 
 ACTION = import_module("app.inventory.actions.reports")
 CALLERS = 64
@@ -103,11 +103,9 @@ def test_a_worker_that_is_killed_leaves_no_half_file_and_another_draws_the_same(
     for _ in range(KILLS):
         job = ask(stock)
         process = worker(app, tmp_path, SLOW)
-        deadline = time.monotonic() + 40
-        while progress() < 50 and time.monotonic() < deadline:
-            time.sleep(0.1)
+        wait_until(lambda: progress() >= 50)
         process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        wait_for_exit(process)
         left = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
         assert left["status"] == "running" and 50 <= left["progress"] < 100 and "downloadUrl" not in left
         assert number("SELECT count(*) FROM inventory_job WHERE file IS NOT NULL AND status <> 'done'") == 0

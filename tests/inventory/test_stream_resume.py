@@ -13,11 +13,11 @@ from sqlalchemy import text
 
 from app.core.transaction import transaction
 from tests.factories.inventory import Stock
-from tests.faults.cluster import wait_until
 from tests.faults.service import kept_open
 from tests.http import Client, data
 from tests.races import run_concurrently
 from tests.streams import ReconnectingClient, Web, run_web
+from tests.waiting import wait_until
 
 SEEDS = int(os.environ.get("STREAM_SEEDS") or 20)
 ITEMS, WRITERS, TURNS = 4, 3, 10
@@ -68,7 +68,7 @@ def _followed(follower: ReconnectingClient, stock: Stock, seed: int) -> Reconnec
     with transaction() as session:
         session.execute(text("DELETE FROM inventory_change"))
     follower.start()
-    wait_until(lambda: follower.position is not None, 10)
+    wait_until(lambda: follower.position is not None)
     over = threading.Event()
 
     def cut() -> None:
@@ -83,7 +83,7 @@ def _followed(follower: ReconnectingClient, stock: Stock, seed: int) -> Reconnec
     _settled(follower)
     follower.over.set()
     follower.cut()
-    follower.join(10)
+    follower.join(90)
     assert follower.begun > 1, "its connection broke at least once"
     return follower
 

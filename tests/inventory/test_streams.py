@@ -14,11 +14,11 @@ from app.core.db import db
 from app.core.transaction import transaction
 from tests.factories.accounts import create_account, sign_in
 from tests.factories.inventory import Stock, build_csv
-from tests.faults.cluster import wait_until
 from tests.faults.service import call, kept_open
 from tests.http import Client, data
 from tests.streams import CONNECTION_ERRORS, STREAMS_UNIT, ReconnectingClient, StreamClient, Web, run_web
 from tests.timing import assert_in_time
+from tests.waiting import wait_for_exit, wait_until
 
 TURNS = 16
 """Imports of 400 kB: more than the kernel keeps for a client (`net.ipv4.tcp_wmem`: 4 MB)."""
@@ -78,10 +78,10 @@ def test_streams_hold_no_database_connection_but_one(app: Flask, stock: Stock) -
         for open_one in open_ones:
             open_one.snapshot()
         assert all(call(f"http://127.0.0.1:{service.port}/ready", timeout=2)[0] == 200 for _ in range(10))
-        wait_until(lambda: connections(app)[0] == 1, 5)
+        wait_until(lambda: connections(app)[0] == 1)
         for open_one in open_ones:
             open_one.close()
-        wait_until(lambda: connections(app)[0] == 0, 10)
+        wait_until(lambda: connections(app)[0] == 0)
 
 
 def test_a_third_of_the_threads_may_hold_streams(app: Flask, stock: Stock) -> None:
@@ -96,7 +96,7 @@ def test_a_third_of_the_threads_may_hold_streams(app: Flask, stock: Stock) -> No
         data(stock.adjust(item, -1))
         assert all(follower.next(5) for follower in followers)
         followers.pop().close()
-        wait_until(lambda: service.listen(f"{stock.path}/stream", stock.owner.headers).status == 200, 10)
+        wait_until(lambda: service.listen(f"{stock.path}/stream", stock.owner.headers).status == 200)
 
 
 def test_the_sixth_stream_of_an_account_is_refused(service: Web, stock: Stock) -> None:
@@ -106,7 +106,7 @@ def test_the_sixth_stream_of_an_account_is_refused(service: Web, stock: Stock) -
         sixth = service.listen(path, stock.owner.headers)
         assert (sixth.status, sixth.answer.headers["Retry-After"]) == (429, "5"), "whichever worker it comes to"
     five.pop().close()
-    wait_until(lambda: service.listen(path, stock.owner.headers).status == 200, 5)
+    wait_until(lambda: service.listen(path, stock.owner.headers).status == 200)
 
 
 def test_the_places_of_a_killed_worker_are_free_at_once(service: Web, stock: Stock) -> None:
@@ -117,7 +117,7 @@ def test_the_places_of_a_killed_worker_are_free_at_once(service: Web, stock: Sto
         with pytest.raises((*CONNECTION_ERRORS, AssertionError)):
             while True:
                 assert item.next(10)
-    wait_until(lambda: call(f"http://127.0.0.1:{service.port}/health")[0] == 200, 20)
+    wait_until(lambda: call(f"http://127.0.0.1:{service.port}/health")[0] == 200)
     assert listen(service, stock).snapshot()
 
 
@@ -136,9 +136,7 @@ def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, 
     assert gone.next(15) is None and demoted.next(15) is None, "ended, and ended well"
     assert_in_time(time.monotonic() - began < 15)
     stays.socket.settimeout(5)
-    deadline = time.monotonic() + 15
-    while _last_heartbeat(stays) <= position.partition("-")[0]:
-        assert time.monotonic() < deadline, "its position stays recent"
+    wait_until(lambda: _last_heartbeat(stays) > position.partition("-")[0])
 
 
 @pytest.mark.parametrize("arguments", [(), STREAMS_UNIT], ids=["threads", "greenlets"])
@@ -153,7 +151,7 @@ def test_it_ends_at_once_when_the_service_is_asked_to_stop(
         service.process.send_signal(signal.SIGTERM)
         assert [open_one.next(5) for open_one in open_ones] == [None] * 4, "each answer ends as it should"
         assert_in_time(time.monotonic() - began < 2)
-        service.process.wait(10)
+        wait_for_exit(service.process)
 
 
 def test_a_worker_that_is_replaced_loses_nothing(app: Flask, stock: Stock) -> None:
@@ -162,15 +160,15 @@ def test_a_worker_that_is_replaced_loses_nothing(app: Flask, stock: Stock) -> No
     with kept_open() as folder, run_web(app, folder, *STREAMS_UNIT, *limits) as service:
         follower = ReconnectingClient(service, f"{stock.path}/stream", stock.owner.headers)
         follower.start()
-        wait_until(lambda: follower.position is not None, 10)
+        wait_until(lambda: follower.position is not None)
         for _ in range(20):
             data(stock.adjust(item, -1))
             for _ in range(4):
                 call(f"http://127.0.0.1:{service.port}/health", timeout=3)
-        wait_until(lambda: len(follower.seen) >= 20, 20)
+        wait_until(lambda: len(follower.seen) >= 20)
         follower.over.set()
         follower.cut()
-        follower.join(10)
+        follower.join(90)
     assert follower.names.count("snapshot") == 1 and follower.begun > 1
     assert [item["movement"]["onHandAfter"] for item in follower.seen] == list(range(999, 979, -1))
 
@@ -179,7 +177,7 @@ def test_a_lost_ear_is_replaced(service: Web, stock: Stock) -> None:
     item = stock.item()
     listening = listen(service, stock)
     listening.snapshot()
-    wait_until(lambda: _ears() == 1, 5)
+    wait_until(lambda: _ears() == 1)
     with db.engine.connect() as connection:
         connection.execute(text(f"SELECT pg_terminate_backend(pid) {EARS}"))
     data(stock.adjust(item, -1))

@@ -1,8 +1,6 @@
 """Simultaneous answers, invitations and uses of links. Controls run without the guards."""
 
-import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
@@ -31,6 +29,7 @@ from tests.factories.merchants import create_merchant_account, invite_merchants
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
 from tests.unguarded import without_rules
+from tests.waiting import wait_until
 
 INVITES = "/api/merchants/me/event-invites"
 
@@ -79,7 +78,7 @@ def apply_while_ending(client: Client, end_name: str) -> Any:
         )
         wait_until(lambda: count(waiting) == 1)
         connection.commit()
-        return response.result(timeout=20)
+        return response.result(timeout=90)
 
 
 @pytest.mark.parametrize("end_name", WAYS_TO_END)
@@ -100,12 +99,6 @@ def test_without_the_condition_an_ended_link_would_be_used(
 
     monkeypatch.setattr(invites, "_count_link_use_sql", count_without_condition)
     assert apply_while_ending(client, WAYS_TO_END[end_name][0]).status_code == 201
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 15
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
 
 
 def test_one_of_two_opposite_answers_counts(client: Client) -> None:
@@ -131,7 +124,7 @@ def test_without_the_locks_both_answers_would_count(client: Client, monkeypatch:
     def find_invite_unlocked(session: Session, caller: Caller, invite_id: str) -> LockedInvite:
         statement = select(EventInvite, func.now(), *EVENT_COLUMNS)
         invite, status, *event_fields = session.execute(statement.join(Event).where(EventInvite.id == invite_id)).one()
-        barrier.wait(timeout=20)
+        barrier.wait(timeout=90)
         names = [column.key for column in EVENT_COLUMNS]
         return LockedInvite(invite, invite.status, status, EventSummary(**dict(zip(names, event_fields, strict=True))))
 

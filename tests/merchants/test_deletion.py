@@ -191,7 +191,7 @@ def change_during_deletion(
     def act(number: int) -> int:
         if number == 0:
             return me.post(DELETE, DELETE_BODY).status_code
-        locked.wait(10)
+        locked.wait(90)
         method, path, body = CHANGES[change]
         return me.open(method, path, body).status_code
 
@@ -234,7 +234,7 @@ def write_during_deletion(client: Client, monkeypatch: pytest.MonkeyPatch, kind:
     def act(number: int) -> int:
         if number == 0:
             return me.post(DELETE, DELETE_BODY).status_code
-        locked.wait(10)
+        locked.wait(90)
         return requests[kind]().status_code
 
     deletion_status, other = run_concurrently(2, act)

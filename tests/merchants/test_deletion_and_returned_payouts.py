@@ -89,7 +89,7 @@ def delete_during_return(app: Flask, client: Client, monkeypatch: pytest.MonkeyP
 
     def act(number: int) -> int:
         if number:
-            merchant_checked.wait(10)
+            merchant_checked.wait(90)
             return me.post(DELETE, DELETE_BODY).status_code
         with app.app_context():
             outcomes.record_outcome(payout["id"], TransferState(outcome=TransferOutcome.RETURNED), actor="rail")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.cluster import wait_until
 from tests.faults.service import UP, call, free_port, kept_open, started, until_ready
+from tests.waiting import wait_until
 
 
 @pytest.mark.parametrize("by_option", [False, True])
@@ -22,7 +22,7 @@ def test_links_follow_the_port(by_option: bool) -> None:
             assert document["servers"] == [{"url": base}]
             body = {"email": "frieda@example.com"}
             assert call(f"{base}/api/auth/password-reset/request", body)[0] == 200
-            wait_until(lambda: base in mails(folder / "var" / "mail"), 20)
+            wait_until(lambda: base in mails(folder / "var" / "mail"))
             assert "localhost:8000" not in mails(folder / "var" / "mail")
 
 

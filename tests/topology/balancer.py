@@ -14,8 +14,8 @@ from pathlib import Path
 
 from app.embedded import subprocesses
 from app.embedded.os_user import Account
-from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, free_port
+from tests.waiting import wait_until
 
 PROGRAM = shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 SHIPPED = ROOT / "deploy" / "haproxy" / "haproxy.cfg"
@@ -67,7 +67,7 @@ def balancer(folder: Path, patroni: Patroni, *, without: str = "") -> Iterator[i
             keep=keep.fileno(),
         )
     try:
-        wait_until(lambda: open_at(port), 10)
+        wait_until(lambda: open_at(port))
         yield port
     finally:
         subprocesses.stop([child])

@@ -17,12 +17,12 @@ from app.core.db import db
 from app.core.replica import Replica
 from tests import stores
 from tests.conftest import empty
-from tests.faults.cluster import wait_until
 from tests.faults.service import kept_open
 from tests.http import Client, data
 from tests.settings import app_for
 from tests.topology.nodes import Pair, two_nodes
 from tests.topology.postgres import Server, pair
+from tests.waiting import wait_until
 
 STALENESS = 1.5
 _numbers = count(1)
@@ -70,7 +70,7 @@ class Site:
     def follows(self) -> None:
         """Returns once this process knows that its replica shows all that was written by now."""
         now = time.monotonic()
-        wait_until(lambda: self.following.is_fresh_since(now), 30)
+        wait_until(lambda: self.following.is_fresh_since(now))
 
     def name_of(self, made: dict[str, Any], client: Client | None = None, *, fresh: bool = True) -> str:
         """The name on an event's public page; a `fresh` one has not been asked for before."""

@@ -19,11 +19,11 @@ import orjson
 from app.config import Settings
 from tests.deploy.proxy import Answer, Proxy, proxy, read
 from tests.factories.events import build_event_body
-from tests.faults.cluster import wait_until
 from tests.faults.service import OURS, ROOT, WEB, free_port, kept_open, until_ready
 from tests.leaks.ledger import RUN
 from tests.settings import BOOTSTRAP_SECRET, SECRET_KEY
 from tests.topology.writers import Attempt, Writers
+from tests.waiting import wait_for_exit, wait_until
 
 WRITERS = 2
 LINE = re.compile(r"^    server .*\n", re.M)
@@ -86,7 +86,7 @@ class Node:
     def stop(self) -> None:
         """As `systemctl stop`: what was begun is answered."""
         self.process.terminate()
-        assert self.process.wait(40) == 0
+        assert wait_for_exit(self.process) == 0
 
 
 @dataclass
@@ -120,7 +120,7 @@ class Pair:
         file.write_text(text[: first.start()] + lines + LINE.sub("", text[first.start() : end]) + text[end:])
         before = self._workers()
         os.kill(int((self.proxy.folder / "nginx.pid").read_text()), signal.SIGHUP)
-        wait_until(lambda: not before & self._workers(), 10)
+        wait_until(lambda: not before & self._workers())
 
     def _workers(self) -> set[str]:
         master = (self.proxy.folder / "nginx.pid").read_text().strip()
@@ -181,12 +181,12 @@ class Traffic(Writers):
         finally:
             ended.set()
             for thread in threads:
-                thread.join(20)
+                thread.join(90)
 
     def more(self, requests: int = 20) -> None:
         """Returns after so many further reads."""
         before = self.read.total()
-        wait_until(lambda: self.read.total() >= before + requests, 20)
+        wait_until(lambda: self.read.total() >= before + requests)
 
     def _asked(self, method: str, path: str, sent: bytes | None, **headers: str) -> Answer | None:
         with suppress(OSError, HTTPException):

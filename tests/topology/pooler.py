@@ -13,8 +13,8 @@ import psycopg
 from app.core.connections import connect_arguments
 from app.embedded import subprocesses
 from app.embedded.os_user import Account
-from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, free_port
+from tests.waiting import wait_until
 
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 SHIPPED = ROOT / "deploy" / "pgbouncer"
@@ -58,7 +58,7 @@ def pooler(
             keep=keep.fileno(),
         )
     try:
-        wait_until(lambda: answers(address, child), 15)
+        wait_until(lambda: answers(address, child))
         yield address
     finally:
         subprocesses.stop([child])

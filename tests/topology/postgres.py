@@ -19,9 +19,10 @@ from app.embedded.binaries import find_postgres
 from app.embedded.os_user import Account
 from app.embedded.state_dir import private
 from tests import stores
-from tests.faults.cluster import below, kill, wait_until
+from tests.faults.cluster import below, kill
 from tests.faults.service import free_port
 from tests.topology.certificates import Authority
+from tests.waiting import MAX_SECONDS, wait_until
 
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
@@ -102,7 +103,7 @@ class Server:
                 log=self.folder / f"{self.name}.log",
                 keep=keep.fileno(),
             )
-        wait_until(self._answers, 30)
+        wait_until(self._answers)
 
     def kill(self) -> None:
         """As when its machine is gone: nothing of it says or does anything more."""
@@ -130,25 +131,25 @@ class Server:
 
     def promote(self) -> None:
         self.ask("SELECT pg_promote(wait => false)")
-        wait_until(lambda: not self.ask("SELECT pg_is_in_recovery()")[0][0], 20)
+        wait_until(lambda: not self.ask("SELECT pg_is_in_recovery()")[0][0])
 
     def wait_for_its_commits(self, replica: str) -> None:
         """From now on a commit is acknowledged once that replica has it too."""
         self.ask(f"ALTER SYSTEM SET synchronous_standby_names = '{replica}'")
         self.ask("SELECT pg_reload_conf()")
-        wait_until(lambda: self.ask("SELECT sync_state FROM pg_stat_replication") == [("sync",)], 10)
+        wait_until(lambda: self.ask("SELECT sync_state FROM pg_stat_replication") == [("sync",)])
 
     def hear_no_more(self) -> None:
         """A replica that is cut off from its primary, and goes on answering."""
         self.ask("ALTER SYSTEM SET primary_conninfo = ''")
         self.ask("SELECT pg_reload_conf()")
-        wait_until(lambda: self.ask("SELECT count(*) FROM pg_stat_wal_receiver")[0][0] == 0, 10)
+        wait_until(lambda: self.ask("SELECT count(*) FROM pg_stat_wal_receiver")[0][0] == 0)
 
     def stand_still(self, *, still: bool = True) -> None:
         """A replica that replays nothing, until it is told to go on."""
         self.ask(f"SELECT pg_wal_replay_{'pause' if still else 'resume'}()")
         wanted = "paused" if still else "not paused"
-        wait_until(lambda: self.ask("SELECT pg_get_wal_replay_pause_state()") == [(wanted,)], 10)
+        wait_until(lambda: self.ask("SELECT pg_get_wal_replay_pause_state()") == [(wanted,)])
 
     @contextmanager
     def late_by(self, seconds: float) -> Iterator[None]:
@@ -165,7 +166,7 @@ class Server:
 
     def catch_up(self, primary: "Server") -> None:
         written = primary.ask("SELECT pg_current_wal_flush_lsn()::text")[0][0]
-        wait_until(lambda: bool(self.ask("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", written)[0][0]), 10)
+        wait_until(lambda: bool(self.ask("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", written)[0][0]))
 
     def _answers(self) -> bool:
         assert self.child is not None
@@ -204,7 +205,7 @@ def pair(folder: Path) -> Iterator[tuple[Server, Server]]:
         replica.kill()
 
 
-def eventually(true: Any, seconds: float = 10) -> None:
+def eventually(true: Any, seconds: float = MAX_SECONDS) -> None:
     """The same as `wait_until`, but for what may fail meanwhile."""
     deadline = time.monotonic() + seconds
     while True:

@@ -11,9 +11,9 @@ from redis.exceptions import RedisError
 
 from app.embedded.binaries import find_redis
 from app.embedded.os_user import Account
-from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, free_port
 from tests.topology.certificates import Authority
+from tests.waiting import wait_until
 
 SERVICE, PASSWORD, THEIRS = "event-commerce", "canary-of-redis", "canary-of-sentinels"
 SHIPPED = ROOT / "deploy" / "sentinel" / "sentinel.conf"
@@ -54,9 +54,9 @@ class Sentinels:
         self.running: dict[int, subprocess.Popen[bytes]] = {}
         self.servers = [self._server(), self._server()]
         self._client(self.servers[1]).replicaof("127.0.0.1", self.servers[0])
-        wait_until(lambda: self._client(self.servers[1]).info()["master_link_status"] == "up", 15)
+        wait_until(lambda: self._client(self.servers[1]).info()["master_link_status"] == "up")
         self.sentinels = [self._sentinel() for _ in range(3)]
-        wait_until(self._agree, 15)
+        wait_until(self._agree)
 
     @property
     def url(self) -> str:
@@ -75,7 +75,7 @@ class Sentinels:
         for port in (before, self.sentinels[0]):
             self.running[port].kill()
             self.running[port].wait()
-        wait_until(lambda: all(self._moved(port, before) for port in self.sentinels[1:]), 30)
+        wait_until(lambda: all(self._moved(port, before) for port in self.sentinels[1:]))
 
     def stop(self) -> None:
         for process in self.running.values():
@@ -103,7 +103,7 @@ class Sentinels:
             "--dir",
             str(self.folder),
         )
-        wait_until(lambda: self._answers(port, PASSWORD), 15)
+        wait_until(lambda: self._answers(port, PASSWORD))
         return port
 
     def _sentinel(self) -> int:
@@ -120,7 +120,7 @@ class Sentinels:
             )
         )
         self._start(port, str(settings), "--sentinel")
-        wait_until(lambda: self._answers(port, THEIRS), 15)
+        wait_until(lambda: self._answers(port, THEIRS))
         return port
 
     def _start(self, port: int, *argv: str) -> None:

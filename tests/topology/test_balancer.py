@@ -11,9 +11,9 @@ from socketserver import BaseRequestHandler, ThreadingTCPServer
 
 import pytest
 
-from tests.faults.cluster import wait_until
 from tests.topology.balancer import Patroni, balancer
 from tests.topology.conftest import needs
+from tests.waiting import wait_until
 
 log = logging.getLogger(__name__)
 pytestmark = needs("haproxy")
@@ -68,18 +68,18 @@ def test_who_talks_to_a_primary_of_before_is_cut(tmp_path: Path, patroni: Patron
     with ExitStack() as stack:
         shipped = stack.enter_context(balancer(tmp_path, patroni))
         careless = stack.enter_context(balancer(tmp_path, patroni, without=CUT))
-        wait_until(lambda: only(before, shipped) and only(before, careless), 10)
+        wait_until(lambda: only(before, shipped) and only(before, careless))
         old, control = (
             stack.enter_context(socket.create_connection(("127.0.0.1", item), 3)) for item in (shipped, careless)
         )
         assert asked(old) == asked(control) == before
         patroni.leader = None
         began = time.monotonic()
-        wait_until(lambda: asked(old) is None, 5)
+        wait_until(lambda: asked(old) is None)
         log.info(f"cut after {time.monotonic() - began:.1f} s")
-        wait_until(lambda: fresh(shipped) is None, 5)
+        wait_until(lambda: fresh(shipped) is None)
         patroni.leader = after
         began = time.monotonic()
-        wait_until(lambda: fresh(shipped) == fresh(careless) == after, 5)
+        wait_until(lambda: fresh(shipped) == fresh(careless) == after)
         log.info(f"the next one after {time.monotonic() - began:.1f} s")
         assert asked(control) == before, "the control: without the word it goes on talking to the old one"

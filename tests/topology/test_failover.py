@@ -14,12 +14,12 @@ import pytest
 from app.core.db import db
 from tests import stores
 from tests.factories.accounts import create_account, sign_in
-from tests.faults.cluster import wait_until
 from tests.faults.service import WEB, call, free_port, started, until_ready
 from tests.http import Client
 from tests.settings import BOOTSTRAP_SECRET, SECRET_KEY, app_for
 from tests.topology.postgres import Server, pair
 from tests.topology.writers import Writers
+from tests.waiting import wait_until
 
 ROUNDS = int(os.environ.get("FAILOVER_ROUNDS", "1"))
 log = logging.getLogger(__name__)
@@ -64,12 +64,12 @@ def by_libpq(primary: Server, replica: Server) -> dict[str, str]:
 def fail_over(writers: Writers, end: Callable[[], None], promote: Callable[[], None]) -> float:
     """Ends the primary and lets another follow; seconds without a write."""
     already = len(writers.acknowledged)
-    wait_until(lambda: len(writers.acknowledged) > already + 50, 20)
+    wait_until(lambda: len(writers.acknowledged) > already + 50)
     end()
     since = time.monotonic()
     time.sleep(NOTICED)
     promote()
-    wait_until(lambda: sum(item.began > since for item in writers.acknowledged) > 50, 20)
+    wait_until(lambda: sum(item.began > since for item in writers.acknowledged) > 50)
     return writers.outage(since)
 
 

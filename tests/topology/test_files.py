@@ -8,9 +8,9 @@ from app.config import load
 from app.core.redis import connected
 from app.embedded.binaries import find_redis
 from app.embedded.os_user import Account
-from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, free_port
 from tests.topology.conftest import needs
+from tests.waiting import wait_until
 
 DEPLOY = ROOT / "deploy"
 
@@ -40,7 +40,7 @@ def test_a_sentinel_takes_its_file(tmp_path: Path) -> None:
     assert program, "this test needs a real redis-server"
     process = subprocess.Popen([program, file, "--sentinel"], stdout=subprocess.DEVNULL)
     try:
-        wait_until(lambda: process.poll() is not None or answers(port), 10)
+        wait_until(lambda: process.poll() is not None or answers(port))
         assert process.poll() is None
     finally:
         process.kill()

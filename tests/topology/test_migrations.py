@@ -18,10 +18,10 @@ import pytest
 from app.core import migrations
 from app.core.connections import connect_arguments
 from tests import stores
-from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT
 from tests.topology.conftest import needs
 from tests.topology.pooler import pooler
+from tests.waiting import wait_until
 
 LOCK = "pg_try_advisory_lock(7161006)"
 ONE_MORE = f'''"""One more than the database has; made twice it fails."""
@@ -124,7 +124,7 @@ def held_up(database: str, two: Two, folder: Path, url: str = "", at: Place = GU
         with plain(database) as holder:
             holder.execute(at.hold)
             found = thread.submit(two, folder, url or database, **more)
-            wait_until(lambda: looking.execute(at.come).fetchone() == (2,), 60)
+            wait_until(lambda: looking.execute(at.come).fetchone() == (2,))
         return found.result(60)
 
 

@@ -17,12 +17,13 @@ from app.core.transaction import transaction
 from tests.factories.accounts import create_account, sign_in
 from tests.factories.events import build_event_body
 from tests.faults import jobs
-from tests.faults.cluster import Cluster, PrivateRedis, Sink, kill, settled, wait_until
+from tests.faults.cluster import Cluster, PrivateRedis, Sink, kill, settled
 from tests.http import Client
 from tests.races import run_concurrently
 from tests.topology.conftest import needs
 from tests.topology.nodes import Pair
 from tests.topology.writers import asked
+from tests.waiting import wait_until
 
 __all__ = ["jobs"]
 
@@ -56,11 +57,11 @@ def test_work_of_two_nodes_is_done_once(app: Flask, tmp_path: Path) -> None:
         sink = both[0].sink
         with transaction():
             enqueue_many("faults.mail_once", [(f"mail-{n}", {"port": sink.port}) for n in range(MAILS)])
-        wait_until(lambda: sink.noted().total() > 20, 20)
+        wait_until(lambda: sink.noted().total() > 20)
         # One of them loses its relay, and then its worker: the other takes over what was begun.
         killed = [*both[0].running("relay"), *both[0].horses()]
         assert [kill(pid) for pid in killed] == [True] * len(killed)
-        wait_until(settled, 30)
+        wait_until(settled)
         noted = sink.noted()
         assert set(noted.values()) == {1}
         assert MAILS - len(killed) <= len(noted) <= MAILS

@@ -8,10 +8,10 @@ from sqlalchemy import text
 
 from app.core.db import db
 from tests.factories.accounts import create_account, sign_in
-from tests.faults.cluster import wait_until
 from tests.http import Client
 from tests.topology.conftest import needs
 from tests.topology.nodes import Pair, Traffic
+from tests.waiting import wait_until
 
 log = logging.getLogger(__name__)
 pytestmark = needs("nginx")
@@ -50,7 +50,7 @@ def test_a_node_that_dies_costs_the_writes_in_its_hands(two: Pair, traffic: Traf
     with traffic.flowing():
         traffic.more()
         two.nodes[0].hang()
-        wait_until(traffic.stuck, 10)
+        wait_until(traffic.stuck)
         two.nodes[0].kill()
         traffic.more()
     log.info(f"died: {dict(traffic.read)} reads, {len(traffic.acknowledged)} writes, {len(traffic.unknown)} failed")

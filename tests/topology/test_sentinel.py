@@ -25,11 +25,12 @@ from app.web.rate_limits import Limit, RateLimiter
 from app.web.readiness import _check_redis
 from app.web.streams.connection_limits import StreamSlots
 from tests.faults import jobs
-from tests.faults.cluster import below, kill, settled, wait_until
+from tests.faults.cluster import below, kill, settled
 from tests.faults.service import ROOT
 from tests.settings import settings_for
 from tests.timing import assert_in_time
 from tests.topology.sentinels import sentinels_in
+from tests.waiting import MAX_SECONDS, wait_until
 
 __all__ = ["jobs"]
 
@@ -45,21 +46,21 @@ def test_everything_finds_the_new_master(app: Flask, tmp_path: Path) -> None:
         everything = used_by(url)
         with workers(app, url, tmp_path):
             work(20)
-            wait_until(settled, 20)
+            wait_until(settled)
             everything()
             sentinels.fail_over()
             work(20)
             began = time.monotonic()
             eventually(everything)
             log.info(f"everything found it within {time.monotonic() - began:.1f} s")
-            wait_until(settled, 30)
+            wait_until(settled)
             log.info(f"work was done after {time.monotonic() - began:.1f} s")
         settings = settings_for(database_url=app.extensions["settings"].DATABASE_URL, redis_url=url)
         said = [finding for finding in database_checks.run_checks(settings) if finding.about == "redis"]
         assert any("answers in" in item.says for item in said) and not any("canary" in item.says for item in said)
 
 
-def eventually(act: Callable[[], None], seconds: float = 10) -> None:
+def eventually(act: Callable[[], None], seconds: float = MAX_SECONDS) -> None:
     """The first try may meet a connection to the dead master; it is dropped, and the next asks the Sentinels."""
     deadline = time.monotonic() + seconds
     while True:

@@ -209,5 +209,5 @@ def test_clients_of_a_topic_are_read_for_together(app: Flask) -> None:
     for each in found:
         broadcaster.unsubscribe(each)
     assert thread is not None
-    thread.join(5)
+    thread.join(90)
     assert broadcaster.thread is None and broadcaster.listener is None, "nothing is held without clients"

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 import psycopg
 
 from app.core.db import db
-from tests.faults.cluster import wait_until
 from tests.faults.storm import Storm
 from tests.faults.suite.health_monitor import Watch
 from tests.faults.suite.initial_data import World
 from tests.faults.suite.load import Load
 from tests.faults.suite.request_log import RequestRecord
 from tests.faults.suite.stack import WORKERS, Stack
+from tests.waiting import wait_until
 
 WAITING = """
     SELECT (SELECT count(*) FROM outbox WHERE state = 'leased')

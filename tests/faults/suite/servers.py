@@ -16,6 +16,7 @@ from app.embedded import SPARE, postgres, state_dir, subprocesses
 from app.embedded.os_user import Account
 from tests.faults.service import ROOT
 from tests.settings import app_for
+from tests.waiting import wait_for_exit
 
 NOWHERE_REDIS = "redis://127.0.0.1:1/0"
 
@@ -52,7 +53,7 @@ class Database:
         """It stops at once, with nothing written out that was not written before."""
         assert self.child is not None
         self.child.process.send_signal(signal.SIGQUIT)
-        self.child.process.wait(30)
+        wait_for_exit(self.child.process)
 
     def stop(self) -> None:
         if self.child is not None:

@@ -19,6 +19,7 @@ from tests.faults.service import free_port
 from tests.faults.suite.servers import Database, copied
 from tests.leaks.ledger import RUN
 from tests.settings import app_for
+from tests.waiting import wait_for_exit
 
 KEY, SECRET = "key-of-the-fault-suite", "secret-that-rail-and-faults-share"
 WEB_WORKERS, WEB_THREADS, WORKERS = 2, 8, 4
@@ -81,7 +82,7 @@ class Stack:
             return
         self.web.process.terminate()
         try:
-            self.web.process.wait(45)
+            wait_for_exit(self.web.process)
         except subprocess.TimeoutExpired:
             for pid in [self.web.process.pid, *self.web_workers()]:
                 kill(pid)

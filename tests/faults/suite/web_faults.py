@@ -5,10 +5,10 @@ import signal
 import time
 
 from tests.deploy.slow import slow_clients
-from tests.faults.cluster import wait_until
 from tests.faults.suite.plan import fault
 from tests.faults.suite.scenario import Scene
 from tests.faults.suite.stack import WEB_WORKERS
+from tests.waiting import wait_until
 
 BEFORE = 4.0
 
@@ -18,7 +18,7 @@ def kill_web_workers(scene: Scene) -> None:
     """kill -9 of one gunicorn worker every five seconds"""
     stack = scene.stack
     for _ in scene.every(5.0):
-        wait_until(lambda: len(stack.web_workers()) == WEB_WORKERS, 20)
+        wait_until(lambda: len(stack.web_workers()) == WEB_WORKERS)
         os.kill(scene.dice.choice(stack.web_workers()), signal.SIGKILL)
         scene.killed["web"] += 1
         time.sleep(0.05)
