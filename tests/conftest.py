@@ -10,6 +10,7 @@ from flask import Flask
 from redis import Redis
 from sqlalchemy import text
 
+from app.core import connections
 from app.core.db import db
 from tests import steps, stores
 from tests.http import Client
@@ -57,7 +58,10 @@ def application(worker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """One application per test worker, on a clone of the migrated template."""
     url = stores.database_of(worker)
     folder: Path = tmp_path_factory.mktemp("data")
-    app = app_for(database_url=url, redis_url=stores.redis_of(worker), data_dir=folder)
+    with pytest.MonkeyPatch.context() as patch:
+        # 64 threads share 20 connections: on a busy machine the last waits longer than a request of the service may.
+        patch.setattr(connections, "POOL_TIMEOUT_SECONDS", 30)
+        app = app_for(database_url=url, redis_url=stores.redis_of(worker), data_dir=folder)
     if os.environ.get("ONLY_DRAWN_STEPS"):
         with app.app_context(), db.engine.begin() as connection:
             steps.guard(connection)
