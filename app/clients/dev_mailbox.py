@@ -4,7 +4,8 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Literal, TypedDict, get_args
 
 from flask import current_app
 
+from app.clients.message import Attachment
 from app.core import private_files
 from app.core.clock import rfc3339, utcnow
 from app.core.ids import is_id
@@ -21,6 +23,15 @@ DELETE_ONCE_IN = 64
 Channel = Literal["mail", "sms", "push"]
 PublicField = Literal["id", "channel", "to", "subject", "text", "html", "sentAt"]
 PUBLIC_FIELDS: tuple[PublicField, ...] = get_args(PublicField)
+
+
+class StoredAttachment(TypedDict):
+    """A file of a mail; `content` is its Base64."""
+
+    name: str
+    contentType: str
+    size: int
+    content: str
 
 
 class StoredMessage(TypedDict):
@@ -34,6 +45,7 @@ class StoredMessage(TypedDict):
     html: str | None
     sentAt: str
     headers: dict[str, str]
+    attachments: list[StoredAttachment]
 
 
 def store_message(
@@ -44,6 +56,7 @@ def store_message(
     html: str | None = None,
     *,
     headers: Mapping[str, str] | None = None,
+    attachments: Iterable[Attachment] = (),
 ) -> None:
     """Store a message. One call in 64 deletes all but the newest 2,000, because finding those reads the folder."""
     message: StoredMessage = {
@@ -55,6 +68,15 @@ def store_message(
         "html": html,
         "sentAt": rfc3339(utcnow()),
         "headers": dict(headers or {}),
+        "attachments": [
+            {
+                "name": attachment.filename,
+                "contentType": attachment.content_type,
+                "size": len(attachment.content),
+                "content": b64encode(attachment.content).decode(),
+            }
+            for attachment in attachments
+        ],
     }
     folder = _folder()
     private_files.make_private_folder(folder, within=folder.parent)

@@ -46,12 +46,18 @@ def _store_copy(message: Message) -> None:
     if message.reply_to:
         headers["Reply-To"] = message.reply_to
     dev_mailbox.store_message(
-        "mail", message.to, message.subject, message.text, _inline_images(message), headers=headers
+        "mail",
+        message.to,
+        message.subject,
+        message.text,
+        _inline_images(message),
+        headers=headers,
+        attachments=[attachment for attachment in message.attachments if attachment.cid is None],
     )
 
 
 def _inline_images(message: Message) -> str:
-    """The HTML with its pictures as data URLs, because the mailbox stores no attachments."""
+    """The HTML with its pictures as data URLs, so that a browser shows them."""
     html = message.html
     for attachment in message.attachments:
         if attachment.cid is not None:

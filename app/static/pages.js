@@ -23,3 +23,15 @@ for (const form of document.querySelectorAll('form[method="post"]')) {
   });
   window.addEventListener("pageshow", () => { sent = false; });
 }
+
+// A list that changes while a person looks at it. It waits while they use it or look at another window.
+for (const list of document.querySelectorAll("[data-refresh-seconds]")) {
+  setInterval(async () => {
+    if (document.hidden || list.contains(document.activeElement)) return;
+    const response = await fetch(location.href).catch(() => null);
+    if (!response?.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const fresh = page.querySelector("[data-refresh-seconds]");
+    if (fresh && fresh.innerHTML !== list.innerHTML) list.innerHTML = fresh.innerHTML;
+  }, list.dataset.refreshSeconds * 1000);
+}

@@ -8,6 +8,7 @@ from flask import Flask
 from playwright.sync_api import Browser
 
 from app.clients import dev_mailbox
+from app.clients.message import Attachment
 from tests.pages.browser import open_view
 
 SERIES = "mailbox"
@@ -35,3 +36,25 @@ def test_how_it_looks(address: str, chromium: Browser) -> None:
         view.check("message")
         view.page.goto(f"{address}/dev/mail?channel=sms&to=nobody")
         view.check("none")
+
+
+def test_new_messages_appear_without_a_reload(address: str, chromium: Browser) -> None:
+    with open_view(chromium, SERIES) as view:
+        view.page.goto(f"{address}/dev/mail")
+        dev_mailbox.store_message("sms", "+264811234567", None, "The gates are open")
+        view.page.get_by_role("link", name="The gates are open").wait_for()
+
+
+def test_attachments_open_from_the_page_of_a_message(address: str, chromium: Browser) -> None:
+    invoice = Attachment("invoice é.pdf", b"%PDF-1.7 invoice", "application/pdf")
+    dev_mailbox.store_message("mail", "tuli@guest.example", "Your invoice", "Attached.", attachments=[invoice])
+    with open_view(chromium, SERIES) as view:
+        view.page.goto(f"{address}/dev/mail?to=tuli@guest.example")
+        view.page.get_by_role("link", name="Your invoice").click()
+        view.check("attachment")
+        link = view.page.get_by_role("link", name="invoice é.pdf").get_attribute("href")
+        response = view.page.request.get(f"{address}{link}")
+        assert (response.status, response.body()) == (200, invoice.content)
+        assert response.headers["content-type"] == "application/pdf"
+        for number in (0, 2):
+            assert view.page.request.get(f"{address}{link}"[:-1] + str(number)).status == 404

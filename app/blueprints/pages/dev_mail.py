@@ -1,10 +1,12 @@
 """The development mailbox: all emails, SMS and push messages that were sent. Not available in production."""
 
+from base64 import b64decode
+from itertools import islice
 from typing import TypedDict
 
 from flask import Response, jsonify, make_response, request
 
-from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.rendering import POLICY, Pages, render_page
 from app.clients import dev_mailbox
 from app.clients.dev_mailbox import StoredMessage
 from app.core.errors import NotFound
@@ -13,6 +15,7 @@ blueprint = Pages("dev_mail", __name__)
 
 MAX_LISTED = 200
 CHANNELS = {"": "All", "email": "Mail", "sms": "SMS", "push": "Push"}
+LIST_POLICY = f"{POLICY}; script-src 'self'; connect-src 'self'"
 MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self'"
 
 
@@ -26,13 +29,15 @@ class MessageFilters(TypedDict):
 @blueprint.get("/dev/mail")
 def list_messages() -> Response:
     """Show the newest messages, filtered by recipient and channel."""
-    return render_page(
+    response = render_page(
         "pages/mailbox.html",
         messages=_find_messages(MAX_LISTED),
         **_read_filters(),
         channels=CHANNELS,
         max_messages=MAX_LISTED,
     )
+    response.headers["Content-Security-Policy"] = LIST_POLICY
+    return response
 
 
 @blueprint.get("/dev/mail.json")
@@ -60,6 +65,20 @@ def show_message_html(id: str) -> Response:
     response = make_response(_get_message(id)["html"] or "")
     response.headers["Content-Security-Policy"] = MAIL_POLICY
     response.headers["X-Frame-Options"] = "SAMEORIGIN"
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@blueprint.get("/dev/mail/<id>/attachments/<int:number>")
+def show_attachment(id: str, number: int) -> Response:
+    """Return the attachment with that number, counted from 1."""
+    attachment = next(islice(_get_message(id).get("attachments", ()), number - 1, None), None) if number else None
+    if attachment is None:
+        raise NotFound()
+    response = make_response(b64decode(attachment["content"]))
+    response.headers["Content-Type"] = attachment["contentType"]
+    response.headers.set("Content-Disposition", "inline", filename=attachment["name"])
+    response.headers["Content-Security-Policy"] = MAIL_POLICY
     response.headers["Cache-Control"] = "no-store"
     return response
 
