@@ -33,11 +33,14 @@ NICE = 10
 log = structlog.get_logger(__name__)
 
 
-def run(outbox_id: int) -> None:
-    """Run that row and then other due rows, up to a batch; RQ calls this for each wakeup."""
+def run(outbox_id: int, kind: str = "") -> None:
+    """Run that row and then other due rows, up to a batch; RQ calls this for each wakeup.
+
+    `kind` is that row's; wakeups of version 1.0 have none.
+    """
     try:
         if run_due_jobs(outbox_id, worker=heartbeat.worker_name()):
-            get_wakeup_queue().try_notify(outbox_id)
+            get_wakeup_queue().try_notify(outbox_id, kind)
     except (OperationalError, InterfaceError) as error:
         log.warning("worker.no_database", error=type(error.orig).__name__)
     finally:

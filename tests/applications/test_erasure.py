@@ -165,7 +165,7 @@ def test_deletion_while_a_code_is_awaited_erases_the_wallet_and_charges_nothing(
         assert connection.scalar(text("SELECT status FROM merchant_application")) == "withdrawn"
 
 
-def test_wallet_of_an_unanswered_payment_is_erased_when_it_ends(app: Flask, client: Client) -> None:
+def test_wallet_of_an_open_payment_is_erased_when_it_ends(app: Flask, client: Client) -> None:
     owner = create_organiser_client(client)
     application = create_approved_application(client, owner, documentsRequired=[])
     data(client.post(f"{LIST}/pay/{find_mailed_token('pay')}"))

@@ -147,7 +147,7 @@ def test_open_link_gives_one_place_to_each_address(client: Client) -> None:
     assert_books_agree()
 
 
-def test_holder_hands_out_renames_and_takes_back(client: Client) -> None:
+def test_holder_sends_renames_and_takes_back_a_ticket(client: Client) -> None:
     made = create_block(client, quantity=3)
     path = f"/api/allocations/allocator/{made.allocator()}"
     mine = data(client.post(path, {"name": "Elago", "email": "elago@example.com"}))

@@ -46,7 +46,7 @@ def at(span: timedelta) -> str:
     return (datetime.now(UTC) + span).isoformat()
 
 
-def test_a_sale_that_is_told_late_stands_before_or_after_a_count_as_it_happened(client: Client) -> None:
+def test_a_late_sale_is_ordered_by_its_time_around_a_count(client: Client) -> None:
     stock = Stock(client)
     item = stock.item(onHand=20)
     data(stock.adjust(item, counted=10))

@@ -42,7 +42,7 @@ def test_ready_says_what_it_found(fresh: Client) -> None:
     }
 
 
-def test_ready_counts_who_has_a_pulse(fresh: Client) -> None:
+def test_ready_counts_processes_with_a_heartbeat(fresh: Client) -> None:
     with transaction() as session:
         session.execute(
             text(

@@ -147,7 +147,7 @@ def test_movements_tell_what_came_what_went_and_what_counts_found(stock: Stock) 
     assert earlier["items"] == [] and len(earlier["days"]) == 31
 
 
-def test_what_expires_stands_in_its_order(stock: Stock) -> None:
+def test_expiring_items_are_sorted_by_date(stock: Stock) -> None:
     found = report(stock, "expiry", withinDays=3)
     assert [(item["sku"], item["expiryDate"], item["daysLeft"]) for item in found["items"]] == [
         ("B-1", in_days(-2), -2),

@@ -65,7 +65,7 @@ def test_payment_is_processing_until_the_outcome_is_final(payer: Client, server:
     assert list_captures(journal) == [("paid", 250000)]
 
 
-def test_start_asks_the_rail_about_an_unanswered_payment(payer: Client, server: MockServer) -> None:
+def test_start_asks_the_rail_about_a_payment_without_a_response(payer: Client, server: MockServer) -> None:
     path = make_payable_fee(payer)
     payment_id = make_unanswered_payment(payer, server, path)
     capture_charge(server, payment_id)

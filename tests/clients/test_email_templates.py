@@ -57,7 +57,7 @@ def words(html: str) -> str:
 
 
 @pytest.mark.parametrize("name", ACCOUNTS)
-def test_every_account_letter_is_short_calm_and_complete(name: str) -> None:
+def test_every_account_mail_is_short_and_complete(name: str) -> None:
     mail = written(name)
     assert 0 < len(mail.subject) < 60
     assert "Hello Ndapewa," in mail.text and "Hello Ndapewa," in mail.html
@@ -86,7 +86,7 @@ def test_every_text_has_its_html(name: str) -> None:
     assert name in ("footer", "greeting") or (TEMPLATES / f"{name}.html").exists()
 
 
-def test_a_code_stands_in_the_subject_in_two_groups() -> None:
+def test_the_subject_has_the_code_in_two_groups() -> None:
     mail = written("verify_email")
     assert mail.subject == "Your code is 123 456"
     assert "123 456" in mail.text and "123 456" in mail.html
@@ -171,7 +171,7 @@ def test_the_reader_learns_whether_an_answer_is_read() -> None:
     assert (answered.reply_to, answered.sender_name) == ("host@lights.example", "Windhoek Lights")
 
 
-def test_a_letter_one_can_stop_says_how() -> None:
+def test_a_mail_with_an_unsubscribe_link_explains_it() -> None:
     link = "https://events.example/unsubscribe/abc"
     mail = written(unsubscribe_url=link, headers={"List-Unsubscribe": f"<{link}>"})
     assert f"Stop these mails: {link}" in mail.text

@@ -21,7 +21,7 @@ def test_an_address_that_is_none_stops_the_start(name: str, url: str) -> None:
         load({name: url})
 
 
-def test_production_hands_no_secret_over_in_the_clear() -> None:
+def test_production_sends_no_secret_unencrypted() -> None:
     with pytest.raises(SettingsError, match="SMS_URL: production needs https"):
         load({**PRODUCTION, "SMS_URL": "http://token@gateway.example/"})
     assert load({**PRODUCTION, "SMS_URL": "https://token@gateway.example/sms"}).SMS_URL

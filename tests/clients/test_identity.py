@@ -82,7 +82,7 @@ def test_elliptic_curve_keys_sign_too(httpserver: HTTPServer) -> None:
     assert IdentityVerifier(google.provider()).verify(google.token()).subject == "subject-1"
 
 
-def test_the_twin_of_an_elliptic_curve_signature_has_the_same_hash(httpserver: HTTPServer) -> None:
+def test_both_forms_of_an_elliptic_curve_signature_have_the_same_hash(httpserver: HTTPServer) -> None:
     google = IdentityProvider(httpserver, algorithm="ES256")
     verifier = IdentityVerifier(google.provider())
     token = google.token()

@@ -111,7 +111,7 @@ def test_mock_in_production_can_be_allowed() -> None:
     assert settings_for(database_url="postgresql://db", redis_url="redis://r", **allowed).PAYRAIL_MODE == "mock"
 
 
-def test_a_live_rail_that_is_away_unreadies_the_service(app: Flask) -> None:
+def test_without_the_live_rail_the_service_is_not_ready(app: Flask) -> None:
     ours = app.extensions["settings"]
     with serving() as server:
         settings = {**LIVE, "PAYRAIL_URL": server.url}

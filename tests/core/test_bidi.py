@@ -45,7 +45,7 @@ def test_arabic_letters_join(written: str, forms: str) -> None:
     assert join_arabic(written) == forms
 
 
-def test_no_letter_is_lost() -> None:
+def test_no_character_is_lost() -> None:
     odd = "a\u0660b\u05d01%\u0627-,/+ \u064b\u05b0"
     assert sorted(to_visual_order(odd)) == sorted(odd)
     assert to_visual_order("\u0301") == "\u0301" and to_visual_order("") == "" and join_arabic("") == ""

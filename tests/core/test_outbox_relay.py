@@ -111,7 +111,7 @@ def test_recurring_jobs_are_enqueued_once_by_any_number_of_relays(app: Flask) ->
     assert [row.state for row in rows("outbox.housekeeping")] == ["done", "ready"]
 
 
-def test_recurring_jobs_do_not_pile_up_without_workers(app: Flask) -> None:
+def test_recurring_jobs_are_not_repeated_without_workers(app: Flask) -> None:
     for _ in range(3):
         change("UPDATE tick SET due = now()")
         enqueue_recurring()

@@ -34,7 +34,7 @@ def test_work_of_an_unknown_kind_is_refused(app: Flask) -> None:
         enqueue("core.nothing")
 
 
-def test_work_vanishes_with_the_action_that_failed(app: Flask) -> None:
+def test_a_failed_action_leaves_no_job(app: Flask) -> None:
     with pytest.raises(ZeroDivisionError), transaction():
         enqueue("core.surely", does="x")
         raise ZeroDivisionError
@@ -51,7 +51,7 @@ def test_the_same_key_is_the_same_work(app: Flask) -> None:
     assert [row.payload for row in rows()] == [{"does": "x"}, {"does": "z"}]
 
 
-def test_one_transaction_rings_once_and_after_its_commit(app: Flask) -> None:
+def test_one_transaction_sends_one_wakeup_after_its_commit(app: Flask) -> None:
     with transaction():
         enqueue_many("core.surely", [(None, {"does": "x"})] * 20)
         enqueue("core.surely", does="x")
@@ -59,14 +59,22 @@ def test_one_transaction_rings_once_and_after_its_commit(app: Flask) -> None:
     assert get_wakeup_queue().queue.count == 1
 
 
-def test_bells_that_wait_unanswered_are_not_added_to(app: Flask) -> None:
+def test_a_wakeup_names_the_kind_and_id_of_its_row(app: Flask) -> None:
+    with transaction():
+        outbox_id = enqueue("core.surely", does="x")
+    [job] = get_wakeup_queue().queue.get_jobs()
+    assert job.description == f"core.surely {outbox_id}"
+    assert job.meta == {"kind": "core.surely", "outbox_id": outbox_id}
+
+
+def test_at_most_sixteen_wakeups_wait(app: Flask) -> None:
     for _ in range(20):
         with transaction():
             enqueue("core.surely", does="x")
     assert get_wakeup_queue().queue.count == 16
 
 
-def test_a_request_that_holds_its_commit_rings_after_it(app: Flask) -> None:
+def test_a_request_sends_its_wakeup_after_its_commit(app: Flask) -> None:
     with request_transaction():
         with transaction():
             enqueue("core.surely", does="x")
@@ -74,7 +82,7 @@ def test_a_request_that_holds_its_commit_rings_after_it(app: Flask) -> None:
     assert get_wakeup_queue().queue.count == 1
 
 
-def test_later_work_does_not_ring_and_is_due_by_the_clock_of_the_database(app: Flask) -> None:
+def test_a_later_job_sends_no_wakeup_and_is_due_by_the_clock_of_the_database(app: Flask) -> None:
     with transaction():
         enqueue("core.surely", delay=timedelta(minutes=5), not_after=timedelta(minutes=10), does="x")
         enqueue("core.surely", run_at=datetime(2040, 1, 1, tzinfo=UTC), does="y")

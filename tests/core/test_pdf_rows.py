@@ -33,14 +33,14 @@ def test_rows_are_taken_as_pages_need_them() -> None:
     assert len(table.waiting) < 30
 
 
-def test_a_heading_never_stands_without_its_rows() -> None:
+def test_a_heading_is_never_without_its_rows() -> None:
     rows = [row for number in range(40) for row in ([f"Supplier {number}"], ("Lager", "1"))]
     for height in range(60, 200, 7):
         page, rest = LongTable(COLUMNS, rows).split(400, height) or (None, None)
         assert page is None or not page.lines[-1].heading, height
 
 
-def test_charts_bear_nothing_something_and_too_much() -> None:
+def test_charts_of_no_some_and_too_many_values() -> None:
     with Sheet(title="Stock", number="1", when="today") as sheet:
         for values in ([0, 0], [1, 10**20], [5, -3]):
             named = [(HOSTILE * 5, value, str(value)) for value in values]

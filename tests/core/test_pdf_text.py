@@ -34,6 +34,6 @@ def test_cut_text_ends_in_an_ellipsis() -> None:
     assert line.endswith("…") and text_width(line, REGULAR, 10) <= 60
 
 
-def test_a_name_shrinks_before_it_is_cut() -> None:
+def test_a_name_gets_smaller_before_it_is_cut() -> None:
     found, size = fit_text("a market in the sun and in the shade", REGULAR, 20, 150, most=2)
     assert size < 20 and "".join(found).endswith("shade")

@@ -62,7 +62,7 @@ def test_a_block_that_raises_leaves_nothing(error: type[BaseException]) -> None:
     assert there() == [2]
 
 
-def test_blocks_do_not_nest_and_both_vanish() -> None:
+def test_nested_blocks_are_refused_and_both_roll_back() -> None:
     with pytest.raises(NestedTransaction), transaction():
         put(1)
     assert there() == []
@@ -118,7 +118,7 @@ def test_a_held_commit_takes_several_blocks_as_one() -> None:
     assert there() == [1, 2]
 
 
-def test_a_held_block_that_raises_vanishes_alone() -> None:
+def test_a_held_block_that_raises_rolls_back_alone() -> None:
     seen: list[int] = []
     with request_transaction():
         put(1)
@@ -132,7 +132,7 @@ def test_a_held_block_that_raises_vanishes_alone() -> None:
     assert there() == [1, 3] and seen == [3]
 
 
-def test_a_held_block_that_the_database_refuses_does_not_spoil_the_rest() -> None:
+def test_a_held_block_that_the_database_refuses_does_not_end_the_transaction() -> None:
     from sqlalchemy.exc import IntegrityError
 
     with request_transaction():

@@ -129,7 +129,7 @@ def test_amounts_dates_and_times_hold_none(amount: object, day: object, time: ob
     st.from_regex(r"[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True),
     st.sampled_from(["com", "na", "co.za", "ORG", "xn--p1ai", "shop"]),
 )
-def test_a_domain_is_found_wherever_it_stands(before: str, label: str, ending: str) -> None:
+def test_a_domain_is_found_in_any_place(before: str, label: str, ending: str) -> None:
     assert find_web_address(f"{before} {label}.{ending} {before}") is not None
 
 

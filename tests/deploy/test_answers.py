@@ -145,7 +145,7 @@ def test_a_good_request_id_is_kept_and_a_bad_one_replaced(mirrored: Mirrored) ->
     assert [item["request_id"] for item in site.written[-2:]] == ["till-7.morning", made]
 
 
-def test_nobody_can_say_who_he_is(mirrored: Mirrored) -> None:
+def test_clients_cannot_set_their_own_address(mirrored: Mirrored) -> None:
     site, _ = mirrored
     forged = {
         "X_Forwarded_For": "1.2.3.4",

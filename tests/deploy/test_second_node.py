@@ -94,12 +94,12 @@ def test_the_web_of_a_second_node_listens_where_the_proxy_asks() -> None:
 
 
 @pytest.mark.skipif(NFT is None and not os.environ.get("CI"), reason="apt-get install nftables")
-def test_the_wall_is_read_by_nft() -> None:
+def test_nft_accepts_the_firewall_rules() -> None:
     run = subprocess.run([NFT or "nft", "-c", "-f", DEPLOY / "nftables" / "event-commerce.nft"], capture_output=True)
     assert run.returncode == 0 or b"Operation not permitted" in run.stderr, run.stderr
 
 
-def test_the_wall_closes_what_the_page_opens() -> None:
+def test_the_firewall_closes_the_ports_that_the_page_opens() -> None:
     wall = (DEPLOY / "nftables" / "event-commerce.nft").read_text()
     assert "tcp dport { 5432, 6379, 6432, 8000 } drop" in wall
     assert {"10.0.0.11", "10.0.0.12"} == set(re.findall(r"\d+\.\d+\.\d+\.\d+", wall))

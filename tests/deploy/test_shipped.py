@@ -125,7 +125,7 @@ def test_production_starts_with_the_example_once_it_is_filled_in() -> None:
         config.load(values)
 
 
-def test_the_command_reads_files_of_whoever_calls_it(tmp_path: Path) -> None:
+def test_the_command_reads_files_of_its_caller(tmp_path: Path) -> None:
     """The account of the service cannot look into root's home: it gets copies, for as long as the command runs."""
     programs, here, stage = tmp_path / "bin", tmp_path / "home", tmp_path / "run"
     for folder in (programs, here, stage):

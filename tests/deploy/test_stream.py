@@ -70,7 +70,7 @@ def test_a_change_passes_the_proxy_as_it_commits(streaming_site: Proxy, client: 
             assert_in_time(time.monotonic() - began < 1)
 
 
-def test_sixty_tills_of_one_venue_are_no_flood(site: Proxy, client: Client) -> None:
+def test_sixty_tills_of_one_venue_are_not_limited(site: Proxy, client: Client) -> None:
     """More at once from one address than requests may be; the account's own limit is another matter."""
     stock = Stock(client)
     stock.item()

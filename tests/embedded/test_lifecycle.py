@@ -57,7 +57,7 @@ def test_only_throwaway_servers_switch_fsync_off(warm: Path, durable: bool) -> N
         assert settings["maxmemory-policy"] == "noeviction"
 
 
-def test_data_survives_the_sudden_death_of_both_servers(warm: Path, hold: Hold) -> None:
+def test_data_survives_when_both_servers_are_killed(warm: Path, hold: Hold) -> None:
     owner = hold("durable")
     running = owner.wait()
     query(running["database_url"], "CREATE TABLE survivor AS SELECT 1 AS number")

@@ -103,7 +103,7 @@ def test_an_export_at_the_limit_imports_back_unchanged(client: Client, stock: St
     assert_quantities_match_movements()
 
 
-def test_reports_orders_and_papers_bear_thousands_of_items_at_the_limit(stock: Stock) -> None:
+def test_reports_orders_and_documents_of_thousands_of_items_at_the_limit(stock: Stock) -> None:
     full(stock, 3000)
     for item in stock.items(limit=3):
         data(stock.adjust(item, -MOST, bucket="onHand") if not item["damaged"] else stock.adjust(item, counted=MOST))

@@ -61,7 +61,7 @@ def test_who_commits_late_is_told_late_and_not_lost(stock: Stock, app: Flask) ->
 
 
 @pytest.mark.control
-def test_a_feed_by_number_would_lose_it(stock: Stock, app: Flask) -> None:
+def test_a_feed_by_sequence_number_would_lose_it(stock: Stock, app: Flask) -> None:
     """The plain way, reading on from the greatest number seen, passes over anyone who commits late."""
     early, late = stock.item(), stock.item()
     seen = _greatest()
@@ -123,7 +123,7 @@ def test_a_position_that_does_not_count_means_looking_again(stock: Stock, positi
     assert found.resync and not change_feed.load_changes(stock.event["id"], found.position).resync
 
 
-def test_a_commit_rings(stock: Stock, app: Flask) -> None:
+def test_a_commit_notifies(stock: Stock, app: Flask) -> None:
     with _connection(app) as listener:
         listener.autocommit = True
         listener.execute(f"LISTEN {CHANNEL}")

@@ -99,7 +99,7 @@ class Life(RuleBasedStateMachine):
             assert (found["created"], found["updated"]) == (0, 0)
 
 
-def test_stock_obeys_its_laws(client: Client) -> None:
+def test_stock_keeps_its_rules(client: Client) -> None:
     Life.client = client
     run_state_machine_as_test(
         Life, settings=settings(max_examples=EXAMPLES, stateful_step_count=15, derandomize=True, **UNHURRIED)

@@ -121,7 +121,7 @@ def test_the_places_of_a_killed_worker_are_free_at_once(service: Web, stock: Sto
     assert listen(service, stock).snapshot()
 
 
-def test_it_ends_when_the_session_does_and_lives_on_signs_of_life(service: Web, stock: Stock, client: Client) -> None:
+def test_it_ends_when_the_session_does_and_sends_heartbeats(service: Web, stock: Stock, client: Client) -> None:
     admins = [create_account("admin", email=f"{name}@example.com") for name in ("gone", "stays", "demoted")]
     tokens = [sign_in(client, admin.email) for admin in admins]
     gone, stays, demoted = (
@@ -173,7 +173,7 @@ def test_a_worker_that_is_replaced_loses_nothing(app: Flask, stock: Stock) -> No
     assert [item["movement"]["onHandAfter"] for item in follower.seen] == list(range(999, 979, -1))
 
 
-def test_a_lost_ear_is_replaced(service: Web, stock: Stock) -> None:
+def test_a_lost_listener_is_replaced(service: Web, stock: Stock) -> None:
     item = stock.item()
     listening = listen(service, stock)
     listening.snapshot()

@@ -45,7 +45,7 @@ def visible_text(html: str) -> str:
 
 
 @pytest.mark.parametrize("name", FIELDS_BY_TEMPLATE)
-def test_every_email_is_short_calm_and_complete(app: Flask, name: str) -> None:
+def test_every_email_is_short_and_complete(app: Flask, name: str) -> None:
     mail = render(name)
     assert 0 < len(mail.subject) < 60
     assert "Hello Ndapewa," in mail.text and "Hello Ndapewa," in mail.html

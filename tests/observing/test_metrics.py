@@ -127,7 +127,7 @@ def test_nothing_waiting_is_zero_seconds(client: Client) -> None:
     assert "commerce_outbox_oldest_due_seconds 0\n" in read(client)
 
 
-def test_the_liveliest_of_each_kind_beats(client: Client) -> None:
+def test_the_newest_heartbeat_of_each_kind_counts(client: Client) -> None:
     heartbeat.record_heartbeat(heartbeat.RELAY)
     heartbeat.record_heartbeat("worker:a:1")
     with db.engine.begin() as connection:
@@ -178,7 +178,7 @@ def test_figures_ask_two_statements(client: Client) -> None:
             assert not re.search(r"Seq Scan on (outbox|payout)\b", plan), plan
 
 
-def test_redis_waiting_bells_are_counted(app: Flask, client: Client) -> None:
+def test_waiting_wakeups_are_counted(app: Flask, client: Client) -> None:
     Redis.from_url(app.extensions["settings"].REDIS_URL).rpush("rq:queue:outbox", "a", "b")
     page = read(client)
     assert (value(page, "commerce_redis_up"), value(page, "commerce_bells_waiting")) == (1, 2)

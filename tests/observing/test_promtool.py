@@ -28,12 +28,12 @@ def sound(*words: object) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_every_alert_rings_when_it_should_and_not_on_a_healthy_day() -> None:
+def test_every_alert_fires_when_it_should_and_not_on_a_healthy_day() -> None:
     sound("check", "rules", RULES_FILE)
     sound("test", "rules", CASES)
 
 
-def test_every_alert_has_a_case_in_which_it_rings_and_one_in_which_it_does_not() -> None:
+def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not() -> None:
     cases = [case for group in yaml.safe_load(CASES.read_text())["tests"] for case in group["alert_rule_test"]]
     for rings in (True, False):
         assert {case["alertname"] for case in cases if bool(case["exp_alerts"]) is rings} == {
@@ -41,7 +41,7 @@ def test_every_alert_has_a_case_in_which_it_rings_and_one_in_which_it_does_not()
         }
 
 
-def test_rules_that_never_ring_would_be_noticed(tmp_path: Path) -> None:
+def test_rules_that_never_fire_would_be_noticed(tmp_path: Path) -> None:
     """The negative control: every alert with a question that finds nothing."""
     broken = yaml.safe_load(RULES_FILE.read_text())
     for rule in broken["groups"][0]["rules"]:

@@ -71,7 +71,7 @@ def test_without_the_settings_nothing_is_loaded(app: Flask) -> None:
     assert not {"sentry", "spans"} & app.extensions.keys()
 
 
-def test_an_error_nobody_foresaw_is_told_with_its_place_and_without_secrets(app: Flask, sentry: Sentry) -> None:
+def test_an_unexpected_error_is_reported_with_its_place_and_without_secrets(app: Flask, sentry: Sentry) -> None:
     client = Client(app_with(app, SENTRY_DSN=DSN).test_client())
     answer = client.get(
         f"/t/boom?token={TOKEN}", headers={"Authorization": f"Bearer {TOKEN}", "X-Request-Id": "request-0001"}

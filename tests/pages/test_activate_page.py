@@ -107,7 +107,7 @@ def test_a_declined_application_has_ended_and_offers_nothing(client: Client, vis
     assert visitor.forms == []
 
 
-def test_without_an_address_the_organiser_hands_the_link_over(client: Client, visitor: Visitor) -> None:
+def test_without_an_address_the_organiser_forwards_the_link(client: Client, visitor: Visitor) -> None:
     owner = create_organiser_client(client)
     made = create_application(client, owner, email=None, phone=None, contactName=None, amountMinor=0)
     assert "NO_CONTACT" in [

@@ -139,7 +139,7 @@ def test_form_without_csrf_token_is_refused(client: Client, visitor: Visitor) ->
         assert answer.status_code == 400
 
 
-def test_holder_hands_out_renames_and_takes_back(client: Client, visitor: Visitor) -> None:
+def test_holder_sends_renames_and_takes_back_a_ticket(client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client, 2)
     path = allocator_link(owner, block)
     page = visitor.open(path)

@@ -110,7 +110,7 @@ def test_a_body_that_is_too_large_is_refused_by_a_page(visitor: Visitor) -> None
     ("seconds", "words"),
     [(1, "1 second"), (59, "59 seconds"), (120, "120 seconds"), (121, "3 minutes"), (80_000, "23 hours")],
 )
-def test_a_time_to_wait_is_told_in_the_unit_one_thinks_in(seconds: int, words: str) -> None:
+def test_a_time_to_wait_is_shown_in_a_readable_unit(seconds: int, words: str) -> None:
     assert format_wait(seconds) == words
 
 

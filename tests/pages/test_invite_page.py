@@ -87,7 +87,9 @@ def test_a_name_that_was_never_given_out_is_not_found(owner: Client, visitor: Vi
         assert (page.status_code, "Page not found" in page.text) == (404, True)
 
 
-def test_the_link_in_a_merchants_mail_shows_his_own_invitation(client: Client, owner: Client, visitor: Visitor) -> None:
+def test_the_link_in_a_merchants_mail_shows_their_own_invitation(
+    client: Client, owner: Client, visitor: Visitor
+) -> None:
     who = create_merchant_account("Kapana Corner")
     invite = invite_merchants(owner, create_event(owner)["id"], who, **TERMS)["invited"][0]["inviteId"]
     path = f"/merchant-invite/{build_slug(invite, INVITE_KIND)}"

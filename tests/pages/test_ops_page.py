@@ -101,7 +101,7 @@ def test_a_link_that_was_never_made_is_unknown(app: Flask, visitor: Visitor, tok
     assert visitor.open(f"/ops/{token}").status_code == 404
 
 
-def test_one_letter_changed_makes_it_unknown(path: str, visitor: Visitor) -> None:
+def test_one_changed_character_makes_it_unknown(path: str, visitor: Visitor) -> None:
     for place in (5, 20, -1):
         letter = "A" if path[place] != "A" else "B"
         changed = f"{path[:place]}{letter}{path[place + 1 :] if place != -1 else ''}"

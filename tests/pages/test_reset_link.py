@@ -62,7 +62,7 @@ def test_a_refused_password_does_not_use_the_link_up(client: Client, visitor: Vi
     assert visitor.send(password=NEW_PASSWORD).status_code == 200
 
 
-def test_the_link_lives_ten_minutes_and_is_stored_hashed(client: Client) -> None:
+def test_the_link_is_valid_for_ten_minutes_and_stored_hashed(client: Client) -> None:
     create_customer(email=ADDRESS)
     link = reset_link(client)
     with transaction() as session:

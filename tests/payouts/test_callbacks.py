@@ -120,7 +120,7 @@ def test_callback_of_a_charge_enqueues_a_check_of_the_stall_fee(client: Client) 
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_final_status_is_the_rails_whatever_callbacks_say(client: Client, seed: int) -> None:
+def test_the_rail_decides_the_final_status_and_not_a_callback(client: Client, seed: int) -> None:
     """A hundred shuffled, duplicated and contradictory events about payouts in every state."""
     rng = random.Random(seed)
     me, _ = create_earning_merchant(client, 100_000)

@@ -205,7 +205,7 @@ def test_without_the_condition_the_history_prevents_submitting_a_cancelled_payou
     assert_ledger_integrity()
 
 
-def test_concurrent_deletion_and_settlement_strand_no_money(app: Flask, client: Client) -> None:
+def test_concurrent_deletion_and_settlement_leave_no_money_behind(app: Flask, client: Client) -> None:
     """Either they are gone and the file is refused, or the money is there and they stay."""
     for _ in range(8):
         me, merchant = create_earning_merchant(client)

@@ -32,7 +32,7 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
-def test_a_section_says_how_it_stands_and_nothing_is_met_without_a_test(row: list[str]) -> None:
+def test_a_section_has_a_status_and_nothing_is_met_without_a_test(row: list[str]) -> None:
     _, state, how, held = row
     assert state in STATES and how
     assert state != "met" or "::" in held

@@ -62,7 +62,7 @@ def only(server: int, port: int) -> bool:
     return {fresh(port) for _ in range(4)} == {server}
 
 
-def test_who_talks_to_a_primary_of_before_is_cut(tmp_path: Path, patroni: Patroni) -> None:
+def test_connections_to_the_former_primary_are_closed(tmp_path: Path, patroni: Patroni) -> None:
     """It lives on and answers, and knows nothing of the other: the worst of all failovers."""
     before, after = patroni.machines
     with ExitStack() as stack:

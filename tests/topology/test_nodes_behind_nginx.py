@@ -45,7 +45,7 @@ def test_a_node_that_is_taken_out_fails_no_request(two: Pair, traffic: Traffic) 
     done_once(traffic)
 
 
-def test_a_node_that_dies_costs_the_writes_in_its_hands(two: Pair, traffic: Traffic) -> None:
+def test_a_node_that_dies_loses_only_its_open_writes(two: Pair, traffic: Traffic) -> None:
     """Nobody took it out first, and it dies busy. What it was reading is read by the other one."""
     with traffic.flowing():
         traffic.more()

@@ -109,7 +109,7 @@ def test_without_the_moment_of_the_change_it_would_not(site: Site, monkeypatch: 
     assert site.name_of(made) == made["name"]
 
 
-def test_whoever_is_signed_in_reads_his_writes_wherever_he_made_them(site: Site) -> None:
+def test_signed_in_callers_read_their_own_writes_on_any_node(site: Site) -> None:
     owner = create_organiser_client(site.client)
     made = create_published_event(owner)
     site.follows()
@@ -120,7 +120,7 @@ def test_whoever_is_signed_in_reads_his_writes_wherever_he_made_them(site: Site)
 
 
 @pytest.mark.control
-def test_with_what_was_kept_for_him_he_would_not(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_a_cached_response_they_would_not(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The negative control: an answer of a moment ago, made on this node before they wrote on the other one."""
     owner = create_organiser_client(site.client)
     made = create_published_event(owner)
@@ -140,7 +140,7 @@ def test_a_report_shows_all_that_was_committed_before_it(site: Site) -> None:
     assert read, "the replica was up to date, and did the work"
 
 
-def test_a_report_waits_for_no_replica_that_stands_still(site: Site) -> None:
+def test_a_report_does_not_wait_for_a_stopped_replica(site: Site) -> None:
     owner = create_organiser_client(site.client)
     path = f"/api/events/{create_event(owner)['id']}/inventory"
     site.follows()

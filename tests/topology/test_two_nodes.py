@@ -43,7 +43,7 @@ def test_what_one_changes_the_other_shows_within_the_second_it_keeps(client: Cli
         one, other = other, one
 
 
-def test_whoever_is_signed_in_reads_at_one_what_he_wrote_at_the_other(client: Client, two: Pair) -> None:
+def test_signed_in_callers_read_at_one_node_what_they_wrote_at_the_other(client: Client, two: Pair) -> None:
     owner = create_organiser_client(client)
     path = f"/api/events/public/{create_published_event(owner)['id']}"
     one, other = two.nodes

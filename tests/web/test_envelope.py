@@ -67,7 +67,7 @@ def test_a_success_has_the_eight_keys_in_their_order(client: Client) -> None:
         ("GET", "/t/unsayable", {}, (500, "INTERNAL_ERROR")),
     ],
 )
-def test_every_refusal_wears_the_envelope(
+def test_every_refusal_has_the_envelope(
     client: Client, method: str, path: str, options: dict[str, Any], expected: tuple[int, str]
 ) -> None:
     response = client.open(method, path, **options)

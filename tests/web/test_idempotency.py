@@ -134,7 +134,7 @@ class Killed(BaseException):
     """What happens to a process that nobody asked."""
 
 
-def test_who_hears_nothing_after_the_commit_asks_again_and_hears_it(client: Client) -> None:
+def test_a_repeat_after_a_lost_response_gets_the_response(client: Client) -> None:
     def die() -> None:
         raise Killed
 
@@ -194,7 +194,7 @@ def _age(span: str) -> None:
         session.execute(text(f"UPDATE idempotency_key SET expires_at = expires_at - interval '{span}'"))
 
 
-def test_the_same_files_are_the_same_body_whatever_the_boundary(client: Client) -> None:
+def test_the_same_files_are_the_same_body_with_any_boundary(client: Client) -> None:
     def upload(content: bytes, title: str = "a", name: str = "x.txt") -> TestResponse:
         form = {"title": title, "file": (BytesIO(content), name)}
         return client.post("/t/files", data=form, headers={"Idempotency-Key": KEY})

@@ -114,6 +114,6 @@ def test_an_unknown_path_and_method_come_before_the_token(client: Client) -> Non
     assert read_error(client.get("/t/strict/x")) == (405, "METHOD_NOT_ALLOWED")
 
 
-def test_a_rubbish_version_of_an_absent_thing_is_404(client: Client) -> None:
+def test_a_malformed_version_of_a_missing_object_is_404(client: Client) -> None:
     response = client.patch("/t/items/6565a1f0c3d2e1b0a9f8e7d6", {"name": "x"}, headers={"If-Match": "rubbish"})
     assert read_error(response) == (404, "NOT_FOUND")

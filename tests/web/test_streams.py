@@ -85,7 +85,7 @@ def test_a_network_has_a_share_of_the_places(app: Flask) -> None:
     found.acquire("another", "192.0.2.2")
 
 
-def test_the_last_places_are_for_newcomers(app: Flask) -> None:
+def test_the_last_places_are_for_new_clients(app: Flask) -> None:
     found = StreamSlots(app.extensions["settings"].REDIS_URL)
     crowd = [(f"account {number // 5}", f"192.0.2.{number // 50}") for number in range(connection_limits.MAX_PER_HOST)]
     for account, network in crowd[: connection_limits.MAX_PER_HOST - connection_limits.RESERVED_FOR_NEWCOMERS]:
@@ -104,7 +104,7 @@ def test_the_last_places_are_for_newcomers(app: Flask) -> None:
     found.acquire("too late", "203.0.113.1")
 
 
-def test_an_ipv6_network_has_a_share_whatever_its_parts(app: Flask) -> None:
+def test_an_ipv6_network_has_one_share_for_all_its_addresses(app: Flask) -> None:
     found = StreamSlots(app.extensions["settings"].REDIS_URL)
     most = connection_limits.WIDER_NETWORK_FACTOR * connection_limits.MAX_PER_NETWORK
     for number in range(most):

@@ -33,25 +33,27 @@ class WakeupQueue:
         self.queue = Queue(QUEUE, connection=self.redis, serializer=JSONSerializer)
         self.paused_until = 0.0
 
-    def try_notify(self, outbox_id: int) -> None:
+    def try_notify(self, outbox_id: int, kind: str) -> None:
         """Send a wakeup if Redis answers in time. It never raises: the relay sends what is missed here."""
         if time.monotonic() < self.paused_until:
             return
         try:
             if self.free_slots():
-                self.notify([outbox_id])
+                self.notify([(outbox_id, kind)])
         except Exception as error:
             self.paused_until = time.monotonic() + PAUSE_SECONDS
             log.warning("wakeup.redis_unavailable", error=type(error).__name__)
 
-    def notify(self, outbox_ids: Iterable[int]) -> None:
-        """Send one wakeup for each id. Raises RedisError."""
+    def notify(self, due: Iterable[tuple[int, str]]) -> None:
+        """Send one wakeup for each id and kind of a row; `rq info` and rq-dashboard show both. Raises RedisError."""
         with self.redis.pipeline(transaction=False) as pipeline:
-            for outbox_id in outbox_ids:
+            for outbox_id, kind in due:
                 # The worker limits each row itself; this timeout only ends a process that hangs.
                 self.queue.enqueue_call(
                     RUN,
-                    args=(outbox_id,),
+                    args=(outbox_id, kind),
+                    description=f"{kind} {outbox_id}",
+                    meta={"kind": kind, "outbox_id": outbox_id},
                     result_ttl=0,
                     failure_ttl=RQ_TIMEOUT_SECONDS,
                     timeout=RQ_TIMEOUT_SECONDS,
@@ -73,7 +75,7 @@ def get_wakeup_queue() -> WakeupQueue:
 
 
 DUE = text("""
-    SELECT id FROM outbox WHERE state = 'ready' AND run_at <= now() AND critical = :critical AND bulk = :bulk
+    SELECT id, kind FROM outbox WHERE state = 'ready' AND run_at <= now() AND critical = :critical AND bulk = :bulk
     ORDER BY run_at LIMIT :limit
 """)
 PRIORITIES = ((True, False), (False, False), (False, True))
@@ -86,9 +88,10 @@ def wake_for_due_jobs(wakeup_queue: WakeupQueue) -> int:
     No wakeup is recorded: a worker takes whatever is due, so a wakeup that Redis lost is replaced a second later.
     """
     room = wakeup_queue.free_slots()
-    ids: list[int] = []
+    due: list[tuple[int, str]] = []
     for critical, bulk in PRIORITIES:
-        ids += db.session.execute(DUE, {"critical": critical, "bulk": bulk, "limit": room - len(ids)}).scalars()
-    if ids:
-        wakeup_queue.notify(ids)
-    return len(ids)
+        rows = db.session.execute(DUE, {"critical": critical, "bulk": bulk, "limit": room - len(due)})
+        due += [(outbox_id, kind) for outbox_id, kind in rows]
+    if due:
+        wakeup_queue.notify(due)
+    return len(due)

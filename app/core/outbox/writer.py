@@ -34,7 +34,7 @@ INSERT = """
       FROM unnest(%(kinds)s::text[], %(classes)s::text[], %(criticals)s::boolean[], %(bulks)s::boolean[],
                   %(tries)s::int[], %(keys)s::text[], %(payloads)s::jsonb[]) AS work
     ON CONFLICT (dedupe_key) DO NOTHING
-    RETURNING id, run_at <= now()
+    RETURNING id, kind, run_at <= now()
 """
 
 
@@ -48,9 +48,10 @@ class _Wakeup:
 
     queue: WakeupQueue
     outbox_id: int
+    kind: str
 
     def __call__(self) -> None:
-        self.queue.try_notify(self.outbox_id)
+        self.queue.try_notify(self.outbox_id, self.kind)
 
 
 def enqueue(
@@ -124,15 +125,10 @@ def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | 
             **_time_params("end", not_after),
         },
     )
-    due_ids = [outbox_id for outbox_id, is_due in inserted if is_due]
-    if due_ids:
-        _wake_after_commit(session, due_ids[0])
-    return [outbox_id for outbox_id, _ in inserted]
-
-
-def _wake_after_commit(session: ReadOrWriteSession, outbox_id: int) -> None:
-    if not any(isinstance(call, _Wakeup) for call in session.info["after_commit"]):
-        after_commit(session, _Wakeup(get_wakeup_queue(), outbox_id))
+    first_due = next(((outbox_id, kind) for outbox_id, kind, is_due in inserted if is_due), None)
+    if first_due and not any(isinstance(call, _Wakeup) for call in session.info["after_commit"]):
+        after_commit(session, _Wakeup(get_wakeup_queue(), *first_due))
+    return [outbox_id for outbox_id, _, _ in inserted]
 
 
 def _time_params(name: str, when: When) -> dict[str, When]:
