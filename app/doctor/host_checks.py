@@ -40,10 +40,10 @@ def _check_disk(folder: Path) -> Finding:
     while not folder.exists():
         folder = folder.parent
     usage = shutil.disk_usage(folder)
-    free_share, free_text = (
-        usage.free / usage.total,
-        f"{usage.free / GIB:.1f} GiB ({usage.free * 100 // usage.total} %)",
-    )
+    if not usage.total:
+        return fail("disk", f"{folder} is on a filesystem without room for files.", "Set DATA_DIR to a folder on a disk.")
+    free_share = usage.free / usage.total
+    free_text = f"{usage.free / GIB:.1f} GiB ({usage.free * 100 // usage.total} %)"
     advice = "Make room: `du -xsh /var/* | sort -h` shows what takes it."
     if free_share < CRITICAL_SHARE:
         return fail(

@@ -57,6 +57,11 @@ def test_the_disk(settings: Settings, monkeypatch: pytest.MonkeyPatch, free: int
     assert f"{free}.0 GiB ({free} %) are free" in found(host_checks, settings, "disk", state)
 
 
+def test_a_folder_that_is_on_no_disk(settings: Settings) -> None:
+    settings = replace(settings, DATA_DIR=Path("/proc/data"))
+    assert "without room for files" in found(host_checks, settings, "disk", FAIL)
+
+
 @pytest.mark.parametrize(
     ("mode", "state", "says"),
     [
