@@ -2,9 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import click
@@ -18,6 +18,9 @@ from app.core.outbox import queries
 from app.core.outbox.failure_hooks import FAILED_STATES
 from app.core.outbox.models import STATES
 from app.core.outbox.retries import retry
+
+if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar
 
 outbox = AppGroup("outbox", help="List jobs, retry failed jobs.")
 
@@ -76,6 +79,14 @@ def retry_rows(ids: tuple[int, ...], kind: str | None, states: tuple[str, ...]) 
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
+Item = TypeVar("Item")
+
+
+def show_progress(label: str, items: Iterable[Item]) -> "ProgressBar[Item]":
+    """Return click's progress bar over `items`: on stderr, and only if that is a terminal."""
+    return click.progressbar(items, label=label, hidden=not sys.stderr.isatty(), file=sys.stderr)
+
+
 # Commands belong to modules, and a process may create several applications.
 _wrapped_commands: WeakSet[click.Command] = WeakSet()
 

@@ -41,7 +41,9 @@ def _check_disk(folder: Path) -> Finding:
         folder = folder.parent
     usage = shutil.disk_usage(folder)
     if not usage.total:
-        return fail("disk", f"{folder} is on a filesystem without room for files.", "Set DATA_DIR to a folder on a disk.")
+        return fail(
+            "disk", f"{folder} is on a filesystem without room for files.", "Set DATA_DIR to a folder on a disk."
+        )
     free_share = usage.free / usage.total
     free_text = f"{usage.free / GIB:.1f} GiB ({usage.free * 100 // usage.total} %)"
     advice = "Make room: `du -xsh /var/* | sort -h` shows what takes it."

@@ -8,6 +8,7 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 
+from app.core.commands import show_progress
 from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Rejected, Sheet, read_sheet
@@ -56,7 +57,7 @@ def import_command(file: Path, event_id: str, create_types: bool, allow_oversell
 
 
 def _parse_with_progress(sheet: Sheet) -> ParsedFile:
-    with click.progressbar(sheet.rows, label="Reading", file=sys.stderr) as rows:
+    with show_progress("Reading", sheet.rows) as rows:
         return parse_sheet(sheet, rows)
 
 

@@ -9,6 +9,7 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 
+from app.core.commands import show_progress
 from app.core.db import fetch_rows
 
 inventory_group = AppGroup("inventory", help="The stock of events.")
@@ -71,6 +72,7 @@ class Difference(NamedTuple):
 
 def list_differences(event_id: str | None = None) -> Iterator[Difference]:
     """Yield the differences of one event or of all events, at most a thousand of each kind."""
-    for query in (MOVEMENT_SUMS_SQL, COUNTS_SQL):
-        for row in fetch_rows(query, {"event": event_id, "most": MAX_DIFFERENCES}):
-            yield Difference(*row)
+    with show_progress("Checking", (MOVEMENT_SUMS_SQL, COUNTS_SQL)) as queries:
+        for query in queries:
+            for row in fetch_rows(query, {"event": event_id, "most": MAX_DIFFERENCES}):
+                yield Difference(*row)

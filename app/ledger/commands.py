@@ -15,6 +15,7 @@ from flask.cli import AppGroup
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session as OrmSession
 
+from app.core.commands import show_progress
 from app.core.db import db
 from app.core.formatting import format_money
 from app.core.spreadsheet import NotASheet, Rejected, read_sheet
@@ -44,7 +45,7 @@ def settle_command(file: Path, dry_run: bool) -> None:
         settlement = _parse_file(file)
         if settlement.errors:
             raise Rejected(settlement.errors)
-        with click.progressbar(length=len(settlement.credits), label="Booking", file=sys.stderr) as progress_bar:
+        with show_progress("Booking", settlement.credits) as progress_bar:
             result = import_settlement(settlement.credits, dry_run=dry_run, on_progress=progress_bar.update)
     except (Rejected, NotASheet) as error:
         click.echo(str(error), err=True)
@@ -57,16 +58,22 @@ def verify_command() -> None:
     """Compute everything again from the entries and print each difference; exit code 1 if there is one."""
     rules: list[str] = []
     differences = 0
-    for difference in list_differences(rules.append):
-        differences += 1
-        click.echo(f"DIFFERS  {rules[-1]}: {difference}")
+    with show_progress("Checking", _checks) as progress_bar:
+
+        def note(rule: str) -> None:
+            rules.append(rule)
+            progress_bar.update(1)
+
+        for difference in list_differences(note):
+            differences += 1
+            click.echo(f"DIFFERS  {rules[-1]}: {difference}")
     click.echo(f"{count_entries()} entries, {len(rules)} laws: {differences or 'no'} differences")
     sys.exit(1 if differences else 0)
 
 
 def _parse_file(file: Path) -> ParsedSettlement:
     sheet = read_sheet(file.read_bytes())
-    with click.progressbar(sheet.rows, label="Reading", file=sys.stderr) as rows:
+    with show_progress("Reading", sheet.rows) as rows:
         return parse_settlement(sheet, rows)
 
 
