@@ -25,7 +25,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Flask(__name__)
     app.extensions["settings"] = settings
     app.config.update(_flask_config(settings))
-    metrics.init_app(app, settings.METRICS_DIR)
+    metrics.init(settings.METRICS_DIR)
     telemetry.init_app(app, settings)
     PROFILES["merchant"] = MerchantProfile
     db.init_app(app)

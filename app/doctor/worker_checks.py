@@ -13,14 +13,14 @@ def run_checks(settings: Settings) -> Findings:
     metrics = database_metrics.load_database_metrics(settings.DATABASE_URL)
     if database_metrics.WORKERS_ALIVE.name not in metrics:
         return
-    count_by_state = {state: count for (state,), (count,) in metrics[database_metrics.OUTBOX_ROWS.name].items()}
-    yield _check_relay(metrics[database_metrics.HEARTBEAT_AGE.name].get(("relay",), [None])[0])
-    yield _check_workers(int(metrics[database_metrics.WORKERS_ALIVE.name][()][0]))
-    yield _check_queue(metrics[database_metrics.OLDEST_DUE_SECONDS.name][()][0], int(count_by_state["due"]))
+    count_by_state = {state: count for (state,), count in metrics[database_metrics.OUTBOX_ROWS.name].items()}
+    yield _check_relay(metrics[database_metrics.HEARTBEAT_AGE.name].get(("relay",)))
+    yield _check_workers(int(metrics[database_metrics.WORKERS_ALIVE.name][()]))
+    yield _check_queue(metrics[database_metrics.OLDEST_DUE_SECONDS.name][()], int(count_by_state["due"]))
     yield from _check_failed_work(
         int(count_by_state["dead"]),
         int(count_by_state["uncertain"]),
-        int(metrics[database_metrics.OPEN_REVIEWS.name][()][0]),
+        int(metrics[database_metrics.OPEN_REVIEWS.name][()]),
     )
 
 

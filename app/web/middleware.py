@@ -7,7 +7,6 @@ labelled by declared route, method and status; the path of a request is never a 
 import re
 import secrets
 import time
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from hashlib import sha256
@@ -19,7 +18,7 @@ from sqlalchemy import Engine
 
 from app.core.context import request_id as current_request_id
 from app.core.db import db
-from app.core.metrics import Counter, Gauge, Histogram, Store
+from app.core.metrics import Counter, Gauge, Histogram
 from app.core.telemetry.spans import Spans
 from app.web.envelope import REQUEST_ID_KEY
 from app.web.errors import MalformedBody
@@ -55,21 +54,16 @@ class RequestMetrics:
 
     def __init__(self, app: Flask) -> None:
         self._app = app
-        self._store: Store = app.extensions["metrics"]
 
     def start_request(self) -> None:
         """Count a request as in flight."""
-        page = self._store.page()
-        with page.lock:
-            page.values[page.find(IN_FLIGHT, ())] += 1.0
+        IN_FLIGHT.add(1.0)
 
     def finish_request(self) -> None:
         """Count a request as finished, and record the connections in use."""
         pool: Any = self._engine.pool
-        connections_in_use, page = pool.checkedout(), self._store.page()
-        with page.lock:
-            page.values[page.find(IN_FLIGHT, ())] -= 1.0
-            page.values[page.find(POOL_IN_USE, ())] = connections_in_use
+        IN_FLIGHT.add(-1.0)
+        POOL_IN_USE.set(pool.checkedout())
 
     def record_response(self, environ: "WSGIEnvironment", status: str, seconds: float) -> None:
         """Count a response. `status` has three digits."""
@@ -77,13 +71,8 @@ class RequestMetrics:
         if method not in KNOWN_METHODS:
             method = "other"
         route = get_route_rule(environ)
-        page = self._store.page()
-        values = page.values
-        with page.lock:
-            values[page.find(REQUESTS, (route, method, status))] += 1.0
-            bucket_index = page.find(REQUEST_SECONDS, (route, method))
-            values[bucket_index + bisect_left(REQUEST_SECONDS.buckets, seconds)] += 1.0
-            values[bucket_index + SUM_OFFSET] += seconds
+        REQUESTS.add(route, method, status)
+        REQUEST_SECONDS.observe(seconds, route, method)
 
     @cached_property
     def _engine(self) -> Engine:
@@ -211,7 +200,6 @@ POOL_IN_USE = Gauge(
 POOL_TIMEOUTS = Counter(
     "commerce_database_pool_timeouts_total", "Requests refused because the pool had no free connection for two seconds."
 )
-SUM_OFFSET = REQUEST_SECONDS.width - 1
 KNOWN_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 

@@ -1,12 +1,20 @@
-"""The types of metrics. Each metric is declared once under a unique name; docs/metrics.md is generated from them."""
+"""The types of metrics, on prometheus-client. Each is declared once under a unique name, in docs/metrics.md as well.
 
-from bisect import bisect_left
-from dataclasses import dataclass
-from typing import ClassVar
+The library's object is created at the first use, because it opens the files of its process.
+"""
 
-from app.core.metrics.store import store
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, ClassVar
+
+import prometheus_client as prometheus
+import structlog
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+REGISTRY = prometheus.CollectorRegistry()
+log = structlog.get_logger(__name__)
+_creating = Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,6 +24,7 @@ class Metric:
     name: str
     help: str
     labels: tuple[str, ...] = ()
+    _children: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False, repr=False)
 
     kind: ClassVar[str] = "untyped"
     stored: ClassVar[bool] = True
@@ -26,10 +35,29 @@ class Metric:
             raise TypeError(f"the metric {self.name} is declared twice")
         Metric.catalogue[self.name] = self
 
-    @property
-    def width(self) -> int:
-        """Return how many numbers one series has."""
-        return 1
+    def create(self) -> Any:
+        """Return a new metric of the library."""
+        raise NotImplementedError
+
+    def get_child(self, labels: tuple[str, ...] = ()) -> Any:
+        """Return the library's series with these label values. Raises OSError if the files cannot be written."""
+        child = self._children.get(labels)
+        return self._add_child(labels) if child is None else child
+
+    def _add_child(self, labels: tuple[str, ...]) -> Any:
+        with _creating:
+            parent = self._children.get(())
+            if parent is None:
+                parent = self._children[()] = self.create()
+            child = self._children[labels] = parent.labels(*labels) if labels else parent
+            return child
+
+    def _write(self, write: Callable[[], None]) -> None:
+        """A full disk costs a number, and not the request."""
+        try:
+            write()
+        except OSError as error:
+            log.warning("metrics.not_written", metric=self.name, error=type(error).__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +66,11 @@ class Counter(Metric):
 
     kind = "counter"
 
+    def create(self) -> prometheus.Counter:
+        return prometheus.Counter(self.name, self.help, self.labels, registry=REGISTRY)
+
     def add(self, *labels: str, by: float = 1.0) -> None:
-        store().add(self, labels, by)
+        self._write(lambda: self.get_child(labels).inc(by))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +79,14 @@ class Gauge(Metric):
 
     kind = "gauge"
 
+    def create(self) -> prometheus.Gauge:
+        return prometheus.Gauge(self.name, self.help, self.labels, multiprocess_mode="livesum", registry=REGISTRY)
+
     def set(self, value: float, *labels: str) -> None:
-        store().set(self, labels, value)
+        self._write(lambda: self.get_child(labels).set(value))
+
+    def add(self, by: float, *labels: str) -> None:
+        self._write(lambda: self.get_child(labels).inc(by))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +96,11 @@ class Histogram(Metric):
     buckets: tuple[float, ...] = SECONDS
     kind = "histogram"
 
+    def create(self) -> prometheus.Histogram:
+        return prometheus.Histogram(self.name, self.help, self.labels, buckets=self.buckets, registry=REGISTRY)
+
     def observe(self, seconds: float, *labels: str) -> None:
-        store().observe(self, labels, seconds)
-
-    @property
-    def width(self) -> int:
-        """Return one number for each bucket, one beyond the last, and the sum."""
-        return len(self.buckets) + 2
-
-    def place(self, seconds: float) -> int:
-        """Return the index of a duration's bucket."""
-        return bisect_left(self.buckets, seconds)
+        self._write(lambda: self.get_child(labels).observe(seconds))
 
 
 @dataclass(frozen=True, eq=False)

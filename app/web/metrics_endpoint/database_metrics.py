@@ -5,7 +5,7 @@ from psycopg.rows import TupleRow
 
 from app.core.connections import dedicated_connection
 from app.core.metrics import ComputedGauge
-from app.core.metrics.aggregation import Numbers
+from app.core.metrics.exposition import Numbers
 
 MAX_COUNTED_ROWS = 100_000
 OUTBOX_ROWS = ComputedGauge(
@@ -63,18 +63,18 @@ def load_database_metrics(url: str) -> Numbers:
             outbox_row = connection.execute(OUTBOX_SQL).fetchone()
             service_row = connection.execute(SERVICE_SQL).fetchone()
     except (psycopg.Error, OSError):
-        return {DATABASE_UP.name: {(): [0.0]}}
+        return {DATABASE_UP.name: {(): 0.0}}
     assert outbox_row is not None
     assert service_row is not None
-    return {DATABASE_UP.name: {(): [1.0]}, **_build_outbox_metrics(outbox_row), **_build_service_metrics(service_row)}
+    return {DATABASE_UP.name: {(): 1.0}, **_build_outbox_metrics(outbox_row), **_build_service_metrics(service_row)}
 
 
 def _build_outbox_metrics(row: TupleRow) -> Numbers:
     states = ("due", "scheduled", "leased", "uncertain", "dead")
     return {
-        OUTBOX_ROWS.name: {(state,): [float(count)] for state, count in zip(states, row, strict=False)},
-        EXPIRED_LEASES.name: {(): [float(row[5])]},
-        OLDEST_DUE_SECONDS.name: {(): [float(row[6] or 0)]},
+        OUTBOX_ROWS.name: {(state,): float(count) for state, count in zip(states, row, strict=False)},
+        EXPIRED_LEASES.name: {(): float(row[5])},
+        OLDEST_DUE_SECONDS.name: {(): float(row[6] or 0)},
     }
 
 
@@ -82,9 +82,9 @@ def _build_service_metrics(row: TupleRow) -> Numbers:
     relay_age, worker_age, workers_alive, payouts_processing, open_reviews, connections = row
     ages = {("relay",): relay_age, ("worker",): worker_age}
     return {
-        HEARTBEAT_AGE.name: {name: [float(age)] for name, age in ages.items() if age is not None},
-        WORKERS_ALIVE.name: {(): [float(workers_alive)]},
-        PAYOUTS_PROCESSING.name: {(): [float(payouts_processing)]},
-        OPEN_REVIEWS.name: {(): [float(open_reviews)]},
-        DATABASE_CONNECTIONS.name: {(): [float(connections)]},
+        HEARTBEAT_AGE.name: {name: float(age) for name, age in ages.items() if age is not None},
+        WORKERS_ALIVE.name: {(): float(workers_alive)},
+        PAYOUTS_PROCESSING.name: {(): float(payouts_processing)},
+        OPEN_REVIEWS.name: {(): float(open_reviews)},
+        DATABASE_CONNECTIONS.name: {(): float(connections)},
     }

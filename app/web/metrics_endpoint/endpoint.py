@@ -15,9 +15,7 @@ from flask import Response, current_app, request
 from app.clients import message_metrics
 from app.config import Settings
 from app.core.errors import Forbidden
-from app.core.metrics import store
-from app.core.metrics.aggregation import Numbers, sum_pages, zero_values
-from app.core.metrics.prometheus_format import CONTENT_TYPE, format_metrics
+from app.core.metrics.exposition import CONTENT_TYPE, Numbers, format_metrics
 from app.web.metrics_endpoint import database_metrics, infrastructure_metrics
 
 MAX_AGE_SECONDS = 5.0
@@ -46,9 +44,7 @@ def build_metrics_response() -> Response:
     """Return all metrics in the text format of Prometheus. Raises MetricsClosed."""
     check_access()
     computed_metrics = get_computed_metrics(current_app.extensions["settings"])
-    return Response(
-        format_metrics({**zero_values(), **sum_pages(store().folder), **computed_metrics}), content_type=CONTENT_TYPE
-    )
+    return Response(format_metrics(computed_metrics), content_type=CONTENT_TYPE)
 
 
 def get_computed_metrics(settings: Settings) -> Numbers:

@@ -10,7 +10,7 @@ from app.clients.payrail import rail
 from app.config import Settings
 from app.core import migrations
 from app.core.metrics import ComputedGauge
-from app.core.metrics.aggregation import Numbers
+from app.core.metrics.exposition import Numbers
 from app.core.outbox.wakeup import get_wakeup_queue
 
 BUILD_INFO = ComputedGauge(
@@ -34,7 +34,7 @@ BREAKER_STATE_NUMBERS = {"closed": 0.0, "half_open": 1.0, "open": 2.0}
 def read_infrastructure_metrics(settings: Settings) -> Numbers:
     """Return these metrics, without those of a service that does not respond."""
     return {
-        BUILD_INFO.name: {(migrations.head(), platform.python_version()): [1.0]},
+        BUILD_INFO.name: {(migrations.head(), platform.python_version()): 1.0},
         **_read_redis(),
         **_read_breaker(),
         **_read_disk(settings.DATA_DIR),
@@ -45,13 +45,13 @@ def _read_redis() -> Numbers:
     try:
         wakeup_count = get_wakeup_queue().queue.count
     except (RedisError, OSError):
-        return {REDIS_UP.name: {(): [0.0]}}
-    return {REDIS_UP.name: {(): [1.0]}, WAKEUPS_WAITING.name: {(): [float(wakeup_count)]}}
+        return {REDIS_UP.name: {(): 0.0}}
+    return {REDIS_UP.name: {(): 1.0}, WAKEUPS_WAITING.name: {(): float(wakeup_count)}}
 
 
 def _read_breaker() -> Numbers:
     state = rail().breaker_state()
-    return {} if state is None else {BREAKER_STATE.name: {(): [BREAKER_STATE_NUMBERS[state]]}}
+    return {} if state is None else {BREAKER_STATE.name: {(): BREAKER_STATE_NUMBERS[state]}}
 
 
 def _read_disk(folder: Path) -> Numbers:
@@ -59,4 +59,4 @@ def _read_disk(folder: Path) -> Numbers:
         usage = shutil.disk_usage(folder)
     except OSError:
         return {}
-    return {DISK_FREE.name: {(): [float(usage.free)]}, DISK_SIZE.name: {(): [float(usage.total)]}}
+    return {DISK_FREE.name: {(): float(usage.free)}, DISK_SIZE.name: {(): float(usage.total)}}

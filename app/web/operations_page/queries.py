@@ -12,7 +12,7 @@ from psycopg.rows import class_row
 from app.config import Settings
 from app.core.connections import dedicated_connection
 from app.core.errors import Unavailable
-from app.core.metrics.aggregation import Numbers
+from app.core.metrics.exposition import Numbers
 from app.core.outbox.heartbeat import FRESH
 from app.web import readiness
 from app.web.metrics_endpoint import database_metrics, endpoint, infrastructure_metrics
@@ -86,15 +86,14 @@ class ServiceOverview:
 
     def get_metric(self, name: str, *labels: str) -> float | None:
         """The value of one metric of `/metrics`, or None."""
-        values = self.metric_values.get(name, {}).get(labels)
-        return values[0] if values else None
+        return self.metric_values.get(name, {}).get(labels)
 
     @property
     def count_by_state(self) -> dict[str, int]:
         """Rows of the outbox per state."""
         return {
             labels[0]: int(count)
-            for labels, (count,) in self.metric_values.get(database_metrics.OUTBOX_ROWS.name, {}).items()
+            for labels, count in self.metric_values.get(database_metrics.OUTBOX_ROWS.name, {}).items()
         }
 
     @property

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.accounts.queries import load_callers
 from app.core.connections import direct_url
-from app.core.metrics import Gauge, Store
+from app.core.metrics import Gauge
 from app.web.streams import sse_format
 from app.web.streams.connection_limits import StreamSlots
 from app.web.streams.pg_listener import NotificationListener
@@ -34,7 +34,6 @@ class Broadcaster:
         self.app, self.queries, self.slots, self.is_stopping = app, queries, slots, is_stopping
         # A pooler in transaction mode passes no notifications on.
         self.listen_url = direct_url(app.extensions["settings"])
-        self.metrics: Store = app.extensions["metrics"]
         self.lock = Lock()
         self.thread: Thread | None = None
         self.subscriptions: dict[Subscription, None] = {}
@@ -50,12 +49,12 @@ class Broadcaster:
                 self.check_sessions_at = time.monotonic() + SESSION_CHECK_SECONDS
                 self.thread = Thread(target=self._run, name="streams", daemon=True)
                 self.thread.start()
-        self.metrics.add(OPEN_STREAMS, ())
+        OPEN_STREAMS.add(1.0)
 
     def unsubscribe(self, subscription: Subscription) -> None:
         with self.lock:
             del self.subscriptions[subscription]
-        self.metrics.add(OPEN_STREAMS, (), -1.0)
+        OPEN_STREAMS.add(-1.0)
 
     def _run(self) -> None:
         while self._has_subscriptions():
