@@ -5,7 +5,6 @@ from flask import Flask
 from app import demo, run_all
 from app.accounts import commands as accounts_commands
 from app.applications import commands as applications_commands
-from app.clients.payrail import commands as payrail_commands
 from app.core import commands as core_commands
 from app.core.commands import explain_database_errors
 from app.doctor import commands as doctor_commands
@@ -31,7 +30,6 @@ def register(app: Flask) -> None:
     links.register_commands(app)
     payouts_commands.register(app)
     applications_commands.register(app)
-    payrail_commands.register(app)
     retention_commands.register(app)
     docs_generator.register_commands(app)
     for command in app.cli.commands.values():

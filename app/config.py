@@ -3,6 +3,7 @@
 `docs/settings.md` is generated from the `Settings` class.
 """
 
+import hmac
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -19,6 +20,8 @@ from app.config_validation import SettingsByName, find_invalid_settings, parse_a
 from app.secret_strength import PUBLISHED
 
 DEVELOPMENT_SECRET = PUBLISHED
+MOCK_RAIL_OFFSET, MAX_PORT = 90, 65535
+"""How far the port of the mock rail is from PORT."""
 PARSERS: dict[object, marshmallow.fields.Field[Any]] = {
     str: marshmallow.fields.String(),
     int: marshmallow.fields.Integer(),
@@ -66,6 +69,10 @@ def _local_hosts(read: SettingsByName) -> list[str]:
     return [*([parts.hostname] if parts and parts.hostname else []), "localhost", "127.0.0.1"]
 
 
+def _derive_mock_secret(read: SettingsByName) -> str:
+    return hmac.new(read["SECRET_KEY"].encode(), b"mock rail", "sha256").hexdigest()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The settings, one field for each environment variable."""
@@ -96,7 +103,7 @@ class Settings:
         "Redis 6.2 or newer, or its Sentinels; the embedded server when absent", default="", secret=True
     )
     PORT: int = setting(
-        "port of the web process on this machine, unless BIND names another", default=8000, check=Range(1, 65535)
+        "port of the web process on this machine, unless BIND names another", default=8000, check=Range(1, MAX_PORT)
     )
     WEB_WORKERS: int = setting("web processes, one for each core", default=2, check=Range(1, 512))
     WEB_THREADS: int = setting("threads of each web process", default=8, check=Range(1, 512))
@@ -133,15 +140,31 @@ class Settings:
         described_as="file://DATA_DIR/storage",
         secret=True,
     )
-    PAYRAIL_MODE: str = setting(
-        "`mock`, `live` or `disabled`", default="mock", check=OneOf(("mock", "live", "disabled"))
+    PAYRAIL_URL: str | None = setting(
+        "the payment rail's address; absent: in `mock` mode port PORT + 90 of this machine, where `flask up` starts the"
+        " mock rail"
     )
-    PAYRAIL_URL: str | None = setting("the rail's address (live)")
-    PAYRAIL_KEY: str | None = setting("our key at the rail (live)", secret=True)
-    PAYRAIL_SECRET: str | None = setting("signs requests and callbacks (live)", secret=True)
+    PAYRAIL_MODE: str = setting(
+        "`live`, `mock` (a rail that moves no money) or `disabled`",
+        default=lambda read: "live" if read["PAYRAIL_URL"] else "mock",
+        described_as="`live` with PAYRAIL_URL, else `mock`",
+        check=OneOf(("mock", "live", "disabled")),
+    )
+    PAYRAIL_KEY: str | None = setting(
+        "our key at the rail",
+        default=lambda read: "mock-key" if read["PAYRAIL_MODE"] == "mock" else None,
+        described_as="`mock-key` in `mock` mode, else none",
+        secret=True,
+    )
+    PAYRAIL_SECRET: str | None = setting(
+        "signs requests to the rail and its callbacks",
+        default=lambda read: _derive_mock_secret(read) if read["PAYRAIL_MODE"] == "mock" else None,
+        described_as="derived from SECRET_KEY in `mock` mode, else none",
+        secret=True,
+    )
     # A job has 20 seconds in all.
     PAYRAIL_TIMEOUT: float = setting(
-        "seconds for one call to the rail, repeats included (live)",
+        "seconds for one call to the rail, repeats included",
         default=15.0,
         described_as="15",
         check=Range(0.1, 15),
@@ -205,6 +228,14 @@ class Settings:
     @property
     def production(self) -> bool:
         return self.APP_ENV == "production"
+
+    @property
+    def rail_url(self) -> str | None:
+        """The payment rail's address; None if payments are disabled."""
+        if self.PAYRAIL_MODE == "disabled":
+            return None
+        port = self.PORT + MOCK_RAIL_OFFSET
+        return self.PAYRAIL_URL or f"http://127.0.0.1:{port if port <= MAX_PORT else port - 2 * MOCK_RAIL_OFFSET}"
 
 
 def load(environ: Mapping[str, str] | None = None) -> Settings:

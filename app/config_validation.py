@@ -52,7 +52,8 @@ def find_invalid_settings(read: SettingsByName) -> Iterator[str]:
         for name in ("PAYRAIL_URL", "PAYRAIL_KEY", "PAYRAIL_SECRET"):
             if not read[name]:
                 yield f"{name}: PAYRAIL_MODE=live needs it."
-        yield from _find_wrong_rail_url(read["PAYRAIL_URL"], production)
+    if read["PAYRAIL_MODE"] != "disabled":
+        yield from _find_wrong_rail_url(read["PAYRAIL_URL"], production and read["PAYRAIL_MODE"] == "live")
 
 
 def _find_guessable_secrets(read: SettingsByName) -> Iterator[str]:
@@ -77,13 +78,13 @@ def _find_wrong_urls(read: SettingsByName, production: bool) -> Iterator[str]:
             yield f"{name}: production needs https://, because passwords and links travel there."
 
 
-def _find_wrong_rail_url(url: str | None, production: bool) -> Iterator[str]:
+def _find_wrong_rail_url(url: str | None, needs_https: bool) -> Iterator[str]:
     if not url:
         return
     parts = parse_address(url)
     if parts is None or parts.query or parts.username:
         yield "PAYRAIL_URL: must be an http(s) address, without a question mark or a name and password."
-    elif production and parts.scheme != "https":
+    elif needs_https and parts.scheme != "https":
         yield "PAYRAIL_URL: production needs https://, because it proves that a response comes from the rail."
 
 

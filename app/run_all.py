@@ -5,6 +5,7 @@ import secrets
 import socket
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 from flask import current_app
@@ -18,6 +19,8 @@ from app.core import migrations
 from app.core.db import db
 from app.supervisor import Supervisor
 
+LOCAL_HOSTS = ("127.0.0.1", "localhost")
+
 
 @click.command("up")
 @click.option("--port", type=click.IntRange(1, 65535), help="Instead of PORT.")
@@ -28,6 +31,8 @@ def up(port: int | None, workers: int) -> None:
     settings = _with_port(current_app.extensions["settings"], port)
     current_app.extensions["settings"] = settings
     _check_free(settings.PORT)
+    if mock_port := _find_mock_port(settings):
+        _check_free(mock_port)
     if migrations.is_pending():
         migrations.upgrade()
     signing_keys.get_current_key()
@@ -52,6 +57,7 @@ def _list_processes(settings: Settings, workers: int, secret: str | None) -> lis
         **({"BOOTSTRAP_SECRET": secret} if secret else {}),
     }
     return [
+        *([Process("mock-rail", process_entrypoints.mock_rail, environment)] if _find_mock_port(settings) else []),
         Process("web", process_entrypoints.web, environment),
         Process("relay", process_entrypoints.relay, environment),
         *(Process(f"worker-{number}", process_entrypoints.worker, environment) for number in range(1, workers + 1)),
@@ -61,6 +67,13 @@ def _list_processes(settings: Settings, workers: int, secret: str | None) -> lis
 def _with_port(settings: Settings, port: int | None) -> Settings:
     """Return the settings with PORT in the environment, so that links have the chosen port."""
     return settings if port is None else config.load({**os.environ, **_store_settings(settings), "PORT": str(port)})
+
+
+def _find_mock_port(settings: Settings) -> int | None:
+    """Return the port of the mock rail on this machine; None if another rail is used, or none."""
+    address = urlsplit(settings.rail_url or "")
+    is_local_mock = settings.PAYRAIL_MODE == "mock" and address.hostname in LOCAL_HOSTS
+    return (address.port or 80) if is_local_mock else None
 
 
 def _store_settings(settings: Settings) -> dict[str, str]:
@@ -96,6 +109,11 @@ def _format_banner(settings: Settings, secret: str | None, *, demo_was_seeded: b
     if not settings.production:
         lines += [
             f"  Mail, SMS, push     {base}/dev/mail",
+            *(
+                [f"  Payment rail        {settings.rail_url}   (mock: no money moves)"]
+                if _find_mock_port(settings)
+                else []
+            ),
             f"  Bootstrap secret    {secret}   (makes the first admin)",
             f"  Demo accounts       password: {demo.PASSWORD}" + ("   (created just now)" if demo_was_seeded else ""),
             *(f"    {person.role:<10} {person.email}" for person in demo.PEOPLE),

@@ -12,10 +12,11 @@ from sqlalchemy import text
 
 from app.core import connections
 from app.core.db import db
+from mock_rail import MockServer, Options
 from tests import steps, stores
 from tests.http import Client
 from tests.leaks.watch import Watch
-from tests.settings import app_for
+from tests.settings import MOCK_RAIL_URL, app_for, settings_for
 
 # The tests start processes that must not read the .env of a developer.
 os.environ["FLASK_SKIP_DOTENV"] = "1"
@@ -54,7 +55,17 @@ def worker() -> str:
 
 
 @pytest.fixture(scope="session")
-def application(worker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
+def rail_server() -> Iterator[MockServer]:
+    """One mock rail per test worker, which hangs up at once where an outcome is unknown."""
+    ours = settings_for(database_url="", redis_url="")
+    options = Options(key=ours.PAYRAIL_KEY or "", secret=ours.PAYRAIL_SECRET or "", hang=0.0)
+    with MockServer(options).running() as server:
+        os.environ[MOCK_RAIL_URL] = server.url
+        yield server
+
+
+@pytest.fixture(scope="session")
+def application(worker: str, rail_server: MockServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flask]:
     """One application per test worker, on a clone of the migrated template."""
     url = stores.database_of(worker)
     folder: Path = tmp_path_factory.mktemp("data")
@@ -72,10 +83,11 @@ def application(worker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture
-def app(application: Flask) -> Iterator[Flask]:
-    """The application with empty tables, empty Redis, and a context around the test."""
+def app(application: Flask, rail_server: MockServer) -> Iterator[Flask]:
+    """The application with empty tables, empty Redis, an empty rail, and a context around the test."""
     with application.app_context():
         empty(application)
+        rail_server.reset()
         yield application
         db.session.remove()
 

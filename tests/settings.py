@@ -16,6 +16,8 @@ BOOTSTRAP_SECRET = "bootstrap-secret-of-the-tests"
 
 
 NOWHERE = "/nonexistent"
+MOCK_RAIL_URL = "TEST_MOCK_RAIL_URL"
+"""The variable with the address of the mock rail of this test worker."""
 METRICS_DIR = Path(gettempdir()) / f"event-commerce-metrics-{os.getuid()}"
 
 
@@ -32,6 +34,8 @@ def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = NO
             "RATE_LIMIT_SCALE": "1",
             "DATABASE_POOL": "20",
             "PUBLIC_BASE_URL": "http://localhost:8000",
+            "PAYRAIL_MODE": "mock",
+            "PAYRAIL_URL": os.environ.get(MOCK_RAIL_URL, ""),
             **variables,
         }
     )

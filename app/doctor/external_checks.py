@@ -125,7 +125,7 @@ def _check_rail(settings: Settings) -> Finding:
     return warn(
         "rail",
         f"PAYRAIL_MODE is {settings.PAYRAIL_MODE}: {consequence}.",
-        "Set PAYRAIL_MODE=live before money is to move.",
+        "Set PAYRAIL_URL, PAYRAIL_KEY and PAYRAIL_SECRET, and no PAYRAIL_MODE, before money is to move.",
     )
 
 

@@ -11,9 +11,10 @@ from sqlalchemy import false, func, update
 from app.applications import erasure, jobs
 from app.applications.actions import decisions, payments
 from app.applications.models import Application, StallPayment
-from app.clients.payrail.mock import MockRail
+from app.clients.payrail.http_rail import HttpRail
 from app.core.transaction import transaction
 from app.merchants.deletion_hooks import MerchantDeletion
+from mock_rail import MockServer
 from tests.blueprints.test_stall_fee import send_code
 from tests.blueprints.test_stall_fee_outcomes import make_withdrawable_application
 from tests.factories.applications import LIST
@@ -59,9 +60,11 @@ def code_during_a_withdrawal(client: Client, monkeypatch: pytest.MonkeyPatch) ->
     return fetch_scalar("SELECT status FROM merchant_application"), fetch_scalar("SELECT status FROM stall_payment")
 
 
-def test_code_during_a_withdrawal_charges_nothing(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_during_a_withdrawal_charges_nothing(
+    app: Flask, client: Client, rail_server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert code_during_a_withdrawal(client, monkeypatch) == ("withdrawn", "expired")
-    assert fetch_scalar("SELECT state FROM payrail_mock_charge") == "open"
+    assert [charge.state for charge in rail_server.store.list_charges()] == ["open"]
 
 
 @pytest.mark.control
@@ -79,9 +82,9 @@ def code_at_the_end_of_the_event(
     """The states of application and payment after a code at the same time as the end of the event."""
     _, _, path = make_withdrawable_application(client)
     data(client.post(path))
-    confirm = MockRail.confirm_charge
+    confirm = HttpRail.confirm_charge
 
-    def confirm_slowly(self: MockRail, reference: str, code: str) -> Any:
+    def confirm_slowly(self: HttpRail, reference: str, code: str) -> Any:
         time.sleep(HOLD_SECONDS)
         return confirm(self, reference, code)
 
@@ -94,7 +97,7 @@ def code_at_the_end_of_the_event(
                 execute_sql(EVENT_OVER)
                 run_recurring("applications.expire")
 
-    monkeypatch.setattr(MockRail, "confirm_charge", confirm_slowly)
+    monkeypatch.setattr(HttpRail, "confirm_charge", confirm_slowly)
     run_concurrently(2, act)
     return fetch_scalar("SELECT status FROM merchant_application"), fetch_scalar("SELECT status FROM stall_payment")
 

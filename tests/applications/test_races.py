@@ -15,6 +15,7 @@ from app.applications.actions import decisions as decisions_module
 from app.applications.actions import payments as payments
 from app.applications.models import Application, ApplicationLink, StallPayment
 from app.core.transaction import transaction
+from mock_rail import MockServer
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.applications import (
     CODE,
@@ -69,31 +70,35 @@ def test_without_the_lock_both_decisions_would_count(client: Client, monkeypatch
     assert queries.lock_application is not find_without_lock
 
 
-def test_simultaneous_starts_make_one_charge(client: Client) -> None:
+def test_simultaneous_starts_make_one_charge(client: Client, rail_server: MockServer) -> None:
     create_approved_application(client, create_organiser_client(client), documentsRequired=[])
     path = f"{LIST}/pay/{find_mailed_token('pay')}"
     responses = run_concurrently(16, lambda _: client.post(path))
     assert len({data(response)["paymentId"] for response in responses}) == 1
-    assert count("payrail_mock_charge") == count("stall_payment") == 1
+    assert len(rail_server.store.list_charges()) == count("stall_payment") == 1
 
 
 @pytest.mark.control
-def test_without_lock_and_index_there_would_be_several_charges(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_lock_and_index_there_would_be_several_charges(
+    client: Client, rail_server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     create_approved_application(client, create_organiser_client(client), documentsRequired=[])
     token = find_mailed_token("pay")
     remove_lock(monkeypatch)
     with without_rules("uq_stall_payment_counting"):
         run_concurrently(3, lambda _: client.post(f"{LIST}/pay/{token}"))
-        assert count("payrail_mock_charge") > 1
+        assert len(rail_server.store.list_charges()) > 1
 
 
-def test_index_alone_refuses_a_second_charge(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_alone_refuses_a_second_charge(
+    client: Client, rail_server: MockServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     create_approved_application(client, create_organiser_client(client), documentsRequired=[])
     token = find_mailed_token("pay")
     remove_lock(monkeypatch)
     responses = run_concurrently(3, lambda _: client.post(f"{LIST}/pay/{token}"))
     assert Counter(response.status_code for response in responses)[200] == 1
-    assert count("payrail_mock_charge") == 1
+    assert len(rail_server.store.list_charges()) == 1
 
 
 def remove_lock(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,14 @@
 """Payment of the stall fee over HTTP."""
 
-from datetime import timedelta
-
 import pytest
 from flask import Flask
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.clients.payrail.disabled import DisabledRail
-from app.clients.payrail.mock import MockRail
-from app.clients.payrail.mock_rules import Pace
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
+from mock_rail import MockServer
 from tests.factories.accounts import list_mails_to, run_jobs
 from tests.factories.applications import CODE, EMAIL, LIST, create_approved_application, find_mailed_token
 from tests.factories.events import create_organiser_client
@@ -116,24 +113,21 @@ def test_after_a_declined_payment_another_wallet_can_pay(client: Client) -> None
     assert data(send_code(client, path))["status"] == "paid"
 
 
-def test_unknown_outcome_is_queried_and_never_charged_again(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(app.extensions, "payrail", MockRail(Pace(known_after=timedelta(seconds=0.5))))
+def test_unknown_outcome_is_queried_and_never_charged_again(client: Client, rail_server: MockServer) -> None:
     path = make_payable_fee(client, payrailMsisdn="+264811230002")
     started = data(client.post(path))["paymentId"]
     for response in (send_code(client, path), send_code(client, path), client.get(path)):
         assert data(response)["status"] == "processing" and data(response)["paymentId"] == started
     assert read_error(client.post(path)) == (409, "PAYMENT_IN_PROGRESS")
-    with transaction() as session:
-        session.execute(text("SELECT pg_sleep(0.6)"))
+    rail_server.clock.ahead += 30
+    with transaction():
         enqueue("applications.settle_payment", payment_id=started)
     run_jobs()
     assert data(client.get(path))["status"] == "paid"
     assert any("receipt" in mail["subject"] for mail in list_mails_to(EMAIL))
 
 
-def test_interrupted_payment_waits_until_its_code_expires_at_the_rail(client: Client) -> None:
+def test_interrupted_payment_waits_until_its_code_expires_at_the_rail(client: Client, rail_server: MockServer) -> None:
     path = make_payable_fee(client)
     started = data(client.post(path))["paymentId"]
     with transaction() as session:
@@ -141,8 +135,7 @@ def test_interrupted_payment_waits_until_its_code_expires_at_the_rail(client: Cl
         enqueue("applications.settle_payment", payment_id=started)
     run_jobs()
     assert data(client.get(path))["status"] == "processing", "nobody knows whether the code has reached the rail"
-    with transaction() as session:
-        session.execute(text("UPDATE payrail_mock_charge SET created_at = created_at - interval '301 s'"))
+    rail_server.clock.ahead += 301
     assert data(client.post(path))["status"] == "otp_required"
     assert data(send_code(client, path))["paymentId"] != started
 
@@ -156,12 +149,12 @@ def test_interrupted_start_continues_as_the_same_charge(client: Client) -> None:
     assert data(client.post(path))["paymentId"] == started
 
 
-def test_interrupted_start_makes_a_new_payment_after_its_code_expired(client: Client) -> None:
+def test_interrupted_start_makes_a_new_payment_after_its_code_expired(client: Client, rail_server: MockServer) -> None:
     path = make_payable_fee(client)
     started = data(client.post(path))["paymentId"]
     with transaction() as session:
         session.execute(text("UPDATE stall_payment SET status = 'starting', expires_at = NULL"))
-        session.execute(text("UPDATE payrail_mock_charge SET created_at = created_at - interval '301 s'"))
+    rail_server.clock.ahead += 301
     new_payment = data(client.post(path))
     assert new_payment["status"] == "otp_required" and new_payment["paymentId"] != started
     assert data(send_code(client, path))["status"] == "paid"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.clients.payrail.mock_server import MockServer
+from mock_rail import MockServer
 from tests.blueprints.test_stall_fee import send_code
 from tests.blueprints.test_stall_fee_live import journal as journal
 from tests.blueprints.test_stall_fee_live import list_captures

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.clients.payrail.mock_server import Fault, MockServer
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
+from mock_rail import Fault, MockServer
 from tests.blueprints.test_stall_fee import make_payable_fee, send_code
 from tests.clients.rail import KEY, SECRET, journal_of, serving
 from tests.factories.accounts import list_mails_to, run_jobs

@@ -8,7 +8,7 @@ import pytest
 
 from app.applications.actions import payments as payments
 from app.clients.payrail.disabled import DisabledRail
-from app.clients.payrail.mock_server import Fault, MockServer
+from mock_rail import Fault, MockServer
 from tests.blueprints.test_stall_fee import make_payable_fee, send_code
 from tests.blueprints.test_stall_fee_live import journal as journal
 from tests.blueprints.test_stall_fee_live import list_captures

@@ -5,7 +5,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,12 @@ from flask import Flask
 
 from app.clients.payrail.breaker import Breaker, Limits
 from app.clients.payrail.http_client import Credentials, RailClient
-from app.clients.payrail.http_rail import LiveRail
+from app.clients.payrail.http_rail import HttpRail
 from app.clients.payrail.interface import Charge, Transfer, TransferOutcome, Wallet
-from app.clients.payrail.mock_rules import Pace
-from app.clients.payrail.mock_server import MockServer, Options
+from mock_rail import MockServer, Options, Pace
 
 KEY, SECRET = "key-of-the-tests", "secret-that-rail-and-tests-share"
-PACE = Pace(late=timedelta(seconds=0.3), known_after=timedelta(seconds=0.6), bounces_after=timedelta(seconds=60))
+PACE = Pace(slow_answer=0.3, known_after=0.6, bounces_after=60)
 
 
 @contextmanager
@@ -30,11 +28,11 @@ def serving(journal: Path | None = None, **options: Any) -> Iterator[MockServer]
         yield server
 
 
-def client_of(app: Flask, url: str, *, limits: Limits | None = None, name: str = "", **account: Any) -> LiveRail:
-    """A live client with a breaker of its own, unless a name shares one."""
+def client_of(app: Flask, url: str, *, limits: Limits | None = None, name: str = "", **account: Any) -> HttpRail:
+    """A client with a breaker of its own, unless a name shares one."""
     breaker = Breaker(app.extensions["settings"].REDIS_URL, name or uuid.uuid4().hex, limits)
     given = {"key": KEY, "secret": SECRET, "connect": 0.5, "total": 1.0, **account}
-    return LiveRail(RailClient(Credentials(url=url, **given), breaker))
+    return HttpRail(RailClient(Credentials(url=url, **given), breaker))
 
 
 def transfer(reference: str = "a-transfer", *, ending: str = "4567", amount_minor: int = 90000) -> Transfer:
@@ -46,17 +44,17 @@ def charge(reference: str = "a-charge", *, ending: str = "4567") -> Charge:
     return Charge(reference=reference, amount_minor=250000, msisdn=f"+26481123{ending}", description="Stall fee")
 
 
-def sent(rail: LiveRail, **about: Any) -> TransferOutcome:
+def sent(rail: HttpRail, **about: Any) -> TransferOutcome:
     return rail.send_transfer(transfer(**about)).outcome
 
 
-def told(rail: LiveRail, reference: str = "a-transfer") -> TransferOutcome:
+def told(rail: HttpRail, reference: str = "a-transfer") -> TransferOutcome:
     return rail.transfer_status(reference).outcome
 
 
 def journal_of(path: Path, event: str = "transfer") -> list[dict[str, Any]]:
     """The lines of a journal about one kind of event."""
-    return [said for line in path.read_text().splitlines() if (said := json.loads(line))["event"] == event]
+    return [fields for line in path.read_text().splitlines() if (fields := json.loads(line))["event"] == event]
 
 
 def wait(until: Callable[[], Any]) -> None:

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.clients.payrail import TransferOutcome
 from app.clients.payrail.breaker import Breaker, Limits, Permit
-from app.clients.payrail.mock_server import Fault
+from mock_rail import Fault
 from tests.clients.rail import client_of, journal_of, sent, serving, told
 from tests.races import run_concurrently
 from tests.timing import assert_in_time
@@ -120,7 +120,7 @@ def test_rail_that_is_down_is_not_called_until_a_trial_succeeds(app: Flask, tmp_
         server.faults.set([Fault(do="error", times=3)])
         assert [sent(first, reference=f"t-{number}").value for number in range(3)] == ["unknown"] * 3
         assert told(other, "t-0") is TransferOutcome.UNKNOWN
-        assert len(journal_of(tmp_path / "journal", "asked")) == 3, "the other one never called"
+        assert len(journal_of(tmp_path / "journal", "request")) == 3, "the other one never called"
         passes(breaker, breaker._open, 15)
         assert told(other, "t-0") is TransferOutcome.NOT_FOUND
         assert sent(first, reference="t-0") is TransferOutcome.PAID

@@ -1,6 +1,5 @@
-"""`flask payrail mock-server` as a process, and the settings of the rail."""
+"""`python -m mock_rail` as a process, and the settings of the rail."""
 
-import os
 import re
 import subprocess
 import sys
@@ -11,15 +10,16 @@ from pathlib import Path
 
 import httpx
 import pytest
+from click.testing import CliRunner
 from flask import Flask
 
 from app.clients.payrail import Rail, TransferOutcome, rail
 from app.clients.payrail.disabled import DisabledRail
-from app.clients.payrail.http_rail import LiveRail
-from app.clients.payrail.mock import MockRail
-from app.clients.payrail.mock_server.faults import BadFault, read
+from app.clients.payrail.http_rail import HttpRail
 from app.config import SettingsError
 from app.version import __version__
+from mock_rail.__main__ import main
+from mock_rail.faults import InvalidFault, parse_faults
 from tests.clients.rail import KEY, SECRET, client_of, journal_of, sent, serving, told, wait
 from tests.house.sources import ROOT
 from tests.http import Client, data
@@ -30,13 +30,9 @@ LIVE = {"PAYRAIL_MODE": "live", "PAYRAIL_URL": "http://rail.test", "PAYRAIL_KEY"
 
 
 @contextmanager
-def command(app: Flask, *options: str) -> Iterator[subprocess.Popen[str]]:
-    ours = app.extensions["settings"]
-    environ = {**os.environ, "DATABASE_URL": ours.DATABASE_URL, "REDIS_URL": ours.REDIS_URL}
-    call = [sys.executable, "-m", "flask", "--app", "wsgi", "payrail", "mock-server", "--port", "0", *options]
-    with subprocess.Popen(
-        call, cwd=ROOT, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+def command(*options: str) -> Iterator[subprocess.Popen[str]]:
+    call = [sys.executable, "-m", "mock_rail", "--port", "0", *options]
+    with subprocess.Popen(call, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process
         finally:
@@ -47,7 +43,7 @@ def test_the_command_serves_a_rail_that_misbehaves_as_told(app: Flask, tmp_path:
     journal, faults = tmp_path / "rail.log", tmp_path / "faults.json"
     faults.write_text('[{"do": "error", "on": "send", "times": 1}]')
     options = ("--key", KEY, "--secret", SECRET, "--log", str(journal), "--faults", str(faults))
-    with command(app, *options, "--fault", '{"do": "fail", "on": "send", "times": 1}') as process:
+    with command(*options, "--fault", '{"do": "fail", "on": "send", "times": 1}') as process:
         assert process.stdout is not None
         found = re.search(r"http://[\d.:]+", process.stdout.readline())
         assert found
@@ -63,8 +59,8 @@ def test_the_command_serves_a_rail_that_misbehaves_as_told(app: Flask, tmp_path:
         assert told(live) is TransferOutcome.PAID
 
 
-def test_a_fault_that_does_not_exist_stops_the_command(app: Flask) -> None:
-    result = app.test_cli_runner().invoke(args=["payrail", "mock-server", "--fault", "explode"])
+def test_a_fault_that_does_not_exist_stops_the_command() -> None:
+    result = CliRunner().invoke(main, ["--fault", "explode"])
     assert result.exit_code == 2 and "no such fault: explode" in result.output
 
 
@@ -72,11 +68,11 @@ def test_a_fault_that_does_not_exist_stops_the_command(app: Flask) -> None:
     "text", ["{", "[1]", '{"on": "send"}', '{"do": "hang", "colour": 1}', '{"do": "hang", "on": "x"}']
 )
 def test_a_fault_is_read_strictly(text: str) -> None:
-    with pytest.raises(BadFault):
-        read(text)
+    with pytest.raises(InvalidFault):
+        parse_faults(text)
 
 
-@pytest.mark.parametrize(("mode", "kind"), [("mock", MockRail), ("disabled", DisabledRail), ("live", LiveRail)])
+@pytest.mark.parametrize(("mode", "kind"), [("mock", HttpRail), ("disabled", DisabledRail), ("live", HttpRail)])
 def test_the_mode_chooses_the_rail(app: Flask, mode: str, kind: type[Rail]) -> None:
     ours = app.extensions["settings"]
     chosen = app_for(database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, **{**LIVE, "PAYRAIL_MODE": mode})

@@ -2,20 +2,18 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from flask import Flask
 
-from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome, mock_rules
+from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome
 from app.clients.payrail.breaker import Limits
 from app.clients.payrail.errors import PayrailUnavailable
 from app.clients.payrail.http_client import Credentials
-from app.clients.payrail.mock_rules import CODE, Pace
-from app.clients.payrail.mock_server import Fault, MockServer
-from app.clients.payrail.mock_server.state import Memory
 from app.core.transaction import TransactionOpen, transaction
+from mock_rail import CODE, Fault, MockServer, Pace, rules
+from mock_rail.store import Store
 from tests.clients.rail import charge, client_of, journal_of, sent, serving, told, transfer
 from tests.races import run_concurrently
 from tests.timing import assert_in_time
@@ -24,7 +22,7 @@ PAID, FAILED, UNKNOWN = TransferOutcome.PAID, TransferOutcome.FAILED, TransferOu
 
 
 def asked(journal: Path, on: str) -> int:
-    return sum(line["on"] == on for line in journal_of(journal, "asked"))
+    return sum(line["operation"] == on for line in journal_of(journal, "request"))
 
 
 @pytest.fixture
@@ -98,8 +96,7 @@ def test_wrong_code_is_valid_only_for_a_confirmation(
 ) -> None:
     rail = client_of(app, server.url)
     rail.start_charge(charge())
-    asked_for = mock_rules.charge_state
-    monkeypatch.setattr(mock_rules, "charge_state", lambda *a: replace(asked_for(*a), outcome=Outcome.WRONG_CODE))
+    monkeypatch.setattr(rules, "find_charge_outcome", lambda *_: "wrong_code")
     assert rail.charge_status("a-charge").outcome is Outcome.UNKNOWN
 
 
@@ -131,7 +128,7 @@ def test_refused_request_is_repeated_with_the_same_reference(
 ) -> None:
     server.faults.set([Fault(do="busy", on="send", times=2, seconds=0, status=status)])
     assert sent(client_of(app, server.url, total=3.0)) is PAID
-    assert asked(journal, "send") == 3 and {line["reference"] for line in journal_of(journal, "asked")} == {
+    assert asked(journal, "send") == 3 and {line["reference"] for line in journal_of(journal, "request")} == {
         "a-transfer"
     }
 
@@ -233,7 +230,7 @@ def test_64_concurrent_requests_with_one_reference_are_one_transfer(
 def test_without_its_check_the_mock_would_pay_more_than_once(
     app: Flask, server: MockServer, journal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Memory, "_knows", lambda self, reference: False)
+    monkeypatch.setattr(Store, "has_transfer", lambda self, reference: False)
     same_at_once(app, server)
     assert len(journal_of(journal)) == 64
 

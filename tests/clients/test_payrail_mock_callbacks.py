@@ -13,9 +13,8 @@ from werkzeug import Request, Response
 
 from app.clients.payrail.callbacks import CallbackEvent, parse_callback
 from app.clients.payrail.errors import CallbackNotSigned
-from app.clients.payrail.http_rail import LiveRail
-from app.clients.payrail.mock_rules import CODE
-from app.clients.payrail.mock_server import Fault, MockServer
+from app.clients.payrail.http_rail import HttpRail
+from mock_rail import CODE, Fault, MockServer
 from tests.clients.rail import SECRET, charge, client_of, journal_of, sent, serving, wait
 from tests.settings import app_for
 
@@ -55,11 +54,11 @@ def server(inbox: Inbox, httpserver: HTTPServer, tmp_path: Path) -> Iterator[Moc
 
 
 @pytest.fixture
-def rail(app: Flask, server: MockServer) -> LiveRail:
+def rail(app: Flask, server: MockServer) -> HttpRail:
     return client_of(app, server.url)
 
 
-def test_what_becomes_known_is_told_once(rail: LiveRail, inbox: Inbox) -> None:
+def test_what_becomes_known_is_told_once(rail: HttpRail, inbox: Inbox) -> None:
     sent(rail)
     sent(rail)
     sent(rail, reference="declines", ending="0001")
@@ -70,7 +69,7 @@ def test_what_becomes_known_is_told_once(rail: LiveRail, inbox: Inbox) -> None:
     assert (inbox.events[0].amount_minor, inbox.events[2].kind) == (90000, "charge")
 
 
-def test_a_bounce_days_later_is_told_when_the_clock_is_there(rail: LiveRail, inbox: Inbox, server: MockServer) -> None:
+def test_a_bounce_days_later_is_told_when_the_clock_is_there(rail: HttpRail, inbox: Inbox, server: MockServer) -> None:
     server.faults.set([Fault(do="bounce", seconds=3 * 86400, reference="a-transfer")])
     sent(rail)
     wait(lambda: inbox.events)
@@ -81,7 +80,7 @@ def test_a_bounce_days_later_is_told_when_the_clock_is_there(rail: LiveRail, inb
     assert rail.transfer_status("a-transfer").outcome == "returned"
 
 
-def test_a_transfer_may_be_accepted_first(rail: LiveRail, inbox: Inbox, server: MockServer) -> None:
+def test_a_transfer_may_be_accepted_first(rail: HttpRail, inbox: Inbox, server: MockServer) -> None:
     server.faults.set([Fault(do="accept", seconds=600, times=1)])
     assert sent(rail) == "accepted"
     wait(lambda: inbox.events)
@@ -90,7 +89,7 @@ def test_a_transfer_may_be_accepted_first(rail: LiveRail, inbox: Inbox, server: 
     assert inbox.said == ["a-transfer accepted", "a-transfer paid"]
 
 
-def test_callbacks_come_twice_contradicted_and_forged(rail: LiveRail, inbox: Inbox, server: MockServer) -> None:
+def test_callbacks_come_twice_contradicted_and_forged(rail: HttpRail, inbox: Inbox, server: MockServer) -> None:
     server.faults.set([Fault(do="duplicate", times_each=3), Fault(do="contradict"), Fault(do="forge")])
     sent(rail)
     wait(lambda: len(inbox.events) == 4 and inbox.forged)
@@ -99,18 +98,18 @@ def test_callbacks_come_twice_contradicted_and_forged(rail: LiveRail, inbox: Inb
     assert rail.transfer_status("a-transfer").outcome == "paid"
 
 
-def test_callbacks_come_late_or_never(rail: LiveRail, inbox: Inbox, server: MockServer) -> None:
+def test_callbacks_come_late_or_never(rail: HttpRail, inbox: Inbox, server: MockServer) -> None:
     server.faults.set([Fault(do="lose", reference="lost"), Fault(do="delay", seconds=86400)])
     sent(rail, reference="lost")
     sent(rail, reference="late")
     time.sleep(0.2)
-    assert inbox.events == [] and server.caller.waiting == 1
+    assert inbox.events == [] and server.callbacks.waiting == 1
     server.control("clock", {"advance": 86400})
     wait(lambda: inbox.events)
     assert inbox.said == ["late paid"]
 
 
-def test_callbacks_are_held_and_sent_in_the_order_of_a_seed(rail: LiveRail, inbox: Inbox, server: MockServer) -> None:
+def test_callbacks_are_held_and_sent_in_the_order_of_a_seed(rail: HttpRail, inbox: Inbox, server: MockServer) -> None:
     server.faults.set([Fault(do="hold")])
     for number in range(10):
         sent(rail, reference=f"t-{number}", ending="0004")
@@ -122,7 +121,7 @@ def test_callbacks_are_held_and_sent_in_the_order_of_a_seed(rail: LiveRail, inbo
 
 
 def test_a_callback_that_is_not_taken_is_sent_again_under_its_id(
-    rail: LiveRail, inbox: Inbox, server: MockServer, tmp_path: Path
+    rail: HttpRail, inbox: Inbox, server: MockServer, tmp_path: Path
 ) -> None:
     inbox.status = 503
     sent(rail)

@@ -11,9 +11,8 @@ from flask import Flask
 
 from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome
 from app.clients.payrail.breaker import Limits
-from app.clients.payrail.mock_rules import CODE
-from app.clients.payrail.mock_server import Fault, MockServer
 from app.clients.payrail.signing import callback_signature, request_signature
+from mock_rail import CODE, Fault, MockServer
 from tests.clients.rail import KEY, SECRET, charge, client_of, sent, serving, told
 from tests.core.logging import logged
 from tests.house.sources import ROOT
@@ -76,11 +75,11 @@ def test_what_was_altered_is_refused(server: MockServer, change: Change, error: 
 
 @pytest.mark.parametrize(("skew", "outcome"), [(290, "not_found"), (-290, "not_found"), (400, "unknown")])
 def test_clocks_may_differ_by_five_minutes(app: Flask, server: MockServer, skew: float, outcome: str) -> None:
-    server.guard.skew = skew
+    server.signature_check.skew = skew
     try:
         assert told(client_of(app, server.url), "nothing") is TransferOutcome(outcome)
     finally:
-        server.guard.skew = 0
+        server.signature_check.skew = 0
 
 
 def test_the_worked_examples_of_the_page_are_right() -> None:

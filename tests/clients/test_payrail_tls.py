@@ -25,10 +25,10 @@ def _fresh_trust() -> Iterator[None]:
 def test_only_a_certificate_that_holds_is_believed(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, context = certificate(tmp_path)
     with serving(tmp_path / "journal") as server:
-        server._http.socket = context.wrap_socket(server._http.socket, server_side=True)
+        server._listener.socket = context.wrap_socket(server._listener.socket, server_side=True)
         url = server.url.replace("http:", "https:")
         assert sent(client_of(app, url)) is TransferOutcome.UNKNOWN
-        assert journal_of(tmp_path / "journal", "asked") == []
+        assert journal_of(tmp_path / "journal", "request") == []
         http_connection._build_ssl_context.cache_clear()
         monkeypatch.setenv("SSL_CERT_FILE", str(file))
         assert sent(client_of(app, url)) is TransferOutcome.PAID

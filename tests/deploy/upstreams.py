@@ -61,6 +61,8 @@ class Web:
             "DATA_DIR": str(settings.DATA_DIR),
             "STORAGE_URL": f"file://{folder}/storage",
             "RATE_LIMIT_SCALE": "10000",
+            "PAYRAIL_MODE": settings.PAYRAIL_MODE,
+            "PAYRAIL_URL": settings.rail_url or "",
             "NOTIFY_SOCKET": str(notified),
             **more,
         }

@@ -82,6 +82,7 @@ def create_project_folder(folder: Path) -> Path:
         "clients",
         "docs",
         "migrations",
+        "mock_rail",
         "requirements.txt",
         "requirements-dev.txt",
         "wsgi.py",

@@ -25,8 +25,8 @@ STATEFUL = text("""
 CHECKS = text(
     "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c' AND conrelid = :table ::regclass"
 )
-NOT_OURS = {"payrail_mock_charge", "payrail_mock_transfer", "ticket"}
-"""States of others: what the stand-in for the payment rail remembers, and what another shop says of its tickets."""
+NOT_OURS = {"ticket"}
+"""States of others: what another shop says of its tickets."""
 FLOWS: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {
     "a place comes": lambda free, claimed, released: (free + 1, claimed, released),
     "a place goes": lambda free, claimed, released: (free - 1, claimed, released),

@@ -6,9 +6,9 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
-from app.clients.payrail.mock_server import MockServer
 from app.clients.payrail.signing import callback_signature
 from app.core.outbox import maintenance
+from mock_rail import MockServer
 from tests.clients.rail import SECRET
 from tests.factories.payouts import execute_sql, fetch_scalar, run_all_jobs
 from tests.http import Client
@@ -37,7 +37,7 @@ def send_callback(client: Client, payment_id: str, outcome: str = "paid", secret
 
 def capture_charge(server: MockServer, payment_id: str) -> None:
     """Makes the rail capture the charge now."""
-    server.book.end_charge(payment_id, "paid", timedelta())
+    server.operations.end_charge(payment_id, "paid")
 
 
 def advance_time(seconds: int, server: MockServer | None = None) -> None:

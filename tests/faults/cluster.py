@@ -135,6 +135,8 @@ class Cluster:
             "DATABASE_URL": settings.DATABASE_URL,
             "REDIS_URL": self.redis.url,
             "SECRET_KEY": settings.SECRET_KEY,
+            "PAYRAIL_MODE": settings.PAYRAIL_MODE,
+            "PAYRAIL_URL": settings.rail_url or "",
             "DATA_DIR": str(self.folder),
             "LOG_LEVEL": "warning",
             "PGAPPNAME": NAME,

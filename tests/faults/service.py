@@ -77,22 +77,25 @@ def started(argv: list[str], log: Path, variables: Mapping[str, str]) -> Iterato
 
 @dataclass(frozen=True)
 class Service:
-    """What `make run` starts: its address, its log, the seconds until it was ready, the supervisor's process."""
+    """What `make run` starts: its address, its log, the seconds until it was ready, the supervisor's process, its rail."""
 
     base: str
     log: Path
     seconds: float
     pid: int
+    rail: str
 
 
 @contextmanager
 def everything(folder: Path) -> Iterator[Service]:
-    """Web, worker, relay, PostgreSQL and Redis on a port of their own."""
+    """Web, worker, relay, mock rail, PostgreSQL and Redis on ports of their own."""
     port, log, begun = free_port(), folder / "log", time.monotonic()
-    with started(UP, log, {"DATA_DIR": str(folder / "var"), "PORT": str(port)}) as process:
+    rail = f"http://127.0.0.1:{free_port()}"
+    settings = {"DATA_DIR": str(folder / "var"), "PORT": str(port), "PAYRAIL_MODE": "mock", "PAYRAIL_URL": rail}
+    with started(UP, log, settings) as process:
         base = f"http://localhost:{port}"
         until_ready(base, process, log, complete=True)
-        yield Service(base, log, time.monotonic() - begun, process.pid)
+        yield Service(base, log, time.monotonic() - begun, process.pid, rail)
 
 
 def until_ready(base: str, process: "subprocess.Popen[bytes]", log: Path, *, complete: bool = False) -> None:

@@ -7,8 +7,12 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
+from tests.clients.rail import journal_of
+from tests.factories.payouts import PATH
+from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, call, everything, kept_open
 from tests.timing import assert_in_time
 
@@ -40,11 +44,26 @@ def test_tour_of_the_readme_works(folder: Path) -> None:
         assert codes == ["SUCCESS"] * 5 + ["VALIDATION_FAILED", "SUCCESS", "SESSION_ENDED"], done.stdout
         assert answers[4]["data"]["emailVerified"] is True
         banner = service.log.read_text()
+        assert f"{service.rail}   (mock: no money moves)" in banner
         assert (
             "Bootstrap secret" in banner
             and f"{service.base}/dev/mail" in banner
             and "nangula@windhoek-lights" in banner
         )
+
+
+def test_demo_payouts_are_sent_once_and_the_mock_rail_calls_back(folder: Path) -> None:
+    journal = folder / "var" / "mock_rail.jsonl"
+    with everything(folder) as service:
+        wait_until(lambda: len(journal_of(journal, "callback")) >= 3, 20)
+        body = {"email": "tuli@kapana-corner.example", "password": "windhoek-lights-2026"}
+        token = call(f"{service.base}/api/auth/login", body)[1]["data"]["accessToken"]
+        answer = httpx.get(f"{service.base}{PATH}", headers={"Authorization": f"Bearer {token}"}).json()
+        statuses = sorted(payout["status"] for payout in answer["data"]["payoutRequests"])
+        assert statuses == ["failed", "paid", "scheduled"]
+    references = [line["reference"] for line in journal_of(journal)]
+    assert len(references) == len(set(references)) == 3
+    assert {line["status"] for line in journal_of(journal, "callback")} == {200}
 
 
 def test_second_start_keeps_the_data_and_is_quick(folder: Path) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("app", "tests", "benchmarks")
+PROGRAMS = ("app", "mock_rail")
+FOLDERS = (*PROGRAMS, "tests", "benchmarks")
 
 
 def files(*folders: str, suffix: str = ".py") -> list[Path]:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.house.sources import FOLDERS, ROOT, calls, files, name, trees
+from tests.house.sources import FOLDERS, PROGRAMS, ROOT, calls, files, name, trees
 
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|pytest\.mark\.(skip\b|xfail)|pytest\.(skip|xfail)\(")
 
@@ -38,13 +38,13 @@ def test_a_test_that_cannot_run_somewhere_says_why() -> None:
 
 def test_the_program_prints_nothing() -> None:
     found = [
-        f"{path}:{call.lineno}" for path, tree in trees("app") for called, call in calls(tree) if called == "print"
+        f"{path}:{call.lineno}" for path, tree in trees(*PROGRAMS) for called, call in calls(tree) if called == "print"
     ]
     assert found == []
 
 
 def test_every_module_says_what_it_is() -> None:
-    silent = [path for path, tree in trees("app", "tests") if tree.body and not ast.get_docstring(tree)]
+    silent = [path for path, tree in trees(*PROGRAMS, "tests") if tree.body and not ast.get_docstring(tree)]
     assert silent == []
 
 

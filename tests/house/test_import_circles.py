@@ -3,7 +3,7 @@
 import ast
 from graphlib import CycleError, TopologicalSorter
 
-from tests.house.sources import trees
+from tests.house.sources import PROGRAMS, trees
 
 
 def test_there_is_no_circle_of_imports() -> None:
@@ -16,9 +16,9 @@ def test_there_is_no_circle_of_imports() -> None:
 
 
 def import_graph() -> dict[str, set[str]]:
-    """The modules of `app/`, each with those that it imports anywhere in its code."""
+    """The modules of the program, each with those that it imports anywhere in its code."""
     modules = {
-        path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): tree for path, tree in trees("app")
+        path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): tree for path, tree in trees(*PROGRAMS)
     }
     return {name: imported(tree, modules) - {name} for name, tree in modules.items()}
 

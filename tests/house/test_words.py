@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.house import words
-from tests.house.sources import ROOT, files, name, trees
+from tests.house.sources import FOLDERS, PROGRAMS, ROOT, files, name, trees
 
 OWN = {"tests/house/words.py", "tests/house/test_words.py"}
 PAGES = [path for suffix in (".html", ".txt") for path in files("app/templates", suffix=suffix)]
@@ -24,7 +24,7 @@ def text_of(path: Path) -> Iterator[tuple[int, str]]:
                 yield token.start[0], token.string
 
 
-@pytest.mark.parametrize("folder", ["app", "tests", "benchmarks"])
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_comments_and_strings_are_plain(folder: str) -> None:
     unclear = [
         f"{name(path)}:{line}: {match[0]}"
@@ -47,13 +47,13 @@ def test_pages_and_documents_are_plain(path: Path) -> None:
 
 
 def test_modules_are_named_by_a_topic() -> None:
-    assert [name(path) for path in files("app") if path.stem in words.MODULES] == []
+    assert [name(path) for path in files(*PROGRAMS) if path.stem in words.MODULES] == []
 
 
 def test_functions_say_what_they_do() -> None:
     unclear = [
         f"{path}:{node.lineno} {node.name}"
-        for path, tree in trees("app")
+        for path, tree in trees(*PROGRAMS)
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and node.name.strip("_") in words.FUNCTIONS
     ]
@@ -63,7 +63,7 @@ def test_functions_say_what_they_do() -> None:
 def test_variables_are_named_after_what_they_hold() -> None:
     unclear = {
         f"{path}:{node.lineno} {bound}"
-        for path, tree in trees("app")
+        for path, tree in trees(*PROGRAMS)
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef)
         for node in ast.walk(function)

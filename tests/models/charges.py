@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from app.clients.payrail import Charge, ChargeState, Outcome
 from app.clients.payrail.errors import PayrailUnavailable
-from app.clients.payrail.mock_rules import CODE
+from mock_rail import CODE
 
 UNKNOWN = ChargeState(outcome=Outcome.UNKNOWN)
 TAKEN = (Outcome.PAID, Outcome.REFUNDED)

@@ -20,8 +20,8 @@ from hypothesis.stateful import (
 )
 
 from app.clients.payrail import Outcome
-from app.clients.payrail.mock_rules import CODE
 from app.core.db import db
+from mock_rail import CODE
 from tests.blueprints.test_stall_fee_outcomes import make_withdrawable_application
 from tests.clients.rail import SECRET
 from tests.conftest import empty

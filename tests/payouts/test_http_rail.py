@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.clients.payrail.mock_rules import Pace
-from app.clients.payrail.mock_server import Fault, MockServer
+from mock_rail import Fault, MockServer, Pace
 from tests.clients.rail import client_of, journal_of, serving
 from tests.factories.payouts import (
     advance_time,
@@ -68,7 +67,7 @@ def test_transfer_that_never_arrived_is_sent_again(
 
 def test_declined_and_bounced_transfers_release_the_amount(app: Flask, client: Client) -> None:
     me, _ = create_earning_merchant(client, 5000)
-    soon = Pace(bounces_after=timedelta(seconds=0.5))
+    soon = Pace(bounces_after=0.5)
     with serving(pace=soon) as server, use_rail(client_of(app, server.url)):
         declined = request_payout(me, payrailMsisdn="+264811230001")
         bounced = request_payout(me, payrailMsisdn="+264811230004")

@@ -15,6 +15,7 @@ from app.payouts.errors import NotResolvable
 from app.payouts.jobs import STATUS_CHECK_AGES, _postpone_status_check
 from app.payouts.outcomes import record_outcome
 from app.payouts.states import STATES, STEPS
+from mock_rail import MockServer
 from tests.factories.accounts import list_mails_to
 from tests.factories.payouts import (
     PATH,
@@ -62,12 +63,12 @@ def test_timeout_after_the_commit_stays_processing_until_the_rail_responds(clien
     assert_ledger_integrity()
 
 
-def test_mock_that_commits_and_times_out_is_known_a_minute_later(client: Client) -> None:
+def test_mock_that_commits_and_times_out_is_known_a_minute_later(client: Client, rail_server: MockServer) -> None:
     me, _ = create_earning_merchant(client, 5000)
     payout = request_payout(me, payrailMsisdn="+264811230002")
     run_all_jobs()
     assert load_payout(me, payout)["status"] == "processing"
-    execute_sql("UPDATE payrail_mock_transfer SET created_at = created_at - interval '31 s'")
+    rail_server.clock.ahead += 31
     advance_time(timedelta(seconds=31))
     assert load_payout(me, payout)["status"] == "paid"
 

@@ -126,6 +126,22 @@ def test_base_url_follows_port() -> None:
     assert load({"PORT": "9000", "PUBLIC_BASE_URL": "https://x.example/"}).PUBLIC_BASE_URL == "https://x.example"
 
 
+def test_the_address_of_the_rail_selects_it() -> None:
+    live = {"PAYRAIL_URL": "https://rail.example", "PAYRAIL_KEY": "k", "PAYRAIL_SECRET": "s"}
+    assert (load(live).PAYRAIL_MODE, load(live).rail_url) == ("live", "https://rail.example")
+    assert (load({}).PAYRAIL_MODE, load({}).rail_url) == ("mock", "http://127.0.0.1:8090")
+    assert load({"PORT": "65500"}).rail_url == "http://127.0.0.1:65410"
+    assert load({**live, "PAYRAIL_MODE": "mock"}).rail_url == "https://rail.example"
+    assert load({**live, "PAYRAIL_MODE": "disabled"}).rail_url is None
+
+
+def test_the_secret_of_the_mock_rail_follows_the_secret_key() -> None:
+    made = [load({"SECRET_KEY": key}).PAYRAIL_SECRET for key in ("a" * 32, "b" * 32)]
+    assert len(set(made)) == 2 and all(secret is not None and len(secret) == 64 for secret in made)
+    assert load({"PAYRAIL_SECRET": "ours"}).PAYRAIL_SECRET == "ours"
+    assert load({"PAYRAIL_MODE": "disabled"}).PAYRAIL_SECRET is None
+
+
 @pytest.mark.parametrize(
     ("name", "url"),
     [

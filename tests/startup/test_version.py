@@ -42,6 +42,7 @@ def test_a_wheel_has_all_that_the_program_needs(tmp_path: Path) -> None:
         "gunicorn_streams.conf.py",
         "wsgi.py",
         "migrations/env.py",
+        "mock_rail/__main__.py",
         "app/templates/base.html",
         "docs/settings.md",
     ):

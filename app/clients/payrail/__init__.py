@@ -1,8 +1,7 @@
-"""The payment rail: mobile wallets behind one interface, in one of three modes (PAYRAIL_MODE).
+"""The payment rail: mobile wallets behind one interface.
 
-    mock       deterministic, moves no money, code 123456 (mock_rules.py lists the numbers that fail)
-    disabled   every use is 503 PAYRAIL_DISABLED
-    live       over HTTP, by the protocol of docs/payrail.md
+With a rail's address (`Settings.rail_url`) it is used over HTTP, by the protocol of docs/payrail.md. Without one every
+order is 503 PAYRAIL_DISABLED. The mock rail is a server at such an address; it is not part of this program.
 
 It must not be called inside a transaction: what the rail did must be recorded even if the transaction rolls back.
 """
@@ -14,7 +13,7 @@ from flask import current_app
 from app.clients.payrail.breaker import Breaker
 from app.clients.payrail.disabled import DisabledRail
 from app.clients.payrail.http_client import Credentials, RailClient
-from app.clients.payrail.http_rail import LiveRail
+from app.clients.payrail.http_rail import HttpRail
 from app.clients.payrail.interface import (
     BankAccount,
     Charge,
@@ -26,7 +25,6 @@ from app.clients.payrail.interface import (
     TransferState,
     Wallet,
 )
-from app.clients.payrail.mock import MockRail
 from app.config import Settings
 
 __all__ = [
@@ -52,16 +50,14 @@ def rail() -> Rail:
 
 
 def _create_rail(settings: Settings) -> Rail:
-    if settings.PAYRAIL_MODE == "mock":
-        return MockRail()
-    if settings.PAYRAIL_MODE == "disabled":
+    if settings.rail_url is None:
         return DisabledRail()
     credentials = Credentials(
-        url=settings.PAYRAIL_URL or "",
+        url=settings.rail_url,
         key=settings.PAYRAIL_KEY or "",
         secret=settings.PAYRAIL_SECRET or "",
         total=settings.PAYRAIL_TIMEOUT,
     )
     # Several rails may share one Redis, as in tests, so the keys of the breaker contain a hash of the URL.
     breaker = Breaker(settings.REDIS_URL, hashlib.sha256(credentials.url.encode()).hexdigest()[:12])
-    return LiveRail(RailClient(credentials, breaker))
+    return HttpRail(RailClient(credentials, breaker))

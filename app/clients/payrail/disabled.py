@@ -1,11 +1,11 @@
-"""The rail of PAYRAIL_MODE=disabled: every use raises PayrailDisabled."""
+"""The rail without an address: orders raise PayrailDisabled, and earlier payments have an unknown outcome."""
 
 from app.clients.payrail.errors import PayrailDisabled
 from app.clients.payrail.interface import Charge, ChargeState, Outcome, Transfer, TransferOutcome, TransferState
 
 
 class DisabledRail:
-    """A rail that does nothing."""
+    """A rail that takes no orders."""
 
     def check(self) -> None:
         raise PayrailDisabled()

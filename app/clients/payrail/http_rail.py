@@ -41,8 +41,8 @@ class Reachability:
 
 
 @dataclass(frozen=True)
-class LiveRail:
-    """The rail of PAYRAIL_MODE=live."""
+class HttpRail:
+    """A rail behind an address: a real one, or the mock."""
 
     client: RailClient
     reachability: Reachability = field(default_factory=Reachability)

@@ -24,7 +24,7 @@ WAKEUPS_WAITING = ComputedGauge(
 )
 BREAKER_STATE = ComputedGauge(
     "commerce_rail_breaker_state",
-    "The circuit breaker of the payment rail: 0 closed, 1 half open, 2 open. Live mode only.",
+    "The circuit breaker of the payment rail: 0 closed, 1 half open, 2 open.",
 )
 DISK_FREE = ComputedGauge("commerce_disk_free_bytes", "Bytes that this service may still use on the disk of DATA_DIR.")
 DISK_SIZE = ComputedGauge("commerce_disk_size_bytes", "Size of the disk of DATA_DIR.")

@@ -114,7 +114,7 @@ class ServiceOverview:
 
     @property
     def breaker(self) -> str | None:
-        """`closed`, `half_open` or `open`; None outside live mode."""
+        """`closed`, `half_open` or `open`; None without a rail."""
         state = self.get_metric(infrastructure_metrics.BREAKER_STATE.name)
         return next(
             (name for name, number in infrastructure_metrics.BREAKER_STATE_NUMBERS.items() if number == state), None

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from app.clients.payrail.mock_server import Fault as Does
+from mock_rail import Fault as Does
 from tests.faults.suite.plan import fault
 from tests.faults.suite.scenario import Scene
 from tests.faults.suite.store_faults import cut_the_pool

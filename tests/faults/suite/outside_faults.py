@@ -5,8 +5,8 @@ from itertools import pairwise
 
 from sqlalchemy import text
 
-from app.clients.payrail.mock_server import Fault as Does
 from app.core.db import db
+from mock_rail import Fault as Does
 from tests.faults.suite.evidence_files import journal_of_rail
 from tests.faults.suite.initial_data import MANNERS
 from tests.faults.suite.plan import fault
@@ -115,8 +115,8 @@ def rail_lies(scene: Scene) -> None:
         rail.faults.set([settles])
     # A day goes by at the rail: what was late comes now, and what was held comes in another order.
     rail.clock.ahead += 90_000
-    rail.caller.flush(scene.seed)
-    scene.seconds_until(lambda: rail.caller.waiting == 0, 30)
+    rail.callbacks.flush(scene.seed)
+    scene.seconds_until(lambda: rail.callbacks.waiting == 0, 30)
     calls = [line for line in journal_of_rail(scene.stack) if line["event"] == "callback"]
     scene.notes.append(f"{len(calls)} callbacks, {sum(line['forged'] for line in calls)} of them forged")
     scene.note("forged ones heard", sum(line["forged"] and line["status"] != 401 for line in calls))

@@ -10,8 +10,8 @@ from typing import Any
 
 from flask import Flask
 
-from app.clients.payrail.mock_server import MockServer, Options
 from app.core.outbox.tuning import Tuning
+from mock_rail import MockServer, Options
 from tests.deploy.proxy import Proxy, proxy
 from tests.deploy.upstreams import Web, listening
 from tests.faults.cluster import Cluster, PrivateRedis, Sink, find_pids, kill

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
 
-from app.clients.payrail.mock_rules import CODE
 from app.core.db import db
 from app.core.transaction import transaction
+from mock_rail import CODE
 from tests.factories.applications import LIST, create_application, decide_application
 from tests.factories.events import create_published_event
 from tests.faults.suite.request_log import Journal, Mouth, Request, RequestRecord

@@ -1,4 +1,4 @@
-"""Faults of the mock server.
+"""Faults of the mock rail.
 
     {"do": "hang", "on": "send", "times": 1, "seconds": 20, "reference": "…"}
 
@@ -58,13 +58,13 @@ SECONDS = {
 }
 
 
-class BadFault(ValueError):
-    """The fault is none of those that the server knows."""
+class InvalidFault(ValueError):
+    """The text is not a fault that the server knows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One thing to do wrong; see the head of this file."""
+    """A fault; the docstring of this module explains the fields."""
 
     do: str
     on: str = "any"
@@ -76,55 +76,56 @@ class Fault:
 
     def __post_init__(self) -> None:
         if self.do not in (*REQUESTS, *ANSWERS, *CHARGES, *TRANSFERS, *CALLBACKS) or self.on not in ON:
-            raise BadFault(f"no such fault: {self.do} on {self.on}")
+            raise InvalidFault(f"no such fault: {self.do} on {self.on}")
 
     @property
     def pause(self) -> float:
+        """The fault's time in seconds."""
         return SECONDS.get(self.do, 0.0) if self.seconds is None else self.seconds
 
 
-def read(text: str) -> list[Fault]:
-    """Faults from JSON, an object or a list of them, or from a bare word. Raises BadFault."""
+def parse_faults(text: str) -> list[Fault]:
+    """Parse faults: a JSON object, a list of objects, or the name of a fault. Raises InvalidFault."""
     if text.strip().isidentifier():
         return [Fault(do=text.strip())]
     try:
         data = json.loads(text)
     except ValueError as error:
-        raise BadFault("not JSON") from error
-    return [_fault(item) for item in (data if isinstance(data, list) else [data])]
+        raise InvalidFault("not JSON") from error
+    return [_parse_fault(item) for item in (data if isinstance(data, list) else [data])]
 
 
-def _fault(said: object) -> Fault:
+def _parse_fault(item: object) -> Fault:
     known = {field.name for field in fields(Fault)}
-    if not isinstance(said, dict) or not set(said) <= known or "do" not in said:
-        raise BadFault(f"a fault is an object with `do` and some of {', '.join(sorted(known))}")
-    return Fault(**said)
+    if not isinstance(item, dict) or not set(item) <= known or "do" not in item:
+        raise InvalidFault(f"a fault is an object with `do` and some of {', '.join(sorted(known))}")
+    return Fault(**item)
 
 
 class Faults:
-    """The faults that are switched on; safe among threads."""
+    """The faults that are switched on, for all threads."""
 
     def __init__(self, faults: Iterable[Fault] = ()) -> None:
-        self._lock, self._on = Lock(), list(faults)
+        self._lock, self._active = Lock(), list(faults)
 
     def set(self, faults: Iterable[Fault]) -> None:
-        """These and no others from now on."""
+        """Replace the faults."""
         with self._lock:
-            self._on = list(faults)
+            self._active = list(faults)
 
     def take(self, kinds: tuple[str, ...], *, on: str = "any", reference: str | None = None) -> Fault | None:
-        """The first fault of these kinds that applies here; one that happens so many times has happened again."""
+        """Return the first fault of these kinds that applies, and count it; None if there is none."""
         with self._lock:
-            for place, item in enumerate(self._on):
-                if item.do in kinds and item.on in ("any", on) and item.reference in (None, reference):
-                    self._spend(place, item)
-                    return item
+            for index, fault in enumerate(self._active):
+                if fault.do in kinds and fault.on in ("any", on) and fault.reference in (None, reference):
+                    self._count(index, fault)
+                    return fault
         return None
 
-    def _spend(self, place: int, fault: Fault) -> None:
+    def _count(self, index: int, fault: Fault) -> None:
         if fault.times is None:
             return
         if fault.times <= 1:
-            del self._on[place]
+            del self._active[index]
         else:
-            self._on[place] = replace(fault, times=fault.times - 1)
+            self._active[index] = replace(fault, times=fault.times - 1)
