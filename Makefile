@@ -71,7 +71,7 @@ clients/node_modules/stamp: clients/package-lock.json
 
 docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	$(BIN)/flask --app wsgi docs write
-	@{ printf '# Licences\n\nWhat the service needs to run, written by `make docs`. `make audit` fails at a licence that is not in\n`pyproject.toml`. The service itself is under the [MIT licence](../LICENSE).\n\n'; $(LICENCES); } > docs/licences.md
+	@table=$$($(LICENCES)) && { printf '# Licences\n\nWhat the service needs to run, written by `make docs`. `make audit` fails at a licence that is not in\n`pyproject.toml`. The service itself is under the [MIT licence](../LICENSE).\n\n'; echo "$$table"; } > docs/licences.md
 
 shots: $(VENV)/dev.stamp  ## the pictures of the guides, taken from the demo (Chromium, pdftoppm)
 	@$(BIN)/python -m tests.docs.screenshots
