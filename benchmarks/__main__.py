@@ -26,7 +26,14 @@ def main() -> int:
         return 2
     chosen = [known[name] for name in asked.names or known]
     try:
-        with stage(seconds=asked.seconds, rounds=asked.rounds, clients=asked.clients, patience=asked.patience) as here:
+        with stage(
+            seconds=asked.seconds,
+            rounds=asked.rounds,
+            clients=asked.clients,
+            patience=asked.patience,
+            before=asked.before,
+            neighbour=asked.neighbour,
+        ) as here:
             return _measured(here, chosen, asked.markdown)
     except Failed as failure:
         print(f"\nThe measurement is void. {failure}", file=sys.stderr)
@@ -62,6 +69,8 @@ def _arguments(known: Collection[str]) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=4, help="rounds of each side of a comparison")
     parser.add_argument("--clients", type=int, default=8, help="connections at once")
     parser.add_argument("--patience", type=float, default=0, help="seconds to wait in all for others to be quiet")
+    parser.add_argument("--before", type=Path, help="checkout of another version, to take turns with")
+    parser.add_argument("--neighbour", action="store_true", help="keep one core and the caches busy")
     parser.add_argument("--markdown", type=Path, help="file to write the table to as well")
     asked = parser.parse_args()
     if unknown := [name for name in asked.names if name not in known]:

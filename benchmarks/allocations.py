@@ -123,7 +123,7 @@ def _timed(stage: Stage, load: Load) -> tuple[float, Any]:
 def _copied(stage: Stage, block: str) -> float:
     """Seconds to COPY a block's slots and what happened to them into empty twins of their tables."""
     slots = "id, block_id, event_id, ticket_type_id, status, via, generation, code, party_size, given_at, version"
-    happened = "slot_id, block_id, verb, from_status, to_status, actor, actor_id, at"
+    happened = "slot_id, block_id, event_id, verb, from_status, to_status, actor, actor_id, at"
     with _connected(stage) as connection:
         for table in ("allocation_slot", "allocation_slot_event"):
             connection.execute(f"DROP TABLE IF EXISTS twin_{table}")

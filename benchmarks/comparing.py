@@ -24,6 +24,7 @@ class Round:
     value: float
     run: Run
     other: Run
+    before: Run | None = None
 
     @property
     def disturbance(self) -> float:
@@ -38,13 +39,29 @@ def share_of_bare(stage: Stage, it: Benchmark) -> Outcome:
 
     def play() -> Round:
         bare = stage.run(BARE, on=stage.bare)
+        before = stage.run(it.prepare(stage), on=stage.before) if stage.before else None
         run = stage.run(it.prepare(stage))
-        return Round(run.rate / bare.rate, run, bare)
+        return Round(run.rate / bare.rate, run, bare, before)
 
     rounds = calmest(stage, play)
-    dearer = median(round_.run.cpu / round_.other.cpu for round_ in rounds)
     bare = median(round_.other.rate for round_ in rounds)
-    return _outcome(rounds, "of bare", f"bare {bare:,.0f}/s, CPU × {dearer:.1f}")
+    return _outcome(rounds, "of bare", f"bare {bare:,.0f}/s{_costs(rounds)}")
+
+
+def _costs(rounds: Sequence[Round]) -> str:
+    """The CPU of a request, as a multiple of the bare application's and of another version's."""
+
+    def multiple(figure: str, one: str, other: str) -> str:
+        pairs = [(getattr(getattr(round_, one), figure), getattr(getattr(round_, other), figure)) for round_ in rounds]
+        return f"{median(mine / theirs for mine, theirs in pairs):.2f}"
+
+    note = f", CPU × {multiple('server_cpu', 'run', 'other')}, with PostgreSQL × {multiple('cpu', 'run', 'other')}"
+    if rounds[0].before is None:
+        return note
+    return (
+        f"{note}; before × {multiple('server_cpu', 'before', 'other')}, now ÷ before"
+        f" {multiple('server_cpu', 'run', 'before')}, with PostgreSQL {multiple('cpu', 'run', 'before')}"
+    )
 
 
 def share_of_hashing(stage: Stage, it: Benchmark) -> Outcome:

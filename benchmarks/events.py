@@ -39,8 +39,9 @@ def grown_to(count: int) -> Callable[[Stage], None]:
             connection.execute(
                 "INSERT INTO ticket_type (id, event_id, position, name, name_key, price_minor, total)"
                 " SELECT %s, id, 0, 'Weekend pass', 'weekend pass', 85000, 2000000 FROM event"
-                " WHERE visibility = 'published' ORDER BY id LIMIT 1 ON CONFLICT (id) DO NOTHING",
-                (TICKET_TYPE,),
+                " WHERE visibility = 'published' AND NOT EXISTS (SELECT FROM ticket_type WHERE id = %s)"
+                " ORDER BY id LIMIT 1",
+                (TICKET_TYPE, TICKET_TYPE),
             )
 
     return seed

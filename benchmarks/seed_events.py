@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from app.events.discovery_sql import key_of, search_text
+from app.events.search_words import key_of, search_text
 
 CITIES = (
     "Windhoek",

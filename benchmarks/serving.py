@@ -52,23 +52,26 @@ def serving(
     log: Path,
     probe: str,
     configuration: str = "gunicorn.conf.py",
+    checkout: Path = ROOT,
 ) -> Iterator[Server]:
-    """`application` behind gunicorn until the block ends."""
+    """`application` of a checkout behind gunicorn until the block ends."""
     place = f"127.0.0.1:{free_port()}"
     argv = ["-m", "gunicorn", "--config", configuration, application]
     began = time.monotonic()
-    with beside(argv, {**environment, "BIND": place}, log=log) as process:
+    with beside(argv, {**environment, "BIND": place}, log=log, folder=checkout) as process:
         wait_for(f"http://{place}{probe}", process, log)
         yield Server(f"http://{place}", process.pid, time.monotonic() - began)
 
 
 @contextmanager
-def beside(argv: Sequence[str], environment: Mapping[str, str], *, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A Python program that runs until the block ends."""
+def beside(
+    argv: Sequence[str], environment: Mapping[str, str], *, log: Path, folder: Path = ROOT
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A Python program that runs in a folder until the block ends."""
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, *argv],
-            cwd=ROOT,
+            cwd=folder,
             env={**os.environ, **environment},
             stdout=output,
             stderr=output,

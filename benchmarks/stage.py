@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from app.embedded import servers
 from benchmarks import processes, wrk
 from benchmarks.outcome import Run
 from benchmarks.registry import Load
-from benchmarks.serving import ROOT, Server, serving
+from benchmarks.serving import ROOT, Server, beside, serving
 
 BARE = Load("/")
 
@@ -35,6 +35,7 @@ class Stage:
     folder: Path
     service: Server
     bare: Server
+    before: Server | None
     database: int
     seconds: float
     rounds: int
@@ -80,12 +81,21 @@ class Stage:
 
 
 @contextmanager
-def stage(*, seconds: float, rounds: int, clients: int, patience: float = 0) -> Iterator[Stage]:
-    """An empty, migrated database that survives crashes, Redis, the service and the bare application."""
-    with (
-        _scratch() as folder,
-        servers(folder / "stores") as stores,
-    ):
+def stage(
+    *,
+    seconds: float,
+    rounds: int,
+    clients: int,
+    patience: float = 0,
+    before: Path | None = None,
+    neighbour: bool = False,
+) -> Iterator[Stage]:
+    """An empty, migrated database that survives crashes, Redis, the service and the bare application.
+
+    `before` is a checkout of another version with the same schema, which is served too. With `neighbour` another
+    program keeps one core and the caches busy.
+    """
+    with _scratch() as folder, servers(folder / "stores") as stores, ExitStack() as stack:
         environment = {
             "APP_ENV": "development",
             "LOG_LEVEL": "warning",
@@ -103,7 +113,17 @@ def stage(*, seconds: float, rounds: int, clients: int, patience: float = 0) -> 
                 serving("wsgi:app", environment, log=folder / "service.log", probe="/health") as service,
                 serving("benchmarks.bare:app", environment, log=folder / "bare.log", probe="/") as bare,
             ):
-                yield Stage(app, environment, folder, service, bare, database, seconds, rounds, clients, patience)
+                other = None
+                if before:
+                    log = folder / "before.log"
+                    other = stack.enter_context(
+                        serving("wsgi:app", environment, log=log, probe="/health", checkout=before)
+                    )
+                if neighbour:
+                    stack.enter_context(beside(["-m", "benchmarks.neighbour"], {}, log=folder / "neighbour.log"))
+                yield Stage(
+                    app, environment, folder, service, bare, other, database, seconds, rounds, clients, patience
+                )
             db.engine.dispose()
 
 

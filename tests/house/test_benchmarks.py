@@ -1,19 +1,25 @@
-"""Benchmarks say what they measure and what is good enough. How fast anything is, no test asks."""
+"""Benchmarks say what they measure and what is good enough, and their requests succeed. No test asks how fast."""
 
 from pathlib import Path
 
 import pytest
+from flask import Flask
 
 from benchmarks import registry
 from benchmarks.outcome import Outcome, Run, of_rounds
 from benchmarks.registry import Benchmark, Load, registered
+from benchmarks.serving import Server
+from benchmarks.stage import Stage
 from benchmarks.table import row, table
+from tests.http import Client
 
 FOLDER = Path(registry.__file__).parent
 MACHINERY = {
     "__main__",
     "bare",
     "comparing",
+    "migrations",
+    "neighbour",
     "outcome",
     "pgbench",
     "processes",
@@ -25,6 +31,10 @@ MACHINERY = {
     "wrk",
 }
 SEEDS = {"seed_allocations", "seed_campaigns", "seed_events", "seed_inventory"}
+QUICK = (
+    *("me", "refresh", "admit", "claim-storm", "discover-1k", "inventory", "inventory-hot", "event", "discover-hot"),
+    *("discover-304", "stock-adjust", "payouts", "availability", "broadcast"),
+)
 
 
 @pytest.mark.parametrize("it", registered().values(), ids=list(registered()))
@@ -50,3 +60,23 @@ def test_the_table_tells_which_goals_are_missed() -> None:
     shown = table(rows).splitlines()
     assert "0.90 of bare (0.50 to 0.95)" in shown[2] and "| met " in shown[2]
     assert "MISSED" in shown[3]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_first_request_of_a_benchmark_succeeds(app: Flask, client: Client, tmp_path: Path, name: str) -> None:
+    """Each alone, on an empty database."""
+    environment = {"DATABASE_URL": app.extensions["settings"].DATABASE_URL}
+    nobody = Server("http://127.0.0.1:9", 0, 0)
+    stage = Stage(app, environment, tmp_path, nobody, nobody, None, 0, 1, 1, 1, 0)
+    it = registered()[name]
+    if it.seed:
+        it.seed(stage)
+    load = it.prepare(stage)
+    token = {"Authorization": f"Bearer {load.tokens[0]}"} if load.tokens else {}
+    response = client.flask.open(
+        load.paths[0] if load.paths else load.path,
+        method=load.method,
+        headers={**load.headers, **token},
+        json=load.bodies[0] if load.bodies else None,
+    )
+    assert response.status_code < 400, response.text
