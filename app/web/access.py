@@ -1,7 +1,8 @@
 """Who may call a route: its access rule, and the caller of a Bearer token.
 
-Tokens are issued and verified by flask-jwt-extended with rotating keys. The signature of a token cannot change, so a worker verifies each token once and caches its claims. Each request checks
-in the database that the session is active, in the same query that loads the caller.
+Tokens are issued and verified by flask-jwt-extended with rotating keys. The signature of a token cannot change, so a
+worker verifies each token once and caches its claims. Each request checks in the database that the session is active,
+in the same query that loads the caller.
 """
 
 import time
@@ -55,14 +56,18 @@ PUBLIC = Access("anybody", public=True)
 PUBLIC_OR_SIGNED_IN = Access("anybody; a token adds to the account it belongs to", public=True, optional=True)
 SIGNED_IN = Access("anybody signed in")
 MERCHANT = Access("merchants", roles=frozenset({"merchant"}))
-ORGANISER = Access("organisers, for their own events, and admins", roles=frozenset({"organiser"}), tier="admin")
+ORGANISER = Access(
+    "organisers, for their own events, and admins of tier admin or super_admin",
+    roles=frozenset({"organiser"}),
+    tier="admin",
+)
 ORGANISER_OR_ANALYST = Access(
     "organisers, for their own events, and admins of every tier",
     roles=frozenset({"organiser"}),
     tier="analyst",
 )
 ORGANISER_OR_SUPPORT = Access(
-    "organisers, for their own events, and admins from support on",
+    "organisers, for their own events, and admins of tier support or higher",
     roles=frozenset({"organiser"}),
     tier="support",
 )
@@ -71,7 +76,7 @@ APPLICATION_READERS = Access(
     roles=frozenset({"merchant", "organiser"}),
     tier="analyst",
 )
-ADMIN = Access("admins", tier="admin")
+ADMIN = Access("admins of tier admin or super_admin", tier="admin")
 VERIFIED_ORGANISER = ORGANISER.with_verified_email()
 VERIFIED_ORGANISER_OR_SUPPORT = ORGANISER_OR_SUPPORT.with_verified_email()
 VERIFIED_MERCHANT = MERCHANT.with_verified_email()
@@ -149,18 +154,23 @@ def authorise(access: Access) -> None:
         return
     g.caller = caller = _authenticate()
     if not access.allows(caller.roles, caller.tier):
-        raise RoleNotAllowed(
-            f"Only {access.name} may do this. The roles of your account: {', '.join(sorted(caller.roles))}."
-        )
+        raise RoleNotAllowed(f"Only {access.name} may do this. The roles of your account: {_describe_roles(caller)}.")
     if access.needs_verified_email and not caller.email_verified:
         raise EmailNotVerified()
+
+
+def _describe_roles(caller: Caller) -> str:
+    """The roles in words, with the tier of an admin."""
+    return ", ".join(f"admin (tier {caller.tier})" if role == "admin" else role for role in sorted(caller.roles))
 
 
 def _authenticate() -> Caller:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
         raise TokenMissing()
-    if scheme.lower() != "bearer" or not token or len(token) > MAX_TOKEN_LENGTH:
+    if scheme.lower() != "bearer" or not token:
+        raise TokenInvalid("The header does not have the form Authorization: Bearer <token>.")
+    if len(token) > MAX_TOKEN_LENGTH:
         raise TokenInvalid()
     account_id, session_id, expires_at = _verify_token(token, signing_keys.get_key_set_version())
     if expires_at + 30 < time.time():

@@ -53,6 +53,8 @@ class ErrorResponse(TypedDict):
     content: dict[str, ErrorMediaType]
 
 
+WEBHOOK_PATHS = {"/api/payrail/callbacks"}
+"""Paths that another service calls, not clients of the API: they are under `webhooks` of the document."""
 API_KEY = "api"
 """The key of the Api in `app.extensions`."""
 BEARER_SECURITY: list[dict[str, list[str]]] = [{"bearerAuth": []}]
@@ -161,6 +163,8 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
                 blueprint = self._pending_blueprints.pop(0)
                 blueprint.register_views_in_doc(self, self._app, self._spec, name=blueprint.name, parameters=None)
                 self._spec.tag({"name": blueprint.name, "description": blueprint.description})
+            for path in WEBHOOK_PATHS & self._spec._paths.keys():  # apispec has no method for webhooks
+                self._spec.options["webhooks"][path] = self._spec._paths.pop(path)
         return self._spec
 
     @spec.setter
@@ -198,6 +202,7 @@ def create_api(app: Flask) -> Api:
         OPENAPI_URL_PREFIX="/",
         OPENAPI_JSON_PATH="openapi.json",
         API_SPEC_OPTIONS={
+            "webhooks": {},
             "info": {
                 "description": "Back office and public API of festivals. Every JSON response is an envelope; "
                 "every error has a stable code.",

@@ -56,6 +56,12 @@ class Operation:
     other_status: int | None
     deprecation: Deprecation | None
 
+    def __post_init__(self) -> None:
+        if self.cache and (not self.access.public or self.access.optional or self.limit or self.deprecation):
+            raise TypeError(
+                f"{self.route}: cached responses are sent before tokens, limits and deprecation are looked at"
+            )
+
     @property
     def route(self) -> str:
         """The path with the names of its parameters. Logs, rate limits and idempotency identify the operation by it."""

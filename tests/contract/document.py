@@ -21,7 +21,7 @@ class Document:
 
     def operations(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
         """Method, path and description of each operation; what all methods of a path share is in each."""
-        for path, item in self.raw["paths"].items():
+        for path, item in (self.raw["paths"] | self.raw["webhooks"]).items():
             for method in METHODS:
                 if method in item:
                     shared = item.get("parameters", [])

@@ -1,5 +1,6 @@
 """The OpenAPI document: valid, complete, and true to itself."""
 
+import re
 from typing import Any
 
 from flask import Flask
@@ -52,6 +53,11 @@ def test_every_operation_is_in_the_document_with_its_access(application: Flask, 
         assert found["x-access"] == operation.access.name
         assert found["summary"].endswith(".") and found["tags"] and found["operationId"]
     assert described == {}, "described, but not served"
+
+
+def test_callbacks_are_webhooks_and_no_operations_of_clients(document: Document) -> None:
+    assert list(document.raw["webhooks"]) == ["/api/payrail/callbacks"]
+    assert not [path for path in document.raw["paths"] if "callback" in path]
 
 
 def test_every_error_an_operation_declares_is_documented_with_its_status(
@@ -107,3 +113,12 @@ def test_a_body_refuses_unknown_fields_in_the_document_as_in_the_program(documen
     for method, path, operation in document.operations():
         if body := document.body(operation):
             assert body.get("additionalProperties") is False, (method, path)
+
+
+def test_a_description_that_lists_values_lists_those_of_the_schema(document: Document) -> None:
+    """A list is two or more words in backticks of which one is a value; a reader copies what stands there."""
+    for name, schema in document.raw["components"]["schemas"].items():
+        for key, found in schema.get("properties", {}).items():
+            values, words = set(found.get("enum", ())), set(re.findall("`([^`]+)`", found.get("description", "")))
+            if len(words) > 1 and words & values:
+                assert words <= values, f"{name}.{key}: {words - values}"

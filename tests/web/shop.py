@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import count as count_from
 from typing import Any
 
+import orjson
 from flask import Flask
 from marshmallow import fields
 from sqlalchemy import (
@@ -34,6 +36,7 @@ from app.web.fields import Number, Text, TimeField, WholeNumber
 from app.web.operation_definition import Deprecation
 from app.web.paging import Listing
 from app.web.rate_limits import Limit, get_client_network
+from app.web.response_cache import CachePolicy
 from app.web.schema import Query, Schema
 from tests.web.wishes import Plain, Wish
 
@@ -281,6 +284,15 @@ def strict(item_id: str, expected_version: int | None, **body: Any) -> None:
 )
 def old() -> None:
     """Respond as an operation that will be removed."""
+
+
+window_views = count_from(1)
+
+
+@blp.get("/window", access=PUBLIC, returns=Found, cache=CachePolicy(60, ("events",)))
+def window() -> bytes:
+    """Respond how often the view ran."""
+    return orjson.dumps({"count": next(window_views)})
 
 
 @blp.get("/boom", access=PUBLIC)

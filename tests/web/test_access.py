@@ -29,6 +29,14 @@ def test_each_role_and_tier_passes_where_the_table_says(client: Client, who: str
             assert read_error(response) == (403, "ROLE_NOT_ALLOWED"), (who, level)
 
 
+def test_refusal_names_the_tiers_that_may_call_and_the_tier_of_the_caller(client: Client) -> None:
+    support = create_signed_in_client(client, create_account("admin", admin_tier="support"))
+    assert support.get("/t/for/ORGANISER").get_json()["message"] == (
+        "Only organisers, for their own events, and admins of tier admin or super_admin may do this. "
+        "The roles of your account: admin (tier support)."
+    )
+
+
 def test_one_of_several_roles_is_enough(client: Client) -> None:
     both = create_signed_in_client(client, create_account("customer", roles=["customer", "merchant"]))
     data(both.get("/t/for/MERCHANT"))

@@ -13,9 +13,9 @@ from app.config import Settings
 from app.core.connections import dedicated_connection
 from app.core.errors import Unavailable
 from app.core.metrics.exposition import Numbers
-from app.core.outbox.heartbeat import FRESH
+from app.core.outbox.heartbeat import FRESH_SECONDS
 from app.web import readiness
-from app.web.metrics_endpoint import database_metrics, endpoint, infrastructure_metrics
+from app.web.metrics_endpoint import database_metrics, infrastructure_metrics, response
 
 MAX_ROWS = 10
 # One query per priority, as in the lease: the index of due rows begins with `critical` and `bulk`.
@@ -138,12 +138,12 @@ def load_overview() -> ServiceOverview:
         ready = readiness.require_ready()
     except Unavailable as error:
         ready = error.data
-    return ServiceOverview(ready, endpoint.get_computed_metrics(settings), *_load_rows(settings.DATABASE_URL))
+    return ServiceOverview(ready, response.get_computed_metrics(settings), *_load_rows(settings.DATABASE_URL))
 
 
 def is_alive(seconds: int) -> bool:
     """Whether a process counts as alive whose last heartbeat is so many seconds old."""
-    return seconds <= FRESH
+    return seconds <= FRESH_SECONDS
 
 
 def _load_rows(url: str) -> OverviewRows:
