@@ -1,8 +1,10 @@
 """The application factory, which connects all parts."""
 
 import atexit
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -14,15 +16,23 @@ from app.core import connections, logs, metrics, migrations, replica, telemetry
 from app.core.db import db
 from app.embedded import servers
 from app.merchants.models import MerchantProfile
+from app.version import __version__ as __version__
 
 MAX_BODY = 1024 * 1024
+
+
+class SynchronousFlask(Flask):
+    """Flask without views that are coroutines. It asks of each function for each request whether it is one."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        return func
 
 
 def create_app(settings: Settings | None = None) -> Flask:
     """Return a Flask application for the settings, by default those of the environment."""
     settings = _with_embedded_servers(settings or config.load())
     logs.configure(settings.LOG_LEVEL)
-    app = Flask(__name__)
+    app = SynchronousFlask(__name__)
     app.extensions["settings"] = settings
     app.config.update(_flask_config(settings))
     metrics.init(settings.METRICS_DIR)

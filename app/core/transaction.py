@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
 from app.core.db import DriverRow, Parameters, ReadOrWriteSession, Statement, db, execute_autocommit, fetch_row
 
 
@@ -63,13 +66,19 @@ def write_row(statement: Statement, parameters: Parameters) -> DriverRow | None:
 
     In a request with an idempotency key it joins the request's transaction. Raises NestedTransaction.
     """
-    session = _session()
-    if not session.info.get("writing"):
-        session.close()
+    session = _session() if db.session.registry.has() else None
+    if session is None or not session.info.get("writing"):
+        if session is not None:
+            session.close()
         return execute_autocommit(statement, parameters)
     if not session.info.get("held") or session.info.get("joined"):
         raise NestedTransaction("a statement that commits by itself was run inside a transaction")
     return fetch_row(statement, parameters)
+
+
+def lock_name(session: Session, name: str) -> None:
+    """Hold this name until the transaction ends; others that lock it wait. It needs no row."""
+    session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
 
 
 def after_commit(session: ReadOrWriteSession, call: Callable[[], None]) -> None:
@@ -79,7 +88,7 @@ def after_commit(session: ReadOrWriteSession, call: Callable[[], None]) -> None:
 
 def assert_no_transaction() -> None:
     """Check that no transaction is open; clients call this before they use the network. Raises TransactionOpen."""
-    if _session().info.get("writing"):
+    if db.session.registry.has() and _session().info.get("writing"):
         raise TransactionOpen("no network inside a transaction")
 
 

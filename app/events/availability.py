@@ -37,23 +37,6 @@ FLOWS: tuple[Flow, ...] = (
     "revenue_minor",
 )
 
-PLACES = ("available", "invited", "claimed", "admitted")
-BOOKED = (*PLACES, "revoked", "released")
-COMMITTED_OF_T = " + ".join(f"t.{place}" for place in (*PLACES, "sold"))
-INFLOWS: dict[Flow, str] = {
-    "sold": "0",
-    "allocated": f"greatest(0, {' + '.join(f'm.{place}' for place in PLACES)})",
-    "invited": "greatest(0, m.invited)",
-    "claimed": "greatest(0, m.claimed)",
-    "admitted": "greatest(0, m.admitted)",
-    "revoked": "m.revoked",
-    "released": "m.released",
-    "revenue_minor": "0",
-}
-STRIPES = 32
-NET = " + ".join(f"m.{place}" for place in PLACES)
-"""SQL: how many places a booking takes from the public; below zero when it returns some."""
-
 SET_TOTAL = text(f"""
     UPDATE ticket_type SET total = :total, oversold = greatest(0, {COMMITTED} - :total)
      WHERE id = :id AND greatest(0, {COMMITTED} - :total) <= oversold
@@ -63,10 +46,10 @@ BOOK_SOLD = text(f"""
      WHERE id = :id
 """)
 TALLY = text(f"""
-    INSERT INTO ticket_tally (ticket_type_id, day, {", ".join(FLOWS)})
-    SELECT t.id, (now() AT TIME ZONE e.timezone)::date, {", ".join(f":{flow}" for flow in FLOWS)}
+    INSERT INTO ticket_tally (ticket_type_id, event_id, day, {", ".join(FLOWS)})
+    SELECT t.id, t.event_id, (now() AT TIME ZONE e.timezone)::date, {", ".join(f":{flow}" for flow in FLOWS)}
       FROM ticket_type t JOIN event e ON e.id = t.event_id WHERE t.id = :id
-    ON CONFLICT (ticket_type_id, day) DO UPDATE
+    ON CONFLICT ON CONSTRAINT pk_ticket_tally DO UPDATE
        SET {", ".join(f"{flow} = ticket_tally.{flow} + excluded.{flow}" for flow in FLOWS)}
 """)
 
@@ -76,44 +59,6 @@ def move(session: Session, ticket_type_id: str, count: int, *, source: Bucket, t
     changes = [f"{name} = {name} {sign} :count" for name, sign in ((source, "-"), (target, "+")) if name != "public"]
     statement = f"UPDATE ticket_type SET {', '.join(changes)} WHERE id = :id AND {source} >= :count"
     return _changed(session.execute(text(statement), {"id": ticket_type_id, "count": count}))
-
-
-def booking(moves: str) -> str:
-    """SQL: the common table expressions `typed` and `tallied`, which apply the changes in a CTE called `moves`.
-
-    `moves` has one row per ticket type: `ticket_type_id` and the signed changes of `BOOKED`. Their sum comes from the
-    public; a type with too few places is missing in `typed` (its `id`, and `public` afterwards). The figures of the day
-    count what came into each bucket, for `allocated` what came from the public. Returned places reduce `oversold`
-    before the public gets any.
-    """
-    return f"""
-        typed AS (
-            UPDATE ticket_type t
-               SET {", ".join(f"{item} = t.{item} + m.{item}" for item in BOOKED)},
-                   oversold = least(t.oversold, greatest(0, {COMMITTED_OF_T} + {NET} - t.total))
-              FROM {moves} m WHERE t.id = m.ticket_type_id AND t.public >= {NET}
-            RETURNING t.id, t.event_id, t.public, m.{", m.".join(BOOKED)}),
-        tallied AS (
-            INSERT INTO ticket_tally (ticket_type_id, day, {", ".join(FLOWS)})
-            SELECT m.id, (now() AT TIME ZONE e.timezone)::date, {", ".join(INFLOWS[flow] for flow in FLOWS)}
-              FROM typed m JOIN event e ON e.id = m.event_id
-            ON CONFLICT (ticket_type_id, day) DO UPDATE
-               SET {", ".join(f"{flow} = ticket_tally.{flow} + excluded.{flow}" for flow in FLOWS)})"""
-
-
-def admitting(slots: str) -> str:
-    """SQL: the common table expression `counted`, which counts the slots of a CTE called `slots` as admitted.
-
-    The CTE has `ticket_type_id, block_id, event_id`. Connections do not wait for each other (see `TicketAdmission`);
-    the places stay in `claimed`.
-    """
-    return f"""
-        counted AS (
-            INSERT INTO ticket_admission AS a (ticket_type_id, block_id, day, stripe, count)
-            SELECT m.ticket_type_id, m.block_id, (now() AT TIME ZONE e.timezone)::date,
-                   pg_backend_pid() % {STRIPES}, count(*)
-              FROM {slots} m JOIN event e ON e.id = m.event_id GROUP BY 1, 2, 3
-            ON CONFLICT (ticket_type_id, block_id, day, stripe) DO UPDATE SET count = a.count + excluded.count)"""
 
 
 def set_total(session: Session, ticket_type_id: str, total: int) -> bool:

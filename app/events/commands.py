@@ -8,7 +8,7 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 
-from app.core.commands import show_progress
+from app.core.command_line import show_progress
 from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Rejected, Sheet, read_sheet

@@ -4,7 +4,7 @@ from functools import cache
 from importlib.resources import files
 from zoneinfo import available_timezones
 
-from app.events.discovery_sql import folded
+from app.events.search_words import folded
 
 # The table lists a country's zones by geography; most people live in these.
 MAIN_ZONES = {

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Double, literal_column
 from app.core.clock import utcnow
 from app.core.db import Timestamp, fetch_rows
 from app.core.replica import may_be_stale
-from app.events import discovery_sql
+from app.events import search_words
 from app.events.discovery_sql import (
     SIMILAR_NAMES,
     SOONEST_NAMES,
@@ -69,14 +69,14 @@ def discover(*, sort: str, limit: int, after: CursorKey | None = None, filters: 
 @may_be_stale("events")
 def suggestions(q: str) -> list[str]:
     """Names of listed events with words similar to those of `q`."""
-    words = discovery_sql.words_of(q)
+    words = search_words.words_of(q)
     rows: list[tuple[Any, ...]] = []
     for length in (5, 4, 3):
         beginnings = " | ".join(f"'{word[:length]}':*" for word in words if len(word) >= length)
         rows = fetch_rows(SIMILAR_NAMES, {"q": beginnings}, prepare=False) if beginnings else []
         if rows:
             break
-    return discovery_sql.similar_names(words, rows or fetch_rows(SOONEST_NAMES, {}))
+    return search_words.similar_names(words, rows or fetch_rows(SOONEST_NAMES, {}))
 
 
 def _fetch_page(

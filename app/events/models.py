@@ -30,6 +30,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.core.db import Base, ObjectId, Timestamp, id_column
 from app.events import availability
+from app.events.event_rows import EventRow, event_column, parent_key
 from app.events.ticket_holders import TICKET_SEARCH
 from app.events.visibility import DRAFT, LISTED, PUBLIC_FROM
 
@@ -125,7 +126,7 @@ class Event(Base):
     )
 
 
-class TicketType(Base):
+class TicketType(EventRow, Base):
     """A kind of ticket and its counters. Only `availability` changes the counters."""
 
     __tablename__ = "ticket_type"
@@ -141,7 +142,7 @@ class TicketType(Base):
     )
 
     id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"))
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"), primary_key=True)
     position: Mapped[int] = mapped_column(Integer)
     name: Mapped[str] = mapped_column(String(120))
     name_key: Mapped[str] = mapped_column(String(240, collation="C"))
@@ -171,14 +172,17 @@ class TicketType(Base):
         return self.total
 
 
-class PricePhase(Base):
+class PricePhase(EventRow, Base):
     """A price for a period, or until a number of tickets is sold."""
 
     __tablename__ = "price_phase"
-    __table_args__ = (Index("ix_price_phase_type", "ticket_type_id", "position"),)
+    __table_args__ = (
+        parent_key("ticket_type_id", "ticket_type", ondelete="CASCADE"),
+        Index("ix_price_phase_type", "ticket_type_id", "position"),
+    )
 
     id: Mapped[str] = id_column()
-    ticket_type_id: Mapped[str] = mapped_column(ForeignKey("ticket_type.id", ondelete="CASCADE"))
+    ticket_type_id: Mapped[str] = mapped_column(ObjectId)
     position: Mapped[int] = mapped_column(Integer)
     name: Mapped[str] = mapped_column(String(120))
     starts_at: Mapped[datetime | None] = mapped_column(Timestamp)
@@ -187,11 +191,12 @@ class PricePhase(Base):
     quantity: Mapped[int | None] = mapped_column(Integer)
 
 
-class Ticket(Base):
+class Ticket(EventRow, Base):
     """A ticket sold elsewhere and imported. `reference` is the seller's number of it, unique within the event."""
 
     __tablename__ = "ticket"
     __table_args__ = (
+        parent_key("ticket_type_id", "ticket_type"),
         UniqueConstraint("event_id", "reference"),
         CheckConstraint("status IN ('sold', 'cancelled', 'refunded')", name="status"),
         Index("ix_ticket_type_status", "ticket_type_id", "status"),
@@ -200,8 +205,8 @@ class Ticket(Base):
     )
 
     id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
-    ticket_type_id: Mapped[str] = mapped_column(ForeignKey("ticket_type.id"))
+    event_id: Mapped[str] = event_column()
+    ticket_type_id: Mapped[str] = mapped_column(ObjectId)
     reference: Mapped[str] = mapped_column(String(120, collation="C"))
     name: Mapped[str | None] = mapped_column(String(200))
     email: Mapped[str | None] = mapped_column(String(254))
@@ -212,12 +217,13 @@ class Ticket(Base):
     search: Mapped[str] = mapped_column(TSVECTOR, Computed(TICKET_SEARCH, persisted=True), deferred=True)
 
 
-class TicketTally(Base):
+class TicketTally(EventRow, Base):
     """The figures of a ticket type on one day of the event's time zone, for charts."""
 
     __tablename__ = "ticket_tally"
+    __table_args__ = (parent_key("ticket_type_id", "ticket_type", ondelete="CASCADE"),)
 
-    ticket_type_id: Mapped[str] = mapped_column(ForeignKey("ticket_type.id", ondelete="CASCADE"), primary_key=True)
+    ticket_type_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
     day: Mapped[date] = mapped_column(Date, primary_key=True)
     sold: Mapped[int] = mapped_column(Integer, default=0)
     allocated: Mapped[int] = mapped_column(Integer, default=0)
@@ -229,7 +235,7 @@ class TicketTally(Base):
     revenue_minor: Mapped[int] = mapped_column(BigInteger, default=0)
 
 
-class TicketAdmission(Base):
+class TicketAdmission(EventRow, Base):
     """How many were admitted of a ticket type, with tickets of one block, on one day of the event's time zone.
 
     Each connection counts in its own stripe, so scanners do not wait for each other; a figure is the sum of the
@@ -238,11 +244,12 @@ class TicketAdmission(Base):
 
     __tablename__ = "ticket_admission"
     __table_args__ = (
+        parent_key("ticket_type_id", "ticket_type", ondelete="CASCADE"),
         Index("ix_ticket_admission_block", "block_id"),
         {"postgresql_with": {"fillfactor": "50"}},
     )
 
-    ticket_type_id: Mapped[str] = mapped_column(ForeignKey("ticket_type.id", ondelete="CASCADE"), primary_key=True)
+    ticket_type_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
     block_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
     day: Mapped[date] = mapped_column(Date, primary_key=True)
     stripe: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)

@@ -1,6 +1,6 @@
 """The public reads of one event, and the ready JSON of all public reads of events.
 
-Each read runs one or two statements on the driver, and rows become the response without a schema. This is the only module
+Each read runs one statement on the driver, and rows become the response without a schema. This is the only module
 of events that knows the names of the API's fields. The keys are allow-lists.
 """
 
@@ -14,8 +14,8 @@ from app.core.db import fetch_rows
 from app.core.errors import NotFound
 from app.core.replica import may_be_stale
 from app.events.capacity import CapacityUse
+from app.events.sql import EVENT_PAGE, TICKET_INVENTORY
 from app.events.ticket_types import current_phase, sale_status
-from app.events.visibility import BY_ID
 
 JsonObject = dict[str, object]
 Row = tuple[Any, ...]
@@ -81,22 +81,21 @@ def serialize_summary(row: Row) -> JsonObject:
     return dict(zip(SUMMARY_KEYS, row, strict=False))
 
 
-def serialize_public_event(event_row: Row, type_rows: Sequence[Row]) -> JsonObject:
-    """The public page of an event, from a row of EVENT_PAGE and its rows of EVENT_PAGE_TYPES."""
-    types = groupby(type_rows, key=lambda row: row[: len(TYPE_KEYS)])
+def serialize_public_event(row: Row) -> JsonObject:
+    """The public page of an event, from a row of EVENT_PAGE."""
+    *columns, types = row
     return {
-        **_serialize_columns(PAGE_KEYS, event_row),
+        **{
+            key: _format_time(value) if isinstance(value, datetime) else value
+            for key, value in zip(PAGE_KEYS, columns, strict=True)
+        },
         "currency": "NAD",
         "ticketTypes": [
             {
-                **_serialize_columns(TYPE_KEYS, type_row),
-                "phases": [
-                    _serialize_columns(PHASE_KEYS, row[len(TYPE_KEYS) :])
-                    for row in phase_rows
-                    if row[len(TYPE_KEYS)] is not None
-                ],
+                **dict(zip(TYPE_KEYS, type_columns, strict=True)),
+                "phases": [dict(zip(PHASE_KEYS, phase, strict=True)) for phase in phases or ()],
             }
-            for type_row, phase_rows in types
+            for *type_columns, phases in types or ()
         ],
     }
 
@@ -136,38 +135,8 @@ def _serialize_type(row: InventoryTypeRow, phases: Sequence[PhaseRow], use: Capa
     }
 
 
-def _serialize_columns(keys: Sequence[str], row: Row) -> JsonObject:
-    return {
-        key: _format_time(value) if isinstance(value, datetime) else value for key, value in zip(keys, row, strict=True)
-    }
-
-
 def _format_time(time: datetime | None) -> str | None:
     return None if time is None else rfc3339(time)
-
-
-EVENT_PAGE = f"""
-    SELECT e.id, e.name, e.description, coalesce(e.cover_image_url, ''), coalesce(e.poster_image_url, ''), e.venue,
-           e.city, e.country, e.latitude, e.longitude, e.timezone, e.starts_at, e.ends_at, e.sales_end_at, e.category,
-           e.keywords, e.is_cashless, e.allowed_payment_option_slugs, coalesce(o.org_name, a.name), e.bulk_discounts,
-           e.payment_method_discounts, e.sponsors, e.stall_types, e.tables, e.lineup, e.promotion
-      FROM event e JOIN account a ON a.id = e.organiser_id LEFT JOIN organiser_profile o ON o.account_id = a.id
-     WHERE e.id = %s AND {BY_ID}
-"""
-EVENT_PAGE_TYPES = """
-    SELECT t.id, t.name, t.description, t.price_minor, t.min_per_order, t.max_per_order,
-           p.name, p.starts_at, p.ends_at, p.price_minor, p.quantity
-      FROM ticket_type t LEFT JOIN price_phase p ON p.ticket_type_id = t.id
-     WHERE t.event_id = %s ORDER BY t.position, t.id, p.position
-"""
-TICKET_INVENTORY = f"""
-    SELECT coalesce(e.sales_end_at, e.ends_at), t.id, t.name, t.price_minor, t.total, t.sold, t.allocated, t.public,
-           e.capacity, p.name, p.starts_at, p.ends_at, p.price_minor, p.quantity, now()
-      FROM event e
-      LEFT JOIN ticket_type t ON t.event_id = e.id
-      LEFT JOIN price_phase p ON p.ticket_type_id = t.id
-     WHERE e.id = %s AND {BY_ID} ORDER BY t.position, t.id, p.position
-"""
 
 
 @may_be_stale("events")
@@ -176,7 +145,7 @@ def load_public_event(id: str) -> JsonObject:
     rows = fetch_rows(EVENT_PAGE, (id,))
     if not rows:
         raise NotFound()
-    return serialize_public_event(rows[0], fetch_rows(EVENT_PAGE_TYPES, (id,)))
+    return serialize_public_event(rows[0])
 
 
 @may_be_stale("events", "tickets")

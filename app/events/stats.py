@@ -11,6 +11,7 @@ from app.core.db import db
 from app.events import queries
 from app.events.availability import FLOWS
 from app.events.capacity import CapacityUse, capacity_use
+from app.events.event_rows import belongs_to
 from app.events.models import TicketAdmission, TicketTally, TicketType
 
 
@@ -97,7 +98,7 @@ def _load_admissions(event_id: str) -> dict[tuple[date, str], int]:
     """Admitted places by day and ticket type."""
     counts = select(TicketAdmission.day, TicketAdmission.ticket_type_id, func.sum(TicketAdmission.count))
     rows = db.session.execute(
-        counts.join(TicketType, TicketType.id == TicketAdmission.ticket_type_id)
+        counts.join(TicketType, belongs_to(TicketAdmission.ticket_type_id, TicketType))
         .where(TicketType.event_id == event_id)
         .group_by(TicketAdmission.day, TicketAdmission.ticket_type_id)
     )

@@ -10,7 +10,6 @@ PATIENCE = (
     "SET LOCAL statement_timeout = '10min'",
     "SET LOCAL idle_in_transaction_session_timeout = '10min'",
 )
-IMPORT_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('ticket-import:' || :event, 0))")
 CREATE_STAGING = text("""
     CREATE TEMP TABLE ticket_staging (
         row int, reference text COLLATE "C", ticket_type_id text COLLATE "C", name text, email text,
@@ -76,11 +75,11 @@ CHANGED_TYPES = text("""
 """)
 CLEAR_TALLY = text("UPDATE ticket_tally SET sold = 0, revenue_minor = 0 WHERE ticket_type_id = ANY(:ids)")
 WRITE_TALLY = text(f"""
-    INSERT INTO ticket_tally (ticket_type_id, day, {", ".join(FLOWS)})
-    SELECT t.ticket_type_id, (t.sold_at AT TIME ZONE e.timezone)::date AS day,
+    INSERT INTO ticket_tally (ticket_type_id, event_id, day, {", ".join(FLOWS)})
+    SELECT t.ticket_type_id, t.event_id, (t.sold_at AT TIME ZONE e.timezone)::date AS day,
            {", ".join({"sold": "count(*)", "revenue_minor": "sum(t.price_minor)"}.get(flow, "0") for flow in FLOWS)}
       FROM ticket t JOIN event e ON e.id = t.event_id
-     WHERE t.ticket_type_id = ANY(:ids) AND t.status = 'sold' GROUP BY t.ticket_type_id, day
-    ON CONFLICT (ticket_type_id, day) DO UPDATE
+     WHERE t.ticket_type_id = ANY(:ids) AND t.status = 'sold' GROUP BY t.ticket_type_id, t.event_id, day
+    ON CONFLICT ON CONSTRAINT pk_ticket_tally DO UPDATE
        SET sold = excluded.sold, revenue_minor = excluded.revenue_minor
 """)

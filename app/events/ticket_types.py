@@ -17,9 +17,9 @@ from sqlalchemy.orm.attributes import set_committed_value
 
 from app.core.errors import ValidationFailed
 from app.events import availability
-from app.events.discovery_sql import key_of
 from app.events.errors import TicketsCommitted
 from app.events.models import Event, PricePhase, TicketType
+from app.events.search_words import key_of
 
 Fields = Mapping[str, Any]
 PLAIN_FIELDS = ("name", "description", "price_minor", "min_per_order", "max_per_order")

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from app.core.errors import ValidationFailed
-from app.events.discovery_sql import key_of
 from app.events.models import Event, StoredObject
+from app.events.search_words import key_of
 from app.events.visibility import DRAFT, PUBLISHED, UNLISTED
 
 CATEGORIES = ("music", "food", "arts", "sport", "business", "community", "family", "other")

@@ -10,6 +10,7 @@ from app.web import access, error_handlers, rate_limits
 from app.web.cookies import LazySession
 from app.web.envelope import OrjsonProvider
 from app.web.middleware import RequestMetrics, RequestMiddleware, TracingMiddleware
+from app.web.response_cache import ResponseCacheMiddleware
 
 if TYPE_CHECKING:
     from app.config import Settings
@@ -33,6 +34,7 @@ def init_app(app: Flask, settings: "Settings") -> None:
             max_age=600,
             expose_headers=["ETag", "X-Request-Id", "Retry-After", "Idempotent-Replayed"],
         )
+    app.wsgi_app = ResponseCacheMiddleware(app.wsgi_app, settings.DATA_DIR)  # type: ignore[method-assign]
     if spans.EXTENSION in app.extensions:
         app.wsgi_app = TracingMiddleware(app.wsgi_app, app.extensions[spans.EXTENSION])  # type: ignore[method-assign]
     https = settings.PUBLIC_BASE_URL.startswith("https")

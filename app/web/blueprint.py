@@ -151,9 +151,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
     def _wrap_view(self, view: View, operation: Operation) -> View:
         """Wrap the view in the layers of its declaration. The last layer is the outermost and runs first."""
-        cached_view, with_cache_lookup = (
-            response_cache.with_response_cache(view, operation.cache) if operation.cache else (view, None)
-        )
+        cached_view = response_cache.with_response_cache(view, operation.cache) if operation.cache else view
         handler = _with_path_check(cached_view, operation.rule)
         if operation.listing:
             handler = paging.with_paging(handler, operation.listing)
@@ -182,8 +180,6 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
                 handler, operation_name, forever=forever, ignored_fields=ignored_fields
             )
         handler = request_parser.with_parsed_request(handler, operation.request_schemas, max_bytes=operation.max_bytes)
-        if with_cache_lookup is not None:
-            handler = with_cache_lookup(handler)
         handler = _with_access_check(handler, operation)
         openapi.describe_operation(handler, operation)
         return handler

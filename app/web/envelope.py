@@ -32,17 +32,17 @@ def build_envelope(data: object) -> JsonObject:
     }
 
 
-def wrap_json(data: bytes) -> bytes:
-    """Return the success envelope of data that is already JSON, for frequent public responses."""
+def wrap_json(data: bytes, request_id: str) -> bytes:
+    """Return the success envelope of data that is already JSON."""
     return (
         b'{"status":"success","success":true,"statusCode":"00000","message":"OK","shortMessage":"SUCCESS",'
-        b'"timestamp":"%s","requestId":"%s","data":%s}' % (rfc3339(utcnow()).encode(), get_request_id().encode(), data)
+        b'"timestamp":"%s","requestId":"%s","data":%s}' % (rfc3339(utcnow()).encode(), request_id.encode(), data)
     )
 
 
 def envelope_response(data: bytes, status: int = 200, **headers: str) -> Response:
     """Return the success response of data that is already JSON."""
-    response = Response(wrap_json(data), status, mimetype="application/json")
+    response = Response(wrap_json(data, get_request_id()), status, mimetype="application/json")
     response.headers.update({name.replace("_", "-"): value for name, value in headers.items()})
     return response
 

@@ -205,6 +205,8 @@ KNOWN_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPT
 
 def get_route_rule(environ: "WSGIEnvironment") -> str:
     """Return the declared route of a request, or `none` if no route matches."""
+    if ROUTE_KEY in environ:
+        return str(environ[ROUTE_KEY])
     request = environ.get("werkzeug.request")
     rule = request.url_rule if request is not None else None
     return rule.rule if rule is not None else "none"

@@ -1,4 +1,4 @@
-"""A cache of the responses of frequent public routes, with ETag and 304. The key is path and query.
+"""A cache of the responses of frequent public routes, with ETag and 304, in front of Flask. The key is the whole request.
 
     @blp.get("/public/discover", access=PUBLIC, returns=Discovered, cache=CachePolicy(1.0, ("events",)))
     def discover(**query) -> bytes: …
@@ -8,21 +8,31 @@ machine (see app/core/cache_invalidation.py). timestamp and requestId are new in
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import blake2b
-from typing import cast
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-from flask import Response, request
+from flask import Response, current_app, request
 
 from app.core import cache_invalidation
-from app.web.envelope import envelope_response
+from app.web.envelope import REQUEST_ID_KEY, envelope_response, wrap_json
+from app.web.middleware import ROUTE_KEY
 from app.web.types import View
 
-# Small, so that rarely requested pages do not displace others from the caches of the processor.
-MAX_ENTRIES = 256
+if TYPE_CHECKING:
+    from _typeshed import OptExcInfo
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+# Few, so that rarely requested pages do not displace others from the caches of the processor.
+MAX_ENTRIES = 512
 CACHE_CONTROL = "no-cache"
+NEW_ENTRY_KEY = "event_commerce.new_cache_entry"
+HEADERS_OF_BODY = ("Content-Type", "Content-Length")
+CacheKey = tuple[str, str, str, str]
+Headers = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -33,82 +43,109 @@ class CachePolicy:
     topics: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CachedResponse:
-    """The data of a response, and the monotonic time at which it expires."""
+    """The data of a response, its headers except those of the body, and the monotonic time at which it expires."""
 
+    route: str
     data: bytes
     etag: str
+    topics: tuple[str, ...]
     version: bytes
     expires_at: float
+    headers: Headers = field(default_factory=list)
+
+    def matches(self, if_none_match: str | None) -> bool:
+        """Whether the client has this response."""
+        return if_none_match is not None and (self.etag in if_none_match or if_none_match.strip() == "*")
 
 
-class Cache:
-    """The entries of one route in one process. A full cache is cleared; frequent requests fill it again immediately."""
+class ResponseCacheMiddleware:
+    """Answers requests from its entries. Flask answers the others, and those of cached routes become entries."""
 
-    def __init__(self, policy: CachePolicy) -> None:
-        self.policy = policy
-        self.entries: dict[str, CachedResponse] = {}
+    def __init__(self, application: "WSGIApplication", folder: Path) -> None:
+        self.application, self.folder = application, folder
+        self.entries: dict[CacheKey, CachedResponse] = {}
 
-    def find(self, key: str, version: bytes) -> CachedResponse | None:
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        key = build_key(environ)
+        if key is None:
+            return self.application(environ, start_response)
+        cached = self.find(key)
+        if cached is not None:
+            return _respond(cached, environ, start_response)
+
+        def start_response_and_keep(
+            status: str, headers: Headers, exc_info: "OptExcInfo | None" = None
+        ) -> Callable[[bytes], object]:
+            new_entry: CachedResponse | None = environ.get(NEW_ENTRY_KEY)
+            if new_entry is not None:
+                new_entry.headers = [header for header in headers if header[0] not in HEADERS_OF_BODY]
+                self.put(key, new_entry)
+            return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
+
+        return self.application(environ, start_response_and_keep)
+
+    def find(self, key: CacheKey) -> CachedResponse | None:
         """Return the valid entry of a key, or None."""
         cached = self.entries.get(key)
-        return cached if cached and cached.expires_at > time.monotonic() and cached.version == version else None
+        if cached is None or cached.expires_at <= time.monotonic():
+            return None
+        return cached if cached.version == cache_invalidation.cache_version(self.folder, cached.topics) else None
 
-    def build_entry(self, version: bytes, data: bytes) -> CachedResponse:
-        """Return an entry that is not stored."""
-        return CachedResponse(
-            data, blake2b(data, digest_size=10).hexdigest(), version, time.monotonic() + self.policy.seconds
-        )
-
-    def put(self, key: str, version: bytes, data: bytes) -> CachedResponse:
-        """Store an entry and return it."""
-        cached = self.build_entry(version, data)
+    def put(self, key: CacheKey, cached: CachedResponse) -> None:
+        """Store an entry. A full cache is cleared; frequent requests fill it again immediately."""
         if len(self.entries) >= MAX_ENTRIES:
             self.entries.clear()
         self.entries[key] = cached
-        return cached
 
 
-def with_response_cache(view: View, policy: CachePolicy) -> tuple[View, Callable[[View], View]]:
-    """Return a view that stores and responds the bytes of `view`, and a wrapper that looks up before parsing."""
-    cache = Cache(policy)
+def build_key(environ: "WSGIEnvironment") -> CacheKey | None:
+    """Return the cache key of a request; None if it is not a GET, or has a token.
+
+    Callers with a token must read their own writes of any node, and an entry here may be older than those. Host and
+    origin are part of the key, because Flask refuses some hosts and answers each origin with its headers.
+    """
+    if environ["REQUEST_METHOD"] != "GET" or "HTTP_AUTHORIZATION" in environ:
+        return None
+    get = environ.get
+    return get("HTTP_HOST", ""), get("HTTP_ORIGIN", ""), environ["PATH_INFO"], get("QUERY_STRING", "")
+
+
+def _respond(cached: CachedResponse, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    environ[ROUTE_KEY] = cached.route
+    if cached.matches(environ.get("HTTP_IF_NONE_MATCH")):
+        start_response("304 NOT MODIFIED", [*cached.headers])
+        return []
+    body = wrap_json(cached.data, environ[REQUEST_ID_KEY])
+    start_response(
+        "200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *cached.headers]
+    )
+    return [body]
+
+
+def with_response_cache(view: View, policy: CachePolicy) -> View:
+    """Return a view that responds the bytes of `view`, as an entry for the middleware."""
 
     @wraps(view)
     def cached_view(**arguments: object) -> Response:
-        version, key = cache_invalidation.cache_version(*policy.topics), _build_key()
+        version = cache_invalidation.cache_version(current_app.extensions["settings"].DATA_DIR, policy.topics)
         data = cast(bytes, view(**arguments))
-        return build_response(cache.build_entry(version, data) if key is None else cache.put(key, version, data))
+        etag = blake2b(data, digest_size=10).hexdigest()
+        cached = CachedResponse(
+            request.environ[ROUTE_KEY], data, etag, policy.topics, version, time.monotonic() + policy.seconds
+        )
+        request.environ[NEW_ENTRY_KEY] = cached
+        return _build_response(cached)
 
-    def with_cache_lookup(handler: View) -> View:
-        @wraps(handler)
-        def wrapper(**arguments: object) -> object:
-            key = _build_key()
-            cached = cache.find(key, cache_invalidation.cache_version(*policy.topics)) if key is not None else None
-            return handler(**arguments) if cached is None else build_response(cached)
-
-        return wrapper
-
-    return cached_view, with_cache_lookup
+    return cached_view
 
 
-def build_response(cached: CachedResponse) -> Response:
+def _build_response(cached: CachedResponse) -> Response:
     """Return the data in its envelope, or 304 if the client has it."""
     headers = {"ETag": f'"{cached.etag}"', "Cache-Control": CACHE_CONTROL}
-    if_none_match = request.environ.get("HTTP_IF_NONE_MATCH")
-    if if_none_match is not None and (cached.etag in if_none_match or if_none_match.strip() == "*"):
+    if cached.matches(request.environ.get("HTTP_IF_NONE_MATCH")):
         return Response(status=304, headers=headers)
     response = envelope_response(cached.data)
     response.headers.update(headers)
     return response
-
-
-def _build_key() -> str | None:
-    """Return the cache key of the request; None for a request with a token.
-
-    Such callers must read their own writes of any node, and an entry here may be older than those.
-    """
-    environ = request.environ
-    if "HTTP_AUTHORIZATION" in environ:
-        return None
-    return f"{environ['PATH_INFO']}?{environ.get('QUERY_STRING', '')}"

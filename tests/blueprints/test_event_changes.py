@@ -150,4 +150,4 @@ def test_number_of_queries_does_not_depend_on_ticket_types(client: Client, size:
     with record_statements() as seen:
         client.get(f"/api/events/public/{made['id']}")
         client.get(f"/api/events/public/{made['id']}/ticket-inventory")
-    assert len(seen) == 3, seen
+    assert len(seen) == 2, seen

@@ -235,7 +235,9 @@ def test_a_job_is_seen_by_those_who_may_see_the_stock_alone(stock: Stock, client
     for path in (stock.path, other.path):
         assert read_error(other.owner.get(f"{path}/reports?jobId={made['jobId']}"))[0] == 404
     assert read_error(stock.owner.get(f"{stock.path}/reports?jobId={'0' * 24}"))[0] == 404
-    assert read_error(stock.owner.get(f"{stock.path}/reports?jobId=nonsense"))[0] == 404
+    for nonsense in ("nonsense", "%00", "%00" * 24, "%E2%80%AE%00x"):
+        for download in ("", "&download=true"):
+            assert read_error(stock.owner.get(f"{stock.path}/reports?jobId={nonsense}{download}"))[0] == 404
 
 
 def test_a_link_is_good_for_five_minutes_and_for_its_file_alone(

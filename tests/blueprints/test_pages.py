@@ -169,15 +169,20 @@ def test_the_links_of_the_api_documentation_work(client: Client) -> None:
 def test_every_operation_and_error_is_in_the_api_documentation(client: Client) -> None:
     document = client.get("/openapi.json").get_json()
     start, pages = client.get("/docs").text, {}
-    for path, item in document["paths"].items():
+    for path, item in (document["paths"] | document["webhooks"]).items():
         for method, operation in item.items():
             if method in ("get", "post", "put", "patch", "delete"):
                 tag = operation["tags"][0]
-                page = pages.setdefault(tag, client.get(f"/docs/operations/{tag}").text)
+                page = pages.setdefault(tag, client.get(f"/docs/operations/{tag}").text.replace("<wbr>", ""))
                 assert f'id="{operation["operationId"]}"' in page and f"{method.upper()} {path}" in page
                 assert f'/docs/operations/{tag}#{operation["operationId"]}"' in start
     errors = client.get("/docs/errors").text
     assert [code for code in AppError.catalogue if f'id="{code}"' not in errors] == []
+
+
+def test_a_long_path_of_an_operation_may_break_after_a_slash(client: Client) -> None:
+    for page in ("/docs", "/docs/operations/campaigns"):
+        assert "POST /api/<wbr>events/<wbr>{id}/<wbr>notifications/<wbr>broadcast</code>" in client.get(page).text
 
 
 def test_a_reference_of_an_operation_has_its_nested_properties_and_example(client: Client) -> None:

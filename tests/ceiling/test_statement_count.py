@@ -59,7 +59,9 @@ def test_no_request_takes_more_statements_than_it_may(client: Client, case: Case
     ask = case.prepare(client)
     answer, seen = count_statements(ask)
     assert answer.status_code == case.status, answer.get_data(as_text=True)
-    assert len(seen) <= MOST + MORE.get(case.name, 0), "\n\n".join(seen)
+    # A process reads the signing keys once a minute, which may be during this request.
+    counted = [statement for statement in seen if "FROM signing_key" not in statement]
+    assert len(counted) <= MOST + MORE.get(case.name, 0), "\n\n".join(counted)
 
 
 def test_every_operation_and_page_is_counted(application: Flask) -> None:

@@ -107,6 +107,12 @@ def test_401_names_its_scheme(client: Client) -> None:
         assert checked(response)["shortMessage"] in ("TOKEN_MISSING", "TOKEN_INVALID")
 
 
+@pytest.mark.parametrize("header", ["Token x", "Basic eDp5", "Bearer", "eyJhbGciOiJSUzI1NiJ9.e30.x", "JWT a.b.c"])
+def test_another_form_of_the_header_names_the_right_one(client: Client, header: str) -> None:
+    body = checked(client.get("/api/auth/me", headers={"Authorization": header}))
+    assert body["shortMessage"] == "TOKEN_INVALID" and "Authorization: Bearer <token>" in body["message"]
+
+
 @pytest.mark.parametrize(
     "token", ["", ".", "..", "a.b.c", "e30.e30.", "\u00e9.x.y", "x" * 5000, "null", "eyJhbGciOiJub25lIn0.e30.", "\x7f"]
 )

@@ -62,6 +62,13 @@ def test_a_process_keeps_its_share_of_streams(app: Flask) -> None:
     slots.acquire("three", "network three")
 
 
+def test_one_account_does_not_take_all_places_of_a_process(app: Flask) -> None:
+    slots = StreamSlots(app.extensions["settings"].REDIS_URL, max_per_process=2)
+    slots.acquire("one", "network one")
+    _refused(slots, "one", TooManyStreams)
+    slots.acquire("two", "network two")
+
+
 def test_five_for_an_account_and_so_many_for_a_host(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [StreamSlots(app.extensions["settings"].REDIS_URL) for _ in range(2)]
     taken = [found[n % 2].acquire("one", "network one") for n in range(5)]

@@ -145,7 +145,8 @@ def google(id_token: str, nonce: str | None = None) -> SignInData:
 def register_customer(**body: Any) -> None:
     """Register as a customer.
 
-    The response is the same whether or not the address has an account; the mail differs.
+    Next: look in the mailbox for the code, and send it to `verify-email`. The response is the same whether or
+    not the address has an account; the mail differs.
     """
     actions.register_customer(caller=find_current_caller(), **body)
 
@@ -160,7 +161,10 @@ def register_customer(**body: Any) -> None:
     errors=[errors.CurrentPasswordWrong],
 )
 def register_merchant(**body: Any) -> None:
-    """Register as a merchant."""
+    """Register as a merchant.
+
+    Next: look in the mailbox for the code, and send it to `verify-email`.
+    """
     actions.register_merchant(caller=find_current_caller(), **body)
 
 
@@ -174,7 +178,10 @@ def register_merchant(**body: Any) -> None:
     errors=[errors.CurrentPasswordWrong],
 )
 def register_organiser(**body: Any) -> None:
-    """Register as an organiser."""
+    """Register as an organiser.
+
+    Next: look in the mailbox for the code, and send it to `verify-email`.
+    """
     actions.register_organiser(caller=find_current_caller(), **body)
 
 
@@ -191,19 +198,26 @@ def register_admin(**body: Any) -> None:
     """Register an admin.
 
     The first admin needs the bootstrap secret. Every other one needs the token of an admin, and gets at most their tier.
+    Next: the new admin looks in their mailbox for the code, and sends it to `verify-email`.
     """
     actions.register_admin(caller=find_current_caller(), network=get_client_network(), **body)
 
 
 @blp.post("/verify-email", access=PUBLIC, body=schemas.CodeBody, limit=CODE_ATTEMPT_LIMIT, errors=[errors.CodeInvalid])
 def verify_email(email: str, code: str) -> None:
-    """Confirm an address with the code that was mailed to it."""
+    """Confirm an address with the code that was mailed to it.
+
+    Next: sign in with `login`.
+    """
     actions.verify_email(email=email, code=code)
 
 
 @blp.post("/resend-verification", access=PUBLIC, body=schemas.EmailBody, limit=EMAIL_REQUEST_LIMIT, errors=[Throttled])
 def resend_verification(email: str) -> None:
-    """Mail a new verification code."""
+    """Mail a new verification code.
+
+    Next: look in the mailbox for the code, and send it to `verify-email`.
+    """
     actions.resend_verification(email=email)
 
 
@@ -211,7 +225,10 @@ def resend_verification(email: str) -> None:
     "/password-reset/request", access=PUBLIC, body=schemas.EmailBody, limit=EMAIL_REQUEST_LIMIT, errors=[Throttled]
 )
 def request_reset(email: str) -> None:
-    """Mail a code to set a new password."""
+    """Mail a code to set a new password.
+
+    Next: look in the mailbox for the code, and send it to `password-reset/verify`; or open the link in the mail.
+    """
     actions.request_reset(email=email)
 
 
@@ -224,7 +241,10 @@ def request_reset(email: str) -> None:
     errors=[errors.CodeInvalid],
 )
 def verify_reset(email: str, code: str) -> dict[str, object]:
-    """Exchange the code for a reset token."""
+    """Exchange the code for a reset token.
+
+    Next: send the token with the new password to `password-reset/complete`.
+    """
     reset_token = actions.verify_reset(email=email, code=code)
     return {"reset_token": reset_token, "expires_in": int(actions.RESET_TOKEN_LIFETIME.total_seconds())}
 

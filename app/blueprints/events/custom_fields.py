@@ -55,11 +55,11 @@ class Country(Text):
 class TextList(BaseField, fields.Field[Any]):
     """A list of texts of 1 to 80 characters without duplicates; a single text is a list of one."""
 
-    def __init__(self, *, max: int, **kwargs: Any) -> None:
+    def __init__(self, *, max: int, example: list[str], **kwargs: Any) -> None:
         self.inner_list = List(Text(min=1, max=80), max=max)
         text = {"type": "string", "minLength": 1, "maxLength": 80}
         metadata = {"anyOf": [{"type": "array", "items": text, "maxItems": max}, text, {"type": "null"}]}
-        super().__init__(allow_none=True, metadata={**metadata, "example": ["reggae", "river"]}, **kwargs)
+        super().__init__(allow_none=True, metadata={**metadata, "example": example}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         self.inner_list.data_key = self.data_key

@@ -73,7 +73,7 @@ class BulkDiscount(StoredSchema):
 
 
 class PaymentMethodDiscount(StoredSchema):
-    slug = Text(required=True, min=1, max=80, metadata={"example": "payrail"})
+    slug = Text(required=True, min=1, max=80, metadata={"example": "payrail", "description": "The payment option."})
     percent_off = Number(required=True, min=0, max=100, metadata={"example": 2.5})
 
 
@@ -159,9 +159,9 @@ class EventFields(Schema):
     publish_at = TimeField(allow_none=True, metadata={"rare": True, "description": "publishes a draft at that time"})
     capacity = WholeNumber(min=0, max=100 * MAX_TICKETS, allow_none=True, metadata={"example": 5000})
     category = Choice(*CATEGORIES, allow_none=True)
-    keywords = TextList(max=50)
+    keywords = TextList(max=50, example=["reggae", "river"])
     is_cashless = Boolean()
-    allowed_payment_option_slugs = TextList(max=50)
+    allowed_payment_option_slugs = TextList(max=50, example=["payrail", "cash"])
     ticket_types = List(Nested(TicketTypeShape), max=50, allow_none=True)
     promo_codes = StoredList(PromoCode, max=200, allow_none=True)
     bulk_discounts = StoredList(BulkDiscount, max=20, allow_none=True)

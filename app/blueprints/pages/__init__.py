@@ -6,7 +6,6 @@ Development adds the mailbox.
 from flask import Flask
 
 from app.blueprints.pages import (
-    activate,
     claim,
     csrf,
     dev_mail,
@@ -15,6 +14,7 @@ from app.blueprints.pages import (
     holder_page,
     home,
     invitation_page,
+    merchant_activation,
     ops,
     pay,
     reset,
@@ -22,7 +22,7 @@ from app.blueprints.pages import (
     tracked_links,
     unsubscribe,
 )
-from app.blueprints.pages.rendering import mark_code_spans, render_error
+from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_error
 from app.config import Settings
 from app.web.error_handlers import ERROR_PAGE_KEY
 
@@ -30,7 +30,7 @@ PAGES = (
     reset,
     documents,
     pay,
-    activate,
+    merchant_activation,
     invitation_page,
     claim,
     holder_page,
@@ -46,6 +46,7 @@ def register(app: Flask, settings: Settings) -> None:
     csrf.init_app(app, settings)
     app.extensions[ERROR_PAGE_KEY] = render_error
     app.add_template_filter(mark_code_spans, "code_spans")
+    app.add_template_filter(mark_breaks_of_path, "breaks_of_path")
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)

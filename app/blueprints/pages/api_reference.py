@@ -70,7 +70,7 @@ def _build_groups(document: dict[str, Any]) -> dict[str, OperationGroup]:
     groups = {
         tag["name"]: OperationGroup(tag["name"], tag["description"] or tag["name"], []) for tag in document["tags"]
     }
-    for path, item in document["paths"].items():
+    for path, item in (document["paths"] | document["webhooks"]).items():
         for method in METHODS:
             if method in item:
                 operation = _build_operation(document, method, path, item)

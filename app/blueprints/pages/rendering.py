@@ -89,6 +89,11 @@ def mark_code_spans(text: str) -> Markup:
     )
 
 
+def mark_breaks_of_path(path: str) -> Markup:
+    """Return `path` as HTML that may break after each slash but the first; a template filter."""
+    return Markup("/") + Markup("/<wbr>").join(path.removeprefix("/").split("/"))
+
+
 PAGE_MESSAGES = {
     "NOT_FOUND": "We can’t find this page. Check that you copied the whole link.",
     "RATE_LIMITED": "You tried too often in a short time.",

@@ -3,7 +3,6 @@
 The library's object is created at the first use, because it opens the files of its process.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, ClassVar
@@ -52,12 +51,9 @@ class Metric:
             child = self._children[labels] = parent.labels(*labels) if labels else parent
             return child
 
-    def _write(self, write: Callable[[], None]) -> None:
+    def _log_failure(self, error: OSError) -> None:
         """A full disk costs a number, and not the request."""
-        try:
-            write()
-        except OSError as error:
-            log.warning("metrics.not_written", metric=self.name, error=type(error).__name__)
+        log.warning("metrics.not_written", metric=self.name, error=type(error).__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +66,10 @@ class Counter(Metric):
         return prometheus.Counter(self.name, self.help, self.labels, registry=REGISTRY)
 
     def add(self, *labels: str, by: float = 1.0) -> None:
-        self._write(lambda: self.get_child(labels).inc(by))
+        try:
+            self.get_child(labels).inc(by)
+        except OSError as error:
+            self._log_failure(error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +82,16 @@ class Gauge(Metric):
         return prometheus.Gauge(self.name, self.help, self.labels, multiprocess_mode="livesum", registry=REGISTRY)
 
     def set(self, value: float, *labels: str) -> None:
-        self._write(lambda: self.get_child(labels).set(value))
+        try:
+            self.get_child(labels).set(value)
+        except OSError as error:
+            self._log_failure(error)
 
     def add(self, by: float, *labels: str) -> None:
-        self._write(lambda: self.get_child(labels).inc(by))
+        try:
+            self.get_child(labels).inc(by)
+        except OSError as error:
+            self._log_failure(error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +105,10 @@ class Histogram(Metric):
         return prometheus.Histogram(self.name, self.help, self.labels, buckets=self.buckets, registry=REGISTRY)
 
     def observe(self, seconds: float, *labels: str) -> None:
-        self._write(lambda: self.get_child(labels).observe(seconds))
+        try:
+            self.get_child(labels).observe(seconds)
+        except OSError as error:
+            self._log_failure(error)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from app.core.clock import rfc3339
 from app.core.db import database_now
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
-from app.events import capacity, countries, discovery_sql, queries, ticket_types, validation, visibility
+from app.events import capacity, countries, queries, search_words, ticket_types, validation, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
 from app.events.models import Event
 from app.events.timezones import notify_timezone_change, to_instant
@@ -161,8 +161,8 @@ def _assign(event: Event, changes: Mapping[str, Any]) -> None:
             _change_visibility(event, value)
         elif name != "ticket_types":
             setattr(event, name, [] if value is None and name in LISTS else value)
-    event.city_key = discovery_sql.key_of(event.city)
-    event.search_text = discovery_sql.search_text(
+    event.city_key = search_words.key_of(event.city)
+    event.search_text = search_words.search_text(
         name=event.name,
         others=[event.city, event.venue, *(entry["name"] for entry in event.lineup), *event.keywords],
     )

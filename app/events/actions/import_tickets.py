@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from app.core.cache_invalidation import invalidate
 from app.core.errors import NotFound
 from app.core.spreadsheet import Rejected, RowError
-from app.core.transaction import transaction
+from app.core.transaction import lock_name, transaction
 from app.events import availability, queries, ticket_import_sql
 from app.events.capacity import capacity_use
-from app.events.discovery_sql import key_of
 from app.events.models import Event, TicketType
+from app.events.search_words import key_of
 from app.events.ticket_files import SoldTicket
 from app.events.timezones import to_instant
 
@@ -59,7 +59,7 @@ def _import(
 ) -> ImportResult:
     for setting in ticket_import_sql.PATIENCE:
         session.execute(text(setting))
-    session.execute(ticket_import_sql.IMPORT_LOCK, {"event": event_id})
+    lock_name(session, f"ticket-import:{event_id}")
     event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:
         raise NotFound()

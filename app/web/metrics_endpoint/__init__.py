@@ -2,5 +2,5 @@
 
 database_metrics.py         jobs, heartbeats and payouts: two short statements
 infrastructure_metrics.py   Redis, the circuit breaker of the payment rail, the disk
-endpoint.py                 the access check, and the text of all metrics
+response.py                 the access check, and the text of all metrics
 """

@@ -33,7 +33,10 @@ log = structlog.get_logger(__name__)
 
 class TooManyStreams(Throttled):
     number, code = 42987, "TOO_MANY_STREAMS"
-    message = f"An account may have {MAX_PER_ACCOUNT} streams open; close one, or wait for the seconds in Retry-After."
+    message = (
+        f"An account may have {MAX_PER_ACCOUNT} streams open, and fewer where places are few; close one, or wait for the"
+        " seconds in Retry-After."
+    )
 
 
 class TooManyStreamsFromNetwork(Throttled):
@@ -127,8 +130,13 @@ class StreamSlots:
             self._run_pipeline(lambda pipe: [self._add_slot(pipe, slot) for slot in slots])
 
     def _check_limits(self, slot: StreamSlot) -> None:
-        if self.max_per_process is not None and len(self.slots_by_name) > self.max_per_process:
-            raise StreamsFull(retry_after=10)
+        if self.max_per_process is not None:
+            in_process = self._count_in_process(slot)
+            if in_process.host > self.max_per_process:
+                raise StreamsFull(retry_after=10)
+            if in_process.host == self.max_per_process and in_process.account > 1:
+                # The last place is for an account that has none: one account must not shut out all others.
+                raise TooManyStreams(retry_after=10)
         counts = self._count_in_redis(slot)
         try:
             (counts or self._count_in_process(slot)).check()

@@ -12,7 +12,7 @@ from threading import Lock
 
 from flask import Response, current_app, request
 
-from app.clients import message_metrics
+from app.clients import message_counter
 from app.config import Settings
 from app.core.errors import Forbidden
 from app.core.metrics.exposition import CONTENT_TYPE, Numbers, format_metrics
@@ -20,7 +20,7 @@ from app.web.metrics_endpoint import database_metrics, infrastructure_metrics
 
 MAX_AGE_SECONDS = 5.0
 PROXY_HEADERS = ("X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Forwarded", "Via")
-WORKER_METRICS = (message_metrics.MESSAGES,)
+WORKER_METRICS = (message_counter.MESSAGES,)
 """Metrics that only workers count. The import declares them in this process, so that it can report them."""
 
 

@@ -1,0 +1,65 @@
+"""Words of names and searches without accents and case, and names that are similar to a search."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+WORDS = 8
+KEY_LENGTH = 240
+WORD_LENGTH = 40
+MAX_LENGTH_DIFFERENCE = 3
+_WORD = re.compile(r"[^\W_]+")
+
+# Letters that Unicode does not split into a base and an accent.
+_WITHOUT_ACCENT = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+)
+
+
+def folded(text: str) -> str:
+    """The words of a text in lower case without accents, separated by one blank."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold().translate(_WITHOUT_ACCENT))
+    return " ".join(_WORD.findall("".join(char for char in decomposed if not unicodedata.combining(char))))
+
+
+def key_of(name: str) -> str:
+    """The same key for all spellings of a name: its words without case, accents and punctuation."""
+    return (folded(name) or name.casefold())[:KEY_LENGTH]
+
+
+def search_text(*, name: str, others: Iterable[str | None]) -> str:
+    """The text by which an event is found."""
+    return folded(name) + "\n" + folded(" ".join(other for other in others if other))
+
+
+def words_of(q: str) -> list[str]:
+    """The first eight words of a search, each cut to 40 characters."""
+    return [word[:WORD_LENGTH] for word in folded(q).split()][:WORDS]
+
+
+def prefix_query(words: Sequence[str]) -> str:
+    """The argument of `to_tsquery('simple', …)` that requires every word as a prefix."""
+    return " & ".join(f"'{word}':*" for word in words)
+
+
+def similar_names(
+    words: Sequence[str], rows: Iterable[tuple[Any, ...]], *, count: int = 5, cutoff: float = 0.6
+) -> list[str]:
+    """Names among `rows` (name, search text) whose words are similar to `words`, the most similar first."""
+    scores = {name: _similarity(words, text.split()) for name, text in rows}
+    names = [name for name, score in scores.items() if score >= cutoff]
+    return sorted(names, key=lambda name: (-scores[name], name))[:count]
+
+
+def _similarity(words: Sequence[str], others: Sequence[str]) -> float:
+    if not others or not words:
+        return 0.0
+    return sum(max(_word_similarity(word, other) for other in others) for word in words) / len(words)
+
+
+def _word_similarity(word: str, other: str) -> float:
+    if abs(len(word) - len(other)) > MAX_LENGTH_DIFFERENCE:
+        return 0.0
+    return SequenceMatcher(None, word, other, autojunk=False).ratio()
