@@ -51,7 +51,8 @@ fuzz: $(VENV)/dev.stamp  ## long runs: hostile requests, state machines (FUZZ_EX
 
 audit: $(VENV)/dev.stamp  ## licences and known vulnerabilities of what we depend on (asks osv.dev)
 	@$(LICENCES) >/dev/null
-	@$(BIN)/pip-audit --progress-spinner off --disable-pip -s osv -r requirements.txt -r requirements-dev.txt
+	@$(BIN)/pip-audit --progress-spinner off --disable-pip -s osv \
+		-r requirements.txt -r requirements-dev.txt -r requirements-observability.txt
 
 sbom: $(VENV)/dev.stamp  ## a CycloneDX bill of materials on standard output
 	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible requirements.txt

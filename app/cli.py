@@ -5,8 +5,8 @@ from flask import Flask
 from app import demo, run_all
 from app.accounts import commands as accounts_commands
 from app.applications import commands as applications_commands
-from app.core import commands as core_commands
-from app.core.commands import explain_database_errors
+from app.core.command_line import explain_database_errors
+from app.core.outbox import commands as outbox_commands
 from app.doctor import commands as doctor_commands
 from app.events import commands as events_commands
 from app.inventory import commands as inventory_commands
@@ -21,7 +21,7 @@ def register(app: Flask) -> None:
     """Add every command to the application's `flask`."""
     app.cli.add_command(run_all.up)
     app.cli.add_command(demo.commands)
-    core_commands.register(app)
+    outbox_commands.register(app)
     accounts_commands.register(app)
     doctor_commands.register_commands(app)
     events_commands.register(app)

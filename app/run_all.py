@@ -114,7 +114,7 @@ def _format_banner(settings: Settings, secret: str | None, *, demo_was_seeded: b
                 if _find_mock_port(settings)
                 else []
             ),
-            f"  Bootstrap secret    {secret}   (makes the first admin)",
+            f"  Bootstrap secret    {secret}   (makes the first admin, where there is none)",
             f"  Demo accounts       password: {demo.PASSWORD}" + ("   (created just now)" if demo_was_seeded else ""),
             *(f"    {person.role:<10} {person.email}" for person in demo.PEOPLE),
         ]

@@ -55,7 +55,7 @@ class OutboxWorker(Worker):
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
         super().heartbeat(timeout, pipeline)
-        if time.monotonic() - self.last_beat_at < heartbeat.EVERY or self.is_horse:
+        if time.monotonic() - self.last_beat_at < heartbeat.INTERVAL_SECONDS or self.is_horse:
             return
         self.last_beat_at = time.monotonic()
         try:

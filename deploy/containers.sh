@@ -46,7 +46,7 @@ patiently compose exec -T postgres pg_isready -h 127.0.0.1 -U eventcommerce -d e
 
 if [ "${SCHEMA:-}" != keep ]; then
   step "Schema (the old version goes on with the new one)"
-  compose run --rm -T web python -m flask --app wsgi db upgrade
+  compose run --rm -T web python -m flask --app wsgi db expand
 fi
 
 step "Workers, relay and event streams"

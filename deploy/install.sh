@@ -62,7 +62,8 @@ if [ ! -e /opt/event-commerce/current ]; then
   release=$("$here/release.sh")
   ln -s "$release" /opt/event-commerce/current
 fi
-/usr/local/bin/event-commerce db upgrade
+# A node that joins others leaves them a schema that they work with.
+/usr/local/bin/event-commerce db expand
 
 step "Services"
 "$here/units.sh"

@@ -35,7 +35,7 @@ step "Release"
 new=$("$here/release.sh" "$@")
 
 step "Schema (the old version goes on with the new one)"
-EVENT_COMMERCE_RELEASE=$new "$new/deploy/event-commerce.sh" db upgrade
+EVENT_COMMERCE_RELEASE=$new "$new/deploy/event-commerce.sh" db expand
 
 step "Workers and relay"
 point "$new"

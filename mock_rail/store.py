@@ -100,7 +100,12 @@ class Store:
         journal.parent.mkdir(parents=True, exist_ok=True)
         if not journal.exists():
             return
-        for line in journal.read_text(encoding="utf-8").splitlines():
+        complete, _, unfinished = journal.read_bytes().rpartition(b"\n")
+        if unfinished:
+            # The server was killed while it wrote, before it responded.
+            with journal.open("r+b") as file:
+                file.truncate(len(complete) + bool(complete))
+        for line in complete.splitlines():
             fields: dict[str, Any] = json.loads(line)
             event, _ = fields.pop("event"), fields.pop("at")
             if event in (CHARGE, CHARGE_ENDED):

@@ -1,8 +1,10 @@
 """Settings for applications under test."""
 
+import atexit
 import os
+import shutil
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import mkdtemp
 from typing import Any
 
 from flask import Flask
@@ -18,7 +20,8 @@ BOOTSTRAP_SECRET = "bootstrap-secret-of-the-tests"
 NOWHERE = "/nonexistent"
 MOCK_RAIL_URL = "TEST_MOCK_RAIL_URL"
 """The variable with the address of the mock rail of this test worker."""
-METRICS_DIR = Path(gettempdir()) / f"event-commerce-metrics-{os.getuid()}"
+METRICS_DIR = Path(mkdtemp(prefix="event-commerce-metrics-"))
+atexit.register(shutil.rmtree, METRICS_DIR, ignore_errors=True)
 
 
 def settings_for(*, database_url: str, redis_url: str, data_dir: Path | str = NOWHERE, **variables: str) -> Settings:

@@ -13,7 +13,7 @@ Register such functions in the domain's `jobs.py`, which every worker imports.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import case, func, literal, select, text, update
+from sqlalchemy import case, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
@@ -24,31 +24,13 @@ from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import PROFILES, Account, ResetToken
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
+from app.accounts.sql import RETIRE_ACCOUNT_SQL
 from app.core.errors import AppError
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 
 Cleanup = Callable[[OrmSession, str], None]
 _cleanups: list[Cleanup] = []
-RETIRE_ACCOUNT_SQL = text("""
-    WITH ended_sessions AS (
-        UPDATE account_session SET ended_at = now(), end_reason = 'address_reassigned'
-         WHERE account_id = :id AND ended_at IS NULL
-    ), unlinked_identities AS (
-        DELETE FROM external_identity WHERE account_id = :id
-    ), deleted_organiser_profile AS (
-        DELETE FROM organiser_profile WHERE account_id = :id
-    ), deleted_merchant_profile AS (
-        DELETE FROM merchant_profile WHERE account_id = :id
-    ), voided_codes AS (
-        UPDATE one_time_code SET used = true WHERE purpose = :purpose AND email = :email
-    )
-    UPDATE account
-       SET email = id || '@retired.invalid', name = 'Retired account', phone = NULL, roles = '{}',
-           admin_tier = NULL, admin_title = NULL, password_hash = NULL, password_version = password_version + 1,
-           version = version + 1, retired_at = now(), updated_at = now()
-     WHERE id = :id
-""")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ from app.accounts.caller import Caller
 from app.accounts.errors import ConfirmationRequired, CurrentPasswordWrong
 from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
+from app.accounts.sql import OWN_PASSWORD_SQL, RECENT_SIGN_IN_SQL
 from app.core import throttle
 from app.core.db import db, fetch_row, release_connection
 from app.core.errors import Throttled, ValidationFailed
@@ -36,23 +37,9 @@ from app.core.transaction import transaction
 FAILURE_WINDOW = timedelta(minutes=15)
 FAILURES_PER_ADDRESS = Rule("login-address", 10, FAILURE_WINDOW)
 FAILURES_PER_NETWORK = Rule("login-network", 50, FAILURE_WINDOW)
-OWN_PASSWORD_SQL = """
-    SELECT a.password_hash, a.password_version, t.hits,
-           CAST(greatest(1, ceil(extract(epoch FROM t.ends_at - now()))) AS integer)
-      FROM account a LEFT JOIN throttle t ON t.key = %s AND t.ends_at > now()
-     WHERE a.id = %s
-"""
 RECENT_SIGN_IN_WINDOW = timedelta(minutes=10)
 NEW_IDENTITY_DELAY = timedelta(hours=24)
 """A newly linked identity does not confirm the owner for this long, because a stolen token can link one."""
-RECENT_SIGN_IN_SQL = """
-    SELECT a.password_hash IS NOT NULL,
-           s.created_at > now() - %s::interval AND NOT EXISTS (
-               SELECT FROM external_identity i WHERE i.account_id = a.id
-                  AND i.linked_at > a.created_at AND i.linked_at > now() - %s::interval)
-      FROM account a JOIN account_session s ON s.account_id = a.id
-     WHERE a.id = %s AND s.id = %s
-"""
 TOO_MANY_FAILURES_MESSAGE = "Too many failed attempts; wait for the seconds in Retry-After, or reset the password."
 HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
 _hash_executor = LowPriorityExecutor()

@@ -22,7 +22,7 @@ from app.accounts.errors import MailLimitReached, SenderNotVerified
 from app.accounts.models import Account
 from app.clients.mail import Message, send
 from app.core import throttle
-from app.core.db import fetch_row, release_connection
+from app.core.db import db, release_connection
 from app.core.jobs import Run
 from app.core.outbox import enqueue, job_spec
 from app.core.outbox.writer import Work
@@ -34,7 +34,6 @@ MAILS_PER_SENDER = Rule("mails-sender", 5000, ONE_DAY)
 MAILS_PER_RECIPIENT = Rule("mails-recipient", 20, ONE_DAY)
 UNREQUESTED_MAILS_PER_RECIPIENT = Rule("mails-unasked", 50, ONE_DAY)
 """For mail that the sender does not request, such as tickets and stock alerts. Beyond it, mail is dropped and logged."""
-VERIFIED_ADDRESS_SQL = "SELECT email FROM account WHERE id = %s AND email_verified_at IS NOT NULL"
 log = structlog.get_logger(__name__)
 
 
@@ -101,9 +100,12 @@ def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) 
 
 def find_verified_address(account_id: str | None) -> str | None:
     """The account's address if it is verified now. Replies may go only to a verified address."""
-    row = None if account_id is None else fetch_row(VERIFIED_ADDRESS_SQL, (account_id,))
+    if account_id is None:
+        return None
+    query = select(Account.email).where(Account.id == account_id, Account.email_verified_at.is_not(None))
+    address = db.session.scalar(query)
     release_connection()
-    return None if row is None else row[0]
+    return address
 
 
 def send_for_account(sender_id: str, message: Message, *, run: Run, already_counted: bool = True) -> None:

@@ -1,30 +1,20 @@
 """Reads of accounts, and the lock of an e-mail address."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import Select, bindparam, column, func, inspect, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, Account, ExternalIdentity, ResetToken
+from app.accounts.sql import CALLER_SQL, CALLERS_SQL
 from app.core.db import db, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
+from app.core.transaction import lock_name
 
-CALLER_SQL = """
-    SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
-           a.admin_title, a.version
-      FROM account_session s JOIN account a ON a.id = s.account_id
-     WHERE s.id = %s AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
-"""
-CALLERS_SQL = """
-    SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
-           a.admin_title, a.version
-      FROM account_session s JOIN account a ON a.id = s.account_id
-     WHERE s.id = ANY(%s) AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
-"""
-LOCK_ADDRESS_SQL = text("SELECT pg_advisory_xact_lock(hashtextextended('account-address:' || :email, 0))")
 OPERATOR_TIERS = ("admin", "super_admin")
 
 
@@ -64,13 +54,25 @@ def load_account_profile(caller: Caller) -> dict[str, object]:
     }
     if caller.phone:
         account_profile["phone"] = caller.phone
-    for role, model in PROFILES.items():
-        role_profile = db.session.get(model, caller.id) if role in caller.roles else None
+    for role in PROFILES:
+        role_profile = _load_role_profile(role, caller.id) if role in caller.roles else None
         if role_profile is not None:
             account_profile[role] = role_profile
     if "admin" in caller.roles:
         account_profile["admin"] = {"tier": caller.tier, "title": caller.title}
     return account_profile
+
+
+def _load_role_profile(role: str, account_id: str) -> dict[str, object] | None:
+    statement = _select_role_profile(role)
+    row = fetch_row(statement, {"account_id": account_id})
+    return None if row is None else dict(zip(statement.selected_columns.keys(), row, strict=True))
+
+
+@cache
+def _select_role_profile(role: str) -> Select[*tuple[Any, ...]]:
+    columns = [attribute.columns[0] for attribute in inspect(PROFILES[role]).column_attrs if not attribute.deferred]
+    return select(*columns).where(column("account_id") == bindparam("account_id"))
 
 
 def list_identities(caller: Caller) -> Sequence[ExternalIdentity]:
@@ -102,7 +104,7 @@ def lock_address(session: OrmSession, email: str) -> None:
 
     The address needs no account. Take this lock before row locks of accounts and codes.
     """
-    session.execute(LOCK_ADDRESS_SQL, {"email": email})
+    lock_name(session, f"account-address:{email}")
 
 
 def lock_account_by_email(session: OrmSession, email: str) -> Account | None:

@@ -6,18 +6,13 @@ does not give the quota back. Verifying the address removes the limits.
 
 from dataclasses import dataclass
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
 from app.accounts.models import UnverifiedUse
-
-COUNT_USE_SQL = text("""
-    INSERT INTO unverified_use AS u (account_id, quota, used) SELECT :account_id, :quota, :count WHERE :count <= :limit
-    ON CONFLICT (account_id, quota) DO UPDATE SET used = u.used + :count WHERE u.used + :count <= :limit
-    RETURNING used
-""")
+from app.accounts.sql import COUNT_USE_SQL
 
 
 @dataclass(frozen=True)

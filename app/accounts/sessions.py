@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, NotRequired, TypedDict
 
-from sqlalchemy import Row, func, select, text, update
+from sqlalchemy import Row, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import InvalidCredentials
 from app.accounts.models import Account, AccountSession
+from app.accounts.sql import CREATE_SESSION_SQL
 from app.core.ids import is_id, new_id
 from app.core.tokens import derived_text, same
 
@@ -42,19 +43,6 @@ class LoginResult:
     user: SessionUser
     tier: str | None
     device_mark: str | None = None
-
-
-CREATE_SESSION_SQL = text("""
-    WITH owner AS (
-        SELECT id FROM account
-         WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
-    ), surplus AS (
-        UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
-            SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
-             ORDER BY created_at DESC, id DESC OFFSET :others)
-    )
-    INSERT INTO account_session (id, account_id, counter) SELECT :id, id, 0 FROM owner RETURNING id
-""")
 
 
 def create_session(session: OrmSession, account: Account) -> LoginResult:

@@ -19,7 +19,7 @@ from app.accounts.models import SigningKey
 from app.core.db import db
 from app.core.ids import new_id
 from app.core.tokens import derived_text
-from app.core.transaction import transaction
+from app.core.transaction import lock_name, transaction
 
 ALGORITHM = "RS256"
 CACHE_SECONDS = 60.0
@@ -89,7 +89,7 @@ def rotate_signing_key(*, only_if_missing: bool = False) -> str:
     """Creates a signing key and retires the previous one. Returns the id of the current key."""
     pem = _encrypt_private_key(rsa.generate_private_key(65537, 2048))
     with transaction() as session:
-        session.execute(text("SELECT pg_advisory_xact_lock(hashtext('signing_key'))"))
+        lock_name(session, "signing-key")
         current_key = session.scalar(_active_keys_query().limit(1))
         if current_key is not None and only_if_missing:
             return current_key.kid

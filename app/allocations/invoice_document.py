@@ -15,6 +15,7 @@ from app.allocations.models import AllocationBlock, DocumentJson
 from app.allocations.states import CREDIT_NOTE, INVOICE
 from app.core.formatting import format_time
 from app.events import queries as events
+from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketType
 
 TITLES = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note"}
@@ -35,7 +36,7 @@ CONTEXT_QUERY = (
         func.now(),
     )
     .join(Event, Event.id == AllocationBlock.event_id)
-    .join(TicketType, TicketType.id == AllocationBlock.ticket_type_id)
+    .join(TicketType, belongs_to(AllocationBlock.ticket_type_id, TicketType))
     .join(Account, Account.id == Event.organiser_id)
     .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
 )

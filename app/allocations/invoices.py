@@ -35,6 +35,7 @@ from app.core.outbox import enqueue
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.events import queries as events
+from app.events.event_rows import belongs_to
 from app.events.models import Event
 
 NUMBER_PREFIXES = {CREDIT_NOTE: "CN-"}
@@ -128,7 +129,7 @@ def _find_invoice_document(
     row = db.session.execute(
         select(AllocationBlock.id, Invoice.paper)
         .join(Event, Event.id == AllocationBlock.event_id)
-        .outerjoin(Invoice, and_(Invoice.block_id == AllocationBlock.id, invoice_condition))
+        .outerjoin(Invoice, and_(belongs_to(Invoice.block_id, AllocationBlock), invoice_condition))
         .where(AllocationBlock.id == block_id, Event.id == event_id, events.owned(caller, events.READS))
     ).first()
     if row is None or (number is not None and row[1] is None):
@@ -142,7 +143,7 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
         select(Invoice)
         .select_from(AllocationBlock)
         .join(Event, Event.id == AllocationBlock.event_id)
-        .outerjoin(Invoice, Invoice.block_id == AllocationBlock.id)
+        .outerjoin(Invoice, belongs_to(Invoice.block_id, AllocationBlock))
         .where(AllocationBlock.id == block_id, Event.id == event_id, events.owned(caller, events.READS))
         .order_by(Invoice.kind.desc(), Invoice.year, Invoice.sequence)
     ).scalars()
@@ -289,6 +290,7 @@ def _issue_document(
     invoice = Invoice(
         id=new_id(),
         block_id=context.block.id,
+        event_id=context.block.event_id,
         organiser_id=context.organiser_id,
         kind=kind,
         year=number.year,

@@ -29,6 +29,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.allocations import states
 from app.allocations.states import CREDIT_NOTE, DONE, INVOICE, QUEUED, RUNNING
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
+from app.events.event_rows import EventRow, event_column, parent_key
 from app.events.ticket_holders import NAMED, holder_search
 
 HELD_SQL = "available + invited + claimed + admitted"
@@ -55,7 +56,7 @@ def _build_counter_column() -> Mapped[int]:
     return mapped_column(Integer, default=0, server_default=text("0"))
 
 
-class AllocationBlock(Base):
+class AllocationBlock(EventRow, Base):
     """Places of one ticket type for a holder. `unit_price_minor` is in cents with VAT, before `discounts`.
 
     A link is valid while `…_live` is set and its generation is the present one; `open_claims` counts the places that
@@ -71,6 +72,7 @@ class AllocationBlock(Base):
         CheckConstraint("held <= quantity AND quantity >= 0", name="quantity"),
         CheckConstraint("unit_price_minor >= 0", name="unit_price"),
         CheckConstraint("open_max_claims IS NULL OR open_claims <= open_max_claims", name="open_claims"),
+        parent_key("ticket_type_id", "ticket_type"),
         UniqueConstraint("id", "event_id", "ticket_type_id"),
         Index("ix_allocation_block_event", "event_id", "created_at", "id"),
         Index("ix_allocation_block_ticket_type", "ticket_type_id"),
@@ -81,8 +83,8 @@ class AllocationBlock(Base):
     )
 
     id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
-    ticket_type_id: Mapped[str] = mapped_column(ForeignKey("ticket_type.id"))
+    event_id: Mapped[str] = event_column()
+    ticket_type_id: Mapped[str] = mapped_column(ObjectId)
     name: Mapped[str | None] = mapped_column(String(120))
     kind: Mapped[str] = mapped_column(String(20))
     holder_name: Mapped[str | None] = mapped_column(String(200))
@@ -117,7 +119,7 @@ class AllocationBlock(Base):
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class AllocationSlot(Base):
+class AllocationSlot(EventRow, Base):
     """One place of a block. Event and ticket type are copied from the block for the gate.
 
     - `generation` is part of the claim link. A slot that gets another guest has the next generation and a new `code`.
@@ -154,6 +156,7 @@ class AllocationSlot(Base):
             "uq_allocation_slot_open_link",
             "block_id",
             "email",
+            "event_id",
             unique=True,
             postgresql_where=text("via = 'open' AND id = party_id AND ended_at IS NULL"),
         ),
@@ -173,7 +176,6 @@ class AllocationSlot(Base):
 
     id: Mapped[str] = id_column()
     block_id: Mapped[str] = mapped_column(ObjectId)
-    event_id: Mapped[str] = mapped_column(ObjectId)
     ticket_type_id: Mapped[str] = mapped_column(ObjectId)
     status: Mapped[str] = mapped_column(String(20), default=states.AVAILABLE, server_default=text("'available'"))
     via: Mapped[str | None] = mapped_column(String(20))
@@ -199,7 +201,7 @@ class AllocationSlot(Base):
     search: Mapped[str] = mapped_column(TSVECTOR, Computed(SEARCH_SQL, persisted=True), deferred=True)
 
 
-class SlotEvent(Base):
+class SlotEvent(EventRow, Base):
     """One change of a slot: when, by whom, from which status to which. Events are never changed.
 
     There are no foreign keys: events outlive their slots, and inserting 5,000 of them checks nothing.
@@ -234,7 +236,7 @@ class InvoiceCounter(Base):
     last: Mapped[int] = mapped_column(Integer)
 
 
-class Invoice(Base):
+class Invoice(EventRow, Base):
     """An invoice or a credit note. A trigger refuses changes and deletion; `paper` is its `InvoiceDocument` as JSON.
 
     `quantity` is how many places are charged or credited; `total_minor` is negative for a credit note.
@@ -245,12 +247,13 @@ class Invoice(Base):
         CheckConstraint(f"kind IN ('{INVOICE}', '{CREDIT_NOTE}')", name="kind"),
         CheckConstraint(f"quantity > 0 AND (total_minor > 0) = (kind = '{INVOICE}')", name="amounts"),
         UniqueConstraint("organiser_id", "kind", "year", "sequence"),
-        Index("uq_invoice_block", "block_id", unique=True, postgresql_where=text(f"kind = '{INVOICE}'")),
+        parent_key("block_id", "allocation_block"),
+        Index("uq_invoice_block", "block_id", "event_id", unique=True, postgresql_where=text(f"kind = '{INVOICE}'")),
         Index("ix_invoice_block", "block_id", "id"),
     )
 
     id: Mapped[str] = id_column()
-    block_id: Mapped[str] = mapped_column(ForeignKey("allocation_block.id"))
+    block_id: Mapped[str] = mapped_column(ObjectId)
     organiser_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
     kind: Mapped[str] = mapped_column(String(20))
     year: Mapped[int] = mapped_column(SmallInteger)
@@ -262,18 +265,19 @@ class Invoice(Base):
     issued_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.clock_timestamp())
 
 
-class TicketPack(Base):
+class TicketPack(EventRow, Base):
     """Tickets of a block that were claimed together and printed as one PDF. `drawn` counts the tickets drawn so far."""
 
     __tablename__ = "ticket_pack"
     __table_args__ = (
         CheckConstraint(f"status IN ('{QUEUED}', '{RUNNING}', '{DONE}')", name="status"),
+        parent_key("block_id", "allocation_block"),
         CheckConstraint("count > 0 AND drawn BETWEEN 0 AND count", name="count"),
         Index("ix_ticket_pack_block", "block_id", "created_at", "id"),
     )
 
     id: Mapped[str] = id_column()
-    block_id: Mapped[str] = mapped_column(ForeignKey("allocation_block.id"))
+    block_id: Mapped[str] = mapped_column(ObjectId)
     count: Mapped[int] = mapped_column(Integer)
     status: Mapped[str] = mapped_column(String(20))
     drawn: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
@@ -281,12 +285,16 @@ class TicketPack(Base):
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class TicketPackSlot(Base):
+class TicketPackSlot(EventRow, Base):
     """The number of a slot in its pack. A slot is in one pack at most."""
 
     __tablename__ = "ticket_pack_slot"
-    __table_args__ = (UniqueConstraint("pack_id", "number"),)
+    __table_args__ = (
+        parent_key("slot_id", "allocation_slot"),
+        parent_key("pack_id", "ticket_pack"),
+        UniqueConstraint("pack_id", "number", "event_id"),
+    )
 
-    slot_id: Mapped[str] = mapped_column(ForeignKey("allocation_slot.id"), primary_key=True)
-    pack_id: Mapped[str] = mapped_column(ForeignKey("ticket_pack.id"))
+    slot_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
+    pack_id: Mapped[str] = mapped_column(ObjectId)
     number: Mapped[int] = mapped_column(Integer)

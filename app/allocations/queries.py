@@ -25,6 +25,7 @@ from app.core.db import ObjectId, db
 from app.core.errors import NotFound
 from app.events import queries as events
 from app.events.capacity import capacity_use
+from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketAdmission, TicketType
 from app.events.queries import READS, WRITES, owned
 from app.events.visibility import ARCHIVED, CANCELLED
@@ -63,7 +64,7 @@ BlockRow = Mapping[Any, Any]
 """A row of `blocks_query`: the block's columns by name, and those of BLOCK_COLUMNS."""
 ADMITTED_COUNT = (
     select(func.coalesce(func.sum(TicketAdmission.count), 0))
-    .where(TicketAdmission.block_id == AllocationBlock.id)
+    .where(belongs_to(TicketAdmission.block_id, AllocationBlock))
     .correlate(AllocationBlock)
     .scalar_subquery()
 )
@@ -118,7 +119,7 @@ def blocks_query() -> BlocksQuery:
     return (
         select(*BLOCK_COLUMNS)
         .select_from(AllocationBlock)
-        .join(TicketType, TicketType.id == AllocationBlock.ticket_type_id)
+        .join(TicketType, belongs_to(AllocationBlock.ticket_type_id, TicketType))
         .join(Event, Event.id == AllocationBlock.event_id)
         .join(Account, Account.id == Event.organiser_id)
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
@@ -217,7 +218,11 @@ def _build_invoice_summary() -> ColumnElement[Any]:
     credit_note = aliased(Invoice)
     has_credit_note = (
         select(credit_note.id)
-        .where(credit_note.block_id == Invoice.block_id, credit_note.kind == states.CREDIT_NOTE)
+        .where(
+            credit_note.block_id == Invoice.block_id,
+            credit_note.event_id == Invoice.event_id,
+            credit_note.kind == states.CREDIT_NOTE,
+        )
         .exists()
     )
     summary_sql: ColumnElement[Any] = (
@@ -231,7 +236,7 @@ def _build_invoice_summary() -> ColumnElement[Any]:
                 Invoice.total_minor,
             )
         )
-        .where(Invoice.block_id == AllocationBlock.id, Invoice.kind == states.INVOICE)
+        .where(belongs_to(Invoice.block_id, AllocationBlock), Invoice.kind == states.INVOICE)
         .scalar_subquery()
     )
     return summary_sql

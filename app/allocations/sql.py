@@ -1,7 +1,7 @@
 """The statements that change slots, and the conditions that several statements share.
 
-A change is one statement. Its CTE `changed` changes or inserts slots and returns `id, block_id, ticket_type_id`, the
-status before and after (`old_status`, null for a new slot, and `new_status`) and `gate`. INSERT_SLOT_EVENTS logs each
+A change is one statement. Its CTE `changed` changes or inserts slots and returns `id, block_id, event_id,
+ticket_type_id`, the status before and after (`old_status`, null for a new slot, and `new_status`) and `gate`. INSERT_SLOT_EVENTS logs each
 of them. RECORD_CHANGES does that too, and updates the counters of the block, of the ticket type, and of the day.
 
 Parameters of every change: `verb, actor, actor_id`. Parameters of RECORD_CHANGES: `open_link_claims`, the number of
@@ -50,13 +50,13 @@ BLOCK_STATUS = """
 INSERT_SLOT_EVENTS = """
     slot_events AS (
         INSERT INTO allocation_slot_event
-               (slot_id, block_id, verb, from_status, to_status, actor, actor_id, gate)
-        SELECT id, block_id, :verb, old_status, new_status, :actor, :actor_id, gate FROM changed)"""
+               (slot_id, block_id, event_id, verb, from_status, to_status, actor, actor_id, gate)
+        SELECT id, block_id, event_id, :verb, old_status, new_status, :actor, :actor_id, gate FROM changed)"""
 
 RECORD_CHANGES = f"""
     {INSERT_SLOT_EVENTS},
     counter_changes AS (
-        SELECT block_id, ticket_type_id,
+        SELECT block_id, event_id, ticket_type_id,
                count(*) FILTER (WHERE new_status = 'available')
              - count(*) FILTER (WHERE old_status = 'available') AS available,
                count(*) FILTER (WHERE new_status = 'invited')
@@ -69,7 +69,7 @@ RECORD_CHANGES = f"""
              - count(*) FILTER (WHERE old_status = 'revoked') AS revoked,
                count(*) FILTER (WHERE new_status = 'released')
              - count(*) FILTER (WHERE old_status = 'released') AS released
-          FROM changed GROUP BY block_id, ticket_type_id),
+          FROM changed GROUP BY block_id, event_id, ticket_type_id),
     updated_block AS (
         UPDATE allocation_block b
            SET available = b.available + m.available, invited = b.invited + m.invited,
@@ -77,7 +77,7 @@ RECORD_CHANGES = f"""
                revoked = b.revoked + m.revoked, released = b.released + m.released,
                status = {BLOCK_STATUS},
                version = b.version + 1, updated_at = now(), open_claims = b.open_claims + :open_link_claims
-          FROM counter_changes m WHERE b.id = m.block_id
+          FROM counter_changes m WHERE b.id = m.block_id AND b.event_id = m.event_id
         RETURNING m.*),
     updated_ticket_type AS (
         UPDATE ticket_type t
@@ -87,16 +87,18 @@ RECORD_CHANGES = f"""
                oversold = least(t.oversold, greatest(0, t.available + t.invited + t.claimed + t.admitted + t.sold
                                                         + m.available + m.invited + m.claimed + m.admitted - t.total))
           FROM updated_block m
-         WHERE t.id = m.ticket_type_id AND t.public >= m.available + m.invited + m.claimed + m.admitted
+         WHERE t.id = m.ticket_type_id AND t.event_id = m.event_id
+           AND t.public >= m.available + m.invited + m.claimed + m.admitted
         RETURNING t.id, t.event_id, m.available, m.invited, m.claimed, m.admitted, m.revoked, m.released),
     daily_figures AS (
         INSERT INTO ticket_tally AS d
-               (ticket_type_id, day, sold, allocated, invited, claimed, admitted, revoked, released, revenue_minor)
-        SELECT m.id, (now() AT TIME ZONE e.timezone)::date, 0,
+               (ticket_type_id, event_id, day, sold, allocated, invited, claimed, admitted, revoked, released,
+                revenue_minor)
+        SELECT m.id, m.event_id, (now() AT TIME ZONE e.timezone)::date, 0,
                greatest(0, m.available + m.invited + m.claimed + m.admitted), greatest(0, m.invited),
                greatest(0, m.claimed), greatest(0, m.admitted), m.revoked, m.released, 0
           FROM updated_ticket_type m JOIN event e ON e.id = m.event_id
-        ON CONFLICT (ticket_type_id, day) DO UPDATE
+        ON CONFLICT ON CONSTRAINT pk_ticket_tally DO UPDATE
            SET allocated = d.allocated + excluded.allocated, invited = d.invited + excluded.invited,
                claimed = d.claimed + excluded.claimed, admitted = d.admitted + excluded.admitted,
                revoked = d.revoked + excluded.revoked, released = d.released + excluded.released)"""
@@ -108,7 +110,7 @@ INSERT_SLOTS = text(f"""
     WITH changed AS (
         INSERT INTO allocation_slot AS s (id, block_id, event_id, ticket_type_id)
         SELECT unnest(CAST(:ids AS text[])), :block_id, :event_id, :ticket_type_id
-        RETURNING s.id, s.block_id, s.ticket_type_id, NULL::text AS old_status, s.status AS new_status,
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, NULL::text AS old_status, s.status AS new_status,
                   NULL::text AS gate),
     {RECORD_CHANGES}
     SELECT id FROM updated_ticket_type""")
@@ -117,13 +119,14 @@ INSERT_SLOTS = text(f"""
 MOVE_SLOTS = text(f"""
     WITH free_slots AS (
         SELECT id FROM allocation_slot
-         WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL
-           AND NOT EXISTS (SELECT FROM invoice i WHERE i.block_id = :to_block_id AND i.kind = 'invoice')
+         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
+           AND NOT EXISTS (SELECT FROM invoice i WHERE i.block_id = :to_block_id AND i.event_id = :event_id
+                                                   AND i.kind = 'invoice')
          ORDER BY id LIMIT :quantity),
     changed AS (
         UPDATE allocation_slot s SET block_id = :to_block_id, version = s.version + 1
-          FROM free_slots f WHERE s.id = f.id
-        RETURNING s.id, s.block_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
+          FROM free_slots f WHERE s.id = f.id AND s.event_id = :event_id
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
                   NULL::text AS gate),
     {INSERT_SLOT_EVENTS},
     counter_changes AS (
@@ -135,20 +138,21 @@ MOVE_SLOTS = text(f"""
            SET available = b.available + m.available, quantity = b.quantity + m.available,
                status = {BLOCK_STATUS},
                version = b.version + 1, updated_at = now()
-          FROM counter_changes m WHERE b.id = m.block_id)
+          FROM counter_changes m WHERE b.id = m.block_id AND b.event_id = :event_id)
     SELECT count(*) FROM changed""")
 """Moves free slots to another block of the same ticket type, unless that block is invoiced."""
 
 ASSIGN_CLAIM_CODES = text(f"""
     WITH free_slots AS (
         SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-         WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL ORDER BY id LIMIT :count),
+         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
+         ORDER BY id LIMIT :count),
     changed AS (
         UPDATE allocation_slot s
            SET status = 'invited', via = 'code', code = c.code, given_at = now(), version = s.version + 1
           FROM free_slots f JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
-         WHERE s.id = f.id
-        RETURNING s.id, s.block_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
+         WHERE s.id = f.id AND s.event_id = :event_id
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
                   NULL::text AS gate, s.code),
     {RECORD_CHANGES}
     SELECT id, code FROM changed ORDER BY id""")
@@ -156,7 +160,8 @@ ASSIGN_CLAIM_CODES = text(f"""
 INVITE_RECIPIENTS = text(f"""
     WITH free_slots AS (
         SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-         WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL ORDER BY id LIMIT :count),
+         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
+         ORDER BY id LIMIT :count),
     changed AS (
         UPDATE allocation_slot s
            SET status = 'invited', via = 'invite', name = r.name, email = r.email, phone = r.phone,
@@ -164,8 +169,8 @@ INVITE_RECIPIENTS = text(f"""
           FROM free_slots f
           JOIN unnest(CAST(:names AS text[]), CAST(:emails AS text[]), CAST(:phones AS text[]))
                WITH ORDINALITY r (name, email, phone, number) USING (number)
-         WHERE s.id = f.id
-        RETURNING s.id, s.block_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
+         WHERE s.id = f.id AND s.event_id = :event_id
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
                   NULL::text AS gate, s.name, s.email, s.generation),
     {RECORD_CHANGES}
     SELECT id, name, email, generation FROM changed ORDER BY id""")
@@ -173,10 +178,10 @@ INVITE_RECIPIENTS = text(f"""
 REMIND_RECIPIENTS = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s SET reminded_at = now(), version = s.version + 1
-         WHERE s.block_id = :block_id AND s.status = 'invited' AND s.email IS NOT NULL
+         WHERE s.block_id = :block_id AND s.event_id = :event_id AND s.status = 'invited' AND s.email IS NOT NULL
            AND (s.reminded_at IS NULL OR s.reminded_at <= now() - interval '24 hours')
            AND (CAST(:slot_ids AS text[]) IS NULL OR s.id = ANY(CAST(:slot_ids AS text[])))
-        RETURNING s.id, s.block_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
                   NULL::text AS gate, s.name, s.email, s.generation),
     {INSERT_SLOT_EVENTS}
     SELECT id, name, email, generation FROM changed ORDER BY id""")
@@ -186,9 +191,9 @@ CLAIM_INVITED_SLOT = text(f"""
         UPDATE allocation_slot s
            SET status = 'claimed', claim_code = s.code, code = :code, name = :name, email = :email,
                phone = :phone, delivery = :delivery, party_id = s.id, claimed_at = now(), version = s.version + 1
-         WHERE s.id = :slot_id AND s.status = 'invited'
+         WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'invited'
            AND s.generation = coalesce(CAST(:generation AS integer), s.generation)
-        RETURNING s.id, s.block_id, s.ticket_type_id, 'invited' AS old_status, s.status AS new_status,
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'invited' AS old_status, s.status AS new_status,
                   NULL::text AS gate, s.code, s.claimed_at, s.generation),
     {RECORD_CHANGES}
     SELECT id, code, claimed_at, generation FROM changed""")
@@ -197,9 +202,10 @@ CLAIM_FREE_SLOTS = text(f"""
     WITH free_slots AS (
         SELECT id, row_number() OVER (ORDER BY id) AS number, min(id) OVER () AS party_id FROM (
             SELECT id FROM allocation_slot
-             WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL
+             WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
                AND (:allow_duplicates OR NOT EXISTS (
-                   SELECT FROM allocation_slot taken WHERE taken.block_id = :block_id AND taken.email = :email
+                   SELECT FROM allocation_slot taken
+                    WHERE taken.block_id = :block_id AND taken.event_id = :event_id AND taken.email = :email
                       AND taken.via = :via AND taken.ended_at IS NULL))
              ORDER BY id LIMIT :quantity) first_free),
     changed AS (
@@ -208,8 +214,8 @@ CLAIM_FREE_SLOTS = text(f"""
                delivery = :delivery, party_id = f.party_id, party_size = :quantity, given_at = now(),
                claimed_at = now(), version = s.version + 1
           FROM free_slots f JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
-         WHERE s.id = f.id
-        RETURNING s.id, s.block_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
+         WHERE s.id = f.id AND s.event_id = :event_id
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
                   NULL::text AS gate, s.code, s.claimed_at, s.generation),
     {RECORD_CHANGES}
     SELECT id, code, claimed_at, generation FROM changed ORDER BY id""")
@@ -217,21 +223,22 @@ CLAIM_FREE_SLOTS = text(f"""
 
 CLAIM_PACK = text(f"""
     WITH new_pack AS (
-        INSERT INTO ticket_pack (id, block_id, count, status, created_by)
-        VALUES (:pack_id, :block_id, :count, 'queued', :actor_id) RETURNING id),
+        INSERT INTO ticket_pack (id, block_id, event_id, count, status, created_by)
+        VALUES (:pack_id, :block_id, :event_id, :count, 'queued', :actor_id) RETURNING id),
     free_slots AS (
         SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-         WHERE block_id = :block_id AND given_at IS NULL AND ended_at IS NULL ORDER BY id LIMIT :count),
+         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
+         ORDER BY id LIMIT :count),
     pack_slots AS (
-        INSERT INTO ticket_pack_slot (slot_id, pack_id, number)
-        SELECT f.id, p.id, f.number FROM free_slots f, new_pack p RETURNING slot_id),
+        INSERT INTO ticket_pack_slot (slot_id, pack_id, event_id, number)
+        SELECT f.id, p.id, :event_id, f.number FROM free_slots f, new_pack p RETURNING slot_id),
     changed AS (
         UPDATE allocation_slot s
            SET status = 'claimed', via = 'pack', code = c.code, delivery = 'e_ticket', party_id = s.id,
                given_at = now(), claimed_at = now(), version = s.version + 1
           FROM free_slots f JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
-         WHERE s.id = f.id
-        RETURNING s.id, s.block_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
+         WHERE s.id = f.id AND s.event_id = :event_id
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
                   NULL::text AS gate),
     {RECORD_CHANGES}
     SELECT count(*) FROM changed""")
@@ -241,25 +248,26 @@ REASSIGN_SLOT = text(f"""
         UPDATE allocation_slot s
            SET name = :name, email = :email, phone = :phone, delivery = :delivery, code = :code,
                party_id = :party_id, party_size = 1, generation = s.generation + 1, version = s.version + 1
-         WHERE s.id = :slot_id AND s.status = 'claimed'
-        RETURNING s.id, s.block_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
+         WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'claimed'
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
                   NULL::text AS gate, s.generation),
     {INSERT_SLOT_EVENTS},
     updated_block AS (
         UPDATE allocation_block b SET version = b.version + 1, updated_at = now()
-          FROM changed c WHERE b.id = c.block_id)
+          FROM changed c WHERE b.id = c.block_id AND b.event_id = c.event_id)
     SELECT generation FROM changed""")
 
 RELEASE_SLOTS = text(f"""
     WITH unused_slots AS (
         SELECT id, status FROM allocation_slot
-         WHERE block_id = :block_id AND status IN ('available', 'invited') AND ended_at IS NULL
+         WHERE block_id = :block_id AND event_id = :event_id AND status IN ('available', 'invited')
+           AND ended_at IS NULL
          ORDER BY given_at NULLS FIRST, id LIMIT :quantity),
     changed AS (
         UPDATE allocation_slot s
            SET status = 'released', ended_at = now(), version = s.version + 1, generation = s.generation + 1
-          FROM unused_slots u WHERE s.id = u.id
-        RETURNING s.id, s.block_id, s.ticket_type_id, u.status AS old_status, s.status AS new_status,
+          FROM unused_slots u WHERE s.id = u.id AND s.event_id = :event_id
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, u.status AS old_status, s.status AS new_status,
                   NULL::text AS gate),
     {RECORD_CHANGES}
     SELECT count(*) FROM changed""")
@@ -269,8 +277,8 @@ REVOKE_TO_PUBLIC = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s
            SET status = 'revoked', ended_at = now(), version = s.version + 1, generation = s.generation + 1
-         WHERE s.id = :slot_id AND s.status = :old_status
-        RETURNING s.id, s.block_id, s.ticket_type_id, CAST(:old_status AS text) AS old_status,
+         WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = :old_status
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, CAST(:old_status AS text) AS old_status,
                   s.status AS new_status, NULL::text AS gate),
     {RECORD_CHANGES}
     SELECT id FROM changed""")
@@ -279,16 +287,16 @@ REVOKE_TO_BLOCK = text(f"""
     WITH revoked_slot AS (
         UPDATE allocation_slot s
            SET status = 'revoked', ended_at = now(), version = s.version + 1, generation = s.generation + 1
-         WHERE s.id = :slot_id AND s.status = :old_status
-        RETURNING s.id, s.block_id, s.ticket_type_id, s.event_id, CAST(:old_status AS text) AS old_status,
+         WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = :old_status
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, CAST(:old_status AS text) AS old_status,
                   s.status AS new_status),
     new_slot AS (
         INSERT INTO allocation_slot AS s (id, block_id, event_id, ticket_type_id)
         SELECT :new_slot_id, block_id, event_id, ticket_type_id FROM revoked_slot
-        RETURNING s.id, s.block_id, s.ticket_type_id, NULL::text AS old_status, s.status AS new_status,
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, NULL::text AS old_status, s.status AS new_status,
                   NULL::text AS gate),
     changed AS (
-        SELECT id, block_id, ticket_type_id, old_status, new_status, NULL::text AS gate FROM revoked_slot
+        SELECT id, block_id, event_id, ticket_type_id, old_status, new_status, NULL::text AS gate FROM revoked_slot
         UNION ALL SELECT * FROM new_slot),
     {RECORD_CHANGES}
     SELECT id FROM changed""")
@@ -296,10 +304,11 @@ REVOKE_TO_BLOCK = text(f"""
 
 COUNT_ADMISSIONS = """
     admissions AS (
-        INSERT INTO ticket_admission AS a (ticket_type_id, block_id, day, stripe, count)
-        SELECT c.ticket_type_id, c.block_id, (now() AT TIME ZONE e.timezone)::date, pg_backend_pid() % 32, count(*)
-          FROM changed c JOIN event e ON e.id = c.event_id GROUP BY 1, 2, 3
-        ON CONFLICT (ticket_type_id, block_id, day, stripe) DO UPDATE SET count = a.count + excluded.count)"""
+        INSERT INTO ticket_admission AS a (ticket_type_id, block_id, event_id, day, stripe, count)
+        SELECT c.ticket_type_id, c.block_id, c.event_id, (now() AT TIME ZONE e.timezone)::date,
+               pg_backend_pid() % 32, count(*)
+          FROM changed c JOIN event e ON e.id = c.event_id GROUP BY 1, 2, 3, 4
+        ON CONFLICT ON CONSTRAINT pk_ticket_admission DO UPDATE SET count = a.count + excluded.count)"""
 """Counts admissions in 32 stripes, one for each connection, so that scanners do not wait for one counter."""
 
 ADMIT_SLOT = text(f"""
@@ -321,7 +330,7 @@ ADMIT_PARTY = text(f"""
         UPDATE allocation_slot s
            SET status = 'admitted', admitted_at = least(coalesce(CAST(:occurred_at AS timestamptz), now()), now()),
                admitted_by = :actor_id, gate = :gate, nonce = :nonce, version = s.version + 1
-         WHERE s.id = ANY(CAST(:ids AS text[]))
+         WHERE s.id = ANY(CAST(:ids AS text[])) AND s.event_id = :event_id
         RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
     {INSERT_SLOT_EVENTS},
     {COUNT_ADMISSIONS}

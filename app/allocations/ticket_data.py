@@ -11,6 +11,7 @@ from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.queries import LINK_END_COLUMNS
 from app.core.db import db
 from app.core.formatting import format_time
+from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketType
 
 UNNAMED_HOLDER = "Bearer of this ticket"
@@ -80,8 +81,8 @@ def load_tickets(condition: ColumnElement[bool]) -> list[Ticket]:
     rows = db.session.execute(
         select(*TICKET_COLUMNS)
         .select_from(AllocationSlot)
-        .join(AllocationBlock, AllocationBlock.id == AllocationSlot.block_id)
-        .join(TicketType, TicketType.id == AllocationSlot.ticket_type_id)
+        .join(AllocationBlock, belongs_to(AllocationSlot.block_id, AllocationBlock))
+        .join(TicketType, belongs_to(AllocationSlot.ticket_type_id, TicketType))
         .join(Event, Event.id == AllocationSlot.event_id)
         .join(Account, Account.id == Event.organiser_id)
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)

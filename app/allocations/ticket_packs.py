@@ -29,6 +29,7 @@ from app.core.ids import new_id
 from app.core.jobs import Run
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
+from app.events.event_rows import belongs_to
 from app.events.models import Event
 
 BATCH_SIZE = 400
@@ -71,6 +72,7 @@ def create_pack(caller: Caller, event_id: str, block_id: str, *, count: int) -> 
             **build_organiser_actor(caller).build_params("print"),
             "pack_id": pack_id,
             "block_id": block_id,
+            "event_id": event_id,
             "count": count,
             "codes": [generate_code() for _ in range(count)],
         }
@@ -83,7 +85,7 @@ def get_pack(caller: Caller, event_id: str, block_id: str, pack_id: str) -> Pack
     """Return a pack. Raises NotFound."""
     row = db.session.execute(
         select(*PACK_COLUMNS)
-        .join(AllocationBlock, AllocationBlock.id == TicketPack.block_id)
+        .join(AllocationBlock, belongs_to(TicketPack.block_id, AllocationBlock))
         .join(Event, Event.id == AllocationBlock.event_id)
         .where(TicketPack.id == pack_id, owned_block(caller, event_id, block_id))
     ).first()
@@ -98,7 +100,7 @@ def list_packs(caller: Caller, event_id: str, block_id: str) -> list[PackStatus]
         select(*PACK_COLUMNS)
         .select_from(AllocationBlock)
         .join(Event, Event.id == AllocationBlock.event_id)
-        .outerjoin(TicketPack, TicketPack.block_id == AllocationBlock.id)
+        .outerjoin(TicketPack, belongs_to(TicketPack.block_id, AllocationBlock))
         .where(owned_block(caller, event_id, block_id))
         .order_by(TicketPack.created_at.desc(), TicketPack.id.desc())
         .limit(100)
@@ -114,7 +116,7 @@ def get_pack_pdf(caller: Caller, event_id: str, block_id: str, pack_id: str) -> 
     release_connection()
     if pack.status != DONE:
         raise PackNotReady(retry_after=2, progress=pack.progress)
-    data = storage.get(_build_file_name(pack_id))
+    data = storage.get(build_pack_file_name(pack_id))
     if data is None:
         raise NotFound()
     return data
@@ -135,7 +137,7 @@ def draw_and_store_pack(run: Run, pack_id: str) -> None:
             if drawn % BATCH_SIZE == 0:
                 _store_progress(run, pack_id, drawn, RUNNING)
         file.seek(0)
-        storage.put(_build_file_name(pack_id), file.read(), content_type="application/pdf")
+        storage.put(build_pack_file_name(pack_id), file.read(), content_type="application/pdf")
     _store_progress(run, pack_id, pack.count, DONE)
 
 
@@ -162,5 +164,5 @@ def _store_progress(run: Run, pack_id: str, drawn: int, status: str) -> None:
         session.execute(statement.execution_options(synchronize_session=False))
 
 
-def _build_file_name(pack_id: str) -> str:
+def build_pack_file_name(pack_id: str) -> str:
     return f"ticket-packs/{pack_id}.pdf"

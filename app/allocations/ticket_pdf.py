@@ -91,6 +91,7 @@ def _create_canvas(out: IO[bytes], title: str, author: str) -> Canvas:
     canvas = Canvas(out, pagesize=A4, invariant=1, pageCompression=1, lang="en")
     canvas.setTitle(printable(title))
     canvas.setAuthor(printable(author))
+    canvas.setSubject("Ticket")
     canvas.setCreator("Event Commerce")
     canvas.setViewerPreference("DisplayDocTitle", "true")
     return canvas

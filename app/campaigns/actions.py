@@ -141,7 +141,7 @@ def resend_uncertain(
     """
     with transaction() as session:
         campaign, _ = campaign_store.lock_campaign(session, caller, event_id, campaign_id)
-        parameters = {"campaign_id": campaign_id, "caller_id": caller.id, "ids": recipient_ids}
+        parameters = {"campaign_id": campaign_id, "event_id": event_id, "caller_id": caller.id, "ids": recipient_ids}
         count = session.execute(RESEND_UNCERTAIN, parameters).scalar_one()
         if not count:
             raise NothingUncertain()

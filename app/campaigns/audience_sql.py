@@ -13,7 +13,7 @@ from app.allocations.models import CLAIMED_SLOT_CONDITION
 from app.allocations.queries import slot_holders_sql
 from app.campaigns.states import HOLDERS, SPECIFIC
 from app.events.ticket_holders import ticket_holders_sql
-from app.subscriptions import queries
+from app.subscriptions.sql import has_device_sql, has_disabled_channel_sql, is_suppressed_sql, is_unsubscribed_sql
 
 REACHABLE = "reachable"
 REASONS = ("optedOut", "suppressed", "duplicate", "noAddress")
@@ -154,9 +154,9 @@ def _person_verdict(channels: Sequence[str]) -> str:
 
 def exclusion_sql(channel: str, *, email: str, address: str, organiser: str, respect: str) -> str:
     """SQL: why a person gets no message on that channel now; null when they may get one."""
-    return f"""CASE WHEN {queries.is_unsubscribed_sql(email, organiser)} THEN 'optedOut'
-             WHEN {respect} AND {queries.has_disabled_channel_sql(email, channel)} THEN 'optedOut'
-             WHEN {queries.is_suppressed_sql(channel, address)} THEN 'suppressed' END"""
+    return f"""CASE WHEN {is_unsubscribed_sql(email, organiser)} THEN 'optedOut'
+             WHEN {respect} AND {has_disabled_channel_sql(email, channel)} THEN 'optedOut'
+             WHEN {is_suppressed_sql(channel, address)} THEN 'suppressed' END"""
 
 
 def _verdict(channel: str, event: str) -> str:
@@ -164,7 +164,7 @@ def _verdict(channel: str, event: str) -> str:
     is_missing = {
         "email": "false",
         "sms": "known.number IS NULL",
-        "push": f"known.account_id IS NULL OR NOT {queries.has_device_sql('known.account_id')}",
+        "push": f"known.account_id IS NULL OR NOT {has_device_sql('known.account_id')}",
     }[channel]
     exclusion = exclusion_sql(
         f"'{channel}'",

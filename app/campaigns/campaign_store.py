@@ -45,6 +45,7 @@ CREATED_COLUMNS = (
 )
 RECORD_ACT = insert(ACTS).values(
     campaign_id=_parameter(CAMPAIGN.id),
+    event_id=_parameter(CAMPAIGN.event_id),
     account_id=_parameter(CAMPAIGN.created_by),
     verb=_parameter(ACTS.c.verb),
     details=_parameter(ACTS.c.details),
@@ -88,11 +89,15 @@ def update_campaign(
 ) -> RowMapping:
     """Changes columns of a campaign and records the act; returns the new row, one version on."""
     record_act = insert(ACTS).values(
-        campaign_id=campaign["id"], verb=verb, account_id=caller.id, details=_build_details(columns)
+        campaign_id=campaign["id"],
+        event_id=campaign["event_id"],
+        verb=verb,
+        account_id=caller.id,
+        details=_build_details(columns),
     )
     statement = (
         update(Campaign)
-        .where(Campaign.id == campaign["id"])
+        .where(Campaign.id == campaign["id"], Campaign.event_id == campaign["event_id"])
         .values(**columns, version=Campaign.version + 1, updated_at=func.now())
         .add_cte(record_act.cte("recorded"))
         .returning(*CAMPAIGN)

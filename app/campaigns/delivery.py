@@ -37,7 +37,7 @@ from app.core.jobs import Ambiguous, JobError, LostLease, Permanent, Postpone, R
 from app.core.outbox import enqueue
 from app.core.outbox.tuning import get_tuning
 from app.core.transaction import transaction
-from app.subscriptions import queries
+from app.subscriptions.actions import delete_device, suppress_address
 
 SENDER_NOT_VERIFIED = "senderNotVerified"
 
@@ -127,7 +127,7 @@ def deliver(run: Run, recipient_id: str) -> None:
     try:
         _send(run, OutgoingMessage(due.channel, due.address, _build_context(due), content))
     except PermanentAddressError as error:
-        queries.suppress_address(due.channel, due.address, str(error))
+        suppress_address(due.channel, due.address, str(error))
         raise
     _record_result(run, DeliveryResult(recipient_id, SENT))
 
@@ -182,7 +182,7 @@ def _push(run: Run, message: OutgoingMessage) -> None:
             push.send(render_push(message.recipient, message.content, device, key=run.key), fence=run.fence)
             sent_count += 1
         except PermanentAddressError:
-            queries.delete_device(device_id)
+            delete_device(device_id)
         except LostLease:
             raise
         except JobError as error:
@@ -248,7 +248,7 @@ def start_fan_out(run: Run, campaign_id: str, turn: int) -> RowMapping | None:
         if row["after"] is None:
             session.execute(delivery_sql.LONG_TIMEOUT)
             counts = audience_counts.final_counts(session, row["event_id"], build_audience(row))
-            stored = {"id": campaign_id, "audience": orjson.dumps(counts).decode()}
+            stored = {"id": campaign_id, "event_id": row["event_id"], "audience": orjson.dumps(counts).decode()}
             session.execute(delivery_sql.STORE_COUNTS, stored)
         return row
 
@@ -271,7 +271,7 @@ def add_page(run: Run, campaign: RowMapping, after: str) -> str | None:
         people_count, last_person = session.execute(statement, parameters).one()
         if people_count == PAGE_SIZE:
             return str(last_person)
-        session.execute(delivery_sql.END_FAN_OUT, {"id": campaign["id"]})
+        session.execute(delivery_sql.END_FAN_OUT, {"id": campaign["id"], "event_id": campaign["event_id"]})
         enqueue("campaigns.finish", key=f"campaign-finish:{campaign['id']}", campaign_id=campaign["id"])
         run.done_in(session)
     return None

@@ -22,14 +22,14 @@ _DIFFERENCES = ", ".join(
     for state in SETTLED
 )
 _SUMS = ", ".join(f"{state} = t.{state} + excluded.{state}" for state in SETTLED)
-_TALLY_KEY = "(campaign_id, variant, stripe)"
+_TALLY_KEY = "ON CONSTRAINT pk_campaign_tally"
 
 
 def tally_sql(rows: str, figure: str) -> str:
-    """SQL that adds the rows of a CTE with `campaign_id` and `variant` to one figure."""
+    """SQL that adds the rows of a CTE with `campaign_id`, `event_id` and `variant` to one figure."""
     return f"""
-        INSERT INTO campaign_tally AS t (campaign_id, variant, stripe, {figure})
-        SELECT campaign_id, variant, pg_backend_pid() % {STRIPES}, count(*) FROM {rows} GROUP BY 1, 2
+        INSERT INTO campaign_tally AS t (campaign_id, event_id, variant, stripe, {figure})
+        SELECT campaign_id, event_id, variant, pg_backend_pid() % {STRIPES}, count(*) FROM {rows} GROUP BY 1, 2, 3
         ON CONFLICT {_TALLY_KEY} DO UPDATE SET {figure} = t.{figure} + excluded.{figure}"""
 
 
@@ -37,15 +37,17 @@ def recipient_update_sql(results: str) -> str:
     """SQL: the CTEs `moved` and `tallied`, which apply a CTE with `id, state, reason` to recipients."""
     return f"""
         locked AS (
-            SELECT r.id, r.state FROM campaign_recipient r JOIN {results} USING (id) ORDER BY r.id FOR UPDATE OF r),
+            SELECT r.id, r.event_id, r.state FROM campaign_recipient r JOIN {results} USING (id) ORDER BY r.id FOR UPDATE OF r),
         moved AS (
             UPDATE campaign_recipient r SET state = e.state, reason = e.reason,
                    settled_at = CASE WHEN e.state = 'pending' THEN NULL ELSE now() END
-              FROM locked JOIN {results} e USING (id) WHERE r.id = locked.id AND e.state <> locked.state
-            RETURNING r.id, r.campaign_id, r.variant, locked.state AS old_state, e.state AS new_state),
+              FROM locked JOIN {results} e USING (id)
+             WHERE r.id = locked.id AND r.event_id = locked.event_id AND e.state <> locked.state
+            RETURNING r.id, r.campaign_id, r.event_id, r.variant, locked.state AS old_state, e.state AS new_state),
         tallied AS (
-            INSERT INTO campaign_tally AS t (campaign_id, variant, stripe, {_FIGURES})
-            SELECT campaign_id, variant, pg_backend_pid() % {STRIPES}, {_DIFFERENCES} FROM moved GROUP BY 1, 2
+            INSERT INTO campaign_tally AS t (campaign_id, event_id, variant, stripe, {_FIGURES})
+            SELECT campaign_id, event_id, variant, pg_backend_pid() % {STRIPES}, {_DIFFERENCES}
+              FROM moved GROUP BY 1, 2, 3
             ON CONFLICT {_TALLY_KEY} DO UPDATE SET {_SUMS})"""
 
 
@@ -59,7 +61,7 @@ RECORD_RESULTS = text(f"""
 RESEND_UNCERTAIN = text(f"""
     WITH chosen AS (
         SELECT r.id FROM campaign_recipient r
-         WHERE r.campaign_id = {CAMPAIGN} AND r.state = 'uncertain'
+         WHERE r.campaign_id = {CAMPAIGN} AND r.event_id = CAST(:event_id AS text) AND r.state = 'uncertain'
            AND (CAST(:ids AS text[]) IS NULL OR r.id = ANY(CAST(:ids AS text[])))
          ORDER BY r.id LIMIT {MAX_RESENT}),
     revived AS (
@@ -68,21 +70,23 @@ RESEND_UNCERTAIN = text(f"""
     results AS (SELECT id, 'pending' AS state, CAST(NULL AS text) AS reason FROM revived),
     {recipient_update_sql("results")},
     recorded AS (
-        INSERT INTO campaign_act (campaign_id, verb, account_id, details)
-        SELECT {CAMPAIGN}, 'resent', CAST(:caller_id AS text),
+        INSERT INTO campaign_act (campaign_id, event_id, verb, account_id, details)
+        SELECT {CAMPAIGN}, CAST(:event_id AS text), 'resent', CAST(:caller_id AS text),
                jsonb_build_object('resent', count(*)) FROM moved
         HAVING count(*) > 0)
     SELECT count(*) FROM moved
 """)
 READ_HREF = text("""
-    SELECT c.href FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id WHERE r.id = :id
+    SELECT c.href FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id AND c.event_id = r.event_id
+     WHERE r.id = :id
 """)
 COUNT_CLICK = text(f"""
     WITH clicked AS (
         UPDATE campaign_recipient SET clicked_at = now() WHERE id = :id AND clicked_at IS NULL
-        RETURNING campaign_id, variant),
+        RETURNING campaign_id, event_id, variant),
     counted AS ({tally_sql("clicked", "clicked")})
-    SELECT c.href FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id WHERE r.id = :id
+    SELECT c.href FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id AND c.event_id = r.event_id
+     WHERE r.id = :id
 """)
 
 _EVENT_COLUMNS = """e.id AS event_id, e.name AS event_name, e.starts_at, e.ends_at, e.timezone AS zone, e.venue, e.city,
@@ -101,7 +105,8 @@ DUE_MESSAGE = text(f"""
            CASE WHEN r.variant = 'B' THEN coalesce(nullif(c.variant_b_title, ''), c.title) ELSE c.title END AS title,
            CASE WHEN r.variant = 'B' THEN coalesce(nullif(c.variant_b_body, ''), c.body) ELSE c.body END AS body,
            c.href, c.image_url, c.banner_url, {_EXCLUSION} AS exclusion
-      FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id JOIN event e ON e.id = c.event_id
+      FROM campaign_recipient r JOIN campaign c ON c.id = r.campaign_id AND c.event_id = r.event_id
+           JOIN event e ON e.id = c.event_id
            {_ORGANISER_JOIN}
      WHERE r.id = :id AND r.state <> 'sent'
 """)
@@ -117,8 +122,10 @@ BEGIN_FAN_OUT = text("""
      WHERE id = :id AND turn = :turn AND status IN ('scheduled', 'sending') AND fanned_out_at IS NULL
     RETURNING *
 """)
-STORE_COUNTS = text("UPDATE campaign SET audience = CAST(:audience AS jsonb) WHERE id = :id")
-END_FAN_OUT = text("UPDATE campaign SET fanned_out_at = now(), updated_at = now() WHERE id = :id")
+STORE_COUNTS = text("UPDATE campaign SET audience = CAST(:audience AS jsonb) WHERE id = :id AND event_id = :event_id")
+END_FAN_OUT = text(
+    "UPDATE campaign SET fanned_out_at = now(), updated_at = now() WHERE id = :id AND event_id = :event_id"
+)
 LONG_TIMEOUT = text("SET LOCAL statement_timeout = '60s'")
 # Each page is planned for its own event: a generic plan would read a large event as if it were small.
 CUSTOM_PLAN = text("SET LOCAL plan_cache_mode = force_custom_plan")
@@ -149,17 +156,17 @@ def add_page_sql(audience: str, channels: tuple[str, ...]) -> TextClause:
     return text(f"""
         WITH j AS MATERIALIZED ({judged}),
         added AS (
-            INSERT INTO campaign_recipient (id, campaign_id, channel, person, address, name, places, variant)
-            SELECT {NEW_ID_SQL}, {CAMPAIGN}, delivery.channel, j.email, delivery.address, left(j.name, 200), j.places,
+            INSERT INTO campaign_recipient (id, campaign_id, event_id, channel, person, address, name, places, variant)
+            SELECT {NEW_ID_SQL}, {CAMPAIGN}, CAST(:event_id AS text), delivery.channel, j.email, delivery.address, left(j.name, 200), j.places,
                    {VARIANT}
               FROM j, LATERAL (VALUES {deliveries}) AS delivery (channel, verdict, address)
              WHERE delivery.verdict = '{audience_sql.REACHABLE}' ORDER BY j.email
-            ON CONFLICT DO NOTHING RETURNING id, campaign_id, variant),
+            ON CONFLICT DO NOTHING RETURNING id, campaign_id, event_id, variant),
         queued AS ({jobs}),
         counted AS ({tally_sql("added", "total")}),
         advanced AS (
             UPDATE campaign SET after = (SELECT max(email) FROM j)
-             WHERE id = {CAMPAIGN} AND EXISTS (SELECT FROM j))
+             WHERE id = {CAMPAIGN} AND event_id = CAST(:event_id AS text) AND EXISTS (SELECT FROM j))
         SELECT count(*), max(email) FROM j
     """)
 

@@ -29,13 +29,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.campaigns import states
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
+from app.events.event_rows import EventRow, event_column, parent_key
 
 
 def _count() -> Mapped[int]:
     return mapped_column(Integer, default=0, server_default=text("0"))
 
 
-class Campaign(Base):
+class Campaign(EventRow, Base):
     """One message to the people of an event. `turn` counts its schedules: only the last one starts it.
 
     `audience` has the counts of the audience, from its creation and finally from the start of sending. `after` is the last
@@ -54,7 +55,7 @@ class Campaign(Base):
     )
 
     id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
+    event_id: Mapped[str] = event_column()
     name: Mapped[str] = mapped_column(String(120))
     template_id: Mapped[str] = mapped_column(String(64))
     title: Mapped[str] = mapped_column(String(160))
@@ -85,7 +86,7 @@ class Campaign(Base):
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class Recipient(Base):
+class Recipient(EventRow, Base):
     """One person on one channel. `person` is the lower-case e-mail address on every channel. `address` is the e-mail
     address, the phone number, or the account's id for push."""
 
@@ -94,11 +95,12 @@ class Recipient(Base):
         one_of("channel", states.CHANNELS),
         one_of("state", states.RECIPIENT_STATES),
         one_of("variant", ("A", "B")),
-        UniqueConstraint("campaign_id", "channel", "person"),
+        UniqueConstraint("campaign_id", "channel", "person", "event_id"),
         Index(
             "uq_campaign_recipient_number",
             "campaign_id",
             "address",
+            "event_id",
             unique=True,
             postgresql_where=text("channel = 'sms'"),
         ),
@@ -121,13 +123,13 @@ class Recipient(Base):
     clicked_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
-class Tally(Base):
+class Tally(EventRow, Base):
     """Figures of one variant in one stripe. A stripe can be negative; only sums count."""
 
     __tablename__ = "campaign_tally"
-    __table_args__ = {"postgresql_with": {"fillfactor": "50"}}
+    __table_args__ = (parent_key("campaign_id", "campaign"), {"postgresql_with": {"fillfactor": "50"}})
 
-    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"), primary_key=True)
+    campaign_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
     variant: Mapped[str] = mapped_column(CHAR(1), primary_key=True)
     stripe: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     total: Mapped[int] = _count()
@@ -138,14 +140,14 @@ class Tally(Base):
     clicked: Mapped[int] = _count()
 
 
-class CampaignAct(Base):
+class CampaignAct(EventRow, Base):
     """Who did what with a campaign, and when. Rows are added with every change and never changed."""
 
     __tablename__ = "campaign_act"
-    __table_args__ = (Index("ix_campaign_act_campaign", "campaign_id", "id"),)
+    __table_args__ = (parent_key("campaign_id", "campaign"), Index("ix_campaign_act_campaign", "campaign_id", "id"))
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
-    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"))
+    campaign_id: Mapped[str] = mapped_column(ObjectId)
     verb: Mapped[str] = mapped_column(String(30))
     account_id: Mapped[str | None] = mapped_column(ObjectId)
     details: Mapped[dict[str, object]] = mapped_column(JSONB, server_default=text("'{}'"))

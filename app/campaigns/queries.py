@@ -33,14 +33,15 @@ _FIGURES = ", ".join(f"'{figure}', sum({figure})" for figure in ("total", *SETTL
 TALLIES: Label[Any] = literal_column(
     f"""(SELECT jsonb_object_agg(t.variant, t.figures) FROM (
             SELECT variant, jsonb_build_object({_FIGURES}) AS figures
-              FROM campaign_tally WHERE campaign_tally.campaign_id = campaign.id GROUP BY variant) t)""",
+              FROM campaign_tally WHERE campaign_tally.campaign_id = campaign.id AND campaign_tally.event_id = campaign.event_id
+             GROUP BY variant) t)""",
     JSONB,
 ).label("tallies")
 HISTORY: Label[Any] = literal_column(
     """(SELECT jsonb_agg(jsonb_build_object('verb', a.verb, 'actor_id', a.account_id, 'at',
                              to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'details', a.details)
                          ORDER BY a.id)
-          FROM campaign_act a WHERE a.campaign_id = campaign.id)""",
+          FROM campaign_act a WHERE a.campaign_id = campaign.id AND a.event_id = campaign.event_id)""",
     JSONB,
 ).label("history")
 
@@ -85,7 +86,9 @@ def get_campaign_to_copy(caller: Caller, event_id: str, campaign_id: str) -> Cam
 def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> ListQuery:
     """The recipients whose message may or may not have arrived. Raises NotFound."""
     _fetch_one(select(CAMPAIGN.id), caller, event_id, campaign_id, READS)
-    return select(*RECIPIENT).where(RECIPIENT.campaign_id == campaign_id, RECIPIENT.state == UNCERTAIN)
+    return select(*RECIPIENT).where(
+        RECIPIENT.campaign_id == campaign_id, RECIPIENT.event_id == event_id, RECIPIENT.state == UNCERTAIN
+    )
 
 
 def list_templates(caller: Caller, event_id: str) -> TextChoices:

@@ -13,7 +13,7 @@ from flask import current_app
 from app.clients import dev_mailbox, smtp
 from app.clients.dispatch import dispatch_message
 from app.clients.message import Attachment, Message
-from app.clients.message_metrics import count_message
+from app.clients.message_counter import count_message
 from app.clients.mime import compose
 from app.config import Settings
 

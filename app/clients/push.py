@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.clients import dev_mailbox, http_gateway
 from app.clients.dispatch import dispatch_message
-from app.clients.message_metrics import count_message
+from app.clients.message_counter import count_message
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ a change: their cached responses live for a second or two (app/web/response_cach
 
 import mmap
 import time
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -20,9 +21,9 @@ TOPICS = ("events", "tickets")
 TOPIC_BYTES = 8
 
 
-def cache_version(*topics: str) -> bytes:
+def cache_version(folder: Path, topics: Iterable[str]) -> bytes:
     """Return bytes that differ after any of the topics changed. Take them before you read what you cache."""
-    times = _change_times()
+    times = _map_shared_file(folder)
     return b"".join(bytes(times[_slice_of(topic)]) for topic in topics)
 
 

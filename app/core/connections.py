@@ -5,10 +5,11 @@ session settings do not survive that. When DATABASE_DIRECT_URL is set, DATABASE_
 a session uses the direct URL.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypedDict
 
+import orjson
 import psycopg
 from sqlalchemy import URL, Engine, NullPool, create_engine, make_url
 
@@ -49,6 +50,7 @@ class EngineOptions(TypedDict):
     pool_timeout: int
     pool_use_lifo: bool
     hide_parameters: bool
+    json_deserializer: Callable[[bytes], Any]
     connect_args: dict[str, Any]
 
 
@@ -66,6 +68,7 @@ def engine_options(settings: Settings, **driver_options: int) -> EngineOptions:
         "pool_timeout": POOL_TIMEOUT_SECONDS,
         "pool_use_lifo": True,
         "hide_parameters": True,
+        "json_deserializer": orjson.loads,
         "connect_args": {
             "connect_timeout": CONNECT_TIMEOUT_SECONDS,
             "options": LIMITS,

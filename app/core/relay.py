@@ -52,10 +52,13 @@ class Relay:
             self.tuning = get_tuning()
             self.wakeup_queue: WakeupQueue = get_wakeup_queue()
         self.steps = [
-            Step(self._send_wakeups, self.tuning.ring),
-            Step(lambda: heartbeat.record_heartbeat(heartbeat.RELAY), min(heartbeat.EVERY, self.tuning.reap)),
-            Step(lambda: expire_leases(self.tuning), self.tuning.reap),
-            Step(enqueue_recurring, self.tuning.ring),
+            Step(self._send_wakeups, self.tuning.wakeup_interval),
+            Step(
+                lambda: heartbeat.record_heartbeat(heartbeat.RELAY),
+                min(heartbeat.INTERVAL_SECONDS, self.tuning.expiry_interval),
+            ),
+            Step(lambda: expire_leases(self.tuning), self.tuning.expiry_interval),
+            Step(enqueue_recurring, self.tuning.wakeup_interval),
         ]
         self.redis_seen_at = time.monotonic()
         self.drain_pool = ThreadPoolExecutor(DRAIN_THREADS, thread_name_prefix="drain")
@@ -67,7 +70,7 @@ class Relay:
             started_at = time.monotonic()
             for step in self.steps:
                 self._try(step)
-            self.stop.wait(max(0.05, self.tuning.ring - (time.monotonic() - started_at)))
+            self.stop.wait(max(0.05, self.tuning.wakeup_interval - (time.monotonic() - started_at)))
         self.drain_pool.shutdown(wait=True)
         log.info("relay.stop")
 
@@ -91,7 +94,7 @@ class Relay:
             self._start_draining()
 
     def _is_redis_away(self) -> bool:
-        return time.monotonic() - self.redis_seen_at > self.tuning.drain_after
+        return time.monotonic() - self.redis_seen_at > self.tuning.takeover_delay
 
     def _start_draining(self) -> None:
         """Run critical jobs in threads of the relay until Redis is back."""

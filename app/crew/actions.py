@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
@@ -22,6 +22,7 @@ from app.crew.errors import NoOpenShift, ShiftCodeWrong, ShiftOpen, ShiftTimesCr
 from app.crew.models import CodeGuard, CrewMember, Shift, ShiftBreak
 from app.crew.queries import Stall, lock_stall_exclusive, lock_stall_shared, resolve_occurred_at
 from app.crew.states import CHECKED_OUT, MAX_SHIFT_DURATION, ON_BREAK, STEPS
+from app.events.event_rows import belongs_to
 from app.invitations.models import Participation
 
 UPDATED_COLUMNS = ("position", "name", "phone", "email", "role", "code_hash", "retired_at")
@@ -90,7 +91,7 @@ def replace_crew(
 
 def _load_members(session: OrmSession, stall: Stall, ids: Sequence[str]) -> list[tuple[CrewMember, bool]]:
     """The active members, and retired ones with these ids; with each, whether they have an open shift."""
-    is_at_work = select(Shift.id).where(Shift.crew_member_id == CrewMember.id, _is_at_work_sql()).exists()
+    is_at_work = select(Shift.id).where(belongs_to(Shift.crew_member_id, CrewMember), _is_at_work_sql()).exists()
     rows = session.execute(
         select(CrewMember, is_at_work)
         .where(
@@ -131,7 +132,7 @@ def _save_crew(
         return
     statement = insert(CrewMember).values(rows)
     updated_values = {column: getattr(statement.excluded, column) for column in UPDATED_COLUMNS}
-    session.execute(statement.on_conflict_do_update(index_elements=["id"], set_=updated_values))
+    session.execute(statement.on_conflict_do_update(constraint="pk_crew_member", set_=updated_values))
 
 
 def start_shift(
@@ -190,12 +191,20 @@ def change_shift_status(
 
 
 def _find_member(session: OrmSession, stall: Stall, member_id: str | None, code_hash: str) -> CrewMember | None:
-    """The active member with this id, or with this code if no id is given. Raises NotFound for an unknown id."""
-    statement = select(CrewMember).where(
-        CrewMember.merchant_id == stall.merchant_id,
-        CrewMember.event_id == stall.event_id,
-        CrewMember.retired_at.is_(None),
-        CrewMember.id == member_id if member_id is not None else CrewMember.code_hash == code_hash,
+    """The active member with this id, or with this code if no id is given. Raises NotFound for an unknown id.
+
+    The row is locked, so one shift of a member starts at a time: between migrations 0023 and 0024 two unique indexes
+    refuse a second open shift, and an insert that meets the other one fails.
+    """
+    statement = (
+        select(CrewMember)
+        .where(
+            CrewMember.merchant_id == stall.merchant_id,
+            CrewMember.event_id == stall.event_id,
+            CrewMember.retired_at.is_(None),
+            CrewMember.id == member_id if member_id is not None else CrewMember.code_hash == code_hash,
+        )
+        .with_for_update(key_share=True)
     )
     member = session.scalar(statement)
     if member is None and member_id is not None:
@@ -205,15 +214,16 @@ def _find_member(session: OrmSession, stall: Stall, member_id: str | None, code_
 
 def _start_or_find_shift(session: OrmSession, member: CrewMember, occurred_instant: datetime, subject: str) -> Shift:
     """The member's open shift, inserted if there is none; deletes the counted tries. Raises ShiftTimesCross."""
-    of_member = Shift.crew_member_id == member.id
+    of_member = and_(Shift.crew_member_id == member.id, Shift.event_id == member.event_id)
     has_open_shift = select(Shift.id).where(of_member, IS_OPEN_SQL).exists()
     has_later_shift = select(Shift.id).where(of_member, Shift.ended_at > occurred_instant).exists()
-    values = select(literal(new_id()), literal(member.id), literal(occurred_instant), literal(occurred_instant)).where(
+    values = select(*map(literal, (new_id(), member.id, member.event_id, occurred_instant, occurred_instant))).where(
         or_(has_open_shift, ~has_later_shift)
     )
-    statement = insert(Shift).from_select(["id", "crew_member_id", "started_at", "changed_at"], values)
+    columns = ["id", "crew_member_id", "event_id", "started_at", "changed_at"]
+    statement = insert(Shift).from_select(columns, values)
     statement = statement.on_conflict_do_update(
-        index_elements=["crew_member_id"], index_where=IS_OPEN_SQL, set_={"crew_member_id": member.id}
+        index_elements=["crew_member_id", "event_id"], index_where=IS_OPEN_SQL, set_={"crew_member_id": member.id}
     )
     deleted_tries = delete(CodeGuard).where(CodeGuard.subject == subject).cte("deleted_tries")
     shift = session.scalar(
@@ -231,7 +241,9 @@ def _lock_shifts(session: OrmSession, stall: Stall, member_id: str | None) -> li
     """
     stall_conditions = (CrewMember.merchant_id == stall.merchant_id, CrewMember.event_id == stall.event_id)
     statement = (
-        select(Shift, CrewMember).join(CrewMember, CrewMember.id == Shift.crew_member_id).where(*stall_conditions)
+        select(Shift, CrewMember)
+        .join(CrewMember, belongs_to(Shift.crew_member_id, CrewMember))
+        .where(*stall_conditions)
     )
     if member_id is None:
         statement = statement.where(IS_OPEN_SQL).order_by(Shift.id)
@@ -257,7 +269,13 @@ def _check_step(shift_rows: Sequence[tuple[Shift, CrewMember]], status: str, occ
 def _end_breaks(session: OrmSession, shifts: Sequence[Shift], occurred_instant: datetime) -> None:
     if shifts:
         rows = [
-            {"shift_id": shift.id, "started_at": shift.break_since, "ended_at": occurred_instant} for shift in shifts
+            {
+                "shift_id": shift.id,
+                "event_id": shift.event_id,
+                "started_at": shift.break_since,
+                "ended_at": occurred_instant,
+            }
+            for shift in shifts
         ]
         session.execute(insert(ShiftBreak), rows)
 
@@ -297,11 +315,11 @@ def check_out_forgotten_shifts(session: OrmSession, stall: Stall | None = None) 
     """Ends the forgotten shifts of one stall, or of all, and the breaks in them, in one statement."""
     forgotten_ids_query = select(Shift.id).where(IS_OPEN_SQL, IS_FORGOTTEN_SQL)
     if stall is not None:
-        forgotten_ids_query = forgotten_ids_query.join(CrewMember, CrewMember.id == Shift.crew_member_id).where(
+        forgotten_ids_query = forgotten_ids_query.join(CrewMember, belongs_to(Shift.crew_member_id, CrewMember)).where(
             CrewMember.merchant_id == stall.merchant_id, CrewMember.event_id == stall.event_id
         )
     forgotten_shifts = (
-        select(Shift.id, Shift.started_at, Shift.break_since)
+        select(Shift.id, Shift.event_id, Shift.started_at, Shift.break_since)
         .where(Shift.id.in_(forgotten_ids_query))
         .order_by(Shift.id)
         .with_for_update()
@@ -309,7 +327,7 @@ def check_out_forgotten_shifts(session: OrmSession, stall: Stall | None = None) 
     )
     shift_update = (
         update(Shift)
-        .where(Shift.id == forgotten_shifts.c.id, IS_OPEN_SQL)
+        .where(Shift.id == forgotten_shifts.c.id, Shift.event_id == forgotten_shifts.c.event_id, IS_OPEN_SQL)
         .values(
             ended_at=forgotten_shifts.c.started_at + MAX_SHIFT_DURATION,
             changed_at=forgotten_shifts.c.started_at + MAX_SHIFT_DURATION,
@@ -319,9 +337,12 @@ def check_out_forgotten_shifts(session: OrmSession, stall: Stall | None = None) 
         .cte("shift_update")
     )
     break_insert = insert(ShiftBreak).from_select(
-        ["shift_id", "started_at", "ended_at"],
+        ["shift_id", "event_id", "started_at", "ended_at"],
         select(
-            forgotten_shifts.c.id, forgotten_shifts.c.break_since, forgotten_shifts.c.started_at + MAX_SHIFT_DURATION
+            forgotten_shifts.c.id,
+            forgotten_shifts.c.event_id,
+            forgotten_shifts.c.break_since,
+            forgotten_shifts.c.started_at + MAX_SHIFT_DURATION,
         ).where(forgotten_shifts.c.break_since.is_not(None)),
     )
     session.execute(break_insert.add_cte(shift_update).execution_options(synchronize_session=False))

@@ -5,7 +5,6 @@ from datetime import datetime
 from sqlalchemy import (
     CHAR,
     CheckConstraint,
-    ForeignKey,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -17,9 +16,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, ObjectId, Timestamp, id_column
 from app.crew.states import CHECKED_IN, CHECKED_OUT, ON_BREAK
+from app.events.event_rows import EventRow, parent_key
 
 
-class CrewMember(Base):
+class CrewMember(EventRow, Base):
     """A person at one stall. The shift code is stored as a keyed hash, unique among the stall's active crew."""
 
     __tablename__ = "crew_member"
@@ -42,7 +42,6 @@ class CrewMember(Base):
 
     id: Mapped[str] = id_column()
     merchant_id: Mapped[str] = mapped_column(ObjectId)
-    event_id: Mapped[str] = mapped_column(ObjectId)
     position: Mapped[int] = mapped_column(Integer)
     name: Mapped[str] = mapped_column(String(120))
     phone: Mapped[str | None] = mapped_column(String(20))
@@ -53,7 +52,7 @@ class CrewMember(Base):
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class Shift(Base):
+class Shift(EventRow, Base):
     """A shift from its code to its checkout. `break_since` is set during a break; `ended_by` is `checkout` or `auto`."""
 
     __tablename__ = "shift"
@@ -61,13 +60,14 @@ class Shift(Base):
         CheckConstraint("ended_at >= started_at", name="ends_after_start"),
         CheckConstraint("(ended_at IS NULL) = (ended_by IS NULL)", name="ended_by"),
         CheckConstraint("ended_at IS NULL OR break_since IS NULL", name="no_break_after_end"),
-        Index("uq_shift_open", "crew_member_id", unique=True, postgresql_where=text("ended_at IS NULL")),
+        parent_key("crew_member_id", "crew_member"),
+        Index("uq_shift_open", "crew_member_id", "event_id", unique=True, postgresql_where=text("ended_at IS NULL")),
         Index("ix_shift_member", "crew_member_id", "started_at"),
         Index("ix_shift_open_since", "started_at", postgresql_where=text("ended_at IS NULL")),
     )
 
     id: Mapped[str] = id_column()
-    crew_member_id: Mapped[str] = mapped_column(ForeignKey("crew_member.id"))
+    crew_member_id: Mapped[str] = mapped_column(ObjectId)
     started_at: Mapped[datetime] = mapped_column(Timestamp)
     changed_at: Mapped[datetime] = mapped_column(Timestamp)
     break_since: Mapped[datetime | None] = mapped_column(Timestamp)
@@ -81,13 +81,16 @@ class Shift(Base):
         return ON_BREAK if self.break_since is not None else CHECKED_IN
 
 
-class ShiftBreak(Base):
+class ShiftBreak(EventRow, Base):
     """A break that has ended."""
 
     __tablename__ = "shift_break"
-    __table_args__ = (CheckConstraint("ended_at >= started_at", name="ends_after_start"),)
+    __table_args__ = (
+        parent_key("shift_id", "shift"),
+        CheckConstraint("ended_at >= started_at", name="ends_after_start"),
+    )
 
-    shift_id: Mapped[str] = mapped_column(ForeignKey("shift.id"), primary_key=True)
+    shift_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
     started_at: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)
     ended_at: Mapped[datetime] = mapped_column(Timestamp)
 

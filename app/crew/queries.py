@@ -13,6 +13,7 @@ from app.core.errors import NotFound, ValidationFailed
 from app.crew.models import CrewMember, Shift, ShiftBreak
 from app.crew.states import CLOCK_TOLERANCE, MAX_AGE
 from app.crew.worked_hours import HoursSummary, WorkedShift, calculate_hours
+from app.events.event_rows import belongs_to
 from app.events.models import Event
 from app.events.timezones import to_instant
 from app.invitations.models import Participation
@@ -77,7 +78,7 @@ def get_member_stats(caller: Caller, event_id: str, member_id: str) -> MemberSta
         select(Shift).where(Shift.crew_member_id == member_id).order_by(Shift.started_at, Shift.id)
     ).all()
     breaks = db.session.scalars(
-        select(ShiftBreak).join(Shift, Shift.id == ShiftBreak.shift_id).where(Shift.crew_member_id == member_id)
+        select(ShiftBreak).join(Shift, belongs_to(ShiftBreak.shift_id, Shift)).where(Shift.crew_member_id == member_id)
     ).all()
     worked_shifts = [
         WorkedShift.from_shift(

@@ -6,11 +6,12 @@ from datetime import timedelta
 from typing import TypedDict
 
 import orjson
-from sqlalchemy import insert
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.orm import aliased
 
 from app.core import throttle
 from app.core.context import request_id
-from app.core.db import ReadOrWriteSession, fetch_rows
+from app.core.db import ReadOrWriteSession
 from app.core.errors import Throttled
 from app.core.logs import mask_secrets
 from app.core.metrics import Counter
@@ -38,12 +39,6 @@ MAX_EVENTS = 50_000
 """The table holds this many, of at most 16 KiB each: under 1 GB. The oldest are deleted."""
 DELETE_BATCH_SIZE = 500
 DROPPED_EVENTS = Counter("commerce_diagnostics_dropped_total", "Client reports that were not stored.", ("reason",))
-DELETE_OLDEST = """
-    DELETE FROM diagnostic_event WHERE id IN (
-        SELECT id FROM diagnostic_event WHERE id <= (SELECT max(id) FROM diagnostic_event) - %s
-         ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED)
-    RETURNING 1
-"""
 
 
 def record_events(*, events: Sequence[Report], network: str, client: str | None = None) -> None:
@@ -64,7 +59,16 @@ def record_events(*, events: Sequence[Report], network: str, client: str | None 
 def _insert_rows(session: ReadOrWriteSession, rows: Sequence[EventRow]) -> int:
     """Adds the rows and deletes the oldest beyond MAX_EVENTS; returns how many were deleted."""
     session.execute(insert(DiagnosticEvent), rows)
-    return len(fetch_rows(DELETE_OLDEST, (MAX_EVENTS, DELETE_BATCH_SIZE)))
+    newest = aliased(DiagnosticEvent)
+    oldest = (
+        select(DiagnosticEvent.id)
+        .where(DiagnosticEvent.id <= select(func.max(newest.id)).scalar_subquery() - MAX_EVENTS)
+        .order_by(DiagnosticEvent.id)
+        .limit(DELETE_BATCH_SIZE)
+        .with_for_update(skip_locked=True, of=DiagnosticEvent)
+    )
+    statement = delete(DiagnosticEvent).where(DiagnosticEvent.id.in_(oldest)).returning(DiagnosticEvent.id)
+    return len(session.scalars(statement).all())
 
 
 def _build_row(client: str | None, event: Report) -> EventRow:

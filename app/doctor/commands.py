@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 from flask import Flask, current_app
@@ -54,7 +55,14 @@ def _print_finding(finding: Finding) -> None:
         f"{click.style(f'{finding.state:<5}', fg=COLOURS[finding.state])} {finding.about:<{SUBJECT_WIDTH}} {finding.says}"
     )
     if finding.do:
-        click.echo(f"{'':<6}{'':<{SUBJECT_WIDTH}} → {finding.do}")
+        advice = finding.do.replace("flask --app wsgi", _get_program())
+        click.echo(f"{'':<6}{'':<{SUBJECT_WIDTH}} → {advice}")
+
+
+def _get_program() -> str:
+    """The program that was started: the installed one, or Flask in the source tree."""
+    program = Path(sys.argv[0]).name
+    return program if program == "event-commerce" else "flask --app wsgi"
 
 
 CHECK_MODULES = (settings_checks, host_checks, database_checks, pooler_checks, worker_checks, external_checks)

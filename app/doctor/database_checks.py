@@ -98,7 +98,8 @@ def _measure_round_trip(connection: DriverConnection) -> tuple[float, datetime]:
 
 
 def _check_migrations(connection: DriverConnection) -> Finding:
-    advice = "Run `flask --app wsgi db upgrade`."
+    # Other nodes may still run the previous version, so not `db upgrade`.
+    advice = "Run `flask --app wsgi db expand`."
     table_row = connection.execute("SELECT to_regclass('alembic_version') IS NOT NULL").fetchone()
     if not (table_row and table_row[0]):
         return fail("schema", "The database is empty.", advice)
@@ -108,8 +109,11 @@ def _check_migrations(connection: DriverConnection) -> Finding:
     current_revision, head = (version_row[0] if version_row else None) or "none", migrations.head()
     if current_revision == head:
         return ok("schema", f"The schema is up to date, at {head}.")
+    if migrations.is_sufficient(current_revision):
+        return ok("schema", f"The schema is at {current_revision}; the next upgrade takes it to {head}.")
     if current_revision in migrations.list_revisions():
-        return fail("schema", f"The database is at {current_revision}, this version needs {head}.", advice)
+        needed = migrations.expanded()
+        return fail("schema", f"The database is at {current_revision}, this version needs {needed}.", advice)
     return fail(
         "schema",
         f"The database is at {current_revision}, which this version does not know: a newer version migrated it.",

@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 from app.config import Settings
@@ -60,8 +61,11 @@ def _check_metrics_dir(folder: Path) -> Finding:
     existing_folder = folder
     while not existing_folder.exists():
         existing_folder = existing_folder.parent
-    if existing_folder.is_dir() and os.access(existing_folder, os.W_OK | os.X_OK):
-        return ok("metrics", f"METRICS_DIR {folder} is writable.")
+    try:
+        with tempfile.TemporaryFile(dir=existing_folder):
+            return ok("metrics", f"METRICS_DIR {folder} is writable.")
+    except OSError:
+        pass
     return warn(
         "metrics",
         f"METRICS_DIR {folder} is not writable: each process counts alone, and /metrics shows only one of them.",

@@ -1,7 +1,7 @@
 """Checks of the relay, the workers and the jobs that wait or failed."""
 
 from app.config import Settings
-from app.core.outbox.heartbeat import FRESH
+from app.core.outbox.heartbeat import FRESH_SECONDS
 from app.doctor.results import Finding, Findings, fail, ok, warn
 from app.web.metrics_endpoint import database_metrics
 
@@ -25,7 +25,7 @@ def run_checks(settings: Settings) -> Findings:
 
 
 def _check_relay(age: float | None) -> Finding:
-    if age is not None and age < FRESH:
+    if age is not None and age < FRESH_SECONDS:
         return ok("relay", f"Its last heartbeat was {age:.0f} s ago.")
     last_seen = "never" if age is None else f"{age:.0f} s ago"
     return fail(

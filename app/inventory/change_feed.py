@@ -16,22 +16,12 @@ from time import time
 from typing import NamedTuple
 
 from app.core.db import fetch_row, fetch_rows
+from app.inventory.sql import CHANGES_SQL, POSITION_SQL
 
 RETENTION = timedelta(hours=48)
 """How long changes are kept. Positions are valid for half of that time, so that no valid one misses deleted changes."""
 MAX_CHANGES = 1000
 _POSITION = re.compile(r"(\d{9,11})-((\d{1,19}):(\d{1,19}):((?:\d{1,19}(?:,\d{1,19})*)?))", re.ASCII)
-POSITION_SQL = "SELECT extract(epoch FROM clock_timestamp())::bigint || '-' || pg_current_snapshot()::text"
-CHANGES_SQL = f"""
-WITH reader AS MATERIALIZED ({POSITION_SQL} AS position)
-SELECT reader.position, p.number, c.seq, c.kind, c.item_id, c.movement
-  FROM reader CROSS JOIN unnest(%(snapshots)s::text[]::pg_snapshot[]) WITH ORDINALITY p(snapshot, number)
-  LEFT JOIN LATERAL (SELECT seq, kind, item_id, movement FROM inventory_change
-                      WHERE event_id = %(event)s AND xid >= pg_snapshot_xmin(p.snapshot)
-                        AND NOT pg_visible_in_snapshot(xid, p.snapshot)
-                      ORDER BY seq LIMIT %(most)s) c ON true
- ORDER BY p.number, c.seq
-"""
 
 
 class StockChange(NamedTuple):

@@ -9,8 +9,9 @@ import click
 from flask import Flask
 from flask.cli import AppGroup
 
-from app.core.commands import show_progress
+from app.core.command_line import show_progress
 from app.core.db import fetch_rows
+from app.inventory.sql import COUNTS_SQL, MOVEMENT_SUMS_SQL
 
 inventory_group = AppGroup("inventory", help="The stock of events.")
 
@@ -36,27 +37,6 @@ def verify_command(event_id: str | None) -> None:
 
 
 MAX_DIFFERENCES = 1000
-MOVEMENT_SUMS_SQL = """
-    SELECT i.event_id, i.id, i.sku, bucket.name, bucket.quantity, coalesce(m.total, 0)
-      FROM inventory_item i
-     CROSS JOIN LATERAL (VALUES ('onHand', i.on_hand), ('reserved', i.reserved), ('damaged', i.damaged),
-                                ('onOrder', i.on_order)) AS bucket (name, quantity)
-      LEFT JOIN (SELECT item_id, bucket, sum(delta) AS total FROM inventory_movement GROUP BY item_id, bucket) m
-        ON m.item_id = i.id AND m.bucket = bucket.name
-     WHERE bucket.quantity <> coalesce(m.total, 0) AND (%(event)s::text IS NULL OR i.event_id = %(event)s)
-     ORDER BY i.event_id, i.id LIMIT %(most)s
-"""
-COUNTS_SQL = """
-    SELECT b.event_id, b.item_id, i.sku, 'count of ' || b.bucket || ' at ' || b.occurred_at, b.counted, b.total
-      FROM (SELECT m.event_id, m.item_id, m.bucket, m.occurred_at, m.counted,
-                   sum(m.delta) OVER (PARTITION BY m.item_id, m.bucket ORDER BY m.occurred_at) AS total,
-                   row_number() OVER (PARTITION BY m.item_id, m.bucket, m.occurred_at
-                                      ORDER BY m.counted IS NULL, m.seq DESC) AS place
-              FROM inventory_movement m WHERE %(event)s::text IS NULL OR m.event_id = %(event)s) b
-      JOIN inventory_item i ON i.id = b.item_id
-     WHERE b.counted IS NOT NULL AND b.place = 1 AND b.counted <> b.total
-     ORDER BY b.event_id, b.item_id LIMIT %(most)s
-"""
 
 
 class Difference(NamedTuple):

@@ -7,7 +7,7 @@ the cost of an import.
 """
 
 from app.core.text_normalization import folded_sql
-from app.events.discovery_sql import words_of
+from app.events.search_words import words_of
 
 SEARCHED_COLUMNS = ("name", "sku", "barcode", "batch_number", "category", "brand", "supplier", "storage_location")
 MAX_LENGTH = 480

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
 
-from sqlalchemy import func, select, text
+from sqlalchemy import delete, func, select
 
 from app.accounts.outgoing_mail import send_for_account
 from app.clients.message import Message
@@ -13,29 +13,14 @@ from app.core.jobs import Delivery, Run, job
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.inventory import background_jobs, reminders
+from app.inventory import background_jobs, change_feed, reminders
 from app.inventory.actions.imports import run_import_job
 from app.inventory.actions.reports import run_report_job
 from app.inventory.emails import build_alert_email, build_digest_email
-from app.inventory.models import Reminder
+from app.inventory.models import Change, Reminder
+from app.inventory.sql import TAKE_ALERTS_SQL
 
-BATCH_SIZE = 500
-DELETE_OLD_CHANGES_SQL = text("""
-    DELETE FROM inventory_change WHERE seq IN (
-        SELECT seq FROM inventory_change WHERE at < now() - interval '48 hours' ORDER BY seq LIMIT 5000)
-    RETURNING seq
-""")
-TAKE_ALERTS_SQL = text("""
-    WITH alerts AS (
-        DELETE FROM inventory_alert WHERE seq IN (
-            SELECT seq FROM inventory_alert ORDER BY seq LIMIT :page FOR UPDATE SKIP LOCKED)
-        RETURNING seq, event_id, item_id, available
-    )
-    SELECT t.event_id, r.recipients, max(t.seq) AS turn,
-           jsonb_object_agg(t.item_id, t.available::text ORDER BY t.seq) AS fallen
-      FROM alerts t JOIN inventory_reminder r ON r.event_id = t.event_id AND r.enabled AND r.include_low_stock
-     GROUP BY t.event_id, r.recipients
-""")
+BATCH_SIZE, DELETE_BATCH_SIZE = 500, 5000
 
 
 @job("inventory.import", Delivery.LOCAL, time_limit=timedelta(minutes=4))
@@ -128,8 +113,10 @@ def _send_for_organiser(run: Run, event_id: str, message: Message, *, counted: b
 
 
 def _delete_old_changes() -> bool:
+    old = select(Change.seq).where(Change.at < func.now() - change_feed.RETENTION)
+    statement = delete(Change).where(Change.seq.in_(old.order_by(Change.seq).limit(DELETE_BATCH_SIZE)))
     with transaction() as session:
-        return bool(session.execute(DELETE_OLD_CHANGES_SQL).all())
+        return bool(session.scalars(statement.returning(Change.seq)).all())
 
 
 def _lock_due_reminders(session: ReadOrWriteSession) -> Sequence[tuple[Reminder, str]]:

@@ -35,6 +35,7 @@ from sqlalchemy.sql.elements import KeyedColumnElement
 from sqlalchemy.types import UserDefinedType
 
 from app.core.db import Base, ObjectId, Timestamp, id_column
+from app.events.event_rows import EventRow, event_column, parent_key
 from app.inventory import item_search
 from app.inventory.item_fields import JsonObject
 
@@ -66,7 +67,7 @@ def _quantity_column() -> Mapped[Decimal]:
     return mapped_column(Quantity, default=Decimal(0), server_default=text("0"))
 
 
-class StockItem(Base):
+class StockItem(EventRow, Base):
     """An item of an event's stock. `moved_at` is the time of its last movement that was not backdated."""
 
     __tablename__ = "inventory_item"
@@ -105,7 +106,7 @@ class StockItem(Base):
     )
 
     id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
+    event_id: Mapped[str] = event_column()
     name: Mapped[str] = mapped_column(String(140))
     sku: Mapped[str] = mapped_column(String(80))
     sku_key: Mapped[str] = mapped_column(String(240, collation="C"))
@@ -143,13 +144,14 @@ class StockItem(Base):
 ITEM_TABLE = cast(Table, StockItem.__table__)
 
 
-class Movement(Base):
+class Movement(EventRow, Base):
     """A change of one bucket of one item. `counted` is the quantity that a count found. `corrects` is the sequence
     number of a backdated movement which an existing count already included; this movement compensates it."""
 
     __tablename__ = "inventory_movement"
     __table_args__ = (
         CheckConstraint("bucket IN ('onHand', 'reserved', 'damaged', 'onOrder')", name="bucket"),
+        parent_key("item_id", "inventory_item"),
         Index("ix_inventory_movement_item", "item_id", "occurred_at", "seq"),
         Index(
             "ix_inventory_movement_count",
@@ -161,8 +163,7 @@ class Movement(Base):
     )
 
     seq: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
-    event_id: Mapped[str] = mapped_column(ObjectId)
-    item_id: Mapped[str] = mapped_column(ForeignKey("inventory_item.id"))
+    item_id: Mapped[str] = mapped_column(ObjectId)
     bucket: Mapped[str] = mapped_column(String(10))
     delta: Mapped[Decimal] = mapped_column(Quantity)
     on_hand_after: Mapped[Decimal] = mapped_column(Quantity)
@@ -179,14 +180,13 @@ class Movement(Base):
 MOVEMENT_TABLE = cast(Table, Movement.__table__)
 
 
-class Change(Base):
+class Change(EventRow, Base):
     """A change for the stream of an event: the item and the transaction. Without an item, many items changed."""
 
     __tablename__ = "inventory_change"
     __table_args__ = (Index("ix_inventory_change_feed", "event_id", "xid", "seq"),)
 
     seq: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
-    event_id: Mapped[str] = mapped_column(ObjectId)
     xid: Mapped[str] = mapped_column(Xid8, server_default=text("pg_current_xact_id()"))
     kind: Mapped[str] = mapped_column(String(12))
     item_id: Mapped[str | None] = mapped_column(ObjectId)
@@ -194,38 +194,38 @@ class Change(Base):
     at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class Alert(Base):
+class Alert(EventRow, Base):
     """An item that has fallen to its reorder level and that no email has mentioned yet."""
 
     __tablename__ = "inventory_alert"
 
     seq: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
-    event_id: Mapped[str] = mapped_column(ObjectId)
     item_id: Mapped[str] = mapped_column(ObjectId)
     available: Mapped[Decimal] = mapped_column(Quantity)
     at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class StockOrder(Base):
+class StockOrder(EventRow, Base):
     """A purchase order to one supplier; never changed afterwards."""
 
     __tablename__ = "inventory_order"
     __table_args__ = (Index("ix_inventory_order_event", "event_id", "id"),)
 
     id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
+    event_id: Mapped[str] = event_column()
     supplier: Mapped[str | None] = mapped_column(String(120))
     actor_id: Mapped[str] = mapped_column(ObjectId)
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class StockOrderLine(Base):
+class StockOrderLine(EventRow, Base):
     """An item of a purchase order, with its fields at the time of the order."""
 
     __tablename__ = "inventory_order_line"
+    __table_args__ = (parent_key("order_id", "inventory_order"), parent_key("item_id", "inventory_item"))
 
-    order_id: Mapped[str] = mapped_column(ForeignKey("inventory_order.id"), primary_key=True)
-    item_id: Mapped[str] = mapped_column(ForeignKey("inventory_item.id"), primary_key=True)
+    order_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
+    item_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
     sku: Mapped[str] = mapped_column(String(80))
     name: Mapped[str] = mapped_column(String(140))
     unit: Mapped[str | None] = mapped_column(String(20))
@@ -262,7 +262,7 @@ class StockImport(Base):
     at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class StockJob(Base):
+class StockJob(EventRow, Base):
     """A background job: its parameters, progress and result. Kept for two days."""
 
     __tablename__ = "inventory_job"
@@ -273,7 +273,7 @@ class StockJob(Base):
     )
 
     id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"))
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"), primary_key=True)
     account_id: Mapped[str] = mapped_column(ObjectId)
     kind: Mapped[str] = mapped_column(String(20))
     status: Mapped[str] = mapped_column(String(10), default="queued")

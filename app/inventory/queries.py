@@ -9,6 +9,7 @@ from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.core.db import db
 from app.core.errors import NotFound
+from app.core.ids import is_id
 from app.core.tokens import verify_download_token
 from app.events.models import Event
 from app.events.queries import READS, WRITES, owned
@@ -82,7 +83,9 @@ def movement_id_sql() -> ColumnElement[str]:
 
 
 def get_job(caller: Caller, event_id: str, job_id: str) -> StockJob:
-    """Return a background job of an event. Raises NotFound."""
+    """Return a background job of an event. Raises NotFound, also for a text that is not an id."""
+    if not is_id(job_id):
+        raise NotFound()
     stock_job = db.session.scalar(
         select(StockJob)
         .join(Event, Event.id == StockJob.event_id)

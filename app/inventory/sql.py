@@ -11,6 +11,7 @@ second waits for the first and no longer finds its items due.
 from sqlalchemy import text
 
 from app.core.ids import NEW_ID_SQL
+from app.core.spreadsheet_cells import escape_sql
 from app.inventory.item_fields import ATTRIBUTES
 
 CHANNEL = "inventory"
@@ -96,7 +97,7 @@ _DUE_ITEMS_SQL = f"""
 _LINE_COLUMNS = "i.id, i.supplier, i.sku, i.name, i.unit, i.cost_price"
 PREVIEW_ORDERS_SQL = text(f"""
     SELECT NULL AS order_id, {_LINE_COLUMNS}, due.quantity FROM ({_DUE_ITEMS_SQL}) due JOIN inventory_item i USING (id)
-     ORDER BY i.supplier NULLS LAST, i.sku_key
+     WHERE i.event_id = :event ORDER BY i.supplier NULLS LAST, i.sku_key
 """)
 CREATE_ORDERS_SQL = text(f"""
 WITH due AS ({_DUE_ITEMS_SQL} FOR NO KEY UPDATE), grouped AS (
@@ -108,11 +109,12 @@ WITH due AS ({_DUE_ITEMS_SQL} FOR NO KEY UPDATE), grouped AS (
 ), moved AS (
     UPDATE inventory_item i
        SET on_order = i.on_order + due.quantity, version = i.version + 1, updated_at = now()
-      FROM due JOIN grouped ON grouped.supplier IS NOT DISTINCT FROM due.supplier WHERE i.id = due.id
+      FROM due JOIN grouped ON grouped.supplier IS NOT DISTINCT FROM due.supplier
+     WHERE i.id = due.id AND i.event_id = :event
     RETURNING i.*, grouped.order_id, due.quantity, i.is_low AS was_low
 ), lines AS (
-    INSERT INTO inventory_order_line (order_id, item_id, sku, name, unit, quantity, cost_price)
-    SELECT order_id, id, sku, name, unit, quantity, cost_price FROM moved
+    INSERT INTO inventory_order_line (order_id, item_id, event_id, sku, name, unit, quantity, cost_price)
+    SELECT order_id, id, event_id, sku, name, unit, quantity, cost_price FROM moved
 ), entries AS (
     SELECT event_id, id AS item_id, 'onOrder' AS bucket, quantity AS delta, on_hand AS on_hand_after,
            'correction' AS reason, 'ordered' AS note, order_id AS reference, NULL::numeric AS counted, NULL::bigint AS corrects,
@@ -122,4 +124,74 @@ WITH due AS ({_DUE_ITEMS_SQL} FOR NO KEY UPDATE), grouped AS (
 )
 SELECT i.order_id, {_LINE_COLUMNS}, i.quantity FROM moved i LEFT JOIN notified ON true
  ORDER BY i.supplier NULLS LAST, i.sku_key
+""")
+
+VARIANCE_SQL = """
+    SELECT i.id, i.sku, i.name, i.unit, i.category, i.storage_location, v.counts, v.counted_at,
+           v.counted - v.variance AS expected, v.counted, v.variance, i.cost_price,
+           round(v.variance * i.cost_price, 2) AS value
+      FROM (SELECT item_id, sum(delta) AS variance, count(counted)::int AS counts,
+                   max(occurred_at) FILTER (WHERE counted IS NOT NULL) AS counted_at,
+                   (array_agg(counted ORDER BY occurred_at DESC, seq DESC) FILTER (WHERE counted IS NOT NULL))[1]
+                       AS counted
+              FROM inventory_movement
+             WHERE event_id = {event} AND bucket = 'onHand' AND (counted IS NOT NULL OR corrects IS NOT NULL)
+               AND occurred_at >= {since} AND occurred_at <= {until}
+             GROUP BY item_id) v
+      JOIN inventory_item i ON i.id = v.item_id
+"""
+
+VARIANCE_CSV_SQL = f"""
+    SELECT {", ".join(escape_sql(name) for name in ("sku", "name", "unit", "category", "storage_location"))},
+           counts, to_char(counted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), trim_scale(expected),
+           trim_scale(counted), trim_scale(variance), trim_scale(cost_price), value
+      FROM ({VARIANCE_SQL.format(event="%(event)s", since="%(since)s", until="%(until)s")}) counted ORDER BY lower(name), id
+"""
+
+MOVEMENT_SUMS_SQL = """
+    SELECT i.event_id, i.id, i.sku, bucket.name, bucket.quantity, coalesce(m.total, 0)
+      FROM inventory_item i
+     CROSS JOIN LATERAL (VALUES ('onHand', i.on_hand), ('reserved', i.reserved), ('damaged', i.damaged),
+                                ('onOrder', i.on_order)) AS bucket (name, quantity)
+      LEFT JOIN (SELECT item_id, bucket, sum(delta) AS total FROM inventory_movement GROUP BY item_id, bucket) m
+        ON m.item_id = i.id AND m.bucket = bucket.name
+     WHERE bucket.quantity <> coalesce(m.total, 0) AND (%(event)s::text IS NULL OR i.event_id = %(event)s)
+     ORDER BY i.event_id, i.id LIMIT %(most)s
+"""
+
+COUNTS_SQL = """
+    SELECT b.event_id, b.item_id, i.sku, 'count of ' || b.bucket || ' at ' || b.occurred_at, b.counted, b.total
+      FROM (SELECT m.event_id, m.item_id, m.bucket, m.occurred_at, m.counted,
+                   sum(m.delta) OVER (PARTITION BY m.item_id, m.bucket ORDER BY m.occurred_at) AS total,
+                   row_number() OVER (PARTITION BY m.item_id, m.bucket, m.occurred_at
+                                      ORDER BY m.counted IS NULL, m.seq DESC) AS place
+              FROM inventory_movement m WHERE %(event)s::text IS NULL OR m.event_id = %(event)s) b
+      JOIN inventory_item i ON i.id = b.item_id
+     WHERE b.counted IS NOT NULL AND b.place = 1 AND b.counted <> b.total
+     ORDER BY b.event_id, b.item_id LIMIT %(most)s
+"""
+
+POSITION_SQL = "SELECT extract(epoch FROM clock_timestamp())::bigint || '-' || pg_current_snapshot()::text"
+
+CHANGES_SQL = f"""
+WITH reader AS MATERIALIZED ({POSITION_SQL} AS position)
+SELECT reader.position, p.number, c.seq, c.kind, c.item_id, c.movement
+  FROM reader CROSS JOIN unnest(%(snapshots)s::text[]::pg_snapshot[]) WITH ORDINALITY p(snapshot, number)
+  LEFT JOIN LATERAL (SELECT seq, kind, item_id, movement FROM inventory_change
+                      WHERE event_id = %(event)s AND xid >= pg_snapshot_xmin(p.snapshot)
+                        AND NOT pg_visible_in_snapshot(xid, p.snapshot)
+                      ORDER BY seq LIMIT %(most)s) c ON true
+ ORDER BY p.number, c.seq
+"""
+
+TAKE_ALERTS_SQL = text("""
+    WITH alerts AS (
+        DELETE FROM inventory_alert WHERE seq IN (
+            SELECT seq FROM inventory_alert ORDER BY seq LIMIT :page FOR UPDATE SKIP LOCKED)
+        RETURNING seq, event_id, item_id, available
+    )
+    SELECT t.event_id, r.recipients, max(t.seq) AS turn,
+           jsonb_object_agg(t.item_id, t.available::text ORDER BY t.seq) AS fallen
+      FROM alerts t JOIN inventory_reminder r ON r.event_id = t.event_id AND r.enabled AND r.include_low_stock
+     GROUP BY t.event_id, r.recipients
 """)

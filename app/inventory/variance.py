@@ -14,12 +14,12 @@ from sqlalchemy.types import TypeEngine
 
 from app.accounts.caller import Caller
 from app.core.replica import as_of_now
-from app.core.spreadsheet_cells import escape_sql
 from app.events.timezones import to_instant
 from app.inventory import queries
 from app.inventory.export import stream_query_csv
 from app.inventory.models import AnyColumn
 from app.inventory.queries import StockEvent
+from app.inventory.sql import VARIANCE_CSV_SQL, VARIANCE_SQL
 
 CSV_COLUMNS = (
     "sku",
@@ -36,26 +36,6 @@ CSV_COLUMNS = (
     "value",
 )
 DEFAULT_SINCE = "2000-01-01T00:00:00+00:00"
-VARIANCE_SQL = """
-    SELECT i.id, i.sku, i.name, i.unit, i.category, i.storage_location, v.counts, v.counted_at,
-           v.counted - v.variance AS expected, v.counted, v.variance, i.cost_price,
-           round(v.variance * i.cost_price, 2) AS value
-      FROM (SELECT item_id, sum(delta) AS variance, count(counted)::int AS counts,
-                   max(occurred_at) FILTER (WHERE counted IS NOT NULL) AS counted_at,
-                   (array_agg(counted ORDER BY occurred_at DESC, seq DESC) FILTER (WHERE counted IS NOT NULL))[1]
-                       AS counted
-              FROM inventory_movement
-             WHERE event_id = {event} AND bucket = 'onHand' AND (counted IS NOT NULL OR corrects IS NOT NULL)
-               AND occurred_at >= {since} AND occurred_at <= {until}
-             GROUP BY item_id) v
-      JOIN inventory_item i ON i.id = v.item_id
-"""
-VARIANCE_CSV_SQL = f"""
-    SELECT {", ".join(escape_sql(name) for name in ("sku", "name", "unit", "category", "storage_location"))},
-           counts, to_char(counted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), trim_scale(expected),
-           trim_scale(counted), trim_scale(variance), trim_scale(cost_price), value
-      FROM ({VARIANCE_SQL.format(event="%(event)s", since="%(since)s", until="%(until)s")}) counted ORDER BY lower(name), id
-"""
 _COLUMN_TYPES: dict[str, TypeEngine[Any] | type[TypeEngine[Any]]] = {
     "id": String(collation="C"),
     "sku": String,

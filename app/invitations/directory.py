@@ -21,9 +21,9 @@ from app.accounts.models import Account
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.text_normalization import folded_sql
-from app.events.discovery_sql import prefix_query, words_of
 from app.events.models import Event
 from app.events.queries import READS, owned
+from app.events.search_words import prefix_query, words_of
 from app.invitations.models import EventInvite, Participation
 from app.invitations.queries import ListQuery
 from app.invitations.sql import invite_status_sql

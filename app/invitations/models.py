@@ -16,11 +16,12 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, Timestamp, id_column
+from app.events.event_rows import EventRow, event_column
 from app.invitations.states import PENDING
 from app.merchants.states import CLOSED
 
 
-class EventInvite(Base):
+class EventInvite(EventRow, Base):
     """An organiser's invitation to one merchant. A merchant has at most one pending or accepted invitation per event."""
 
     __tablename__ = "event_invite"
@@ -39,7 +40,7 @@ class EventInvite(Base):
     )
 
     id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
+    event_id: Mapped[str] = event_column()
     merchant_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
     invited_by: Mapped[str] = mapped_column(ForeignKey("account.id"))
     status: Mapped[str] = mapped_column(String(10), default=PENDING, server_default=PENDING)
@@ -54,7 +55,7 @@ class EventInvite(Base):
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class InviteLink(Base):
+class InviteLink(EventRow, Base):
     """An invitation to apply, for anyone who has its link. The slug is derived from the id and not stored.
 
     `invited_address` is the address it was mailed to while the link is valid: an event invites an address once.
@@ -75,7 +76,7 @@ class InviteLink(Base):
     )
 
     id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id"))
+    event_id: Mapped[str] = event_column()
     made_by: Mapped[str] = mapped_column(ForeignKey("account.id"))
     email: Mapped[str | None] = mapped_column(String(254))
     business_name: Mapped[str | None] = mapped_column(String(200))

@@ -15,7 +15,7 @@ from flask.cli import AppGroup
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.commands import show_progress
+from app.core.command_line import show_progress
 from app.core.db import db
 from app.core.formatting import format_money
 from app.core.spreadsheet import NotASheet, Rejected, read_sheet

@@ -16,7 +16,7 @@ from app.core.formatting import HOME
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Rejected, Row, RowError, Sheet, repeated
 from app.core.spreadsheet_cells import BadCell
-from app.core.transaction import transaction
+from app.core.transaction import lock_name, transaction
 from app.ledger import sql
 
 COLUMNS = ("reference", "merchant", "amountMinor", "occurredAt", "description")
@@ -168,7 +168,8 @@ def import_settlement(
 def _lock_import(session: OrmSession) -> None:
     for setting in sql.SETTLEMENT_TIMEOUTS:
         session.execute(text(setting))
-    session.execute(text(sql.LOCK_SETTLEMENTS))
+    # One import at a time: of two files with the same reference, the second sees what the first posted.
+    lock_name(session, "ledger-settlements")
 
 
 def _lock_unposted_owners(pages: Sequence[Sequence[Credit]]) -> dict[str, str]:

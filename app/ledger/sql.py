@@ -29,9 +29,6 @@ SETTLEMENT_TIMEOUTS = (
     "SET LOCAL idle_in_transaction_session_timeout = '10min'",
 )
 
-# One import at a time: of two files with the same reference, the second sees what the first posted.
-LOCK_SETTLEMENTS = "SELECT pg_advisory_xact_lock(7161005)"
-
 # FOR SHARE makes the deletion of a merchant wait for the import, or the import for the deletion.
 LOCK_MERCHANTS = """
     SELECT id, email FROM account

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict, cast
 
-from sqlalchemy import Executable, case, exists, null, select, text
+from sqlalchemy import Executable, bindparam, case, exists, null, select, text
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as OrmSession
@@ -24,11 +24,12 @@ from app.merchants.states import ACTIVE, CLOSED, PAUSED
 
 OWN_MERCHANT_ROW = Merchant.profile_id == MerchantProfile.account_id
 """Joins a profile with its own merchant row."""
+LOCK_MERCHANT_COLUMNS = (
+    select(Merchant.status, Merchant.payout_details, Merchant.settings)
+    .where(Merchant.account_id == bindparam("account_id"), Merchant.profile_id.is_not(None))
+    .with_for_update()
+)
 PROFILE_FOREIGN_KEY = "fk_merchant_profile_id_merchant_profile"
-LOCK_MERCHANT_SQL = """
-    SELECT status, payout_details, settings FROM merchant
-     WHERE account_id = %s AND profile_id IS NOT NULL FOR UPDATE
-"""
 
 
 class NotificationChannels(TypedDict):
@@ -160,7 +161,7 @@ def lock_merchant(session: OrmSession, account_id: str) -> Merchant:
 
 def lock_merchant_columns(session: OrmSession, account_id: str) -> MerchantPayoutInfo:
     """Locks the merchant and returns only these columns. An existing row is not written, which is faster."""
-    row = fetch_row(LOCK_MERCHANT_SQL, [account_id])
+    row = fetch_row(LOCK_MERCHANT_COLUMNS, {"account_id": account_id})
     if row is not None:
         return MerchantPayoutInfo(*row)
     merchant = lock_merchant(session, account_id)

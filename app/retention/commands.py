@@ -7,7 +7,7 @@ from flask.cli import AppGroup
 from app.applications import erasure
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.retention import cleanup
+from app.retention import guest_erasure, orphaned_files
 
 retention_group = AppGroup("retention", help="Personal data that is no longer needed.")
 
@@ -20,7 +20,7 @@ def register(app: Flask) -> None:
 @retention_group.command("run")
 @click.option("--dry-run", is_flag=True, help="Only count what would be erased.")
 def run_command(dry_run: bool) -> None:
-    """Run the daily jobs now."""
+    """Erase personal data after its retention period now, as the daily jobs do."""
     if dry_run:
         print_report()
         return
@@ -36,11 +36,11 @@ def print_report() -> None:
     days = settings.DOCUMENT_RETENTION_DAYS
     click.echo(f"{erasure.count_ended_documents(days):>8}  documents of applications that ended {days} days ago")
     click.echo(f"{erasure.count_leftover_wallets():>8}  erased applications whose payment has ended since")
-    for target in cleanup.ERASURE_TARGETS:
+    for target in guest_erasure.ERASURE_TARGETS:
         days = settings.GUEST_RETENTION_DAYS
         count = target.count_rows(days) if days else 0
         event_note = f"of events that ended {days} days ago" if days else "(GUEST_RETENTION_DAYS is 0: kept)"
         click.echo(f"{count:>8}  {target.name} {event_note}")
-    orphans = list(cleanup.list_orphaned_files())
+    orphans = list(orphaned_files.list_orphaned_files())
     size = sum(file.size for file in orphans)
     click.echo(f"{len(orphans):>8}  files without a row ({size:,} bytes)")

@@ -13,7 +13,7 @@ from app.clients import dev_mailbox, storage
 from app.core.db import ReadOrWriteSession
 from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.transaction import transaction
-from app.retention import cleanup
+from app.retention import guest_erasure, orphaned_files
 
 DAILY, MAX_RUN_TIME = timedelta(days=1), timedelta(minutes=4)
 log = structlog.get_logger("retention")
@@ -33,8 +33,8 @@ def erase_personal_data(run: Run) -> None:
     )
     _erase_in_batches(run, deadline, "applications", erasure.erase_leftover_wallets)
     if settings.GUEST_RETENTION_DAYS:
-        for event_id in cleanup.list_ended_events(settings.GUEST_RETENTION_DAYS):
-            for target in cleanup.ERASURE_TARGETS:
+        for event_id in guest_erasure.list_ended_events(settings.GUEST_RETENTION_DAYS):
+            for target in guest_erasure.ERASURE_TARGETS:
                 erase_batch = partial(target.erase_batch, event_id=event_id)
                 _erase_in_batches(run, deadline, target.name, erase_batch)
     with transaction() as session:
@@ -45,7 +45,7 @@ def erase_personal_data(run: Run) -> None:
 def delete_orphaned_files(run: Run) -> None:
     """Removes private files without a row, and restricts the access of private files and folders to their owner."""
     removed_count = 0
-    for file in cleanup.list_orphaned_files():
+    for file in orphaned_files.list_orphaned_files():
         storage.delete(file.name)
         removed_count += 1
     closed_count = storage.close_to_others() + dev_mailbox.close_to_others()

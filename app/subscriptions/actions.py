@@ -1,6 +1,6 @@
 """Actions on subscriptions: channel preferences, unsubscribing and resubscribing by link, and push devices.
 
-Unsubscribing and resubscribing are single statements and may be repeated. A device token belongs to the account that
+Unsubscribing and resubscribing may be repeated. A device token belongs to the account that
 registered it last.
 """
 
@@ -8,58 +8,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import text
+from sqlalchemy import case, delete, func, literal, select
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
+from sqlalchemy.sql.dml import ReturningInsert
 
 from app.accounts.caller import Caller
+from app.accounts.models import Account
 from app.core.errors import StaleVersion, Unauthorised
 from app.core.ids import new_id
-from app.core.transaction import transaction, write_row
+from app.core.transaction import transaction
 from app.subscriptions import queries
 from app.subscriptions.channels import CHANNELS
 from app.subscriptions.message_links import UnsubscribeTarget
+from app.subscriptions.models import PushDevice, Suppression, Unsubscribe
+from app.subscriptions.sql import UPDATE_PREFERENCES_SQL
 
 MAX_DEVICES = 20
-UPDATE_PREFERENCES_SQL = text("""
-    WITH changed_preferences AS (
-        INSERT INTO channel_preference AS saved (account_id, channel, wanted)
-        SELECT :account_id, flag.* FROM unnest(CAST(:channels AS text[]), CAST(:flags AS boolean[])) AS flag
-            ON CONFLICT (account_id, channel) DO UPDATE
-           SET wanted = excluded.wanted, version = saved.version + 1, updated_at = now()
-         WHERE saved.wanted <> excluded.wanted
-    ), resubscribed AS (
-        DELETE FROM unsubscribe WHERE address = :address
-           AND (organiser_id = ANY(:resubscribe) OR (organiser_id IS NULL AND :from_all IS FALSE))
-    )
-    INSERT INTO unsubscribe (id, address) SELECT :id, :address WHERE :from_all ON CONFLICT DO NOTHING
-""")
-UNSUBSCRIBE_SQL = """
-    INSERT INTO unsubscribe (id, address, organiser_id)
-    SELECT %(id)s, %(address)s, CAST(%(organiser_id)s AS text)
-     WHERE CAST(%(organiser_id)s AS text) IS NULL OR EXISTS (SELECT FROM account WHERE id = %(organiser_id)s)
-        ON CONFLICT DO NOTHING RETURNING id
-"""
-RESUBSCRIBE_SQL = """
-    DELETE FROM unsubscribe
-     WHERE address = %(address)s AND (organiser_id = %(organiser_id)s OR organiser_id IS NULL) RETURNING id
-"""
-REGISTER_DEVICE_SQL = text("""
-    INSERT INTO push_device AS saved (id, account_id, token, platform)
-    VALUES (:id, :account_id, :token, :platform)
-        ON CONFLICT (token) DO UPDATE
-       SET id = CASE WHEN saved.account_id = excluded.account_id THEN saved.id ELSE excluded.id END,
-           created_at = CASE WHEN saved.account_id = excluded.account_id THEN saved.created_at ELSE now() END,
-           account_id = excluded.account_id, platform = excluded.platform, seen_at = now()
- RETURNING id, platform, created_at, seen_at
-""")
-# A device that another account is taking over is skipped: waiting for it could deadlock two accounts.
-DELETE_OLDEST_DEVICES_SQL = text("""
-    DELETE FROM push_device WHERE id IN (
-        SELECT id FROM push_device WHERE account_id = :account_id AND id <> :id
-         ORDER BY seen_at DESC, id DESC OFFSET :limit FOR UPDATE SKIP LOCKED)
-""")
-REMOVE_DEVICE_SQL = "DELETE FROM push_device WHERE account_id = %(account_id)s AND token = %(token)s RETURNING id"
-LOCK_ACCOUNT_SQL = text("SELECT id FROM account WHERE id = :id AND roles <> '{}' FOR NO KEY UPDATE")
+MAX_REASON_LENGTH = 300
 
 
 @dataclass(frozen=True)
@@ -108,27 +74,61 @@ def update_preferences(
 def unsubscribe(target: UnsubscribeTarget, *, from_all: bool = False) -> None:
     """Unsubscribes the address from the link's organiser, or from all organisers, on every channel."""
     organiser_id = None if from_all else target.organiser_id
-    write_row(UNSUBSCRIBE_SQL, {"id": new_id(), "address": target.address, "organiser_id": organiser_id})
+    statement = insert(Unsubscribe)
+    if organiser_id is None:
+        statement = statement.values(address=target.address)
+    else:
+        row = select(literal(new_id()), literal(target.address), Account.id).where(Account.id == organiser_id)
+        statement = statement.from_select(["id", "address", "organiser_id"], row)
+    with transaction() as session:
+        session.execute(statement.on_conflict_do_nothing())
 
 
 def resubscribe(target: UnsubscribeTarget) -> None:
     """Removes the unsubscription from the link's organiser and the one from all; others stay."""
-    write_row(RESUBSCRIBE_SQL, {"address": target.address, "organiser_id": target.organiser_id})
+    from_organiser = Unsubscribe.organiser_id == target.organiser_id
+    from_all = Unsubscribe.organiser_id.is_(None)
+    with transaction() as session:
+        session.execute(delete(Unsubscribe).where(Unsubscribe.address == target.address, from_organiser | from_all))
 
 
 def register_device(*, caller: Caller, token: str, platform: str) -> PushDeviceRow:
     """Registers the device for the caller, and deletes the oldest ones beyond MAX_DEVICES. Raises Unauthorised."""
     with transaction() as session:
         lock_account(session, caller.id)
-        params = {"id": new_id(), "account_id": caller.id, "token": token, "platform": platform}
-        device = PushDeviceRow(*session.execute(REGISTER_DEVICE_SQL, params).one())
-        session.execute(DELETE_OLDEST_DEVICES_SQL, {"account_id": caller.id, "id": device.id, "limit": MAX_DEVICES - 1})
+        device = PushDeviceRow(*session.execute(_build_device_upsert(caller.id, token, platform)).one())
+        oldest = (
+            select(PushDevice.id)
+            .where(PushDevice.account_id == caller.id, PushDevice.id != device.id)
+            .order_by(PushDevice.seen_at.desc(), PushDevice.id.desc())
+            .offset(MAX_DEVICES - 1)
+            # A device that another account is taking over is skipped: waiting for it could deadlock two accounts.
+            .with_for_update(skip_locked=True)
+        )
+        session.execute(delete(PushDevice).where(PushDevice.id.in_(oldest)))
     return device
 
 
 def remove_device(*, caller: Caller, token: str) -> bool:
     """Removes the caller's device. Returns whether they had it."""
-    return write_row(REMOVE_DEVICE_SQL, {"account_id": caller.id, "token": token}) is not None
+    own_device = delete(PushDevice).where(PushDevice.account_id == caller.id, PushDevice.token == token)
+    with transaction() as session:
+        return session.scalar(own_device.returning(PushDevice.id)) is not None
+
+
+def suppress_address(channel: str, address: str, reason: str) -> None:
+    """Stores that this e-mail address or phone number has a permanent error, with the reason. May be repeated."""
+    if channel == "push":
+        return
+    with transaction() as session:
+        row = {"channel": channel, "address": address, "reason": reason[:MAX_REASON_LENGTH]}
+        session.execute(insert(Suppression).values(row).on_conflict_do_nothing())
+
+
+def delete_device(device_id: str) -> None:
+    """Deletes a device that its push service no longer knows."""
+    with transaction() as session:
+        session.execute(delete(PushDevice).where(PushDevice.id == device_id))
 
 
 def lock_account(session: OrmSession, account_id: str) -> None:
@@ -136,5 +136,21 @@ def lock_account(session: OrmSession, account_id: str) -> None:
 
     Raises Unauthorised when the account was deleted.
     """
-    if session.scalar(LOCK_ACCOUNT_SQL, {"id": account_id}) is None:
+    account = select(Account.id).where(Account.id == account_id, func.cardinality(Account.roles) > 0)
+    if session.scalar(account.with_for_update(key_share=True)) is None:
         raise Unauthorised()
+
+
+def _build_device_upsert(account_id: str, token: str, platform: str) -> ReturningInsert[str, str, datetime, datetime]:
+    statement = insert(PushDevice).values(account_id=account_id, token=token, platform=platform)
+    is_same_owner = PushDevice.account_id == statement.excluded.account_id
+    return statement.on_conflict_do_update(
+        index_elements=[PushDevice.token],
+        set_={
+            "id": case((is_same_owner, PushDevice.id), else_=statement.excluded.id),
+            "created_at": case((is_same_owner, PushDevice.created_at), else_=func.now()),
+            "account_id": statement.excluded.account_id,
+            "platform": statement.excluded.platform,
+            "seen_at": func.now(),
+        },
+    ).returning(PushDevice.id, PushDevice.platform, PushDevice.created_at, PushDevice.seen_at)

@@ -1,44 +1,18 @@
-"""Reads of preferences and unsubscriptions, and SQL conditions for who may not get messages.
-
-Each condition takes SQL expressions (a column, a `:parameter`). With organiser and channel as parameters, PostgreSQL uses
-a hash for a whole audience and an index for one person. Use the conditions in a select list or in WHERE, not in the
-FILTER of an aggregate, where the planner estimates a single evaluation.
-"""
+"""Reads of preferences and unsubscriptions."""
 
 from datetime import datetime
 from hashlib import sha256
 from typing import TypedDict
 
-from sqlalchemy import text
-
 from app.accounts.caller import Caller
 from app.core.db import fetch_row
-from app.core.transaction import transaction
 from app.subscriptions.message_links import UnsubscribeTarget
+from app.subscriptions.sql import PREFERENCES_SQL, UNSUBSCRIBE_STATUS_SQL
 
-MAX_UNSUBSCRIBES_LISTED, VERSION_RANGE = 500, 10**9
+VERSION_RANGE = 10**9
 ChannelPreferences = dict[str, tuple[bool, int]]
 """Of each channel with a row: whether it is wanted, and the version."""
 FROM_ALL, FROM_ORGANISER, FROM_NONE = "all", "organiser", "none"
-PREFERENCES_SQL = f"""
-    SELECT (SELECT coalesce(jsonb_object_agg(channel, jsonb_build_array(wanted, version)), '{{}}')
-              FROM channel_preference WHERE account_id = %(id)s),
-           (SELECT coalesce(jsonb_agg(
-                       jsonb_build_array(u.id, u.organiser_id, coalesce(p.org_name, a.name), u.created_at)
-                       ORDER BY u.created_at DESC, u.id), '[]')
-              FROM (SELECT id, organiser_id, created_at FROM unsubscribe
-                     WHERE address = %(address)s ORDER BY organiser_id IS NULL DESC, created_at DESC LIMIT {MAX_UNSUBSCRIBES_LISTED}) u
-              LEFT JOIN account a ON a.id = u.organiser_id
-              LEFT JOIN organiser_profile p ON p.account_id = u.organiser_id)
-"""
-UNSUBSCRIBE_STATUS_SQL = """
-    SELECT coalesce(p.org_name, a.name), a.email,
-           EXISTS (SELECT FROM unsubscribe WHERE address = %(address)s AND organiser_id = %(organiser_id)s),
-           EXISTS (SELECT FROM unsubscribe WHERE address = %(address)s AND organiser_id IS NULL)
-      FROM (VALUES (CAST(%(organiser_id)s AS text))) link (organiser_id)
-      LEFT JOIN account a ON a.id = link.organiser_id LEFT JOIN organiser_profile p ON p.account_id = a.id
-     WHERE link.organiser_id IS NULL OR a.id IS NOT NULL
-"""
 
 
 class UnsubscribedOrganiser(TypedDict):
@@ -107,50 +81,3 @@ def _is_wanted(channel_preferences: ChannelPreferences, channel: str) -> bool:
 def _compute_version(channel_preferences: ChannelPreferences, unsubscribe_ids: list[str]) -> int:
     state = repr((sorted(channel_preferences.items()), sorted(unsubscribe_ids)))
     return int(sha256(state.encode()).hexdigest()[:12], 16) % VERSION_RANGE
-
-
-SUPPRESS_ADDRESS_SQL = text("""
-    INSERT INTO suppression (channel, address, reason) VALUES (:channel, :address, :reason) ON CONFLICT DO NOTHING
-""")
-DELETE_DEVICE_SQL = text("DELETE FROM push_device WHERE id = :id")
-MAX_REASON_LENGTH = 300
-
-
-def is_unsubscribed_sql(address: str, organiser: str) -> str:
-    """SQL: whether this lower-case e-mail address has unsubscribed from the organiser or from all."""
-    return f"""EXISTS (SELECT FROM unsubscribe WHERE unsubscribe.address = {address}
-        AND (unsubscribe.organiser_id = {organiser} OR unsubscribe.organiser_id IS NULL))"""
-
-
-def has_disabled_channel_sql(address: str, channel: str) -> str:
-    """SQL: whether the account with this verified, lower-case e-mail address has switched the channel off."""
-    return f"""EXISTS (SELECT FROM account JOIN channel_preference ON channel_preference.account_id = account.id
-        AND channel_preference.channel = {channel} AND NOT channel_preference.wanted
-        WHERE account.email = {address} AND account.email_verified_at IS NOT NULL)"""
-
-
-def is_suppressed_sql(channel: str, address: str) -> str:
-    """SQL: whether this address (lower-case e-mail, phone number in E.164) has a permanent error on the channel."""
-    return f"""EXISTS (SELECT FROM suppression WHERE suppression.channel = {channel}
-        AND suppression.address = {address})"""
-
-
-def has_device_sql(account: str) -> str:
-    """SQL: whether this account has a push device. False for null."""
-    return f"EXISTS (SELECT FROM push_device WHERE push_device.account_id = {account})"
-
-
-def suppress_address(channel: str, address: str, reason: str) -> None:
-    """Stores that this e-mail address or phone number has a permanent error, with the reason. May be repeated."""
-    if channel == "push":
-        return
-    with transaction() as session:
-        session.execute(
-            SUPPRESS_ADDRESS_SQL, {"channel": channel, "address": address, "reason": reason[:MAX_REASON_LENGTH]}
-        )
-
-
-def delete_device(device_id: str) -> None:
-    """Deletes a device that its push service no longer knows."""
-    with transaction() as session:
-        session.execute(DELETE_DEVICE_SQL, {"id": device_id})

@@ -68,7 +68,7 @@ def test_reminder_has_the_same_link(app: Flask) -> None:
     )
     links = [re.findall(r"http\S+/claim/\S+", message.text) for message in (invitation, reminder)]
     assert links[0] == links[1] and len(links[0]) == 1
-    assert reminder.subject == "Windhoek Lights 2026: your ticket still waits"
+    assert reminder.subject == "Windhoek Lights 2026: your ticket is still waiting"
 
 
 def test_emailed_invoice_has_the_bytes_of_the_download(app: Flask) -> None:

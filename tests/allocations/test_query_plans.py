@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import make_url, text
 
-from app.allocations import will_call
+from app.allocations import will_call, will_call_sql
 from app.core.db import db
 from benchmarks.seed_allocations import seed_block, seed_event
 from tests.factories.accounts import create_account
@@ -35,7 +35,7 @@ def test_will_call_list_uses_its_indexes(connection: psycopg.Connection[Any]) ->
     ):
         filters = ["q"] if q else []
         given = {**values, "q": will_call.build_tsquery(q, made["event"])} if q else values
-        query = f"EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) {will_call.page_sql(filters, 21)}"
+        query = f"EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) {will_call_sql.page_sql(filters, 21)}"
         found = "\n".join(row[0] for row in connection.execute(query, given).fetchall())
         assert index in found and "Seq Scan on allocation_slot" not in found, f"{q}:\n{found}"
 

@@ -18,7 +18,7 @@ from tests.allocations.law import assert_books_agree
 from tests.allocations.racing import law_holds, own, without_the_lock
 from tests.factories.allocations import Block, claim_slot, create_block
 from tests.http import Client, data, read_error
-from tests.races import run_concurrently
+from tests.races import repeat_while_busy, run_concurrently
 
 SLOTS = int(os.environ.get("ALLOCATION_SLOTS", "8"))
 Answers = list[Any]
@@ -26,7 +26,10 @@ Answers = list[Any]
 
 def claim_concurrently(app: Flask, made: Block, token: str, many: int = 64) -> Answers:
     return run_concurrently(
-        many, lambda number: claim_slot(own(app, made.owner), token, email=f"fan{number}@example.com")
+        many,
+        lambda number: repeat_while_busy(
+            lambda: claim_slot(own(app, made.owner), token, email=f"fan{number}@example.com")
+        ),
     )
 
 
@@ -95,8 +98,8 @@ def test_concurrent_scanners_admit_each_ticket_once(app: Flask, client: Client) 
 
     def scan_slot(gate: Client, slot: str, nonce: str) -> int:
         """Scan, and again while the service is too busy, as scanners do."""
-        answers = (gate.post(f"{made.events}/will-call/{slot}/admit", {"nonce": nonce}).status_code for _ in range(50))
-        return next(status for status in answers if status != 503)
+        path = f"{made.events}/will-call/{slot}/admit"
+        return repeat_while_busy(lambda: gate.post(path, {"nonce": nonce})).status_code
 
     def scan(number: int) -> list[int]:
         gate = own(app, made.owner)

@@ -22,6 +22,7 @@ from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.factories.stall_payments import list_open_reviews, run_recurring
 from tests.http import Client, data
 from tests.races import run_concurrently
+from tests.waiting import MAX_SECONDS
 
 HOLD_SECONDS = 0.4
 EVENT_OVER = "UPDATE event SET ends_at = now() - interval '1 s', starts_at = now() - interval '1 h'"
@@ -83,21 +84,30 @@ def code_at_the_end_of_the_event(
     _, _, path = make_withdrawable_application(client)
     data(client.post(path))
     confirm = HttpRail.confirm_charge
+    confirming, expired = Event(), Event()
 
-    def confirm_slowly(self: HttpRail, reference: str, code: str) -> Any:
-        time.sleep(HOLD_SECONDS)
+    def confirm_after_the_expiry(self: HttpRail, reference: str, code: str) -> Any:
+        confirming.set()
+        assert expired.wait(MAX_SECONDS)
         return confirm(self, reference, code)
 
-    def act(number: int) -> None:
-        time.sleep(HOLD_SECONDS / 2 if confirms_first == (number == 1) else 0)
-        with app.app_context():
-            if number == 0:
-                send_code(client, path)
-            else:
-                execute_sql(EVENT_OVER)
-                run_recurring("applications.expire")
+    def send() -> None:
+        if not confirms_first:
+            time.sleep(HOLD_SECONDS / 2)
+        send_code(client, path)
 
-    monkeypatch.setattr(HttpRail, "confirm_charge", confirm_slowly)
+    def expire() -> None:
+        if confirms_first:
+            assert confirming.wait(MAX_SECONDS)
+        execute_sql(EVENT_OVER)
+        run_recurring("applications.expire")
+        expired.set()
+
+    def act(number: int) -> None:
+        with app.app_context():
+            (send, expire)[number]()
+
+    monkeypatch.setattr(HttpRail, "confirm_charge", confirm_after_the_expiry)
     run_concurrently(2, act)
     return fetch_scalar("SELECT status FROM merchant_application"), fetch_scalar("SELECT status FROM stall_payment")
 

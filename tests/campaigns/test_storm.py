@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.core.outbox.tuning import Tuning
 from tests.factories.campaigns import CampaignEvent, fetch_sql_rows
-from tests.faults.cluster import Cluster, cluster_of, settled
+from tests.faults.cluster import FAST, Cluster, cluster_of, settled
 from tests.faults.storm import Storm
 from tests.http import Client
 from tests.waiting import wait_until
@@ -26,7 +25,6 @@ pytestmark = [
 ]
 PEOPLE, SECONDS = (int(part) for part in os.environ.get("CAMPAIGN_STORM", "250:6").split(":"))
 EVERY, PATIENCE = 0.3, 180
-FAST = Tuning(lease=4, time_limit=3, ring=0.2, reap=0.4, drain_after=1.5, backoff=0.2, backoff_cap=1, max_lost=100)
 
 
 @pytest.fixture

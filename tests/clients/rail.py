@@ -44,11 +44,11 @@ def charge(reference: str = "a-charge", *, ending: str = "4567") -> Charge:
     return Charge(reference=reference, amount_minor=250000, msisdn=f"+26481123{ending}", description="Stall fee")
 
 
-def sent(rail: HttpRail, **about: Any) -> TransferOutcome:
+def send_transfer(rail: HttpRail, **about: Any) -> TransferOutcome:
     return rail.send_transfer(transfer(**about)).outcome
 
 
-def told(rail: HttpRail, reference: str = "a-transfer") -> TransferOutcome:
+def read_outcome(rail: HttpRail, reference: str = "a-transfer") -> TransferOutcome:
     return rail.transfer_status(reference).outcome
 
 

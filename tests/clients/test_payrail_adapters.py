@@ -14,7 +14,7 @@ from app.clients.payrail.breaker import Limits
 from app.clients.payrail.errors import PayrailUnavailable
 from mock_rail import CODE, Fault, MockServer
 from mock_rail.rules import find_transfer_outcome
-from tests.clients.rail import charge, client_of, journal_of, sent, serving, transfer
+from tests.clients.rail import charge, client_of, journal_of, send_transfer, serving, transfer
 from tests.races import run_concurrently
 
 SEEDS = int(os.environ.get("PAYRAIL_SEEDS", "3"))
@@ -75,4 +75,4 @@ def test_refused_retry_does_not_hide_an_earlier_try_that_may_have_arrived(app: F
         assert rail.confirm_charge("a-charge", CODE).outcome is Outcome.UNKNOWN, "then the breaker was open"
         with pytest.raises(PayrailUnavailable):
             rail.confirm_charge("a-charge", CODE)
-        assert sent(rail) is TransferOutcome.UNKNOWN
+        assert send_transfer(rail) is TransferOutcome.UNKNOWN

@@ -12,7 +12,7 @@ from flask import Flask
 from app.clients.payrail import TransferOutcome
 from app.clients.payrail.breaker import Breaker, Limits, Permit
 from mock_rail import Fault
-from tests.clients.rail import client_of, journal_of, sent, serving, told
+from tests.clients.rail import client_of, journal_of, read_outcome, send_transfer, serving
 from tests.races import run_concurrently
 from tests.timing import assert_in_time
 
@@ -118,12 +118,12 @@ def test_rail_that_is_down_is_not_called_until_a_trial_succeeds(app: Flask, tmp_
         other = client_of(app, server.url, name=server.url, limits=FEW)
         breaker = Breaker(app.extensions["settings"].REDIS_URL, server.url)
         server.faults.set([Fault(do="error", times=3)])
-        assert [sent(first, reference=f"t-{number}").value for number in range(3)] == ["unknown"] * 3
-        assert told(other, "t-0") is TransferOutcome.UNKNOWN
+        assert [send_transfer(first, reference=f"t-{number}").value for number in range(3)] == ["unknown"] * 3
+        assert read_outcome(other, "t-0") is TransferOutcome.UNKNOWN
         assert len(journal_of(tmp_path / "journal", "request")) == 3, "the other one never called"
         passes(breaker, breaker._open, 15)
-        assert told(other, "t-0") is TransferOutcome.NOT_FOUND
-        assert sent(first, reference="t-0") is TransferOutcome.PAID
+        assert read_outcome(other, "t-0") is TransferOutcome.NOT_FOUND
+        assert send_transfer(first, reference="t-0") is TransferOutcome.PAID
 
 
 @pytest.mark.parametrize("do", ["busy", "not_signed"])
@@ -132,7 +132,7 @@ def test_refusals_of_the_rail_do_not_open_the_breaker(app: Flask, do: str) -> No
         server.faults.set([Fault(do="busy", status=429, seconds=9)] if do == "busy" else [])
         rail = client_of(app, server.url, name=server.url, limits=FEW, secret="s" if do == "busy" else "another")
         for _ in range(5):
-            told(rail)
+            read_outcome(rail)
         assert Breaker(app.extensions["settings"].REDIS_URL, server.url, FEW).permit() is Permit.FREE
 
 

@@ -20,7 +20,7 @@ from app.config import SettingsError
 from app.version import __version__
 from mock_rail.__main__ import main
 from mock_rail.faults import InvalidFault, parse_faults
-from tests.clients.rail import KEY, SECRET, client_of, journal_of, sent, serving, told, wait
+from tests.clients.rail import KEY, SECRET, client_of, journal_of, read_outcome, send_transfer, serving, wait
 from tests.house.sources import ROOT
 from tests.http import Client, data
 from tests.settings import app_for, settings_for
@@ -48,15 +48,15 @@ def test_the_command_serves_a_rail_that_misbehaves_as_told(app: Flask, tmp_path:
         found = re.search(r"http://[\d.:]+", process.stdout.readline())
         assert found
         live = client_of(app, found[0])
-        assert [sent(live).value for _ in range(3)] == ["unknown", "unknown", "paid"]
+        assert [send_transfer(live).value for _ in range(3)] == ["unknown", "unknown", "paid"]
         assert len(journal_of(journal)) == 1
         control = httpx.post(f"{found[0]}/_control/faults", json={"faults": [{"do": "decline"}]})
-        assert control.status_code == 200 and sent(live, reference="another") is TransferOutcome.FAILED
+        assert control.status_code == 200 and send_transfer(live, reference="another") is TransferOutcome.FAILED
         assert httpx.post(f"{found[0]}/_control/faults", json={"faults": [{"do": "x"}]}).status_code == 400
         assert httpx.post(f"{found[0]}/_control/refuse", json={"seconds": 1.5}).status_code == 200
         wait(lambda: not live.client.reachable(1))
         wait(lambda: live.client.reachable(1))
-        assert told(live) is TransferOutcome.PAID
+        assert read_outcome(live) is TransferOutcome.PAID
 
 
 def test_a_fault_that_does_not_exist_stops_the_command() -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -34,29 +35,29 @@ def other_process(app: Flask, server: MockServer) -> HttpRail:
     return client_of(app, server.url)
 
 
-def started(rail: HttpRail, number: str, reference: str = "a-payment") -> Outcome:
+def start_charge(rail: HttpRail, number: str, reference: str = "a-payment") -> Outcome:
     return rail.start_charge(
         Charge(reference=reference, amount_minor=250000, msisdn=f"+26481123{number}", description="Stall fee")
     ).outcome
 
 
-def sent(rail: HttpRail, number: str, reference: str = "a-transfer") -> TransferState:
+def send_transfer(rail: HttpRail, number: str, reference: str = "a-transfer") -> TransferState:
     wallet = Wallet(msisdn=f"+26481123{number}")
     return rail.send_transfer(
         Transfer(reference=reference, amount_minor=90000, destination=wallet, description="Payout")
     )
 
 
-def told(rail: HttpRail, reference: str = "a-transfer") -> TransferOutcome:
+def read_outcome(rail: HttpRail, reference: str = "a-transfer") -> TransferOutcome:
     return rail.transfer_status(reference).outcome
 
 
 def test_a_wallet_pays_with_the_code_once_and_for_all(rail: HttpRail, other_process: HttpRail) -> None:
-    assert started(rail, "4567") is Outcome.CODE_SENT
+    assert start_charge(rail, "4567") is Outcome.CODE_SENT
     assert rail.confirm_charge("a-payment", "000000").outcome is Outcome.WRONG_CODE
     assert rail.confirm_charge("a-payment", CODE).outcome is Outcome.PAID
     assert rail.confirm_charge("a-payment", "000000").outcome is Outcome.PAID
-    assert started(rail, "4567") is Outcome.PAID
+    assert start_charge(rail, "4567") is Outcome.PAID
     assert other_process.charge_status("a-payment").outcome is Outcome.PAID
 
 
@@ -64,12 +65,12 @@ def test_a_wallet_pays_with_the_code_once_and_for_all(rail: HttpRail, other_proc
     ("number", "outcome"), [("0001", Outcome.DECLINED), ("0004", Outcome.PAID), ("0005", Outcome.WRONG_CODE)]
 )
 def test_documented_numbers_do_what_is_documented(rail: HttpRail, number: str, outcome: Outcome) -> None:
-    assert started(rail, number) is Outcome.CODE_SENT
+    assert start_charge(rail, number) is Outcome.CODE_SENT
     assert rail.confirm_charge("a-payment", CODE).outcome is outcome
 
 
 def test_0002_commits_and_is_known_as_paid_only_later(rail: HttpRail, server: MockServer) -> None:
-    started(rail, "0002")
+    start_charge(rail, "0002")
     assert rail.confirm_charge("a-payment", CODE).outcome is Outcome.UNKNOWN
     assert rail.charge_status("a-payment").outcome is Outcome.UNKNOWN
     server.clock.ahead += 30
@@ -77,7 +78,7 @@ def test_0002_commits_and_is_known_as_paid_only_later(rail: HttpRail, server: Mo
 
 
 def test_a_code_expires_after_five_minutes(rail: HttpRail, server: MockServer) -> None:
-    started(rail, "4567")
+    start_charge(rail, "4567")
     server.clock.ahead += 300
     assert rail.confirm_charge("a-payment", CODE).outcome is Outcome.EXPIRED
     assert rail.charge_status("a-payment").outcome is Outcome.EXPIRED
@@ -85,7 +86,7 @@ def test_a_code_expires_after_five_minutes(rail: HttpRail, server: MockServer) -
 
 def test_0003_answers_late(rail: HttpRail) -> None:
     begun = time.monotonic()
-    assert started(rail, "0003") is Outcome.CODE_SENT
+    assert start_charge(rail, "0003") is Outcome.CODE_SENT
     assert time.monotonic() - begun >= 0.2 and Pace().slow_answer == 5
 
 
@@ -94,7 +95,7 @@ def test_0003_answers_late(rail: HttpRail) -> None:
     [("4567", "paid"), ("0001", "failed"), ("0002", "unknown"), ("0003", "paid"), ("0004", "paid"), ("0005", "paid")],
 )
 def test_a_transfer_to_a_documented_number_does_what_is_documented(rail: HttpRail, number: str, outcome: str) -> None:
-    assert sent(rail, number).outcome is TransferOutcome(outcome)
+    assert send_transfer(rail, number).outcome is TransferOutcome(outcome)
     state = rail.transfer_status("a-transfer")
     assert (state.outcome.value, state.amount_minor, state.currency) == (outcome, 90000, "NAD")
 
@@ -102,10 +103,13 @@ def test_a_transfer_to_a_documented_number_does_what_is_documented(rail: HttpRai
 def test_a_transfer_may_become_known_or_bounce_later(
     rail: HttpRail, other_process: HttpRail, server: MockServer
 ) -> None:
-    sent(rail, "0002", "unknown-yet")
-    sent(rail, "0004", "bounces")
+    send_transfer(rail, "0002", "unknown-yet")
+    send_transfer(rail, "0004", "bounces")
     server.clock.ahead += 60
-    assert (told(rail, "unknown-yet"), told(rail, "bounces")) == (TransferOutcome.PAID, TransferOutcome.RETURNED)
+    assert (read_outcome(rail, "unknown-yet"), read_outcome(rail, "bounces")) == (
+        TransferOutcome.PAID,
+        TransferOutcome.RETURNED,
+    )
     assert other_process.transfer_status("bounces").reason == "bounced"
 
 
@@ -114,19 +118,19 @@ def test_a_transfer_is_what_was_sent_first_under_its_reference(rail: HttpRail) -
         account_name="Kapana Corner", account_number="62000990001", bank_name="FNB", branch_code="280172"
     )
     rail.send_transfer(Transfer(reference="a-transfer", amount_minor=100, destination=account, description="Payout"))
-    assert sent(rail, "4567").outcome is TransferOutcome.UNKNOWN, "the reference belongs to another amount"
+    assert send_transfer(rail, "4567").outcome is TransferOutcome.UNKNOWN, "the reference belongs to another amount"
     state = rail.transfer_status("a-transfer")
     assert (state.outcome, state.amount_minor, state.reason) == (TransferOutcome.FAILED, 100, "declined")
     assert "62000990001" not in repr(account) and "Kapana" not in repr(account)
 
 
 def test_a_reference_that_nobody_sent_is_not_found(rail: HttpRail) -> None:
-    assert told(rail) is TransferOutcome.NOT_FOUND
+    assert read_outcome(rail) is TransferOutcome.NOT_FOUND
 
 
 def test_call_inside_a_transaction_raises(rail: HttpRail) -> None:
     with pytest.raises(TransactionOpen), transaction():
-        started(rail, "4567")
+        start_charge(rail, "4567")
 
 
 def test_an_unknown_reference_is_no_payment(rail: HttpRail) -> None:
@@ -139,3 +143,19 @@ def test_a_disabled_rail_refuses(app: Flask) -> None:
         DisabledRail().check()
     assert DisabledRail().charge_status("a-payment").outcome is Outcome.UNKNOWN
     assert DisabledRail().transfer_status("a-transfer").outcome is TransferOutcome.UNKNOWN
+
+
+def test_a_server_killed_while_it_wrote_starts_again(app: Flask, tmp_path: Path) -> None:
+    """A line without its end was written before any response, so the rail does not know that transfer."""
+    journal = tmp_path / "journal"
+    with serving(journal) as server:
+        send_transfer(client_of(app, server.url), "4567")
+    complete = journal.read_bytes()
+    journal.write_bytes(complete + complete[:40].replace(b"a-transfer", b"b-transfer"))
+    with serving(journal) as server:
+        rail = client_of(app, server.url)
+        assert read_outcome(rail, "a-transfer") is TransferOutcome.PAID
+        send_transfer(rail, "4567", "c-transfer")
+    assert len(journal.read_bytes().splitlines()) > len(complete.splitlines())
+    with serving(journal) as server:
+        assert read_outcome(client_of(app, server.url), "c-transfer") is TransferOutcome.PAID

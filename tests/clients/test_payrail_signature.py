@@ -13,7 +13,7 @@ from app.clients.payrail import BankAccount, Outcome, Transfer, TransferOutcome
 from app.clients.payrail.breaker import Limits
 from app.clients.payrail.signing import callback_signature, request_signature
 from mock_rail import CODE, Fault, MockServer
-from tests.clients.rail import KEY, SECRET, charge, client_of, sent, serving, told
+from tests.clients.rail import KEY, SECRET, charge, client_of, read_outcome, send_transfer, serving
 from tests.core.logging import logged
 from tests.house.sources import ROOT
 
@@ -77,7 +77,7 @@ def test_what_was_altered_is_refused(server: MockServer, change: Change, error: 
 def test_clocks_may_differ_by_five_minutes(app: Flask, server: MockServer, skew: float, outcome: str) -> None:
     server.signature_check.skew = skew
     try:
-        assert told(client_of(app, server.url), "nothing") is TransferOutcome(outcome)
+        assert read_outcome(client_of(app, server.url), "nothing") is TransferOutcome(outcome)
     finally:
         server.signature_check.skew = 0
 
@@ -104,7 +104,7 @@ def test_nothing_secret_is_logged_even_when_everything_is(app: Flask) -> None:
         rail = client_of(app, server.url, total=0.3, limits=Limits(failures=100))
         calls: list[Callable[[], Any]] = [
             lambda: rail.send_transfer(sending),
-            lambda: sent(rail, reference="another"),
+            lambda: send_transfer(rail, reference="another"),
             lambda: rail.start_charge(charge()),
             lambda: rail.confirm_charge("a-charge", CODE),
         ]

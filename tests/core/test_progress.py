@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from app.core.commands import show_progress
+from app.core.command_line import show_progress
 
 
 class Stderr(io.StringIO):

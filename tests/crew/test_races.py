@@ -30,13 +30,44 @@ def test_simultaneous_verifications_open_one_shift(client: Client) -> None:
     assert count("SELECT count(*) FROM shift") == 1
 
 
+TWO_RULES = """
+    CREATE FUNCTION slow(value text) RETURNS text IMMUTABLE LANGUAGE plpgsql
+        AS 'BEGIN PERFORM pg_sleep(0.3); RETURN value; END';
+    CREATE INDEX a_slow ON shift (slow(id));
+    CREATE UNIQUE INDEX b_of_event ON shift (crew_member_id, event_id) WHERE ended_at IS NULL;
+    CREATE UNIQUE INDEX c_of_member ON shift (crew_member_id) WHERE ended_at IS NULL;
+"""
+
+
+def test_a_code_with_and_without_the_member_opens_one_shift_between_two_migrations(client: Client) -> None:
+    """Between 0023 and 0024 two unique indexes hold, and an insert names one of them. A conflict in the other is an error,
+    which the slow index before them makes certain. The requests count their tries separately, so not that serializes them.
+    """
+    me, path = create_stall(client)
+    (selma,) = replace_crew(me, path, {"name": "Selma"})
+    bodies = ({"code": selma["shiftCode"]}, {"code": selma["shiftCode"], "crewMemberId": selma["id"]})
+    with without_rules("uq_shift_open"):
+        with transaction() as session:
+            session.execute(text(TWO_RULES))
+        try:
+            responses = run_concurrently(2, lambda number: post_shift(me, path, "verify", **bodies[number]))
+        finally:
+            with transaction() as session:
+                session.execute(text("DROP INDEX b_of_event, c_of_member, a_slow; DROP FUNCTION slow"))
+    assert [response.status_code for response in responses] == [200, 200]
+    assert len({response.get_json()["data"]["id"] for response in responses}) == 1
+
+
 @pytest.mark.control
 def test_without_the_index_there_would_be_several_shifts(client: Client) -> None:
     """Without the unique index, a check before the insert opens several shifts."""
     me, path = create_stall(client)
     (selma,) = replace_crew(me, path, {"name": "Selma"})
     count_sql = "SELECT count(*), pg_sleep(0.05) FROM shift WHERE crew_member_id = :m AND ended_at IS NULL"
-    insert_sql = "INSERT INTO shift (id, crew_member_id, started_at, changed_at) VALUES (:i, :m, now(), now())"
+    insert_sql = (
+        "INSERT INTO shift (id, crew_member_id, event_id, started_at, changed_at)"
+        " SELECT :i, id, event_id, now(), now() FROM crew_member WHERE id = :m"
+    )
 
     def start_shift_without_index(number: int) -> None:
         with client.flask.application.app_context(), transaction() as session:

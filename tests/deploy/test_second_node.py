@@ -103,3 +103,7 @@ def test_the_firewall_closes_the_ports_that_the_page_opens() -> None:
     wall = (DEPLOY / "nftables" / "event-commerce.nft").read_text()
     assert "tcp dport { 5432, 6379, 6432, 8000 } drop" in wall
     assert {"10.0.0.11", "10.0.0.12"} == set(re.findall(r"\d+\.\d+\.\d+\.\d+", wall))
+
+
+def test_a_node_that_joins_leaves_a_schema_that_the_others_work_with() -> None:
+    assert re.findall(r"^\S*event-commerce (db .*)$", (DEPLOY / "install.sh").read_text(), re.M) == ["db expand"]

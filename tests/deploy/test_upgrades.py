@@ -96,7 +96,7 @@ def _workers(main: Web) -> list[int]:
 def test_the_script_goes_the_way_that_is_tested_here() -> None:
     script = (ROOT / "deploy" / "upgrade.sh").read_text()
     steps = re.findall(
-        r"^(?:systemctl (\w+) event-commerce-web@(\w+)|.*(db upgrade)|.*restart ('event.*'))", script, re.M
+        r"^(?:systemctl (\w+) event-commerce-web@(\w+)|.*(db expand)|.*restart ('event.*'))", script, re.M
     )
     found = [" ".join(part for part in step if part) for step in steps]
-    assert [item for item in found if "@*" not in item] == ["db upgrade", "start spare", "restart main", "stop spare"]
+    assert [item for item in found if "@*" not in item] == ["db expand", "start spare", "restart main", "stop spare"]

@@ -14,4 +14,5 @@ def test_the_site_builds_without_a_broken_link(tmp_path: Path) -> None:
     assert built.returncode == 0, built.stdout + built.stderr
     page = (tmp_path / "site" / "index.html").read_text()
     assert "Documentation" in page
+    assert list((tmp_path / "site").rglob("*.pyc")) == []
     assert re.findall(r'<(?:script|img)[^>]+src="https?:|<link[^>]+rel="stylesheet"[^>]+href="https?:', page) == []

@@ -26,6 +26,17 @@ from app.embedded.binaries import find_redis
 from app.embedded.os_user import Account
 from tests.waiting import wait_until
 
+FAST = Tuning(
+    lease=4,
+    time_limit=3,
+    wakeup_interval=0.2,
+    expiry_interval=0.4,
+    takeover_delay=1.5,
+    backoff=0.2,
+    backoff_cap=1,
+    max_lost=100,
+)
+
 PYTHON, NAME = sys.executable, "outbox_faults"
 
 

@@ -14,7 +14,7 @@ from app.accounts import account_lifecycle, queries
 from app.core.transaction import transaction
 from tests.factories.accounts import PASSWORD, create_customer
 from tests.http import Client
-from tests.races import run_concurrently
+from tests.races import repeat_while_busy, run_concurrently
 from tests.unguarded import without_rules
 
 SPELLINGS = ["frieda@example.com", "Frieda@Example.com", "FRIEDA@EXAMPLE.COM", "frieda@EXAMPLE.com"]
@@ -24,7 +24,7 @@ ACCENTS = ["fréda@example.com", unicodedata.normalize("NFD", "fréda@example.co
 def register(client: Client, email: str, number: int) -> int:
     body = {"email": email, "password": PASSWORD, "firstName": "Frieda", "lastName": f"No {number}"}
     network = {"REMOTE_ADDR": f"127.1.{number}.1"}
-    return client.post("/api/auth/register/customer", body, environ_base=network).status_code
+    return repeat_while_busy(lambda: client.post("/api/auth/register/customer", body, environ_base=network)).status_code
 
 
 def accounts() -> int:
@@ -36,7 +36,7 @@ def accounts() -> int:
 def test_64_concurrent_registrations_of_an_address_make_one_account(client: Client, spellings: list[str]) -> None:
     answers = run_concurrently(64, lambda number: register(client, spellings[number % len(spellings)], number))
     assert accounts() == 1
-    assert answers.count(201) >= 60 and set(answers) <= {201, 503}
+    assert set(answers) == {201}
 
 
 @pytest.mark.control
@@ -68,6 +68,7 @@ def _insert_after_looking(session: object, applicant: account_lifecycle.Applican
 OPERATIONS = ["login", "password-reset/request", "resend-verification", "register/customer", "register/unverified"]
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_known_and_unknown_addresses_take_the_same_time(app: Flask, client: Client, operation: str) -> None:
     """A difference that is there shows every time; one made by a busy machine does not."""

@@ -96,8 +96,8 @@ CASES = {
     "T2 admissions": Case(
         (
             *(
-                "INSERT INTO allocation_slot_event (slot_id, block_id, verb, to_status, actor) "
-                "SELECT id, block_id, 'admit', 'admitted', 'organiser' FROM allocation_slot WHERE status = 'claimed'",
+                "INSERT INTO allocation_slot_event (slot_id, block_id, event_id, verb, to_status, actor) "
+                "SELECT id, block_id, event_id, 'admit', 'admitted', 'organiser' FROM allocation_slot WHERE status = 'claimed'",
             )
             * 2,
         )
@@ -105,9 +105,9 @@ CASES = {
     "T3 acknowledged": Case(asked=(yes("claim", {"slotId": NOBODY}, email="nobody@example.com"),)),
     "N1 once each": Case(
         (
-            "ALTER TABLE campaign_recipient DROP CONSTRAINT uq_campaign_recipient_campaign_id_channel_person",
-            "INSERT INTO campaign_recipient (id, campaign_id, channel, person, address, places, variant) "
-            "SELECT reverse(id), campaign_id, channel, person, address, places, variant "
+            "ALTER TABLE campaign_recipient DROP CONSTRAINT uq_campaign_recipient_campaign_id_channel_person_event_id",
+            "INSERT INTO campaign_recipient (id, campaign_id, event_id, channel, person, address, places, variant) "
+            "SELECT reverse(id), campaign_id, event_id, channel, person, address, places, variant "
             "FROM campaign_recipient LIMIT 1",
         )
     ),

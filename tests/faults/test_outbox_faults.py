@@ -15,7 +15,7 @@ from app.core.outbox import Outbox, OutboxAttempt, enqueue, enqueue_many
 from app.core.outbox.tuning import Tuning
 from app.core.transaction import transaction
 from tests.faults import jobs
-from tests.faults.cluster import Cluster, cluster_of, settled
+from tests.faults.cluster import FAST, Cluster, cluster_of, settled
 from tests.faults.storm import Storm, continued, stopped
 from tests.timing import assert_in_time
 from tests.waiting import wait_until
@@ -28,7 +28,6 @@ pytestmark = [
 ]
 
 SEEDS = range(1, 1 + int(os.environ.get("FAULT_SEEDS", "1")))
-FAST = Tuning(lease=4, time_limit=3, ring=0.2, reap=0.4, drain_after=1.5, backoff=0.2, backoff_cap=1, max_lost=100)
 
 
 @pytest.fixture
@@ -89,7 +88,7 @@ def test_random_kills_lose_no_job_and_repeat_none_that_must_run_once(cluster: Cl
 @pytest.mark.control
 def test_without_the_fence_mails_go_out_twice(cluster: Cluster) -> None:
     """The negative control: what keeps the storm's counts at one is the fence."""
-    cluster.start(Tuning(lease=1.5, time_limit=1, ring=0.2, reap=0.2, max_lost=100), "--unfenced")
+    cluster.start(Tuning(lease=1.5, time_limit=1, wakeup_interval=0.2, expiry_interval=0.2, max_lost=100), "--unfenced")
     enqueue_mail(cluster, "mail_once", 300)
     Storm(cluster, 1, kinds=("horse",)).rage(kills=25, every=0.15)
     wait_until(settled)
@@ -97,7 +96,7 @@ def test_without_the_fence_mails_go_out_twice(cluster: Cluster) -> None:
 
 
 def test_crashing_job_is_dead_after_five_tries_and_others_run(cluster: Cluster) -> None:
-    cluster.start(Tuning(lease=0.8, time_limit=0.5, ring=0.1, reap=0.1), workers=2)
+    cluster.start(Tuning(lease=0.8, time_limit=0.5, wakeup_interval=0.1, expiry_interval=0.1), workers=2)
     with transaction():
         enqueue("faults.poison")
         enqueue_many("faults.local", [(None, {})] * 50)
@@ -110,7 +109,7 @@ def test_crashing_job_is_dead_after_five_tries_and_others_run(cluster: Cluster) 
 
 
 def test_worker_that_resumes_before_the_fence_sends_nothing(cluster: Cluster) -> None:
-    cluster.start(Tuning(lease=1, time_limit=30, ring=0.1, reap=0.1), workers=2)
+    cluster.start(Tuning(lease=1, time_limit=30, wakeup_interval=0.1, expiry_interval=0.1), workers=2)
     with transaction():
         enqueue("faults.mail_once", key="slow", port=cluster.sink.port, before=0.5)
     wait_until(lambda: the_row("mail_once").state == "leased")
@@ -125,7 +124,7 @@ def test_worker_that_resumes_before_the_fence_sends_nothing(cluster: Cluster) ->
 
 def test_worker_that_resumes_after_the_fence_changes_nothing(app: Flask, tmp_path: Path) -> None:
     with cluster_of(app, tmp_path, hold=1) as cluster:
-        cluster.start(Tuning(lease=1, time_limit=30, ring=0.1, reap=0.1), workers=2)
+        cluster.start(Tuning(lease=1, time_limit=30, wakeup_interval=0.1, expiry_interval=0.1), workers=2)
         with transaction():
             enqueue("faults.mail_once", key="held", port=cluster.sink.port)
         wait_until(lambda: cluster.sink.noted().total() == 1)
@@ -167,7 +166,7 @@ def test_jobs_run_after_redis_was_emptied_or_full(cluster: Cluster) -> None:
 
 
 def test_two_relays_do_no_more_than_one(cluster: Cluster) -> None:
-    cluster.start(Tuning(lease=1, time_limit=0.8, ring=0.05, reap=0.05), relays=2)
+    cluster.start(Tuning(lease=1, time_limit=0.8, wakeup_interval=0.05, expiry_interval=0.05), relays=2)
     enqueue_mail(cluster, "mail_once", 100)
     storm = Storm(cluster, 3, kinds=("horse", "relay"))
     storm.rage(kills=6, every=0.2)

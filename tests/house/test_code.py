@@ -4,10 +4,24 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.house.sources import FOLDERS, PROGRAMS, ROOT, calls, files, name, trees
 
+SQL_STATEMENT = re.compile(r"(^|\n|\()\s*(SELECT\b|INSERT INTO |UPDATE \w|DELETE FROM |WITH \w+ )")
+# core, doctor, embedded and web have statements of their own tables and of the server.
+SQL_FOLDERS = ("app/core/", "app/doctor/", "app/embedded/", "app/web/")
+SQL_FILES = (
+    "app/allocations/queries.py",  # one expression for the audience of a campaign
+    "app/campaigns/queries.py",  # two columns of an ORM query
+    "app/events/availability.py",  # the counters of ticket types: rules and their SQL together
+    "app/events/ticket_holders.py",  # expressions of a generated column
+    "app/inventory/export.py",  # a statement made from the list of fields
+    "app/inventory/reports/definitions.py",  # as above
+    "app/inventory/reports/report_queries.py",  # as above
+    "app/ledger/commands.py",  # a limit around a statement
+)
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|pytest\.mark\.(skip\b|xfail)|pytest\.(skip|xfail)\(")
 
 
@@ -64,7 +78,7 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
         "app/events/demo.py",
         "app/inventory/demo.py",
         "app/payouts/demo.py",
-        "app/retention/cleanup.py",  # It compares with the clock of the storage.
+        "app/retention/orphaned_files.py",  # It compares with the clock of the storage.
         "app/events/discovery.py",  # It chooses an index; the statement compares.
         "app/payouts/statement.py",
     }
@@ -80,3 +94,21 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
         and (getattr(call.func.value, "id", ""), called) in wall_clock
     ]
     assert named == []
+
+
+def test_sql_text_stands_in_files_for_sql() -> None:
+    found = {
+        path
+        for path, tree in trees("app")
+        if not path.endswith("sql.py") and not path.startswith(SQL_FOLDERS)
+        for text in _strings_but_docstrings(tree)
+        if SQL_STATEMENT.search(text)
+    }
+    assert found == set(SQL_FILES)
+
+
+def _strings_but_docstrings(tree: ast.Module) -> Iterator[str]:
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value

@@ -9,7 +9,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from flask import Flask
 from flask_migrate import downgrade, upgrade
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 from app.core.db import Base, db
 from tests import stores
@@ -45,12 +45,19 @@ def differences() -> list[object]:
         return found
 
 
+def primary_keys() -> dict[str, list[str]]:
+    with db.engine.connect() as connection:
+        found = inspect(connection)
+        return {name: found.get_pk_constraint(name)["constrained_columns"] for name in Base.metadata.tables}
+
+
 def test_there_is_one_head() -> None:
     assert len(ScriptDirectory(FOLDER).get_heads()) == 1
 
 
 def test_the_models_are_what_the_migrations_make(scratch: Flask) -> None:
     assert differences() == []
+    assert primary_keys() == {name: table.primary_key.columns.keys() for name, table in Base.metadata.tables.items()}
 
 
 def test_migrations_go_down_and_up_again(scratch: Flask) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.core.outbox.executor import run_due_jobs
-from app.inventory import adjustments
+from app.inventory import adjustment_sql
 from tests.factories.inventory import Stock, assert_quantities_match_movements, build_csv
 from tests.http import Client, data, list_problems, read_error
 from tests.races import run_concurrently
@@ -74,11 +74,11 @@ def test_at_once_no_more_than_the_limit_gets_in(stock: Stock) -> None:
 
 @pytest.mark.control
 def test_without_the_limit_the_book_holds_what_an_import_refuses(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adjustments, "QUANTITY_LIMIT_SQL", "true")
-    adjustments.adjustment_sql.cache_clear()
+    monkeypatch.setattr(adjustment_sql, "QUANTITY_LIMIT_SQL", "true")
+    adjustment_sql.adjustment_sql.cache_clear()
     item = stock.item(onHand=0)
     assert [stock.adjust(item, 999_999_999).status_code for _ in range(2)] == [200, 200]
-    adjustments.adjustment_sql.cache_clear()
+    adjustment_sql.adjustment_sql.cache_clear()
     assert read_error(stock.sheet(stock.export())) == (422, "IMPORT_REJECTED")
 
 

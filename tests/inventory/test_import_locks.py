@@ -7,13 +7,14 @@ from threading import Timer
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from app.core.db import db
 from app.core.outbox.executor import run_due_jobs
+from app.core.transaction import lock_name
 from app.events.ticket_import_sql import PATIENCE
 from app.inventory.actions import imports
 from app.inventory.stock_import import importer
-from app.inventory.stock_import.importer import LOCK_EVENT_IMPORT_SQL
 from tests.factories.inventory import Stock, build_csv
 from tests.http import Client, data, read_error
 from tests.timing import assert_in_time
@@ -26,8 +27,8 @@ SHEET = build_csv("A,Lager,1,1,1,5,0,0")
 def importing(stock: Stock) -> Iterator[None]:
     """Another import into the same event takes its time."""
     db.session.remove()
-    with db.engine.connect() as other:
-        other.execute(LOCK_EVENT_IMPORT_SQL, {"event": stock.event["id"]})
+    with Session(db.engine) as other:
+        lock_name(other, f"inventory-import:{stock.event['id']}")
         yield
         other.rollback()
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from app.core.transaction import transaction
-from app.inventory import adjustments
+from app.inventory import adjustment_sql
 from app.inventory.actions import purchase_orders
 from tests.factories.inventory import Stock, assert_quantities_match_movements, build_csv
 from tests.http import Client, data
@@ -32,13 +32,13 @@ def test_of_sixty_four_who_take_one_of_ten_ten_get_it(client: Client) -> None:
 @pytest.mark.control
 def test_without_the_guard_more_would_get_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The table has the rule as well; with both gone, all get one."""
-    monkeypatch.setattr(adjustments, "ENOUGH_STOCK_SQL", "true")
-    adjustments.adjustment_sql.cache_clear()
+    monkeypatch.setattr(adjustment_sql, "ENOUGH_STOCK_SQL", "true")
+    adjustment_sql.adjustment_sql.cache_clear()
     with without_rules("ck_inventory_item_enough"):
         stock = Stock(client)
         item = stock.item(onHand=10)
         assert Counter(run_concurrently(16, lambda _: stock.adjust(item, -1).status_code)) == {200: 16}
-    adjustments.adjustment_sql.cache_clear()
+    adjustment_sql.adjustment_sql.cache_clear()
 
 
 def test_counts_and_sales_at_once_add_up(client: Client) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.accounts.models import Account
@@ -259,7 +258,7 @@ def test_writes_during_deletion_leave_no_rows(client: Client, monkeypatch: pytes
 
 @pytest.mark.control
 def test_without_account_lock_a_device_remains(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscription_actions, "LOCK_ACCOUNT_SQL", text("SELECT CAST(:id AS text)"))
+    monkeypatch.setattr(subscription_actions, "lock_account", lambda session, account_id: None)
     assert write_during_deletion(client, monkeypatch, "device") == (200, 201)
     assert fetch_scalar(COUNT_REMAINING_SQL) == 1
 

@@ -80,6 +80,8 @@ def test_folders_that_are_not_there(settings: Settings, tmp_path: Path) -> None:
     wrong = replace(settings, DATA_DIR=tmp_path / "gone", METRICS_DIR=tmp_path / "file" / "metrics")
     assert "does not exist" in found(host_checks, wrong, "data", FAIL)
     assert "each process counts alone" in found(host_checks, wrong, "metrics", WARN)
+    unwritable = replace(settings, METRICS_DIR=Path("/proc/metrics"))
+    assert "not writable" in found(host_checks, unwritable, "metrics", WARN)
 
 
 # The command

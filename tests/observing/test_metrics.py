@@ -17,7 +17,7 @@ from app.core.jobs import Permanent
 from app.core.metrics import Metric
 from app.core.outbox import heartbeat
 from app.web.error_handlers import to_app_error
-from app.web.metrics_endpoint import endpoint
+from app.web.metrics_endpoint import response
 from tests.exposition import read_value
 from tests.factories.outbox import add_job
 from tests.http import Client, read_error
@@ -162,7 +162,7 @@ def test_the_database_away_is_a_number_and_no_error(app: Flask, tmp_path_factory
 
 def test_what_is_looked_up_is_looked_up_once_in_five_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(endpoint.database_metrics, "load_database_metrics", lambda url: asked.append(url) or {})
+    monkeypatch.setattr(response.database_metrics, "load_database_metrics", lambda url: asked.append(url) or {})
     for _ in range(5):
         read(client)
     assert len(asked) == 1
@@ -170,7 +170,7 @@ def test_what_is_looked_up_is_looked_up_once_in_five_seconds(client: Client, mon
 
 def test_figures_ask_two_statements(client: Client) -> None:
     with db.engine.connect() as connection:
-        for statement in (endpoint.database_metrics.OUTBOX_SQL, endpoint.database_metrics.SERVICE_SQL):
+        for statement in (response.database_metrics.OUTBOX_SQL, response.database_metrics.SERVICE_SQL):
             connection.exec_driver_sql("SET enable_seqscan = off")
             plan = "\n".join(row[0] for row in connection.exec_driver_sql("EXPLAIN " + statement.replace("%", "%%")))
             assert not re.search(r"Seq Scan on (outbox|payout)\b", plan), plan

@@ -16,7 +16,7 @@ from app.clients import dev_mailbox, storage
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.retention import cleanup
+from app.retention import orphaned_files
 from tests.applications.test_replaced_files import list_files
 from tests.clients import s3_server
 from tests.clients.s3_server import BUCKET, KEY
@@ -105,12 +105,14 @@ def test_files_of_other_programs_stay(app: Flask) -> None:
     """The folder may contain backups or files of another installation."""
     folder = Path(app.extensions["settings"].DATA_DIR) / "storage"
     foreign_file = folder / "backup" / "db.dump"
-    foreign_file.parent.mkdir()
+    foreign_file.parent.mkdir(parents=True)
     for path in (foreign_file, folder / "note"):
         path.write_bytes(b"theirs")
         path.chmod(0o644)
         make_old(path)
-    assert not {"backup/db.dump", "note"} & {orphaned_file.name for orphaned_file in cleanup.list_orphaned_files()}
+    assert not {"backup/db.dump", "note"} & {
+        orphaned_file.name for orphaned_file in orphaned_files.list_orphaned_files()
+    }
     run_sweep()
     assert (foreign_file.read_bytes(), mode(foreign_file), (folder / "note").exists()) == (b"theirs", 0o644, True)
     shutil.rmtree(foreign_file.parent)
@@ -123,7 +125,7 @@ def test_orphaned_files_in_a_bucket_are_removed(app: Flask, monkeypatch: pytest.
         storage.put("private/applications/x/lost", b"canary", content_type="application/pdf")
         storage.put("media/a.png", b"canary", content_type="image/png")
         storage.put("backup/db.dump", b"theirs", content_type="application/octet-stream")
-        assert [orphaned_file.name for orphaned_file in cleanup.list_orphaned_files()] == [
+        assert [orphaned_file.name for orphaned_file in orphaned_files.list_orphaned_files()] == [
             "private/applications/x/lost"
         ]
         run_sweep()
@@ -133,7 +135,7 @@ def test_orphaned_files_in_a_bucket_are_removed(app: Flask, monkeypatch: pytest.
 
 def test_new_upload_is_not_orphaned(app: Flask) -> None:
     storage.put("private/applications/x/new", b"canary", content_type="application/pdf")
-    assert list(cleanup.list_orphaned_files()) == []
+    assert list(orphaned_files.list_orphaned_files()) == []
     (stored_file,) = [item for page in storage.list_private() for item in page if item.name.endswith("/new")]
     assert (datetime.now(UTC) - stored_file.modified_at).total_seconds() < 60 and stored_file.size == 6
     storage.delete("private/applications/x/new")

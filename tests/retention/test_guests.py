@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.retention import cleanup
+from app.retention import guest_erasure
 from tests.allocations.law import assert_books_agree
 from tests.factories.accounts import run_jobs
 from tests.factories.allocations import Block, claim_slot, create_another_block
@@ -84,7 +84,7 @@ def test_guests_are_erased_and_statistics_stay(app: Flask, client: Client) -> No
     assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
     assert load_statistics(campaign_event) == before and dump_table("allocation_slot_event") == slot_events
     assert_books_agree()
-    assert all(target.count_rows(400) == 0 for target in cleanup.ERASURE_TARGETS)
+    assert all(target.count_rows(400) == 0 for target in guest_erasure.ERASURE_TARGETS)
 
 
 def test_second_erasure_changes_nothing(app: Flask, client: Client) -> None:
@@ -114,15 +114,15 @@ def test_retention_of_zero_days_keeps_guests(app: Flask, client: Client, monkeyp
 def test_interrupted_run_is_continued(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign_event = create_festival(client)
     end_event(campaign_event.event["id"], 401)
-    erase_batch, calls = cleanup.ErasureTarget.erase_batch, iter(range(99))
+    erase_batch, calls = guest_erasure.ErasureTarget.erase_batch, iter(range(99))
 
-    def fail_fourth_batch(self: cleanup.ErasureTarget, *arguments: Any, **options: Any) -> int:
+    def fail_fourth_batch(self: guest_erasure.ErasureTarget, *arguments: Any, **options: Any) -> int:
         if next(calls) == 3:
             raise RuntimeError("killed")
         return erase_batch(self, *arguments, **options)
 
-    monkeypatch.setattr(cleanup.ErasureTarget, "erase_batch", fail_fourth_batch)
-    monkeypatch.setattr(cleanup, "BATCH_SIZE", 1)
+    monkeypatch.setattr(guest_erasure.ErasureTarget, "erase_batch", fail_fourth_batch)
+    monkeypatch.setattr(guest_erasure, "BATCH_SIZE", 1)
     erase()
     assert any(CANARY in dump_table(table).lower() for table in TABLES)
     with db.engine.begin() as connection:

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.core.db import db
 from app.core.transaction import transaction
-from app.subscriptions import actions, queries
+from app.subscriptions import actions, sql
 from app.subscriptions.message_links import UnsubscribeTarget
 from tests.factories.accounts import create_account, create_customer
 
@@ -21,7 +21,7 @@ def evaluate_condition(condition: str, **values: Any) -> bool:
 
 def test_unsubscribed_from_one_organiser_or_all(app: Flask) -> None:
     organiser_id, other_organiser_id = create_account("organiser").id, create_account("organiser").id
-    condition = queries.is_unsubscribed_sql("CAST(:address AS text)", "CAST(:organiser AS text)")
+    condition = sql.is_unsubscribed_sql("CAST(:address AS text)", "CAST(:organiser AS text)")
 
     def is_unsubscribed(organiser: str, address: str = EMAIL) -> bool:
         return evaluate_condition(condition, address=address, organiser=organiser)
@@ -49,7 +49,7 @@ def test_disabled_channel_condition(app: Flask) -> None:
             ),
             {"id": subscriber.id},
         )
-    condition = queries.has_disabled_channel_sql("CAST(:address AS text)", "CAST(:channel AS text)")
+    condition = sql.has_disabled_channel_sql("CAST(:address AS text)", "CAST(:channel AS text)")
     disabled = [evaluate_condition(condition, address=EMAIL, channel=channel) for channel in ("email", "sms", "push")]
     assert disabled == [False, True, False] and not evaluate_condition(
         condition, address="other@guest.example", channel="sms"
@@ -67,19 +67,19 @@ def test_suppressed_address_and_device_conditions(app: Flask) -> None:
             text("INSERT INTO push_device (id, account_id, token, platform) VALUES (:id, :id, 't', 'ios')"),
             {"id": subscriber.id},
         )
-    condition = queries.is_suppressed_sql("CAST(:channel AS text)", "CAST(:address AS text)")
+    condition = sql.is_suppressed_sql("CAST(:channel AS text)", "CAST(:address AS text)")
     assert evaluate_condition(condition, channel="email", address=EMAIL) and not evaluate_condition(
         condition, channel="sms", address=EMAIL
     )
-    assert evaluate_condition(queries.has_device_sql("CAST(:id AS text)"), id=subscriber.id)
-    assert not evaluate_condition(queries.has_device_sql("CAST(:id AS text)"), id=None)
+    assert evaluate_condition(sql.has_device_sql("CAST(:id AS text)"), id=subscriber.id)
+    assert not evaluate_condition(sql.has_device_sql("CAST(:id AS text)"), id=None)
 
 
 @pytest.mark.parametrize(
     "condition",
     [
-        queries.is_unsubscribed_sql("person.address", ":organiser"),
-        queries.is_suppressed_sql("'email'", "person.address"),
+        sql.is_unsubscribed_sql("person.address", ":organiser"),
+        sql.is_suppressed_sql("'email'", "person.address"),
     ],
 )
 def test_conditions_use_hashes_for_a_whole_audience(app: Flask, condition: str) -> None:

@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc"),
     pytest.mark.xdist_group("outbox_faults"),
 ]
-QUICK = Tuning(lease=3, time_limit=2, ring=0.05, reap=0.1, max_lost=100)
+QUICK = Tuning(lease=3, time_limit=2, wakeup_interval=0.05, expiry_interval=0.1, max_lost=100)
 MAILS, KEYS = 60, 16
 
 

@@ -37,7 +37,7 @@ __all__ = ["jobs"]
 log = logging.getLogger(__name__)
 
 NURSERY = [sys.executable, "-m", "tests.faults.process"]
-PACE = '{"lease": 4, "time_limit": 3, "ring": 0.2, "reap": 0.5, "drain_after": 60}'
+PACE = '{"lease": 4, "time_limit": 3, "wakeup_interval": 0.2, "expiry_interval": 0.5, "takeover_delay": 60}'
 
 
 def test_everything_finds_the_new_master(app: Flask, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, func, select, text, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import authentication, sessions
@@ -13,20 +13,12 @@ from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import find_account_by_email
 from app.accounts.sessions import IDLE_LIFETIME, LoginResult, SessionOwner
+from app.accounts.sql import ADVANCE_REFRESH_COUNTER_SQL
 from app.core import throttle
 from app.core.db import release_connection
 from app.core.transaction import transaction
 
 REUSE_GRACE_PERIOD = timedelta(seconds=10)
-ADVANCE_COUNTER_SQL = text("""
-    UPDATE account_session s
-       SET counter = s.counter + 1, rotated_at = now(),
-           idle_until = least(now() + :idle_lifetime, s.ends_at)
-      FROM account a
-     WHERE s.id = :session_id AND s.counter = :counter AND s.ended_at IS NULL AND s.idle_until > now()
-       AND s.ends_at > now() AND a.id = s.account_id
-    RETURNING a.id, a.name, a.email, a.phone, a.roles, a.admin_tier
-""")
 
 
 def log_in(
@@ -80,7 +72,7 @@ def refresh_session(*, refresh_token: str) -> LoginResult:
     session_id, counter = parsed_token
     with transaction() as session:
         owner: SessionOwner | None = session.execute(
-            ADVANCE_COUNTER_SQL, {"session_id": session_id, "counter": counter, "idle_lifetime": IDLE_LIFETIME}
+            ADVANCE_REFRESH_COUNTER_SQL, {"session_id": session_id, "counter": counter, "idle_lifetime": IDLE_LIFETIME}
         ).first()
         if owner is None and _is_repeated_refresh(session, session_id, counter):
             owner = _get_owner(session, session_id)

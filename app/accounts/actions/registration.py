@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from flask import current_app
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import authentication, one_time_codes
@@ -28,7 +28,7 @@ from app.core import throttle
 from app.core.errors import Throttled
 from app.core.throttle import Rule
 from app.core.tokens import same
-from app.core.transaction import transaction
+from app.core.transaction import lock_name, transaction
 
 WRONG_SECRET_LIMIT = Rule("bootstrap", 5, timedelta(hours=1))
 LOWEST_CREATOR_TIER = "admin"
@@ -163,7 +163,7 @@ def create_admin(*, email: str, password: str, name: str, tier: str) -> str:
 
 
 def _lock_first_admin(session: OrmSession) -> None:
-    session.execute(text("SELECT pg_advisory_xact_lock(hashtext('first-admin'))"))
+    lock_name(session, "first-admin")
     if session.scalar(select(Account.id).where(Account.admin_tier.is_not(None)).limit(1)):
         raise BootstrapRefused()
 

@@ -133,7 +133,10 @@ def _lock_party(session: Session, slot: SlotRow) -> list[SlotRow]:
     if slot.party_size > 1:
         condition |= (AllocationSlot.party_id == slot.party_id) & (AllocationSlot.party_size > 1)
     statement = (
-        _slots_query().where(condition).order_by(AllocationSlot.id).with_for_update(of=AllocationSlot, key_share=True)
+        _slots_query()
+        .where(AllocationSlot.event_id == slot.event_id, condition)
+        .order_by(AllocationSlot.id)
+        .with_for_update(of=AllocationSlot, key_share=True)
     )
     rows = session.execute(statement).all()
     scanned_slot = next(row for row in rows if row.id == slot.id)
@@ -142,7 +145,7 @@ def _lock_party(session: Session, slot: SlotRow) -> list[SlotRow]:
 
 
 def _slots_query() -> Select[*tuple[Any, ...]]:
-    columns = [getattr(AllocationSlot, name) for name in (*AdmittedSlot._fields, "nonce", "ended_at")]
+    columns = [getattr(AllocationSlot, name) for name in (*AdmittedSlot._fields, "event_id", "nonce", "ended_at")]
     return select(*columns, Account.name.label("admitted_by_name")).outerjoin(
         Account, Account.id == AllocationSlot.admitted_by
     )

@@ -201,6 +201,7 @@ def reassign_slot(
             **guest,
             **HOLDER_ACTOR.build_params("rename"),
             "slot_id": slot_id,
+            "event_id": block["event_id"],
             "code": generate_code(),
             "party_id": new_id(),
         }

@@ -182,6 +182,7 @@ def _move_locked_slots(session: Session, source: BlockRow, to_block_id: str, qua
         **actor.build_params("move"),
         "block_id": source["id"],
         "to_block_id": to_block_id,
+        "event_id": source["event_id"],
         "quantity": quantity,
     }
     # Both blocks are locked and enough places are free; so if none moved, the other block has an invoice.
@@ -213,7 +214,12 @@ def release_slots(session: Session, block: BlockRow, actor: Actor, quantity: int
     """Release unclaimed slots of a locked block."""
     release_count, released = _count_releasable(block, quantity), 0
     if release_count:
-        params = {**actor.build_params("release"), "block_id": block["id"], "quantity": release_count}
+        params = {
+            **actor.build_params("release"),
+            "block_id": block["id"],
+            "event_id": block["event_id"],
+            "quantity": release_count,
+        }
         released = session.execute(sql.RELEASE_SLOTS, params).scalar_one()
         _after_block_reduced(session, block)
     availability = type_availability(block["ticket_type_id"])
@@ -250,6 +256,7 @@ def end_locked_slot(
     params = {
         **actor.build_params(verb),
         "slot_id": slot["id"],
+        "event_id": block["event_id"],
         "old_status": slot["status"],
         "new_slot_id": new_id(),
     }

@@ -96,6 +96,7 @@ def claim_free_slots(
         **asdict(claimant),
         **actor.build_params("claim", open_link_claims=claimant.quantity if via == states.OPEN_LINK else 0),
         "block_id": block["id"],
+        "event_id": block["event_id"],
         "via": via,
         "allow_duplicates": allow_duplicates,
         "codes": [generate_code() for _ in range(claimant.quantity)],
@@ -121,6 +122,7 @@ def _claim_invited_slot(session: Session, resolved_token: ResolvedToken, claiman
         **asdict(claimant),
         **GUEST_ACTOR.build_params("claim"),
         "slot_id": resolved_token.id,
+        "event_id": block["event_id"],
         "generation": resolved_token.generation,
         "code": generate_code(),
     }

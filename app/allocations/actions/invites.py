@@ -99,7 +99,7 @@ def invite_recipients(
         check_free_slots(block, len(accepted))
         invited: list[InvitedGuest] = []
         if accepted and not dry_run:
-            invited = _invite_slots(session, block_id, accepted, build_organiser_actor(caller))
+            invited = _invite_slots(session, block, accepted, build_organiser_actor(caller))
         count_mails(session, build_sender(block), [guest["email"] for guest in invited])
     if dry_run:
         invited = [{"name": recipient["name"], "email": recipient["email"]} for recipient in accepted]
@@ -125,6 +125,7 @@ def remind_recipients(
         params = {
             **build_organiser_actor(caller).build_params("remind"),
             "block_id": block_id,
+            "event_id": event_id,
             "slot_ids": requested_ids,
         }
         rows = session.execute(sql.REMIND_RECIPIENTS, params).all()
@@ -178,10 +179,13 @@ def _split_duplicates(
     return accepted, duplicates
 
 
-def _invite_slots(session: Session, block_id: str, recipients: Sequence[Recipient], actor: Actor) -> list[InvitedGuest]:
+def _invite_slots(
+    session: Session, block: BlockRow, recipients: Sequence[Recipient], actor: Actor
+) -> list[InvitedGuest]:
     params = {
         **actor.build_params("invite"),
-        "block_id": block_id,
+        "block_id": block["id"],
+        "event_id": block["event_id"],
         "count": len(recipients),
         "names": [recipient["name"] for recipient in recipients],
         "emails": [recipient["email"] for recipient in recipients],
@@ -191,7 +195,7 @@ def _invite_slots(session: Session, block_id: str, recipients: Sequence[Recipien
     enqueue_many(
         "allocations.invite",
         [(None, {"slot_id": row.id, "generation": row.generation}) for row in rows],
-        aggregate=block_id,
+        aggregate=block["id"],
     )
     return [
         {
@@ -250,6 +254,7 @@ def _try_create_codes(caller: Caller, event_id: str, block_id: str, count: int |
         params = {
             **build_organiser_actor(caller).build_params("code"),
             "block_id": block_id,
+            "event_id": event_id,
             "count": code_count,
             "codes": [generate_code() for _ in range(code_count)],
         }

@@ -2,24 +2,18 @@
 
 import os
 import socket
+from datetime import timedelta
 
-from sqlalchemy import text
+from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.postgresql import insert
 
 from app.core.db import db
+from app.core.outbox.models import Heartbeat
 from app.core.transaction import transaction
 
 RELAY = "relay"
-EVERY = 5.0
-FRESH = 45.0
-RECORD = text("""
-    INSERT INTO heartbeat (name) VALUES (:name)
-    ON CONFLICT (name) DO UPDATE SET at = now()
-""")
-AGE = text("SELECT extract(epoch FROM now() - at) FROM heartbeat WHERE name = :name")
-ALIVE = text("""
-    SELECT count(*) FROM heartbeat WHERE name LIKE 'worker:%' AND at > now() - make_interval(secs => :fresh)
-""")
-DELETE = text("DELETE FROM heartbeat WHERE name = :name")
+INTERVAL_SECONDS = 5.0
+FRESH_SECONDS = 45.0
 
 
 def worker_name() -> str:
@@ -30,21 +24,23 @@ def worker_name() -> str:
 def record_heartbeat(name: str) -> None:
     """Record that the process of this name is alive."""
     with transaction() as session:
-        session.execute(RECORD, {"name": name})
+        statement = insert(Heartbeat).values(name=name)
+        session.execute(statement.on_conflict_do_update(index_elements=[Heartbeat.name], set_={"at": func.now()}))
 
 
 def stop(name: str) -> None:
     """Delete the heartbeat of a process that ends normally."""
     with transaction() as session:
-        session.execute(DELETE, {"name": name})
+        session.execute(delete(Heartbeat).where(Heartbeat.name == name))
 
 
 def relay_age() -> float | None:
     """Return the seconds since a relay's last heartbeat; None when there is none."""
-    age = db.session.execute(AGE, {"name": RELAY}).scalar()
+    age = db.session.scalar(select(func.extract("epoch", func.now() - Heartbeat.at)).where(Heartbeat.name == RELAY))
     return None if age is None else float(age)
 
 
 def workers_alive() -> int:
     """Return how many workers have had a heartbeat in the last 45 s."""
-    return int(db.session.execute(ALIVE, {"fresh": FRESH}).scalar() or 0)
+    is_alive = Heartbeat.name.like("worker:%"), Heartbeat.at > func.now() - timedelta(seconds=FRESH_SECONDS)
+    return db.session.scalar(select(func.count()).select_from(Heartbeat).where(*is_alive)) or 0

@@ -5,13 +5,14 @@ The next due time of a recurring job is a row; it advances in the commit that en
 
 from datetime import timedelta
 
-from sqlalchemy import text
+from sqlalchemy import delete, func, select, text
 
 from app.core.jobs import Delivery, Job, Run, job, list_recurring_jobs
+from app.core.outbox.models import Heartbeat, Outbox
 from app.core.outbox.writer import enqueue
 from app.core.transaction import transaction
 
-INSERT_MISSING = text("INSERT INTO tick (name) SELECT unnest(CAST(:names AS text[])) ON CONFLICT (name) DO NOTHING")
+ADD_TICKS = text("INSERT INTO tick (name) SELECT unnest(CAST(:names AS text[])) ON CONFLICT DO NOTHING")
 # Runs keep their rhythm, and missed runs are skipped: the next due time is always after now, or a second relay would
 # take it too. A due time too far ahead (someone set the clock or shortened `every`) counts as due.
 ADVANCE = text("""
@@ -26,7 +27,7 @@ def enqueue_recurring() -> int:
     """Enqueue every recurring job that is due and return how many. Any number of processes may call it."""
     jobs = list_recurring_jobs()
     with transaction() as session:
-        session.execute(INSERT_MISSING, {"names": [job.kind for job in jobs]})
+        session.execute(ADD_TICKS, {"names": [job.kind for job in jobs]})
     return sum(_advance_tick(job, job.every) for job in jobs if job.every)
 
 
@@ -46,12 +47,6 @@ RETENTION = {
     "dead": timedelta(days=30),
     "uncertain": timedelta(days=30),
 }
-DELETE_JOBS = text("""
-    DELETE FROM outbox WHERE id IN (
-        SELECT id FROM outbox WHERE state = :state AND done_at < now() - CAST(:age AS interval) LIMIT :page_size)
-    RETURNING id
-""")
-DELETE_HEARTBEATS = text("DELETE FROM heartbeat WHERE at < now() - interval '1 day'")
 
 
 @job("outbox.housekeeping", Delivery.LOCAL, every=timedelta(hours=1))
@@ -61,11 +56,12 @@ def delete_old_rows(run: Run) -> None:
         while _delete_page(run, state, age) == PAGE_SIZE:
             pass
     with transaction() as session:
-        session.execute(DELETE_HEARTBEATS)
+        session.execute(delete(Heartbeat).where(Heartbeat.at < func.now() - timedelta(days=1)))
         run.done_in(session)
 
 
 def _delete_page(run: Run, state: str, age: timedelta) -> int:
+    page = select(Outbox.id).where(Outbox.state == state, Outbox.done_at < func.now() - age).limit(PAGE_SIZE)
     with transaction() as session:
         run.hold_in(session)
-        return len(session.execute(DELETE_JOBS, {"state": state, "age": age, "page_size": PAGE_SIZE}).all())
+        return len(session.scalars(delete(Outbox).where(Outbox.id.in_(page)).returning(Outbox.id)).all())

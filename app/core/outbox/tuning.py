@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from flask import current_app
 
-EXTENSION = "outbox_pace"
+EXTENSION = "outbox_tuning"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,9 +13,9 @@ class Tuning:
 
     lease: float = 60
     time_limit: float = 20
-    ring: float = 1
-    reap: float = 15
-    drain_after: float = 10
+    wakeup_interval: float = 1
+    expiry_interval: float = 15
+    takeover_delay: float = 10
     backoff: float = 10
     backoff_cap: float = 3600
     batch: int = 25

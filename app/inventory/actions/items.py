@@ -17,6 +17,7 @@ from app.core.transaction import transaction, write_row
 from app.events.models import Event
 from app.events.queries import WRITES, hold_event, owned
 from app.inventory import adjustments
+from app.inventory.adjustment_sql import CREATE_ITEM_SQL, RECORD_CORRECTIONS_SQL, RESULT_COLUMNS, adjustment_sql
 from app.inventory.adjustments import Adjustment
 from app.inventory.errors import InsufficientStock, QuantityTooLarge, SkuTaken, StaleStock
 from app.inventory.item_fields import (
@@ -31,39 +32,10 @@ from app.inventory.item_fields import (
 from app.inventory.models import ITEM_TABLE
 from app.inventory.serializers import format_movement_id
 from app.inventory.sql import (
-    CHANNEL,
-    INSERT_MOVEMENTS_CTE,
     ITEM_COLUMN_NAMES,
     MOVEMENT_COLUMN_NAMES,
     next_moved_at_sql,
-    record_changes_sql,
 )
-
-OPENING_NOTE = "opening stock"
-_VALUES = ", ".join(f":{attribute}" for attribute in ATTRIBUTES)
-_OPENING_ENTRIES = ", ".join(f"('{bucket}', {column})" for bucket, column in BUCKETS.items())
-CREATE_ITEM_SQL = text(f"""
-WITH moved AS (
-    INSERT INTO inventory_item (id, event_id, sku_key, {", ".join(ATTRIBUTES)})
-    SELECT :id, e.id, :sku_key, {_VALUES} FROM event e WHERE e.id = :event
-    ON CONFLICT (event_id, sku_key) DO NOTHING
-    RETURNING *, true AS was_low
-), entries AS (
-    SELECT event_id, id AS item_id, bucket, delta, on_hand AS on_hand_after, 'correction' AS reason,
-           '{OPENING_NOTE}' AS note, NULL AS reference, NULL::numeric AS counted, NULL::bigint AS corrects, :caller AS actor_id,
-           moved_at AS occurred_at
-      FROM moved, LATERAL (VALUES {_OPENING_ENTRIES}) AS entry (bucket, delta) WHERE delta <> 0
-), {INSERT_MOVEMENTS_CTE}, {record_changes_sql("created")}
-SELECT {", ".join(ITEM_COLUMN_NAMES)}, pg_notify('{CHANNEL}', event_id) FROM moved
-""")
-RECORD_CORRECTIONS_SQL = text(f"""
-WITH moved AS (SELECT i.*, CAST(:was_low AS boolean) AS was_low FROM inventory_item i WHERE i.id = :id), entries AS (
-    SELECT event_id, id AS item_id, bucket, delta, on_hand AS on_hand_after, 'correction' AS reason, NULL AS note,
-           NULL AS reference, NULL::numeric AS counted, NULL::bigint AS corrects, :caller AS actor_id, moved_at AS occurred_at
-      FROM moved, unnest(CAST(:buckets AS text[]), CAST(:deltas AS numeric[])) AS entry (bucket, delta)
-), {INSERT_MOVEMENTS_CTE}, {record_changes_sql("changed")}
-SELECT pg_notify('{CHANNEL}', event_id) FROM moved
-""")
 
 
 def create_item(*, caller: Caller, event_id: str, **values: Unpack[ItemValues]) -> ItemRow:
@@ -174,7 +146,7 @@ def adjust_item(
         "bucket": bucket,
     }
     if occurred_at is None:
-        return _parse_adjustment_row(write_row(adjustments.adjustment_sql(bucket), params), params)
+        return _parse_adjustment_row(write_row(adjustment_sql(bucket), params), params)
     with transaction():
         row = adjustments.record_backdated_movement(params, occurred_at)
         return _parse_adjustment_row(row, params)
@@ -183,7 +155,7 @@ def adjust_item(
 def _parse_adjustment_row(row: DriverRow | None, params: Adjustment) -> AdjustedItem:
     if row is None:
         raise NotFound()
-    item = dict(zip(adjustments.RESULT_COLUMNS, row, strict=True))
+    item = dict(zip(RESULT_COLUMNS, row, strict=True))
     if item["done"]:
         movement = {column: item[f"movement_{column}"] for column in MOVEMENT_COLUMN_NAMES}
         movement["id"] = format_movement_id(movement["seq"])

@@ -7,8 +7,9 @@ from app.core.db import fetch_rows
 from app.core.replica import as_of_now
 from app.inventory.export import stream_query_csv
 from app.inventory.queries import ReportEvent, StockEvent
-from app.inventory.reports.definitions import LAST_MOVEMENT_SQL, REPORTS, ReportDefinition
+from app.inventory.reports.definitions import REPORTS, ReportDefinition
 from app.inventory.reports.parameters import ReportParameters, build_sql_params
+from app.inventory.reports.sql import LAST_MOVEMENT_SQL
 
 MAX_ROWS = 1000
 

@@ -43,7 +43,9 @@ __all__ = [
     "web_faults",
     "work_faults",
 ]
-QUICK = Tuning(lease=6, time_limit=220, ring=0.5, reap=1.5, drain_after=2, backoff=0.5, backoff_cap=5)
+QUICK = Tuning(
+    lease=6, time_limit=220, wakeup_interval=0.5, expiry_interval=1.5, takeover_delay=2, backoff=0.5, backoff_cap=5
+)
 TAIL = 3.0
 LEFT = """
     SELECT kind, state, attempts, last_error, run_at - now() AS due FROM outbox

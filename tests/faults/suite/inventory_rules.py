@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from app.inventory.commands import COUNTS_SQL, MOVEMENT_SUMS_SQL, Difference
+from app.inventory.commands import Difference
+from app.inventory.sql import COUNTS_SQL, MOVEMENT_SUMS_SQL
 from tests.allocations import law as allocation_laws
 from tests.events import law as event_laws
 from tests.faults.suite.evidence import SHOWN, Evidence, law

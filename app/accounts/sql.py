@@ -1,0 +1,81 @@
+"""SQL text of accounts and sessions. Driver statements take `%s`, statements of the session `:name`."""
+
+from sqlalchemy import text
+
+CALLER_SQL = """
+    SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
+           a.admin_title, a.version
+      FROM account_session s JOIN account a ON a.id = s.account_id
+     WHERE s.id = %s AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
+"""
+
+CALLERS_SQL = """
+    SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
+           a.admin_title, a.version
+      FROM account_session s JOIN account a ON a.id = s.account_id
+     WHERE s.id = ANY(%s) AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
+"""
+
+OWN_PASSWORD_SQL = """
+    SELECT a.password_hash, a.password_version, t.hits,
+           CAST(greatest(1, ceil(extract(epoch FROM t.ends_at - now()))) AS integer)
+      FROM account a LEFT JOIN throttle t ON t.key = %s AND t.ends_at > now()
+     WHERE a.id = %s
+"""
+
+RECENT_SIGN_IN_SQL = """
+    SELECT a.password_hash IS NOT NULL,
+           s.created_at > now() - %s::interval AND NOT EXISTS (
+               SELECT FROM external_identity i WHERE i.account_id = a.id
+                  AND i.linked_at > a.created_at AND i.linked_at > now() - %s::interval)
+      FROM account a JOIN account_session s ON s.account_id = a.id
+     WHERE a.id = %s AND s.id = %s
+"""
+
+CREATE_SESSION_SQL = text("""
+    WITH owner AS (
+        SELECT id FROM account
+         WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
+    ), surplus AS (
+        UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
+            SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
+             ORDER BY created_at DESC, id DESC OFFSET :others)
+    )
+    INSERT INTO account_session (id, account_id, counter) SELECT :id, id, 0 FROM owner RETURNING id
+""")
+
+ADVANCE_REFRESH_COUNTER_SQL = text("""
+    UPDATE account_session s
+       SET counter = s.counter + 1, rotated_at = now(),
+           idle_until = least(now() + :idle_lifetime, s.ends_at)
+      FROM account a
+     WHERE s.id = :session_id AND s.counter = :counter AND s.ended_at IS NULL AND s.idle_until > now()
+       AND s.ends_at > now() AND a.id = s.account_id
+    RETURNING a.id, a.name, a.email, a.phone, a.roles, a.admin_tier
+""")
+
+RETIRE_ACCOUNT_SQL = text("""
+    WITH ended_sessions AS (
+        UPDATE account_session SET ended_at = now(), end_reason = 'address_reassigned'
+         WHERE account_id = :id AND ended_at IS NULL
+    ), unlinked_identities AS (
+        DELETE FROM external_identity WHERE account_id = :id
+    ), deleted_organiser_profile AS (
+        DELETE FROM organiser_profile WHERE account_id = :id
+    ), deleted_merchant_profile AS (
+        DELETE FROM merchant_profile WHERE account_id = :id
+    ), voided_codes AS (
+        UPDATE one_time_code SET used = true WHERE purpose = :purpose AND email = :email
+    )
+    UPDATE account
+       SET email = id || '@retired.invalid', name = 'Retired account', phone = NULL, roles = '{}',
+           admin_tier = NULL, admin_title = NULL, password_hash = NULL, password_version = password_version + 1,
+           version = version + 1, retired_at = now(), updated_at = now()
+     WHERE id = :id
+""")
+
+COUNT_USE_SQL = text("""
+    INSERT INTO unverified_use AS u (account_id, quota, used) SELECT :account_id, :quota, :count WHERE :count <= :limit
+    ON CONFLICT (account_id, quota) DO UPDATE SET used = u.used + :count WHERE u.used + :count <= :limit
+    RETURNING used
+""")

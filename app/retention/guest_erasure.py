@@ -1,0 +1,106 @@
+"""Which personal data of guests is erased after an event, and how.
+
+Rows, states, times and amounts stay, so counters, charts and reports do not change.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, literal, or_, select, update
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.orm import Session as OrmSession
+
+from app.allocations.models import AllocationBlock, AllocationSlot
+from app.campaigns.models import Campaign, Recipient
+from app.core.db import db
+from app.events.models import Event, Ticket
+from app.invitations.models import InviteLink
+
+BATCH_SIZE, EVENT_PAGE_SIZE = 1000, 100
+
+
+def _ended_events(days: int) -> Select[str]:
+    return select(Event.id).where(Event.ends_at < func.now() - timedelta(days=days))
+
+
+@dataclass(frozen=True)
+class ErasureTarget:
+    """Rows with personal data of events: the values that erase it, and the condition of rows that still have some."""
+
+    name: str
+    model: type[Any]
+    values: Mapping[str, object]
+    has_personal_data: ColumnElement[bool]
+
+    def count_rows(self, days: int) -> int:
+        """How many rows of events that ended more than `days` ago still have personal data."""
+        query = select(func.count()).select_from(self.model)
+        return db.session.scalar(query.where(self._belongs_to(_ended_events(days)), self.has_personal_data)) or 0
+
+    def erase_batch(self, session: OrmSession, event_id: str) -> int:
+        """Erases at most BATCH_SIZE rows of an event and returns how many. Rows locked by others are skipped."""
+        row_id = self.model.id
+        batch = (
+            select(row_id)
+            .where(self._belongs_to([event_id]), self.has_personal_data)
+            .order_by(row_id)
+            .limit(BATCH_SIZE)
+            .with_for_update(skip_locked=True)
+        )
+        statement = update(self.model).where(row_id.in_(batch)).values(self.values).returning(row_id)
+        return len(session.execute(statement, execution_options={"synchronize_session": False}).all())
+
+    def _belongs_to(self, event_ids: Select[str] | list[str]) -> ColumnElement[bool]:
+        if self.model is Recipient:  # Its index begins with the campaign.
+            return Recipient.campaign_id.in_(select(Campaign.id).where(Campaign.event_id.in_(event_ids)))
+        event_id: ColumnElement[str] = self.model.event_id
+        return event_id.in_(event_ids)
+
+
+def _erasing(*columns: InstrumentedAttribute[Any]) -> tuple[dict[str, None], ColumnElement[bool]]:
+    """The values that empty these columns, and whether one of them is filled."""
+    return {column.key: None for column in columns}, or_(*(column.is_not(None) for column in columns))
+
+
+ERASED_NAME = literal("erased:").concat(Recipient.id)
+ERASURE_TARGETS = (
+    ErasureTarget("tickets", Ticket, *_erasing(Ticket.name, Ticket.email)),
+    ErasureTarget("slots", AllocationSlot, *_erasing(AllocationSlot.name, AllocationSlot.email, AllocationSlot.phone)),
+    ErasureTarget(
+        "block holders",
+        AllocationBlock,
+        *_erasing(
+            AllocationBlock.holder_name,
+            AllocationBlock.holder_email,
+            AllocationBlock.holder_phone,
+            AllocationBlock.notes,
+        ),
+    ),
+    ErasureTarget(
+        "campaign recipients",
+        Recipient,
+        {"person": ERASED_NAME, "address": ERASED_NAME, "name": None, "reason": None},
+        Recipient.person.not_like("erased:%") & (Recipient.state != "pending"),
+    ),
+    ErasureTarget(
+        "campaign positions",
+        Campaign,
+        {"after": None},
+        Campaign.after.is_not(None) & Campaign.finished_at.is_not(None),
+    ),
+    ErasureTarget(
+        "invitation links",
+        InviteLink,
+        *_erasing(InviteLink.email, InviteLink.invited_address, InviteLink.business_name, InviteLink.message),
+    ),
+)
+
+
+def list_ended_events(days: int) -> Iterator[str]:
+    """The ids of the events that ended more than `days` ago."""
+    event_ids: Sequence[str] = [""]
+    page = _ended_events(days).order_by(Event.id).limit(EVENT_PAGE_SIZE)
+    while event_ids := db.session.scalars(page.where(Event.id > event_ids[-1])).all():
+        yield from event_ids
