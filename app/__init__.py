@@ -11,6 +11,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import cli, config, jobs
 from app.accounts.models import PROFILES
+from app.clients import payrail
 from app.config import Settings
 from app.core import connections, logs, metrics, migrations, replica, telemetry
 from app.core.db import db
@@ -42,6 +43,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     replica.init_app(app, settings)
     migrations.init_app(app)
     jobs.init_app(app)
+    payrail.init_app(app, settings)
     _register_web(app, settings)
     cli.register(app)
     return app

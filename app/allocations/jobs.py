@@ -29,7 +29,7 @@ def release_block(run: Run, *, block_id: str) -> None:
     with transaction() as session:
         run.done_in(session)
         try:
-            block = lock_block_by_id(session, block_id)
+            block = lock_block_by_id(block_id)
         except NotFound:
             return
         if block["release_time_passed"]:

@@ -21,7 +21,7 @@ from app.accounts.outgoing_mail import list_sender_columns
 from app.allocations import states
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.allocations.pricing import CostLine, PromoCode, build_quote
-from app.core.db import ObjectId, db
+from app.core.db import ObjectId, db, fetch_mapping
 from app.core.errors import NotFound
 from app.events import queries as events
 from app.events.capacity import capacity_use
@@ -93,7 +93,7 @@ BLOCK_COLUMNS = (
     *list_sender_columns(Account),
     (AllocationBlock.open_expires_at <= func.now()).label("open_expired"),
 )
-ID_PARAM = bindparam("id_param", type_=ObjectId)
+ID_PARAM = bindparam("id_param", type_=ObjectId, required=False)
 
 
 class BlockQuote(TypedDict):
@@ -172,17 +172,21 @@ def find_block(condition: ColumnElement[bool]) -> RowMapping | None:
 
 def lock_block(session: Session, caller: Caller, event_id: str, block_id: str) -> RowMapping:
     """Lock a block of the caller. Raises NotFound."""
-    return _lock_one_block(session, blocks_query().where(owned_block(caller, event_id, block_id, WRITES)))
+    statement = _with_block_lock(blocks_query().where(owned_block(caller, event_id, block_id, WRITES)))
+    row = session.execute(statement).mappings().first()
+    if row is None:
+        raise NotFound()
+    return row
 
 
-def lock_block_by_id(session: Session, block_id: str) -> RowMapping:
+def lock_block_by_id(block_id: str) -> BlockRow:
     """Lock the block of a link, or of a job. Raises NotFound."""
-    return _lock_one_block(session, BLOCK_BY_ID, {"id_param": block_id})
+    return _lock_block_by(LOCK_BLOCK_BY_ID, block_id)
 
 
-def lock_block_of_slot(session: Session, slot_id: str) -> RowMapping:
+def lock_block_of_slot(slot_id: str) -> BlockRow:
     """Lock the block that a slot belongs to. Raises NotFound."""
-    return _lock_one_block(session, BLOCK_BY_SLOT_ID, {"id_param": slot_id})
+    return _lock_block_by(LOCK_BLOCK_BY_SLOT_ID, slot_id)
 
 
 def lock_two_blocks(session: Session, caller: Caller, event_id: str, ids: tuple[str, str]) -> dict[str, RowMapping]:
@@ -198,8 +202,8 @@ def lock_two_blocks(session: Session, caller: Caller, event_id: str, ids: tuple[
     return blocks
 
 
-def _lock_one_block(session: Session, statement: BlocksQuery, params: dict[str, str] | None = None) -> RowMapping:
-    row = session.execute(_with_block_lock(statement), params or {}).mappings().first()
+def _lock_block_by(statement: BlocksQuery, value: str) -> BlockRow:
+    row = fetch_mapping(statement, {"id_param": value})
     if row is None:
         raise NotFound()
     return row
@@ -317,7 +321,9 @@ def calculate_quote(
 
 
 # Built once: everybody who waits for the lock also waits for the compilation of this statement.
-BLOCK_BY_ID = blocks_query().where(AllocationBlock.id == ID_PARAM)
-BLOCK_BY_SLOT_ID = blocks_query().where(
-    AllocationBlock.id == select(AllocationSlot.block_id).where(AllocationSlot.id == ID_PARAM).scalar_subquery()
+LOCK_BLOCK_BY_ID = _with_block_lock(blocks_query().where(AllocationBlock.id == ID_PARAM))
+LOCK_BLOCK_BY_SLOT_ID = _with_block_lock(
+    blocks_query().where(
+        AllocationBlock.id == select(AllocationSlot.block_id).where(AllocationSlot.id == ID_PARAM).scalar_subquery()
+    )
 )

@@ -23,6 +23,7 @@ from sqlalchemy import (
     Engine,
     MetaData,
     PoolProxiedConnection,
+    Select,
     String,
     event,
     exc,
@@ -144,6 +145,23 @@ def fetch_row(statement: Statement, parameters: Parameters, *, prepare: bool | N
 def fetch_rows(statement: Statement, parameters: Parameters, *, prepare: bool | None = None) -> list[DriverRow]:
     """Return all rows of a statement, like `fetch_row`. `prepare=False` plans it for its parameters each time."""
     return _run(lambda cursor: cursor.execute(driver_sql(statement), parameters, prepare=prepare).fetchall())
+
+
+def fetch_mapping(statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]) -> dict[str, Any] | None:
+    """Return the first row of a Core select by column names, run like `fetch_row`.
+
+    The columns' types must need no conversion of their results; build the statement once, with `required=False` for its
+    parameters.
+    """
+    sql, constants, names = _compile_select(statement)
+    row = fetch_row(sql, {**constants, **parameters})
+    return dict(zip(names, row, strict=True)) if row is not None else None
+
+
+@lru_cache(64)
+def _compile_select(statement: Select[*tuple[object, ...]]) -> tuple[str, Mapping[str, object], tuple[str, ...]]:
+    compiled = statement.compile(dialect=DIALECT, compile_kwargs={"render_postcompile": True})
+    return str(compiled), compiled.params, tuple(statement.selected_columns.keys())
 
 
 def database_now() -> datetime:

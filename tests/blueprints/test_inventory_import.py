@@ -208,21 +208,23 @@ def workbook(cells: list[list[object]], *, far: bool = False) -> bytes:
     ids=["zeros", "one field", "picture", "package", "document", "quotes", "rows", "bytes"],
 )
 def test_what_is_no_sheet_is_refused_quickly(stock: Stock, content: bytes, expected: set[tuple[int, str]]) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
+    assert read_error(stock.sheet(content)) in expected
+    assert_in_time(time.thread_time() - started < 3)
     tracemalloc.start()
-    answer = stock.sheet(content)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert read_error(answer) in expected
+    try:
+        stock.sheet(content)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
     assert peak < 3 * len(content) + 8 * 1024 * 1024
-    assert_in_time(time.monotonic() - started < 5)
 
 
 @pytest.mark.parametrize("make", [bomb, far_out])
 def test_a_hostile_workbook_takes_down_nothing_but_its_reader(stock: Stock, make: Any) -> None:
     started = time.monotonic()
     assert read_error(stock.form(make(), "stock.xlsx")) == (415, "NOT_A_SPREADSHEET")
-    assert_in_time(time.monotonic() - started < 10)
+    assert_in_time(time.monotonic() - started < 30)
 
 
 def test_cells_of_a_workbook_are_read_as_they_show(stock: Stock) -> None:

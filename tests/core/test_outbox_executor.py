@@ -76,7 +76,11 @@ def test_a_failed_job_is_retried_with_growing_delays_up_to_the_limit(app: Flask)
         now_due(found.id)
         run_due_jobs(worker="test")
     assert row(found.id).state == "dead"
-    assert [item.outcome for item in db.session.scalars(select(OutboxAttempt))] == ["retry", "retry", "dead"]
+    assert [item.outcome for item in db.session.scalars(select(OutboxAttempt).order_by(OutboxAttempt.n))] == [
+        "retry",
+        "retry",
+        "dead",
+    ]
 
 
 def test_a_postponed_attempt_does_not_count(app: Flask) -> None:

@@ -16,8 +16,8 @@ def test_the_slow_are_cut_and_the_others_notice_nothing(site: Proxy) -> None:
     assert [item.left for item in slow.values()] == [0, 0, 0], slow
     assert set(alone.answers) == set(beside.answers) == {200}
     assert_in_time(max(item.most for item in slow.values()) <= CUT_AFTER, slow)
-    assert_in_time(beside.rate >= 0.95 * alone.rate, beside.rate, alone.rate)
-    assert_in_time(beside.percentile(0.99) < max(0.25, 2 * alone.percentile(0.99)))
+    assert_in_time(beside.rate >= 0.8 * alone.rate, beside.rate, alone.rate)
+    assert_in_time(beside.percentile(0.99) < max(0.5, 3 * alone.percentile(0.99)))
 
 
 def test_a_slow_upload_holds_no_thread_of_the_program(site: Proxy) -> None:

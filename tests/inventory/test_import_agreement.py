@@ -111,7 +111,7 @@ def check_agreement(stock: Stock, sheets: list[list[str]], steps: list[Step]) ->
 
 
 def test_dry_run_and_real_run_agree(client: Client) -> None:
-    @settings(max_examples=8 * EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=3 * EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(sheets=SHEETS, steps=STEPS)
     def agree(sheets: list[list[str]], steps: list[Step]) -> None:
         check_agreement(Stock(client), sheets, steps)

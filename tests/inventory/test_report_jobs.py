@@ -145,8 +145,8 @@ with create_app().app_context():
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_ten_thousand_items_on_paper_need_little_memory(client: Client, app: Flask, tmp_path: Path) -> None:
     stock = Stock(client)
-    for part in range(2):
-        lines = (f"S-{part}-{n},Windhoek Lager 330 ml {n},1,1,1,{n % 9},0,0" for n in range(5000))
+    for part in range(10):
+        lines = (f"S-{part}-{n},Windhoek Lager 330 ml {n},1,1,1,{n % 9},0,0" for n in range(1000))
         data(stock.sheet(build_csv(*lines)))
     settings = app.extensions["settings"]
     environment = {

@@ -84,9 +84,11 @@ def test_streams_hold_no_database_connection_but_one(app: Flask, stock: Stock) -
         wait_until(lambda: connections(app)[0] == 0)
 
 
-def test_a_third_of_the_threads_may_hold_streams(app: Flask, stock: Stock) -> None:
+def test_a_third_of_the_threads_may_hold_streams(app: Flask, stock: Stock, client: Client) -> None:
+    token = sign_in(client, create_account("admin", email="admin@example.com").email)["accessToken"]
     with kept_open() as folder, run_web(app, folder, WEB_WORKERS="1", WEB_THREADS="6") as service:
-        item, followers = stock.item(), [listen(service, stock) for _ in range(2)]
+        admin = service.listen(f"{stock.path}/stream", {"Authorization": f"Bearer {token}"})
+        item, followers = stock.item(), [admin, listen(service, stock)]
         for follower in followers:
             follower.snapshot()
         refused = service.listen(f"{stock.path}/stream", stock.owner.headers)

@@ -148,13 +148,12 @@ def hand_out_slots(
     """
     claimant = Claimant(name, email, phone, delivery, quantity)
     resolved_token = resolve_token(token, network, "allocator")
-    with transaction() as session:
-        block = _lock_allocator_block(session, resolved_token)
+    with transaction():
+        block = _lock_allocator_block(resolved_token)
         if block["available"] < claimant.quantity:
             raise NoSlotsLeft("No place of the block is free for that.", remaining=block["available"])
         try:
             return claim_free_slots(
-                session,
                 block,
                 claimant,
                 via=states.ALLOCATOR,
@@ -183,7 +182,7 @@ def reassign_slot(
     """
     resolved_token = resolve_token(token, network, "allocator")
     with transaction() as session:
-        block = _lock_allocator_block(session, resolved_token)
+        block = _lock_allocator_block(resolved_token)
         slot = _get_allocator_slot(session, block["id"], slot_id)
         if slot["status"] == states.ADMITTED:
             raise AlreadyAdmitted()
@@ -219,14 +218,14 @@ def reclaim_slot(token: str, network: str, *, slot_id: str) -> AllocatorSlot:
     """
     resolved_token = resolve_token(token, network, "allocator")
     with transaction() as session:
-        block = _lock_allocator_block(session, resolved_token)
+        block = _lock_allocator_block(resolved_token)
         slot = _get_allocator_slot(session, block["id"], slot_id)
         end_locked_slot(session, block, slot, actor=HOLDER_ACTOR, verb="take_back", to_public=False)
         return _get_allocator_slot(session, block["id"], slot_id)
 
 
-def _lock_allocator_block(session: Session, resolved_token: ResolvedToken) -> RowMapping:
-    block = lock_block_by_id(session, resolved_token.id)
+def _lock_allocator_block(resolved_token: ResolvedToken) -> BlockRow:
+    block = lock_block_by_id(resolved_token.id)
     check_block_link(block, resolved_token)
     return block
 

@@ -3,12 +3,12 @@
 Slots that are claimed together are a party: they share `party_id`, and their tickets go out in one email.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
-from sqlalchemy import RowMapping
+from sqlalchemy import TextClause
 from sqlalchemy.orm import Session
 
 from app.allocations import links, sql, states
@@ -16,6 +16,7 @@ from app.allocations.errors import AlreadyClaimed, NoSlotsLeft
 from app.allocations.links import ResolvedToken, generate_code, resolve_token
 from app.allocations.queries import BlockRow, lock_block_by_id, lock_block_of_slot
 from app.allocations.sql import GUEST_ACTOR, Actor
+from app.core.db import fetch_rows
 from app.core.errors import ValidationFailed
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -56,6 +57,15 @@ class Claim(TypedDict):
     ticket_type_name: str
 
 
+class _TakenSlot(NamedTuple):
+    """What the statements that claim return of each slot."""
+
+    id: str
+    code: str
+    claimed_at: datetime
+    generation: int
+
+
 def claim_slot(
     token: str,
     network: str,
@@ -75,12 +85,11 @@ def claim_slot(
     resolved_token = resolve_token(token, network, "claim", "open")
     with transaction() as session:
         if resolved_token.purpose == "open":
-            return _claim_by_open_link(session, resolved_token, claimant)
+            return _claim_by_open_link(resolved_token, claimant)
         return _claim_invited_slot(session, resolved_token, claimant)
 
 
 def claim_free_slots(
-    session: Session,
     block: BlockRow,
     claimant: Claimant,
     *,
@@ -93,7 +102,7 @@ def claim_free_slots(
     Raises AlreadyClaimed if the address has a slot by the same kind of link, unless `allow_duplicates`.
     """
     params = {
-        **asdict(claimant),
+        **vars(claimant),
         **actor.build_params("claim", open_link_claims=claimant.quantity if via == states.OPEN_LINK else 0),
         "block_id": block["id"],
         "event_id": block["event_id"],
@@ -101,10 +110,10 @@ def claim_free_slots(
         "allow_duplicates": allow_duplicates,
         "codes": [generate_code() for _ in range(claimant.quantity)],
     }
-    slots = session.execute(sql.CLAIM_FREE_SLOTS, params).mappings().all()
+    slots = _fetch_slots(sql.CLAIM_FREE_SLOTS, params)
     if not slots:
         raise AlreadyClaimed()
-    enqueue_ticket_email(slots[0]["id"], slots[0]["generation"], slots=len(slots))
+    enqueue_ticket_email(slots[0].id, slots[0].generation, slots=len(slots))
     return _build_claim(block, claimant, slots)
 
 
@@ -116,26 +125,26 @@ def enqueue_ticket_email(slot_id: str, generation: int, *, slots: int = 1) -> No
 def _claim_invited_slot(session: Session, resolved_token: ResolvedToken, claimant: Claimant) -> Claim:
     if claimant.quantity != 1:
         raise ValidationFailed.of("quantity", "too_large", "This link is for one place.")
-    block = lock_block_of_slot(session, resolved_token.id)
+    block = lock_block_of_slot(resolved_token.id)
     links.check_block_claimable(block)
     params = {
-        **asdict(claimant),
+        **vars(claimant),
         **GUEST_ACTOR.build_params("claim"),
         "slot_id": resolved_token.id,
         "event_id": block["event_id"],
         "generation": resolved_token.generation,
         "code": generate_code(),
     }
-    slots = session.execute(sql.CLAIM_INVITED_SLOT, params).mappings().all()
+    slots = _fetch_slots(sql.CLAIM_INVITED_SLOT, params)
     if not slots:
         slot = links.load_linked_slot(session, resolved_token.id)
         raise links.find_link_error(slot, resolved_token) or NoSlotsLeft()
-    enqueue_ticket_email(resolved_token.id, slots[0]["generation"])
+    enqueue_ticket_email(resolved_token.id, slots[0].generation)
     return _build_claim(block, claimant, slots)
 
 
-def _claim_by_open_link(session: Session, resolved_token: ResolvedToken, claimant: Claimant) -> Claim:
-    block = lock_block_by_id(session, resolved_token.id)
+def _claim_by_open_link(resolved_token: ResolvedToken, claimant: Claimant) -> Claim:
+    block = lock_block_by_id(resolved_token.id)
     links.check_block_link(block, resolved_token)
     max_per_claim = block["open_max_per_claim"]
     if claimant.quantity > max_per_claim:
@@ -143,21 +152,25 @@ def _claim_by_open_link(session: Session, resolved_token: ResolvedToken, claiman
     remaining = links.count_open_link_slots(block)
     if remaining < claimant.quantity:
         raise NoSlotsLeft(remaining=remaining)
-    return claim_free_slots(session, block, claimant, via=states.OPEN_LINK, actor=GUEST_ACTOR)
+    return claim_free_slots(block, claimant, via=states.OPEN_LINK, actor=GUEST_ACTOR)
 
 
-def _build_claim(block: BlockRow, claimant: Claimant, slots: Sequence[RowMapping]) -> Claim:
+def _fetch_slots(statement: TextClause, params: Mapping[str, object]) -> list[_TakenSlot]:
+    return [_TakenSlot(*row) for row in fetch_rows(statement, params)]
+
+
+def _build_claim(block: BlockRow, claimant: Claimant, slots: Sequence[_TakenSlot]) -> Claim:
     return {
-        "slot_id": slots[0]["id"],
+        "slot_id": slots[0].id,
         "status": states.CLAIMED,
-        "code": slots[0]["code"],
+        "code": slots[0].code,
         "name": claimant.name,
         "email": claimant.email,
         "phone": claimant.phone,
         "delivery": claimant.delivery,
         "quantity": len(slots),
-        "slots": [{"slot_id": slot["id"], "code": slot["code"]} for slot in slots],
-        "claimed_at": slots[0]["claimed_at"],
+        "slots": [{"slot_id": slot.id, "code": slot.code} for slot in slots],
+        "claimed_at": slots[0].claimed_at,
         "event_name": block["event_name"],
         "ticket_type_name": block["ticket_type_name"],
     }

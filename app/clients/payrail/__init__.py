@@ -8,7 +8,7 @@ It must not be called inside a transaction: what the rail did must be recorded e
 
 import hashlib
 
-from flask import current_app
+from flask import Flask, current_app
 
 from app.clients.payrail.breaker import Breaker
 from app.clients.payrail.disabled import DisabledRail
@@ -37,16 +37,19 @@ __all__ = [
     "TransferOutcome",
     "TransferState",
     "Wallet",
+    "init_app",
     "rail",
 ]
 
 
+def init_app(app: Flask, settings: Settings) -> None:
+    app.extensions["payrail"] = _create_rail(settings)
+
+
 def rail() -> Rail:
     """The rail of this application."""
-    existing: Rail | None = current_app.extensions.get("payrail")
-    if existing is None:
-        existing = current_app.extensions["payrail"] = _create_rail(current_app.extensions["settings"])
-    return existing
+    found: Rail = current_app.extensions["payrail"]
+    return found
 
 
 def _create_rail(settings: Settings) -> Rail:
