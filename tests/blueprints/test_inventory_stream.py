@@ -4,8 +4,10 @@ from typing import Any
 
 import orjson
 import pytest
+from sqlalchemy import text
 
-from app.inventory import change_feed
+from app.core.db import db
+from app.inventory import change_feed, stream_queries
 from app.web.streams import connection_limits
 from tests.factories.accounts import create_account, create_signed_in_client, sign_in
 from tests.factories.events import create_event
@@ -160,6 +162,17 @@ def test_places_are_given_back(stock: Stock) -> None:
         stream(stock)
     for _ in range(7):
         assert read_error(stock.owner.get(f"{stock.path}x/stream"))[0] == 404
+
+
+def test_it_ends_when_the_event_was_deleted_meanwhile(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
+    def delete_event_and_load() -> str:
+        with db.engine.begin() as connection:
+            connection.execute(text("DELETE FROM event WHERE id = :id"), {"id": stock.event["id"]})
+        return "1-1"
+
+    monkeypatch.setattr(stream_queries, "load_position", delete_event_and_load)
+    assert stream(stock) == []
+    assert read_error(stock.owner.get(f"{stock.path}/stream")) == (404, "NOT_FOUND")
 
 
 def test_an_event_is_one_line_of_json(stock: Stock) -> None:

@@ -145,7 +145,7 @@ def test_it_ends_when_the_session_does_and_sends_heartbeats(service: Web, stock:
 def test_it_ends_at_once_when_the_service_is_asked_to_stop(
     app: Flask, stock: Stock, arguments: tuple[str, ...]
 ) -> None:
-    with kept_open() as folder, run_web(app, folder, *arguments, WEB_THREADS="12") as service:
+    with kept_open() as folder, run_web(app, folder, *arguments, WEB_THREADS="15") as service:
         open_ones = [listen(service, stock) for _ in range(4)]
         for open_one in open_ones:
             open_one.snapshot()

@@ -48,8 +48,8 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 def rail() -> Rail:
     """The rail of this application."""
-    found: Rail = current_app.extensions["payrail"]
-    return found
+    existing: Rail = current_app.extensions["payrail"]
+    return existing
 
 
 def _create_rail(settings: Settings) -> Rail:

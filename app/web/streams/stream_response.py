@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from flask import Flask, Response, current_app, request
 
 from app.accounts.caller import Caller
+from app.core.errors import NotFound
 from app.web.access import get_current_caller
 from app.web.rate_limits import get_client_network
 from app.web.streams import sse_format
@@ -61,7 +62,11 @@ class StreamServer:
         ends_at = time.monotonic() + MAX_STREAM_SECONDS - random.uniform(0, END_JITTER_SECONDS)
         yield sse_format.RETRY_LINE
         while True:
-            position = yield from self._iterate_current_events(topic, filters, position)
+            try:
+                position = yield from self._iterate_current_events(topic, filters, position)
+            except NotFound:
+                # The topic was removed after the check of the request; the client's next connection gets a 404.
+                return
             if _limits.max_streams is None or _limits.is_stopping():
                 return
             subscription = Subscription(topic, filters, caller, position, ends_at)
