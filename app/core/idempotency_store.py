@@ -10,31 +10,34 @@ hash: a stolen database has neither, nor anything to compare a guess with.
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import cast
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from psycopg.errors import LockNotAvailable
 from sqlalchemy import (
     CHAR,
-    ColumnElement,
+    Interval,
     LargeBinary,
     SmallInteger,
     String,
+    Table,
+    bindparam,
     delete,
     func,
+    null,
     select,
-    text,
     update,
 )
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.orm import Session as OrmSession
 
-from app.core.db import Base, Timestamp
+from app.core.db import Base, Timestamp, fetch_row
 from app.core.jobs import Delivery, Run, job
 from app.core.tokens import derive
 from app.core.transaction import transaction
 
-LOCK_NOT_AVAILABLE = "55P03"
+LIFETIME = timedelta(hours=48)
 NONCE_BYTES = 12
 
 
@@ -53,11 +56,42 @@ class IdempotencyKey(Base):
     expires_at: Mapped[datetime | None] = mapped_column(Timestamp, index=True)
 
 
+_TABLE = cast(Table, IdempotencyKey.__table__)
+_IS_KEY = (
+    _TABLE.c.scope == bindparam("of_scope"),
+    _TABLE.c.operation == bindparam("of_operation"),
+    _TABLE.c.key == bindparam("of_key"),
+)
+_NEW_KEY = insert(_TABLE).values(
+    scope=bindparam("of_scope"),
+    operation=bindparam("of_operation"),
+    key=bindparam("of_key"),
+    fingerprint=bindparam("fingerprint"),
+    expires_at=func.now() + bindparam("lifetime", type_=Interval),
+)
+_LOCK_KEY = _NEW_KEY.on_conflict_do_update(
+    index_elements=["scope", "operation", "key"],
+    set_={
+        "fingerprint": _NEW_KEY.excluded.fingerprint,
+        "expires_at": _NEW_KEY.excluded.expires_at,
+        "status": null(),
+        "body": null(),
+    },
+    where=_TABLE.c.expires_at < func.now(),
+).returning(_TABLE.c.key)
+_STORE_RESPONSE = (
+    update(_TABLE)
+    .where(*_IS_KEY)
+    .values({name: bindparam(name) for name in ("status", "content_type", "body")})
+    .returning(_TABLE.c.key)
+)
+
+
 @dataclass(frozen=True)
 class IdempotencyScope:
     """The caller, operation and key of a stored response, and the body of the request.
 
-    `keep_forever` stores the response without an end, else for 48 hours.
+    `keep_forever` stores the response without an end, else for LIFETIME.
     """
 
     scope: str
@@ -94,45 +128,33 @@ class OtherBody(Exception):
 
 def lock_key(session: OrmSession, scope: IdempotencyScope) -> StoredResponse | None:
     """Return the stored response, or None when this request is the first. Raises StillRunning, OtherBody."""
-    expires_at = None if scope.keep_forever else func.now() + text("interval '48 hours'")
-    values = {"fingerprint": scope.fingerprint, "expires_at": expires_at, "status": None, "body": None}
-    statement = (
-        insert(IdempotencyKey)
-        .values(scope=scope.scope, operation=scope.operation, key=scope.key, **values)
-        .on_conflict_do_update(
-            index_elements=["scope", "operation", "key"],
-            set_=values,
-            where=IdempotencyKey.expires_at < func.now(),
-        )
-        .returning(IdempotencyKey.key)
-    )
+    lifetime = None if scope.keep_forever else LIFETIME
+    params = {**_key_params(scope), "fingerprint": scope.fingerprint, "lifetime": lifetime}
     try:
-        if session.execute(statement).first() is not None:
+        if fetch_row(_LOCK_KEY, params) is not None:
             return None
-    except OperationalError as error:
-        if getattr(error.orig, "sqlstate", None) == LOCK_NOT_AVAILABLE:
-            raise StillRunning() from error
-        raise
-    row = session.scalars(select(IdempotencyKey).where(*_key_filter(scope))).one()
+    except LockNotAvailable as error:
+        raise StillRunning() from error
+    row = session.scalars(select(IdempotencyKey).where(*_IS_KEY), _key_params(scope)).one()
     if row.fingerprint != scope.fingerprint:
         raise OtherBody()
     assert row.status is not None and row.content_type is not None and row.body is not None
     return StoredResponse(row.status, row.content_type, _decrypt(row.body, scope))
 
 
-def store_response(session: OrmSession, scope: IdempotencyScope, response: StoredResponse) -> None:
+def store_response(scope: IdempotencyScope, response: StoredResponse) -> None:
     """Store the response in the transaction of the request."""
     values = {
         "status": response.status,
         "content_type": response.content_type,
         "body": _encrypt(response.body, scope),
     }
-    session.execute(update(IdempotencyKey).where(*_key_filter(scope)).values(values))
+    fetch_row(_STORE_RESPONSE, {**_key_params(scope), **values})
 
 
 def release_key(session: OrmSession, scope: IdempotencyScope) -> None:
     """Free the key of a request that was refused."""
-    session.execute(delete(IdempotencyKey).where(*_key_filter(scope)))
+    session.execute(delete(IdempotencyKey).where(*_IS_KEY), _key_params(scope))
 
 
 @job("idempotency.sweep", Delivery.LOCAL, every=timedelta(hours=1))
@@ -153,9 +175,5 @@ def _decrypt(stored: bytes, scope: IdempotencyScope) -> bytes:
     return AESGCM(derive("idempotency.answer")).decrypt(nonce, body, scope.associated_data)
 
 
-def _key_filter(scope: IdempotencyScope) -> tuple[ColumnElement[bool], ...]:
-    return (
-        IdempotencyKey.scope == scope.scope,
-        IdempotencyKey.operation == scope.operation,
-        IdempotencyKey.key == scope.key,
-    )
+def _key_params(scope: IdempotencyScope) -> dict[str, str]:
+    return {"of_scope": scope.scope, "of_operation": scope.operation, "of_key": scope.key}

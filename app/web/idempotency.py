@@ -67,9 +67,8 @@ def _run_once(view: Callable[[], Response], scope: IdempotencyScope) -> Response
             # The effects of a refusal stay (a wrong code counts), and the key can be used again.
             idempotency_store.release_key(session, scope)
         else:
-            idempotency_store.store_response(
-                session, scope, StoredResponse(response.status_code, response.content_type, _extract_body(response))
-            )
+            stored_response = StoredResponse(response.status_code, response.content_type, _extract_body(response))
+            idempotency_store.store_response(scope, stored_response)
     if app_error is not None:
         raise app_error
     assert response is not None

@@ -29,7 +29,7 @@ def place(asked: bytes = b"body", key: str = "key-12345", keep_forever: bool = F
 def kept(app: Flask) -> IdempotencyScope:
     with transaction() as session:
         assert lock_key(session, place()) is None
-        store_response(session, place(), ANSWER)
+        store_response(place(), ANSWER)
     return place()
 
 
@@ -74,7 +74,7 @@ def test_an_answer_moved_to_another_key_is_not_given(kept: IdempotencyScope) -> 
     with transaction() as session:
         lock_key(session, other)
         body = session.scalars(select(IdempotencyKey.body).where(IdempotencyKey.key == kept.key)).one()
-        store_response(session, other, ANSWER)
+        store_response(other, ANSWER)
         session.scalars(select(IdempotencyKey).where(IdempotencyKey.key == other.key)).one().body = body
     with pytest.raises(InvalidTag), transaction() as session:
         lock_key(session, other)
