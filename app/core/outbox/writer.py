@@ -31,8 +31,8 @@ INSERT = """
     SELECT work.*, %(aggregate)s, %(request_id)s,
            coalesce(%(run_at)s::timestamptz, now() + %(run_after)s::interval, now()),
            coalesce(%(end_at)s::timestamptz, now() + %(end_after)s::interval)
-      FROM unnest(%(kinds)s::text[], %(classes)s::text[], %(criticals)s::boolean[], %(bulks)s::boolean[],
-                  %(tries)s::int[], %(keys)s::text[], %(payloads)s::jsonb[]) AS work
+      FROM jsonb_to_recordset(%(jobs)s::jsonb) AS work (
+           kind text, class text, critical boolean, bulk boolean, max_attempts int, dedupe_key text, payload jsonb)
     ON CONFLICT (dedupe_key) DO NOTHING
     RETURNING id, kind, run_at <= now()
 """
@@ -108,17 +108,10 @@ def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | 
     session = _open_session()
     if not rows:
         return []
-    jobs = [job for job, _, _ in rows]
     inserted = fetch_rows(
         INSERT,
         {
-            "kinds": [job.kind for job in jobs],
-            "classes": [job.delivery.value for job in jobs],
-            "criticals": [job.critical for job in jobs],
-            "bulks": [job.bulk for job in jobs],
-            "tries": [job.max_attempts for job in jobs],
-            "keys": [key for _, key, _ in rows],
-            "payloads": [orjson.dumps(payload).decode() for _, _, payload in rows],
+            "jobs": orjson.dumps([_build_columns(*row) for row in rows]).decode(),
             "aggregate": aggregate,
             "request_id": request_id.get() or None,
             **_time_params("run", run_at),
@@ -129,6 +122,18 @@ def _insert(rows: list[JobRow], run_at: When, not_after: When, aggregate: str | 
     if first_due and not any(isinstance(call, _Wakeup) for call in session.info["after_commit"]):
         after_commit(session, _Wakeup(get_wakeup_queue(), *first_due))
     return [outbox_id for outbox_id, _, _ in inserted]
+
+
+def _build_columns(job: Job, key: str | None, payload: Payload) -> Payload:
+    return {
+        "kind": job.kind,
+        "class": job.delivery,
+        "critical": job.critical,
+        "bulk": job.bulk,
+        "max_attempts": job.max_attempts,
+        "dedupe_key": key,
+        "payload": payload,
+    }
 
 
 def _time_params(name: str, when: When) -> dict[str, When]:
