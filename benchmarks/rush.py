@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import argparse
 import logging
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 from benchmarks import allocations, events, inventory, wrk
@@ -21,7 +19,7 @@ from benchmarks.accounts import login, me
 from benchmarks.outbox import workers
 from benchmarks.outcome import Failed, Run
 from benchmarks.registry import Load
-from benchmarks.serving import Server
+from benchmarks.sampling import sample_stacks
 from benchmarks.stage import Stage, machine, stage
 
 SECONDS, PEOPLE = 60, 40_000
@@ -58,35 +56,10 @@ def main() -> int:
 def rush(here: Stage, flame: Path | None) -> Iterator[tuple[str, int, Run]]:
     """What each kind of client got. Raises Failed for any answer of 400 or more."""
     loads = {name: (connections, prepare(here)) for name, (connections, prepare) in WHO.items()}
-    with workers(here), _drawn(here.service, here.seconds, flame) if flame else nullcontext():
+    with workers(here), sample_stacks(here.service, here.seconds, flame) if flame else nullcontext():
         blows = {name: (count, here.blow(load, clients=count)) for name, (count, load) in loads.items()}
         done = [(name, count, blow.finish()[0]) for name, (count, blow) in blows.items()]
     yield from done
-
-
-@contextmanager
-def _drawn(server: Server, seconds: float, to: Path) -> Iterator[None]:
-    program = shutil.which("py-spy")
-    if program is None:
-        raise Failed("--flame needs py-spy: pip install py-spy")
-    # --idle is left out: a thread that waits for PostgreSQL costs nothing here.
-    argv = [
-        program,
-        "record",
-        "--subprocesses",
-        "--pid",
-        str(server.process),
-        "--duration",
-        f"{seconds:.0f}",
-        "--rate",
-        "50",
-        "--nonblocking",
-        "--output",
-        str(to),
-    ]
-    with subprocess.Popen([*argv, "--format", "raw" if to.suffix == ".txt" else "flamegraph"]) as process:
-        yield
-        process.wait(60)
 
 
 def _arguments() -> argparse.Namespace:
