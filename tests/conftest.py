@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from app.core import connections
 from app.core.db import db
+from app.core.outbox import wakeup
 from mock_rail import MockServer, Options
 from tests import steps, stores
 from tests.http import Client
@@ -104,5 +105,7 @@ def empty(app: Flask) -> None:
         connection.execute(text("SET LOCAL session_replication_role = replica"))
         connection.execute(text("; ".join(f'DELETE FROM "{name}"' for name in tables)))
     Redis.from_url(app.extensions["settings"].REDIS_URL).flushdb()
+    if wakeup_queue := app.extensions.get(wakeup.EXTENSION):
+        wakeup_queue.is_full, wakeup_queue.paused_until = False, 0.0
     for path in (app.extensions["settings"].DATA_DIR / "mail").glob("*"):
         path.unlink()

@@ -20,17 +20,21 @@ from app.core.redis import connected
 EXTENSION = "wakeup_queue"
 QUEUE, RUN = "outbox", "app.worker.run"
 REDIS_TIMEOUT_SECONDS, PAUSE_SECONDS = 0.2, 2.0
-MAX_WAITING = 16
+MAX_WAITING, FULL_PAUSE_SECONDS = 16, 0.1
 RQ_TIMEOUT_SECONDS = 600
 log = structlog.get_logger(__name__)
 
 
 class WakeupQueue:
-    """Sends wakeups by one Redis. It waits 200 ms at most and pauses for 2 s after a failure."""
+    """Sends wakeups by one Redis. It waits 200 ms at most and pauses for 2 s after a failure.
+
+    A full queue is asked for its length again after 0.1 s: while workers are behind, most writes send nothing to Redis.
+    """
 
     def __init__(self, redis_url: str) -> None:
         self.redis = connected(redis_url, seconds=REDIS_TIMEOUT_SECONDS)
         self.queue = Queue(QUEUE, connection=self.redis, serializer=JSONSerializer)
+        self.is_full = False
         self.paused_until = 0.0
 
     def try_notify(self, outbox_id: int, kind: str) -> None:
@@ -38,14 +42,19 @@ class WakeupQueue:
         if time.monotonic() < self.paused_until:
             return
         try:
-            if self.free_slots():
-                self.notify([(outbox_id, kind)])
+            if not self.is_full or self.free_slots():
+                self.is_full = self.notify([(outbox_id, kind)]) >= MAX_WAITING
+            if self.is_full:
+                self.paused_until = time.monotonic() + FULL_PAUSE_SECONDS
         except Exception as error:
             self.paused_until = time.monotonic() + PAUSE_SECONDS
             log.warning("wakeup.redis_unavailable", error=type(error).__name__)
 
-    def notify(self, due: Iterable[tuple[int, str]]) -> None:
-        """Send one wakeup for each id and kind of a row; `rq info` and rq-dashboard show both. Raises RedisError."""
+    def notify(self, due: Iterable[tuple[int, str]]) -> int:
+        """Send one wakeup for each id and kind of a row, and return how many wait then.
+
+        `rq info` and rq-dashboard show both. Raises RedisError.
+        """
         with self.redis.pipeline(transaction=False) as pipeline:
             for outbox_id, kind in due:
                 # The worker limits each row itself; this timeout only ends a process that hangs.
@@ -59,7 +68,8 @@ class WakeupQueue:
                     timeout=RQ_TIMEOUT_SECONDS,
                     pipeline=pipeline,
                 )
-            pipeline.execute()
+            pipeline.llen(self.queue.key)
+            return int(pipeline.execute()[-1])
 
     def free_slots(self) -> int:
         """Return how many more wakeups the queue takes. Raises RedisError."""
