@@ -6,9 +6,9 @@ contains no token, and the same successor of a token can be built again.
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, NotRequired, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
-from sqlalchemy import Row, func, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import InvalidCredentials
@@ -20,8 +20,17 @@ from app.core.tokens import derived_text, same
 ACCESS_TOKEN_SECONDS = 900
 IDLE_LIFETIME = timedelta(days=30)
 MAX_SESSIONS_PER_ACCOUNT = 20
-SessionOwner = Account | Row[Any]
-"""An account, or a row with its columns that `build_login_result` reads."""
+
+
+class SessionOwner(NamedTuple):
+    """What `build_login_result` reads of an account."""
+
+    id: str
+    name: str
+    email: str
+    phone: str | None
+    roles: list[str]
+    admin_tier: str | None
 
 
 class SessionUser(TypedDict):
@@ -64,7 +73,7 @@ def create_session(session: OrmSession, account: Account) -> LoginResult:
     return replace(build_login_result(account, session_id, 0), device_mark=derive_device_mark(account))
 
 
-def build_login_result(account: SessionOwner, session_id: str, counter: int) -> LoginResult:
+def build_login_result(account: SessionOwner | Account, session_id: str, counter: int) -> LoginResult:
     """The session with its refresh token and its account."""
     user: SessionUser = {
         "id": account.id,

@@ -16,7 +16,7 @@ from app.accounts.sessions import IDLE_LIFETIME, LoginResult, SessionOwner
 from app.accounts.sql import ADVANCE_REFRESH_COUNTER_SQL
 from app.core import throttle
 from app.core.db import release_connection
-from app.core.transaction import transaction
+from app.core.transaction import transaction, write_row
 
 REUSE_GRACE_PERIOD = timedelta(seconds=10)
 
@@ -70,14 +70,13 @@ def refresh_session(*, refresh_token: str) -> LoginResult:
     if parsed_token is None:
         raise RefreshInvalid()
     session_id, counter = parsed_token
+    params = {"session_id": session_id, "counter": counter, "idle_lifetime": IDLE_LIFETIME}
+    row = write_row(ADVANCE_REFRESH_COUNTER_SQL, params)
+    if row is not None:
+        return sessions.build_login_result(SessionOwner(*row), session_id, counter + 1)
     with transaction() as session:
-        owner: SessionOwner | None = session.execute(
-            ADVANCE_REFRESH_COUNTER_SQL, {"session_id": session_id, "counter": counter, "idle_lifetime": IDLE_LIFETIME}
-        ).first()
-        if owner is None and _is_repeated_refresh(session, session_id, counter):
-            owner = _get_owner(session, session_id)
-        if owner is not None:
-            return sessions.build_login_result(owner, session_id, counter + 1)
+        if _is_repeated_refresh(session, session_id, counter):
+            return sessions.build_login_result(_get_owner(session, session_id), session_id, counter + 1)
         was_ended = _end_if_active(session, session_id)
     raise RefreshReused() if was_ended else RefreshInvalid()
 
