@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from benchmarks import registry
+from benchmarks import layers, registry
 from benchmarks.outcome import Outcome, Run, of_rounds
 from benchmarks.registry import Benchmark, Load, registered
 from benchmarks.serving import Server
@@ -18,6 +18,7 @@ MACHINERY = {
     "__main__",
     "bare",
     "comparing",
+    "layers",
     "migrations",
     "neighbour",
     "outcome",
@@ -25,6 +26,7 @@ MACHINERY = {
     "processes",
     "registry",
     "rush",
+    "sampling",
     "serving",
     "stage",
     "table",
@@ -46,6 +48,23 @@ def test_every_benchmark_has_a_goal_and_says_what_it_measures(it: Benchmark) -> 
 def test_every_area_is_found() -> None:
     files = {path.stem for path in FOLDER.glob("*.py")} - MACHINERY - SEEDS - {"__init__"}
     assert files == set(registry.AREAS)
+
+
+def test_a_sample_counts_for_the_innermost_layer_of_its_stack() -> None:
+    gunicorn, flask = "handle (/venv/gunicorn/workers/gthread.py:1)", "wsgi_app (/venv/flask/app.py:1)"
+    query = ["authorise (/x/app/web/access.py:1)", "find_caller (/x/app/accounts/queries.py:1)"]
+    driver = ["fetch_row (/x/app/core/db.py:1)", "execute (/venv/psycopg/cursor.py:1)"]
+    counted = layers.count_layers(
+        [
+            ";".join([gunicorn, flask, *query, *driver]) + " 7",
+            ";".join([gunicorn, flask, *query[:1]]) + " 2",
+            f"{gunicorn} 4",
+            "main (/venv/bin/other.py:1) 1",
+        ]
+    )
+    assert counted == {"session query": 7, "token": 2, "gunicorn": 4, "other": 1}
+    table = layers.format_table({"me": {"gunicorn": 200.4, "token": 30.0, "parse": 0.2}})
+    assert "| token | 30 |\n" in table and "parse" not in table and table.endswith("| **together** | 231 |")
 
 
 def test_two_benchmarks_cannot_share_a_name() -> None:
