@@ -30,13 +30,7 @@ from sqlalchemy import (
     make_url,
 )
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import (
-    DeclarativeBase,
-    Mapped,
-    ORMExecuteState,
-    Session,
-    mapped_column,
-)
+from sqlalchemy.orm import DeclarativeBase, Mapped, ORMExecuteState, Session, mapped_column
 from sqlalchemy.sql.elements import ClauseElement
 
 from app.core.ids import new_id
@@ -60,7 +54,7 @@ Query = Callable[[DriverCursor], Result]
 DIALECT = make_url("postgresql+psycopg://").get_dialect()()
 IDLE = psycopg.pq.TransactionStatus.IDLE
 OPERATIONAL_ERRORS = (psycopg.OperationalError, exc.OperationalError)
-# psycopg parses a longer text again for each execution: a tenth of the CPU of a claim or of a stock adjustment.
+# psycopg parses a longer text again for each execution: a quarter of the CPU of a claim.
 psycopg_queries.MAX_CACHED_STATEMENT_LENGTH = 16 * 1024
 QUERY_CANCELED, SERIALIZATION_FAILURE = "57014", "40001"
 # The client decides how fast an export is read. SET LOCAL, because a pooler would lend a session's settings to others.
@@ -150,8 +144,8 @@ def fetch_rows(statement: Statement, parameters: Parameters, *, prepare: bool | 
 def fetch_mapping(statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]) -> dict[str, Any] | None:
     """Return the first row of a Core select by column names, run like `fetch_row`.
 
-    The columns' types must need no conversion of their results; build the statement once, with `required=False` for its
-    parameters.
+    Build the statement once, because each new one is compiled. Its bind parameters need `required=False`. SQLAlchemy's
+    types do not convert the results.
     """
     sql, constants, names = _compile_select(statement)
     row = fetch_row(sql, {**constants, **parameters})

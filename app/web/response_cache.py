@@ -1,4 +1,6 @@
-"""A cache of the responses of frequent public routes, with ETag and 304, in front of Flask. The key is the whole request.
+"""A cache of the responses of frequent public routes, with ETag and 304, in front of Flask.
+
+The key is host, origin, path and query.
 
     @blp.get("/public/discover", access=PUBLIC, returns=Discovered, cache=CachePolicy(1.0, ("events",)))
     def discover(**query) -> bytes: …
