@@ -11,7 +11,7 @@ from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, Account, ExternalIdentity, ResetToken
 from app.accounts.sql import CALLER_SQL, CALLERS_SQL
-from app.core.db import db, fetch_row, fetch_rows
+from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
 from app.core.transaction import lock_name
 
@@ -54,8 +54,8 @@ def load_account_profile(caller: Caller) -> dict[str, object]:
     }
     if caller.phone:
         account_profile["phone"] = caller.phone
-    for role in PROFILES:
-        role_profile = _load_role_profile(role, caller.id) if role in caller.roles else None
+    for role in PROFILES.keys() & caller.roles:
+        role_profile = fetch_mapping(_select_role_profile(role), {"account_id": caller.id})
         if role_profile is not None:
             account_profile[role] = role_profile
     if "admin" in caller.roles:
@@ -63,16 +63,10 @@ def load_account_profile(caller: Caller) -> dict[str, object]:
     return account_profile
 
 
-def _load_role_profile(role: str, account_id: str) -> dict[str, object] | None:
-    statement = _select_role_profile(role)
-    row = fetch_row(statement, {"account_id": account_id})
-    return None if row is None else dict(zip(statement.selected_columns.keys(), row, strict=True))
-
-
 @cache
 def _select_role_profile(role: str) -> Select[*tuple[Any, ...]]:
     columns = [attribute.columns[0] for attribute in inspect(PROFILES[role]).column_attrs if not attribute.deferred]
-    return select(*columns).where(column("account_id") == bindparam("account_id"))
+    return select(*columns).where(column("account_id") == bindparam("account_id", required=False))
 
 
 def list_identities(caller: Caller) -> Sequence[ExternalIdentity]:

@@ -180,12 +180,12 @@ def lock_block(session: Session, caller: Caller, event_id: str, block_id: str) -
 
 
 def lock_block_by_id(block_id: str) -> BlockRow:
-    """Lock the block of a link, or of a job. Raises NotFound."""
+    """Lock the block of a link, or of a job, for the open transaction. Raises NotFound."""
     return _lock_block_by(LOCK_BLOCK_BY_ID, block_id)
 
 
 def lock_block_of_slot(slot_id: str) -> BlockRow:
-    """Lock the block that a slot belongs to. Raises NotFound."""
+    """Lock the block that a slot belongs to, for the open transaction. Raises NotFound."""
     return _lock_block_by(LOCK_BLOCK_BY_SLOT_ID, slot_id)
 
 

@@ -1,8 +1,9 @@
 """The statements that change slots, and the conditions that several statements share.
 
 A change is one statement. Its CTE `changed` changes or inserts slots and returns `id, block_id, event_id,
-ticket_type_id`, the status before and after (`old_status`, null for a new slot, and `new_status`) and `gate`. INSERT_SLOT_EVENTS logs each
-of them. RECORD_CHANGES does that too, and updates the counters of the block, of the ticket type, and of the day.
+ticket_type_id`, the status before and after (`old_status`, null for a new slot, and `new_status`) and `gate`.
+INSERT_SLOT_EVENTS logs each of them. RECORD_CHANGES does that too, and updates the counters of the block, of the ticket
+type, and of the day.
 
 Parameters of every change: `verb, actor, actor_id`. Parameters of RECORD_CHANGES: `open_link_claims`, the number of
 slots that were claimed by the open link.

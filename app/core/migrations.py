@@ -1,7 +1,7 @@
 """Migrations of the schema, by Flask-Migrate and Alembic.
 
-A migration with `contracts = True` removes what the previous version uses. If such migrations are the last ones, an upgrade
-(`flask db expand`) leaves them to the next upgrade; `flask db upgrade` runs them.
+A migration with `contracts = True` removes what the previous version uses. If such migrations are the last ones, an
+upgrade (`flask db expand`) leaves them to the next upgrade; `flask db upgrade` runs them.
 """
 
 from functools import cache
