@@ -1,5 +1,7 @@
 """`python -m benchmarks.layers me discover`: what each layer of a request costs, in µs of the web workers' CPU.
 
+With `--calls`: how many Python functions each layer calls, without gunicorn.
+
 py-spy samples the stacks of the workers while the load runs. A sample belongs to the innermost of the layers in its
 stack, so SQLAlchemy below the query of the session counts as that query. The share of a layer times the CPU of a
 request is its cost. Bodies of requests and responses pass the kernel in gunicorn.
@@ -13,10 +15,11 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import wrk
+from benchmarks.calls import count_calls
 from benchmarks.outcome import Failed
 from benchmarks.registry import registered
 from benchmarks.sampling import sample_stacks
@@ -56,7 +59,7 @@ def main() -> int:
             for name in asked.names:
                 if (seed := benchmarks[name].seed) is not None:
                     seed(here)
-                costs[name] = measure_layers(here, name)
+                costs[name] = count_calls_of_layers(here, name) if asked.calls else measure_layers(here, name)
             print(f"{machine()}; {asked.seconds:g} s\n\n{format_table(costs)}")
     except Failed as failure:
         print(f"\nThe measurement is void. {failure}", file=sys.stderr)
@@ -78,6 +81,14 @@ def measure_layers(here: Stage, name: str) -> dict[str, float]:
     return {layer: 1000 * (run.server_cpu or 0) * count / total for layer, count in samples.items()}
 
 
+def count_calls_of_layers(here: Stage, name: str) -> Counter[str]:
+    """Count the Python functions that each layer calls for one request of a benchmark."""
+    counts: Counter[str] = Counter()
+    for stack, number in count_calls(here, name).items():
+        counts[find_layer(stack)] += number
+    return counts
+
+
 def count_layers(stacks: Iterable[str]) -> Counter[str]:
     """Count samples by layer. A stack is a line of frames from the outermost on, and its number of samples."""
     counts: Counter[str] = Counter()
@@ -87,7 +98,7 @@ def count_layers(stacks: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def find_layer(frames: list[str]) -> str:
+def find_layer(frames: Sequence[str]) -> str:
     """The layer of the innermost frame that has one."""
     for frame in reversed(frames):
         for name, pattern in PATTERNS:
@@ -111,6 +122,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.layers", description=__doc__)
     parser.add_argument("names", nargs="+", choices=sorted(registered()), metavar="NAME")
     parser.add_argument("--seconds", type=float, default=5, help="length of each sampling, 5 unless told")
+    parser.add_argument("--calls", action="store_true", help="count the Python functions that are called")
     asked = parser.parse_args()
     if not wrk.installed():
         parser.error(wrk.INSTALL)

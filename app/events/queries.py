@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, false, func, inspect, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, false, func, inspect, or_, select, true
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
@@ -88,10 +88,13 @@ def hold_event(statement: Select[object]) -> Select[Any]:
     return statement.with_for_update(read=True, key_share=True)
 
 
+HOLD_EVENT_BY_ID = hold_event(select(Event.id).where(Event.id == bindparam("id")))
+
+
 def hold(session: Session, id: str) -> None:
     """Keeps an event from being removed until the transaction ends, for rows that refer to it. Raises NotFound if it
     has been removed since it was read."""
-    if session.scalar(hold_event(select(Event.id).where(Event.id == id))) is None:
+    if session.scalar(HOLD_EVENT_BY_ID, {"id": id}) is None:
         raise NotFound()
 
 

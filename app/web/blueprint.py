@@ -99,9 +99,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     ) -> Callable[[ViewType], ViewType]:
         """Register a view. It gets the values of `body`, `query` and `files` as keyword arguments.
 
-        `returns` dumps its result into the envelope; a view that responds with `other_status` returns a tuple. `idempotent` accepts idempotency keys ("forever": they never
-        expire). `etag` sends an ETag on GET and passes `If-Match` to a write as `expected_version`. `sparse` accepts
-        `fields=`. A view with `cache` returns bytes. A view with `uploads` reads the file itself. `errors` lists the errors that do not follow from the declaration.
+        `returns` dumps its result into the envelope; a view that responds with `other_status` returns a tuple.
+        `idempotent` accepts idempotency keys ("forever": they never expire). `etag` sends an ETag on GET and passes
+        `If-Match` to a write as `expected_version`. `sparse` accepts `fields=`. A view with `cache` returns bytes. A
+        view with `uploads` reads the file itself. `errors` lists the errors that do not follow from the declaration.
         """
         (method,) = methods
         operation = Operation(

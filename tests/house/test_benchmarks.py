@@ -17,6 +17,7 @@ FOLDER = Path(registry.__file__).parent
 MACHINERY = {
     "__main__",
     "bare",
+    "calls",
     "comparing",
     "layers",
     "migrations",
