@@ -8,14 +8,20 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from types import CodeType, FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from flask import Flask
 from flask.testing import FlaskClient
 
 from benchmarks.outcome import Failed
 from benchmarks.registry import Load, registered
 from benchmarks.stage import Stage
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 WARM_UP = 5
 
@@ -35,12 +41,29 @@ def count_calls(here: Stage, name: str) -> Counter[tuple[str, ...]]:
         if event == "call":
             counts[_describe_stack(frame)] += 1
 
-    sys.setprofile(count)
-    try:
+    with _profile(here.app, count):
         _send(client, load, WARM_UP)
-    finally:
-        sys.setprofile(None)
     return counts
+
+
+@contextmanager
+def _profile(app: Flask, count: Callable[[FrameType, str, object], None]) -> Iterator[None]:
+    """Call `count` for the functions below the WSGI application, and for none of the client."""
+    wsgi_app = app.wsgi_app
+
+    def profiled(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
+        sys.setprofile(count)
+        try:
+            with closing(wsgi_app(environ, start_response)) as parts:  # type: ignore[type-var]
+                return list(parts)
+        finally:
+            sys.setprofile(None)
+
+    app.wsgi_app = profiled  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        app.wsgi_app = wsgi_app  # type: ignore[method-assign]
 
 
 def _send(client: FlaskClient, load: Load, number: int) -> None:
@@ -59,7 +82,7 @@ def _send(client: FlaskClient, load: Load, number: int) -> None:
 
 def _describe_stack(frame: FrameType | None) -> tuple[str, ...]:
     frames = []
-    while frame is not None and frame.f_globals.get("__name__") != "werkzeug.test":
+    while frame is not None and frame.f_code.co_name != "profiled":
         frames.append(_describe(frame.f_code))
         frame = frame.f_back
     return tuple(reversed(frames))
