@@ -12,7 +12,7 @@ import httpx
 import psycopg
 from sqlalchemy import make_url, text
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from benchmarks import processes
 from benchmarks.accounts import account, me, tokens
 from benchmarks.outbox import workers
@@ -174,7 +174,7 @@ def _asked(statement: Any, campaign: str) -> Any:
 
 def _call_off() -> None:
     """What is left of a campaign goes, and is swept up: the next round starts on calm ground."""
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(CALL_OFF)
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM (ANALYZE) outbox, campaign_recipient, campaign_tally"))

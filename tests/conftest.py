@@ -11,7 +11,7 @@ from redis import Redis
 from sqlalchemy import text
 
 from app.core import connections
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.outbox import wakeup
 from mock_rail import MockServer, Options
 from tests import steps, stores
@@ -75,7 +75,7 @@ def application(worker: str, rail_server: MockServer, tmp_path_factory: pytest.T
         patch.setattr(connections, "POOL_TIMEOUT_SECONDS", 30)
         app = app_for(database_url=url, redis_url=stores.redis_of(worker), data_dir=folder)
     if os.environ.get("ONLY_DRAWN_STEPS"):
-        with app.app_context(), db.engine.begin() as connection:
+        with app.app_context(), transaction_engine(db.engine).begin() as connection:
             steps.guard(connection)
     yield app
     with app.app_context():
@@ -101,7 +101,7 @@ def client(app: Flask) -> Client:
 def empty(app: Flask) -> None:
     """Removes all rows, Redis keys and mails."""
     tables = [table.name for table in reversed(db.metadata.sorted_tables) if table.name not in KEPT_TABLES]
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))
         connection.execute(text("; ".join(f'DELETE FROM "{name}"' for name in tables)))
     Redis.from_url(app.extensions["settings"].REDIS_URL).flushdb()

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from sqlalchemy import Connection, text
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 
 DEFINITION_SQL = text("""
     SELECT conrelid::regclass, 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || conname,
@@ -24,13 +24,13 @@ def without_rules(*names: str) -> Iterator[None]:
     The rows of their tables are deleted, because they may violate the rules.
     """
     db.session.remove()
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         removed_rules = [_remove_rule(connection, name) for name in names]
     try:
         yield
     finally:
         db.session.remove()
-        with db.engine.begin() as connection:
+        with transaction_engine(db.engine).begin() as connection:
             connection.execute(text("SET LOCAL session_replication_role = replica"))
             for table, restore in removed_rules:
                 connection.execute(text(f"DELETE FROM {table}"))

@@ -49,6 +49,7 @@ class EngineOptions(TypedDict):
     max_overflow: int
     pool_timeout: int
     pool_use_lifo: bool
+    isolation_level: str
     hide_parameters: bool
     json_deserializer: Callable[[bytes], Any]
     connect_args: dict[str, Any]
@@ -67,6 +68,7 @@ def engine_options(settings: Settings, **driver_options: int) -> EngineOptions:
         "max_overflow": 0,
         "pool_timeout": POOL_TIMEOUT_SECONDS,
         "pool_use_lifo": True,
+        "isolation_level": "AUTOCOMMIT",
         "hide_parameters": True,
         "json_deserializer": orjson.loads,
         "connect_args": {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Protocol, TypeVar, cast
 
 import psycopg
@@ -68,13 +68,13 @@ class Base(DeclarativeBase):
 
 
 class ReadOrWriteSession(FlaskSession):
-    """A session that binds to the autocommitting engine for reads and to the plain one during a transaction."""
+    """A session that reads on autocommitting connections and binds to `transaction_engine` during a transaction."""
 
     def get_bind(self, *args: Any, **kwargs: Any) -> Engine | Connection:
         engine = super().get_bind(*args, **kwargs)
-        if self.info.get("writing") or not isinstance(engine, Engine):
-            return engine
-        return autocommit_engine(engine)
+        if self.info.get("writing") and isinstance(engine, Engine):
+            return transaction_engine(engine)
+        return engine
 
     def rollback(self) -> None:
         with self._ignore_lost_connection():
@@ -234,7 +234,8 @@ def _copy_with_fallback(
 def _copy_from(engine: Engine, statement: str, parameters: Mapping[str, object], block: int) -> Iterator[bytes]:
     with closing(engine.raw_connection()) as pooled:
         try:
-            with _driver_connection(pooled).cursor() as cursor:
+            connection = _driver_connection(pooled)
+            with connection.transaction(), connection.cursor() as cursor:
                 cursor.execute(EXPORT_TIMEOUTS)
                 with cursor.copy(statement, parameters) as copy:
                     yield from _join_blocks(copy, block)
@@ -298,12 +299,10 @@ def _run_autocommitted(pooled: PoolProxiedConnection, query: Query[Result]) -> R
     try:
         if connection.closed:
             raise psycopg.OperationalError("the connection is closed")
-        connection.autocommit = True
         return query(_cursor(pooled))
     finally:
-        if connection.info.transaction_status is IDLE:
-            connection.autocommit = False
-        else:  # The server has closed the connection or is about to: it must not be used again.
+        # Otherwise the server has closed the connection or is about to: it must not be used again.
+        if connection.info.transaction_status is not IDLE:
             pooled.invalidate()
 
 
@@ -323,14 +322,10 @@ class WriteOutsideTransaction(RuntimeError):
     """The code wrote on the reading connection: wrap the write in `with transaction():`."""
 
 
-_autocommit_engines: dict[Engine, Engine] = {}
-
-
-def autocommit_engine(engine: Engine) -> Engine:
-    """Return an engine with the same pool whose connections commit each statement."""
-    if engine not in _autocommit_engines:
-        _autocommit_engines[engine] = engine.execution_options(isolation_level="AUTOCOMMIT")
-    return _autocommit_engines[engine]
+@cache
+def transaction_engine(engine: Engine) -> Engine:
+    """Return an engine with the same pool whose connections begin a transaction; those of the pool autocommit."""
+    return engine.execution_options(isolation_level="READ COMMITTED")
 
 
 @event.listens_for(Session, "before_flush")

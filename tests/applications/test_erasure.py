@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.accounts.account_lifecycle import retire_account
 from app.accounts.models import Account
 from app.clients import storage
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
 from tests.applications.test_replaced_files import list_files
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to, run_jobs
@@ -132,7 +132,7 @@ def test_files_are_removed_once_storage_is_back(app: Flask, client: Client, monk
     run_jobs()
     assert list_files(app)
     monkeypatch.setattr(storage, "delete", delete_file)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'applications.delete_files'"))
     run_jobs()
     assert not list_files(app)
@@ -160,7 +160,7 @@ def test_deletion_while_a_code_is_awaited_erases_the_wallet_and_charges_nothing(
         client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE}),
     ):
         assert response.status_code == 410
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         assert connection.scalar(text("SELECT status FROM stall_payment")) == "expired"
         assert connection.scalar(text("SELECT status FROM merchant_application")) == "withdrawn"
 
@@ -169,12 +169,12 @@ def test_wallet_of_an_open_payment_is_erased_when_it_ends(app: Flask, client: Cl
     owner = create_organiser_client(client)
     application = create_approved_application(client, owner, documentsRequired=[])
     data(client.post(f"{LIST}/pay/{find_mailed_token('pay')}"))
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         # A confirmation was sent, and another wallet was named since: the first wallet may have paid.
         connection.execute(text("UPDATE stall_payment SET status = 'expired', tries = 1, answered = 0"))
     delete_me(create_signed_in_client(client, create_account("merchant", email=EMAIL)))
     erase()
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         assert connection.scalar(text("SELECT msisdn FROM stall_payment")) == "+264811234567"
         assert connection.scalar(text("SELECT status FROM merchant_application")) == "withdrawn"
         connection.execute(text("UPDATE stall_payment SET answered = 1"))
@@ -182,7 +182,7 @@ def test_wallet_of_an_open_payment_is_erased_when_it_ends(app: Flask, client: Cl
         app.test_cli_runner().invoke(args=["retention", "run", "--dry-run"]).output
     )
     erase()
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         assert connection.scalar(text("SELECT msisdn FROM stall_payment")) == ""
     assert data(owner.get(f"{LIST}/{application['id']}"))["status"] == "withdrawn"
     erase()
@@ -194,7 +194,7 @@ def test_payment_that_waits_for_its_code_ends_with_the_deletion(app: Flask, clie
     pay = f"{LIST}/pay/{find_mailed_token('pay')}"
     data(client.post(pay))
     delete_me(create_signed_in_client(client, create_account("merchant", email=EMAIL)))
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         assert connection.execute(text("SELECT status, msisdn FROM stall_payment")).one() == ("expired", "")
     assert data(owner.get(f"{LIST}/{application['id']}"))["status"] == "withdrawn"
     assert client.post(f"{pay}/verify-otp", {"code": "123456"}).status_code in (404, 410)
@@ -214,7 +214,7 @@ def test_retired_account_keeps_only_applications_with_money(client: Client, mone
     run_jobs()
     row = data(owner.get(f"{LIST}/{application['id']}"))
     assert (row["contactName"], row["status"]) == (("Tuli Hamutenya", "submitted") if is_kept else (None, "withdrawn"))
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         assert (connection.scalar(text("SELECT account_id FROM merchant_application")) is None) == is_kept
 
 

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.merchants import actions as deletion
 from tests.applications.test_erasure import ME, delete_me
 from tests.applications.test_erasure import empty_storage as empty_storage
@@ -48,7 +48,7 @@ def application_during_a_deletion(app: Flask, client: Client, monkeypatch: pytes
 
     monkeypatch.setattr(deletion, "run_deletion_hooks", erase_slowly)
     statuses = run_concurrently(2, act)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         named_count = connection.scalar(
             text("SELECT count(*) FROM merchant_application WHERE contact_name IS NOT NULL")
         )

@@ -6,7 +6,7 @@ import orjson
 import pytest
 from sqlalchemy import text
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.inventory import change_feed, stream_queries
 from app.web.streams import connection_limits
 from tests.factories.accounts import create_account, create_signed_in_client, sign_in
@@ -166,7 +166,7 @@ def test_places_are_given_back(stock: Stock) -> None:
 
 def test_it_ends_when_the_event_was_deleted_meanwhile(stock: Stock, monkeypatch: pytest.MonkeyPatch) -> None:
     def delete_event_and_load() -> str:
-        with db.engine.begin() as connection:
+        with transaction_engine(db.engine).begin() as connection:
             connection.execute(text("DELETE FROM event WHERE id = :id"), {"id": stock.event["id"]})
         return "1-1"
 

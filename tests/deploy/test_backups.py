@@ -15,7 +15,7 @@ from flask import Flask
 from sqlalchemy import make_url, text
 
 from app.clients import storage
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.outbox import queries
 from app.core.outbox.executor import run_due_jobs
 from app.embedded.binaries import find_postgres
@@ -157,7 +157,7 @@ def whole() -> None:
 
 def work_goes_on(app: Flask) -> None:
     """What was waiting at that moment is done here, as a relay and a worker would."""
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         waiting = connection.execute(text("SELECT count(*) FROM outbox WHERE state = 'ready'")).scalar_one()
         connection.execute(text("UPDATE outbox SET run_at = now() WHERE state = 'ready' AND kind NOT LIKE '%.sweep'"))
     assert waiting > 0

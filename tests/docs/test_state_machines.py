@@ -11,7 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from app.allocations import sql, states
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
 from app.web.docs_generator import STATE_MACHINES
 from app.web.state_machine import StateMachine, Transition, render_mermaid
@@ -84,13 +84,13 @@ def test_what_is_passed_through_is_no_step_of_the_database() -> None:
 def test_a_step_that_is_not_drawn_is_refused(app: Flask) -> None:
     """The guard that stands while the guides are followed; without it the step is taken."""
     add_job("ready", timedelta())
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         steps.guard(connection)
     try:
         with pytest.raises(DBAPIError, match="no such step of outbox: ready -> done"):
             _end()
     finally:
-        with db.engine.begin() as connection:
+        with transaction_engine(db.engine).begin() as connection:
             steps.unguarded(connection)
     _end()
 

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.events.actions import import_tickets
 from tests.events.law import assert_books_agree
 from tests.events.test_capacity import TYPES, create_block, import_file, request_block, sold_rows
@@ -39,7 +39,7 @@ def test_blocks_of_an_event_without_a_limit_do_not_block_each_other(owner: Clien
     event = create_published_event(
         owner, ticketTypes=TYPES, promoCodes=[{"code": "SPONSOR", "percentOff": 10, "maxUses": 3}]
     )
-    with db.engine.begin() as other:
+    with transaction_engine(db.engine).begin() as other:
         other.execute(LOCK_EVENT, {"id": event["id"]})
         assert request_block(owner, event, 5).status_code == 201
     assert_books_agree()
@@ -48,7 +48,7 @@ def test_blocks_of_an_event_without_a_limit_do_not_block_each_other(owner: Clien
 @pytest.mark.control
 def test_blocks_of_an_event_with_a_capacity_wait_for_each_other(owner: Client) -> None:
     event = create_published_event(owner, ticketTypes=TYPES, capacity=100)
-    with db.engine.begin() as other:
+    with transaction_engine(db.engine).begin() as other:
         other.execute(LOCK_EVENT, {"id": event["id"]})
         assert read_error(request_block(owner, event, 5)) == (503, "BUSY")
 

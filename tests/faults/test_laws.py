@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from tests.factories.allocations import Block, create_block
 from tests.factories.campaigns import CampaignEvent
 from tests.factories.inventory import Stock
@@ -166,7 +166,7 @@ def test_refused_request_with_an_effect_is_reported(house: Client) -> None:
         answered("import", 422, FAIL, prefix="Iabc", rows=1),
     ]
     said = {}
-    with db.engine.connect() as connection:
+    with transaction_engine(db.engine).connect() as connection:
         connection.execute(text("UPDATE inventory_item SET sku = 'Iabc-0', on_hand = 5"))
         for asked, name in zip(refused, ("M4 one payout a key", "T3 acknowledged", "S2 imports"), strict=True):
             said[name] = list(LAWS[name](evidence(asked, connection=connection)))
@@ -178,7 +178,7 @@ def evidence(*asked: RequestRecord, **known: Any) -> Evidence:
     """What is known in a house where all is well, and this besides."""
     journal = Journal()
     journal.asked += asked
-    with db.engine.connect() as connection:
+    with transaction_engine(db.engine).connect() as connection:
         keys = connection.execute(text("SELECT dedupe_key, id, kind FROM outbox WHERE state = 'done'")).all()
         payouts = connection.execute(text("SELECT id, amount_minor FROM payout")).all()
     mails = Counter(
@@ -191,7 +191,7 @@ def evidence(*asked: RequestRecord, **known: Any) -> Evidence:
 
 def sentences(name: str, case: Case) -> list[str]:
     """What a law says of a broken house; the house is whole again afterwards."""
-    with db.engine.connect() as connection:
+    with transaction_engine(db.engine).connect() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))
         for statement in case.statements:
             connection.execute(text(statement))

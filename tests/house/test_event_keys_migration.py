@@ -11,7 +11,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from app.core import migrations
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from tests import stores
 from tests.house.sources import ROOT
 from tests.settings import app_for
@@ -79,7 +79,7 @@ def before(application: Flask, worker: str) -> Iterator[Flask]:
     app = app_for(database_url=url, redis_url=application.extensions["settings"].REDIS_URL)
     with app.app_context():
         downgrade(directory=FOLDER, revision=BEFORE)
-        with db.engine.begin() as connection:
+        with transaction_engine(db.engine).begin() as connection:
             connection.exec_driver_sql(PARENTS)
             insert_as_before(connection, 1)
         yield app
@@ -109,42 +109,42 @@ def list_triggers(connection: Connection) -> list[str]:
 
 def test_the_previous_version_goes_on_until_the_contraction(before: Flask) -> None:
     upgrade(directory=FOLDER, revision=EXPANDED)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         assert count_rows(connection) == dict.fromkeys(TABLES, 1)
         insert_as_before(connection, 2)
         assert count_rows(connection) == {**dict.fromkeys(TABLES, 2), "shift": 1}
         assert list_triggers(connection) == sorted(f"{table}_sets_event" for table in TABLES)
     upgrade(directory=FOLDER, revision=CONTRACTED)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         assert list_triggers(connection) == []
         with pytest.raises(DBAPIError, match="event_id"), connection.begin_nested():
             connection.exec_driver_sql(CHILDREN["campaign_act"])
         with pytest.raises(DBAPIError, match="never changed"), connection.begin_nested():
             connection.execute(text("UPDATE invoice SET number = 'x'"))
     downgrade(directory=FOLDER, revision=EXPANDED)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         insert_as_before(connection, 3)
         assert count_rows(connection) == {**dict.fromkeys(TABLES, 3), "shift": 1}
     downgrade(directory=FOLDER, revision=BEFORE)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         insert_as_before(connection, 4)
 
 
 def test_an_interrupted_expansion_is_run_again(before: Flask) -> None:
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("UPDATE allocation_slot_event SET block_id = 'none'"))
     with pytest.raises(SystemExit):
         upgrade(directory=FOLDER, revision=EXPANDED)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text(f"UPDATE allocation_slot_event SET block_id = {ID}"))
     upgrade(directory=FOLDER, revision=EXPANDED)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         assert count_rows(connection) == dict.fromkeys(TABLES, 1)
 
 
 def test_an_interrupted_contraction_is_not_taken_back(before: Flask) -> None:
     upgrade(directory=FOLDER, revision=EXPANDED)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("ALTER TABLE shift_break DROP CONSTRAINT pk_shift_break"))
         connection.execute(text("ALTER TABLE shift_break ADD PRIMARY KEY (shift_id, started_at, event_id)"))
     with pytest.raises(click.ClickException, match="Run `db upgrade` first"):
@@ -153,7 +153,7 @@ def test_an_interrupted_contraction_is_not_taken_back(before: Flask) -> None:
 
 def test_an_interrupted_contraction_is_run_again(before: Flask) -> None:
     upgrade(directory=FOLDER, revision=EXPANDED)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("CREATE UNIQUE INDEX shift_with_event ON shift (id, event_id)"))
         connection.execute(
             text("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'shift_with_event'::regclass")
@@ -167,7 +167,7 @@ def test_an_interrupted_contraction_is_run_again(before: Flask) -> None:
         )
         connection.execute(text("DROP TRIGGER shift_sets_event ON shift"))
     upgrade(directory=FOLDER, revision=CONTRACTED)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         assert list_triggers(connection) == []
         assert connection.scalar(text("SELECT count(*) FROM pg_index WHERE NOT indisvalid")) == 0
 

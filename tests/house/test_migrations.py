@@ -11,7 +11,7 @@ from flask import Flask
 from flask_migrate import downgrade, upgrade
 from sqlalchemy import inspect, text
 
-from app.core.db import Base, db
+from app.core.db import Base, db, transaction_engine
 from tests import stores
 from tests.faults.suite.release_faults import expanded
 from tests.house.sources import ROOT, files
@@ -85,7 +85,7 @@ def test_the_migration_removes_invisible_characters_from_names(scratch: Flask) -
         "e": ("\u3164", "\u3164"),
     }
     downgrade(directory=FOLDER, revision="0012")
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         for id, (name, _) in names.items():
             connection.execute(
                 text(
@@ -102,7 +102,7 @@ def test_the_migration_removes_invisible_characters_from_names(scratch: Flask) -
 
 def test_no_draft_of_an_unverified_organiser_is_published_by_its_time(scratch: Flask) -> None:
     downgrade(directory=FOLDER, revision="0020")
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         for name, verified in (("a", "now()"), ("b", "NULL")):
             connection.execute(
                 text(

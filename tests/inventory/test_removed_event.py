@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.outbox.executor import run_due_jobs
 from app.inventory.actions import imports
 from app.inventory.models import StockJob
@@ -31,7 +31,7 @@ WRITES: dict[str, Callable[[Stock], TestResponse]] = {
 def asked_during_removal(stock: Any, write: Callable[[Any], TestResponse]) -> TestResponse:
     """The answer to a request that read the event before its removal was committed."""
     db.session.remove()
-    with ThreadPoolExecutor(1) as threads, db.engine.connect() as other:
+    with ThreadPoolExecutor(1) as threads, transaction_engine(db.engine).connect() as other:
         other.execute(REMOVED, {"id": stock.event["id"]})
         answer = threads.submit(write, stock)
         for _ in range(40):

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.invitations.actions import invite_answers, invites
@@ -68,7 +68,7 @@ def apply_while_ending(client: Client, end_name: str) -> Any:
     owner = create_organiser_client(client)
     path = f"/api/events/{create_event(owner)['id']}/merchant-invite"
     slug = data(owner.post(path, {"email": "kapana@example.com"}), 201)["slug"]
-    with ThreadPoolExecutor(1) as thread, db.engine.connect() as connection:
+    with ThreadPoolExecutor(1) as thread, transaction_engine(db.engine).connect() as connection:
         connection.execute(text(end_name))
         response = thread.submit(
             lambda: client.post("/api/merchant-applications", build_application_body(inviteSlug=slug))

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
 from app.ledger.commands import list_differences
 from app.ledger.errors import InsufficientFunds
@@ -84,7 +84,7 @@ def test_reference_is_unique_per_kind(owner: str) -> None:
 def tamper(sql: str) -> None:
     """Change the ledger without its triggers."""
     db.session.remove()
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("SET LOCAL session_replication_role = replica"))
         connection.execute(text(sql))
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from app.config import Settings
 from app.core import migrations
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.outbox import heartbeat
 from app.doctor import database_checks, worker_checks
 from app.doctor.results import FAIL, OK, WARN
@@ -48,14 +48,14 @@ def test_a_slow_database(settings: Settings, monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_migrations_that_do_not_fit(settings: Settings, version: str, says: str, does: str) -> None:
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         before = connection.scalar(text("SELECT version_num FROM alembic_version"))
         connection.execute(text("UPDATE alembic_version SET version_num = :version"), {"version": version})
     try:
         assert says in found(database_checks, settings, "schema", FAIL)
         assert [does in item.do for item in database_checks.run_checks(settings) if item.about == "schema"] == [True]
     finally:
-        with db.engine.begin() as connection:
+        with transaction_engine(db.engine).begin() as connection:
             connection.execute(text("UPDATE alembic_version SET version_num = :version"), {"version": before})
 
 
@@ -117,7 +117,7 @@ def test_everybody_works(settings: Settings) -> None:
 
 
 def test_a_relay_that_has_stopped(settings: Settings) -> None:
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("INSERT INTO heartbeat VALUES ('relay', now() - interval '90 s')"))
     assert "Its last heartbeat was 90 s ago" in found(worker_checks, settings, "relay", FAIL)
 

@@ -12,7 +12,7 @@ from sqlalchemy.exc import TimeoutError
 
 from app.clients import mail
 from app.clients.payrail import rail
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.jobs import Permanent
 from app.core.metrics import Metric
 from app.core.outbox import heartbeat
@@ -128,7 +128,7 @@ def test_nothing_waiting_is_zero_seconds(client: Client) -> None:
 def test_the_newest_heartbeat_of_each_kind_counts(client: Client) -> None:
     heartbeat.record_heartbeat(heartbeat.RELAY)
     heartbeat.record_heartbeat("worker:a:1")
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("INSERT INTO heartbeat VALUES ('worker:b:2', now() - interval '5 min')"))
     page = read(client)
     assert value(page, "commerce_workers_alive") == 1

@@ -10,7 +10,7 @@ from flask import Flask
 from playwright.sync_api import Browser
 from sqlalchemy import text
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.outbox import heartbeat
 from app.core.transaction import transaction
 from app.web.operations_page import queries
@@ -128,7 +128,7 @@ def test_it_takes_six_statements_however_much_has_happened(trouble: None, path: 
     ("statement", "index"), [(queries.DUE_ROWS_SQL, "ix_outbox_due"), (queries.FAILED_ROWS_SQL, "ix_outbox_ended")]
 )
 def test_rows_are_found_by_an_index(app: Flask, statement: str, index: str) -> None:
-    with db.engine.connect() as connection:
+    with transaction_engine(db.engine).connect() as connection:
         connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
         plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {statement}").scalars())
     assert index in plan and "Seq Scan on outbox" not in plan

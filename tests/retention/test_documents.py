@@ -13,7 +13,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.clients import dev_mailbox, storage
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.retention import orphaned_files
@@ -33,7 +33,7 @@ def end_application(client: Client, status: str, days: int) -> Client:
     owner = create_organiser_client(client)
     create_approved_application(client, owner)
     data(upload_documents(client, find_mailed_token("documents"), "identity"))
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(
             text("UPDATE merchant_application SET status = :status, updated_at = now() - make_interval(days => :days)"),
             {"status": status, "days": days},

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.retention import guest_erasure
@@ -24,7 +24,7 @@ TABLES = ("ticket", "allocation_slot", "allocation_block", "campaign_recipient",
 
 def end_event(event_id: str, days: int) -> None:
     """Moves the end of the event this many days into the past."""
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(
             text(
                 "UPDATE event SET starts_at = now() - make_interval(days => :days) - interval '1 day', "
@@ -125,7 +125,7 @@ def test_interrupted_run_is_continued(app: Flask, client: Client, monkeypatch: p
     monkeypatch.setattr(guest_erasure, "BATCH_SIZE", 1)
     erase()
     assert any(CANARY in dump_table(table).lower() for table in TABLES)
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("UPDATE outbox SET run_at = now() WHERE kind = 'retention.erase'"))
     run_jobs()
     assert not [table for table in TABLES if CANARY in dump_table(table).lower()]

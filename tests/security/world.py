@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import text
 
 from app.accounts.models import Account
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
 from tests.factories import allocations, applications, crew, events, merchants, payouts
 from tests.factories.accounts import create_account, find_newest_code, run_jobs, sign_in
@@ -56,7 +56,7 @@ class World:
         self._verify(role, "created_at")
 
     def _verify(self, role: str, moment: str) -> None:
-        with db.engine.begin() as connection:
+        with transaction_engine(db.engine).begin() as connection:
             statement = f"UPDATE account SET email_verified_at = {moment} WHERE id = :id"
             connection.execute(text(statement), {"id": self.ids[role]})
 
@@ -203,7 +203,7 @@ class World:
 def save_tables() -> None:
     """Copy the rows of all tables into tables named `kept_…`."""
     db.session.remove()
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         for table in db.metadata.sorted_tables:
             connection.execute(text(f'DROP TABLE IF EXISTS "kept_{table.name}"'))
             connection.execute(text(f'CREATE UNLOGGED TABLE "kept_{table.name}" AS TABLE "{table.name}"'))
@@ -211,7 +211,7 @@ def save_tables() -> None:
 
 def drop_saved_tables() -> None:
     db.session.remove()
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         for table in db.metadata.sorted_tables:
             connection.execute(text(f'DROP TABLE IF EXISTS "kept_{table.name}"'))
 
@@ -226,5 +226,5 @@ def restore_tables() -> None:
         steps.append(
             f'INSERT INTO "{table.name}" ({columns}) OVERRIDING SYSTEM VALUE SELECT {columns} FROM "kept_{table.name}"'
         )
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(text("; ".join(steps)))

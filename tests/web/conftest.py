@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from flask import Flask
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from tests.http import Client
 from tests.settings import app_for
 from tests.web import shop
@@ -26,7 +26,7 @@ def application(application: Flask) -> Iterator[Flask]:
 
 @pytest.fixture(autouse=True)
 def _empty_shop(app: Flask) -> None:
-    with db.engine.begin() as connection:
+    with transaction_engine(db.engine).begin() as connection:
         connection.execute(shop.item.delete())
     shop.before.clear()
     shop.after.clear()

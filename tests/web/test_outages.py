@@ -8,7 +8,7 @@ from flask import Flask
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
 from app.version import __version__
 from tests.factories.accounts import create_customer, create_signed_in_client, sign_in
@@ -101,7 +101,7 @@ def test_after_a_restart_one_response_is_503_and_the_next_succeeds(cuttable: Cli
 
 
 def test_lock_timeout_is_503_with_retry_after(client: Client) -> None:
-    with db.engine.connect() as other:
+    with transaction_engine(db.engine).connect() as other:
         other.execute(text("LOCK TABLE shop_item IN ACCESS EXCLUSIVE MODE"))
         started = perf_counter()
         assert unavailable(client.get("/t/slow")) == "BUSY"
