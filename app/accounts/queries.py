@@ -1,6 +1,8 @@
 """Reads of accounts, and the lock of an e-mail address."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -9,8 +11,9 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
-from app.accounts.models import PROFILES, Account, ExternalIdentity, ResetToken
-from app.accounts.sql import CALLER_SQL, CALLERS_SQL
+from app.accounts.models import PROFILES, Account, AccountSession, ExternalIdentity, ResetToken
+from app.accounts.sessions import LAST_SEEN_INTERVAL
+from app.accounts.sql import CALLER_SQL, CALLERS_SQL, PAGE_CALLER_SQL
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
 from app.core.transaction import lock_name
@@ -19,9 +22,15 @@ OPERATOR_TIERS = ("admin", "super_admin")
 
 
 def find_caller(session_id: str) -> Caller | None:
-    """The account of an active session; None when the session has ended."""
+    """The account of an active session of the API; None when the session has ended."""
     row = fetch_row(CALLER_SQL, (session_id,))
     return None if row is None else _parse_caller_row(row)
+
+
+def find_page_caller(session_id: str) -> tuple[Caller, bool] | None:
+    """The account of an active session of the pages, and whether its time is due to be extended."""
+    row = fetch_row(PAGE_CALLER_SQL, (LAST_SEEN_INTERVAL, session_id))
+    return None if row is None else (_parse_caller_row(row[:-1]), row[-1])
 
 
 def load_callers(session_ids: Sequence[str]) -> dict[str, Caller]:
@@ -67,6 +76,37 @@ def load_account_profile(caller: Caller) -> dict[str, object]:
 def _select_role_profile(role: str) -> Select[*tuple[Any, ...]]:
     columns = [attribute.columns[0] for attribute in inspect(PROFILES[role]).column_attrs if not attribute.deferred]
     return select(*columns).where(column("account_id") == bindparam("account_id", required=False))
+
+
+@dataclass(frozen=True)
+class ActiveSession:
+    """A session that its owner can see and end. `is_current` marks the one that asks."""
+
+    id: str
+    kind: str
+    device: str | None
+    network: str | None
+    created_at: datetime
+    last_seen_at: datetime
+    is_current: bool
+
+
+def list_sessions(caller: Caller) -> list[ActiveSession]:
+    """The active sessions of the caller's account: this one first, then by last use, newest first."""
+    table = AccountSession
+    last_seen_at = func.coalesce(table.last_seen_at, table.rotated_at)
+    is_current = table.id == caller.session_id
+    query = (
+        select(table.id, table.kind, table.device, table.network, table.created_at, last_seen_at, is_current)
+        .where(
+            table.account_id == caller.id,
+            table.ended_at.is_(None),
+            table.idle_until > func.now(),
+            table.ends_at > func.now(),
+        )
+        .order_by(is_current.desc(), last_seen_at.desc(), table.id)
+    )
+    return [ActiveSession(*row) for row in db.session.execute(query)]
 
 
 def list_identities(caller: Caller) -> Sequence[ExternalIdentity]:

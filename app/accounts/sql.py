@@ -6,14 +6,21 @@ CALLER_SQL = """
     SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
            a.admin_title, a.version
       FROM account_session s JOIN account a ON a.id = s.account_id
-     WHERE s.id = %s AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
+     WHERE s.id = %s AND s.kind = 'api' AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
+"""
+
+PAGE_CALLER_SQL = """
+    SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
+           a.admin_title, a.version, coalesce(s.last_seen_at, s.created_at) <= now() - %s::interval
+      FROM account_session s JOIN account a ON a.id = s.account_id
+     WHERE s.id = %s AND s.kind = 'console' AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
 """
 
 CALLERS_SQL = """
     SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
            a.admin_title, a.version
       FROM account_session s JOIN account a ON a.id = s.account_id
-     WHERE s.id = ANY(%s) AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
+     WHERE s.id = ANY(%s) AND s.kind = 'api' AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
 """
 
 OWN_PASSWORD_SQL = """
@@ -41,17 +48,26 @@ CREATE_SESSION_SQL = text("""
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
              ORDER BY created_at DESC, id DESC OFFSET :others)
     )
-    INSERT INTO account_session (id, account_id, counter) SELECT :id, id, 0 FROM owner RETURNING id
+    INSERT INTO account_session (id, account_id, counter, kind, device, network, idle_until, ends_at)
+    SELECT :id, id, 0, :kind, :device, :network, now() + :idle_lifetime, now() + :lifetime FROM owner RETURNING id
 """)
 
 ADVANCE_REFRESH_COUNTER_SQL = text("""
     UPDATE account_session s
-       SET counter = s.counter + 1, rotated_at = now(),
+       SET counter = s.counter + 1, rotated_at = now(), last_seen_at = now(),
            idle_until = least(now() + :idle_lifetime, s.ends_at)
       FROM account a
-     WHERE s.id = :session_id AND s.counter = :counter AND s.ended_at IS NULL AND s.idle_until > now()
+     WHERE s.id = :session_id AND s.counter = :counter AND s.kind = 'api' AND s.ended_at IS NULL AND s.idle_until > now()
        AND s.ends_at > now() AND a.id = s.account_id
     RETURNING a.id, a.name, a.email, a.phone, a.roles, a.admin_tier
+""")
+
+EXTEND_PAGE_SESSION_SQL = text("""
+    UPDATE account_session
+       SET last_seen_at = now(), idle_until = least(now() + :idle_lifetime, ends_at)
+     WHERE id = :session_id AND kind = 'console' AND ended_at IS NULL AND idle_until > now()
+       AND coalesce(last_seen_at, created_at) <= now() - :interval
+    RETURNING id
 """)
 
 RETIRE_ACCOUNT_SQL = text("""

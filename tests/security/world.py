@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import text
 
 from app.accounts.models import Account
+from app.accounts.sessions import create_session
 from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
 from tests.factories import allocations, applications, crew, events, merchants, payouts
@@ -69,7 +70,10 @@ class World:
     def _people(self) -> None:
         """Create all callers but the merchants."""
         self.callers |= {"nobody": self.client, "forged": self.client.as_(FORGED)}
-        self.things["customer_email"] = self.caller("customer", "customer").email
+        customer = self.caller("customer", "customer")
+        self.things["customer_email"] = customer.email
+        with transaction() as session:
+            self.things["sessionId"] = create_session(session, customer).session_id
         self.caller("organiser", "organiser")
         self.caller("other_organiser", "organiser")
         self.things["unverified_email"] = self.caller("new_organiser", "organiser", verified=False).email

@@ -12,7 +12,7 @@ from app.accounts.errors import InvalidCredentials, RefreshInvalid, RefreshReuse
 from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import find_account_by_email
-from app.accounts.sessions import IDLE_LIFETIME, LoginResult, SessionOwner
+from app.accounts.sessions import IDLE_LIFETIME, UNKNOWN_ORIGIN, LoginResult, SessionOrigin, SessionOwner
 from app.accounts.sql import ADVANCE_REFRESH_COUNTER_SQL
 from app.core import throttle
 from app.core.db import release_connection
@@ -22,7 +22,13 @@ REUSE_GRACE_PERIOD = timedelta(seconds=10)
 
 
 def log_in(
-    *, email: str, password: str, network: str, refresh_token: str | None = None, device_marks: Sequence[str] = ()
+    *,
+    email: str,
+    password: str,
+    network: str,
+    refresh_token: str | None = None,
+    device_marks: Sequence[str] = (),
+    origin: SessionOrigin = UNKNOWN_ORIGIN,
 ) -> LoginResult:
     """A new session. The failure limit of the network does not apply to a known device.
 
@@ -44,7 +50,7 @@ def log_in(
             throttle.clear(session, authentication.FAILURES_PER_ADDRESS, email)
         if new_hash:
             session.execute(update(Account).where(Account.id == account.id).values(password_hash=new_hash))
-        return sessions.create_session(session, account)
+        return sessions.create_session(session, account, origin)
 
 
 def log_out(*, refresh_token: str) -> None:
@@ -113,6 +119,7 @@ def _get_owner(session: OrmSession, session_id: str) -> Account:
 def _active_session_conditions(session_id: str) -> tuple[ColumnElement[bool], ...]:
     return (
         AccountSession.id == session_id,
+        AccountSession.kind == "api",
         AccountSession.ended_at.is_(None),
         AccountSession.idle_until > func.now(),
         AccountSession.ends_at > func.now(),
