@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from app.accounts.models import TIERS, Account
 
+LANGUAGES = ("en", "af", "de")
+"""The languages that a person can choose for pages and mails."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -19,6 +22,8 @@ class Caller:
     tier: str | None
     title: str | None
     version: int
+    language: str | None = None
+    has_second_factor: bool = False
 
     def has_tier(self, minimum_tier: str) -> bool:
         """Whether the caller is an admin of that tier or above."""
@@ -38,4 +43,6 @@ def build_caller(account: Account) -> Caller:
         tier=account.admin_tier,
         title=account.admin_title,
         version=account.version,
+        language=account.language,
+        has_second_factor=account.second_factor_since is not None,
     )

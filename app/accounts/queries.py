@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, Account, AccountSession, ExternalIdentity, ResetToken
+from app.accounts.own_account_models import RecoveryCode
 from app.accounts.sessions import LAST_SEEN_INTERVAL
 from app.accounts.sql import CALLER_SQL, CALLERS_SQL, PAGE_CALLER_SQL
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
@@ -39,8 +40,8 @@ def load_callers(session_ids: Sequence[str]) -> dict[str, Caller]:
 
 
 def _parse_caller_row(row: tuple[Any, ...]) -> Caller:
-    account_id, session_id, email, name, phone, verified, roles, tier, title, version = row
-    return Caller(account_id, session_id, email, name, phone, verified, frozenset(roles), tier, title, version)
+    account_id, session_id, email, name, phone, verified, roles, *others = row
+    return Caller(account_id, session_id, email, name, phone, verified, frozenset(roles), *others)
 
 
 def find_account_by_email(email: str) -> Account | None:
@@ -52,7 +53,7 @@ def find_account(account_id: str) -> Account | None:
 
 
 def load_account_profile(caller: Caller) -> dict[str, object]:
-    """The caller's account with the profile of each of its roles. `phone` is missing when it is not set."""
+    """The caller's account with the profile of each of its roles. `phone` and `language` are missing when not set."""
     account_profile: dict[str, object] = {
         "id": caller.id,
         "name": caller.name,
@@ -61,8 +62,9 @@ def load_account_profile(caller: Caller) -> dict[str, object]:
         "email_verified": caller.email_verified,
         "version": caller.version,
     }
-    if caller.phone:
-        account_profile["phone"] = caller.phone
+    for name in ("phone", "language"):
+        if value := getattr(caller, name):
+            account_profile[name] = value
     for role in PROFILES.keys() & caller.roles:
         role_profile = fetch_mapping(_select_role_profile(role), {"account_id": caller.id})
         if role_profile is not None:
@@ -107,6 +109,28 @@ def list_sessions(caller: Caller) -> list[ActiveSession]:
         .order_by(is_current.desc(), last_seen_at.desc(), table.id)
     )
     return [ActiveSession(*row) for row in db.session.execute(query)]
+
+
+@dataclass(frozen=True)
+class SecondFactorStatus:
+    """Whether the second factor is on, since when, and how many recovery codes are left. `version` is the account's."""
+
+    enabled: bool
+    since: datetime | None
+    recovery_codes_left: int
+    version: int
+
+
+def get_second_factor(caller: Caller) -> SecondFactorStatus:
+    """The second factor of the caller's account."""
+    unused_codes = (
+        select(func.count())
+        .where(RecoveryCode.account_id == Account.id, RecoveryCode.used_at.is_(None))
+        .scalar_subquery()
+    )
+    query = select(Account.second_factor_since, unused_codes, Account.version).where(Account.id == caller.id)
+    since, codes_left, version = db.session.execute(query).one()
+    return SecondFactorStatus(since is not None, since, codes_left, version)
 
 
 def list_identities(caller: Caller) -> Sequence[ExternalIdentity]:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import InvalidCredentials
 from app.accounts.models import Account, AccountSession
+from app.accounts.own_account_models import SignInChallenge
 from app.accounts.sql import CREATE_SESSION_SQL
 from app.core.ids import is_id, new_id
 from app.core.tokens import derived_text, same
@@ -77,17 +78,26 @@ class LoginResult:
     device_mark: str | None = None
 
 
-def create_session(session: OrmSession, account: Account, origin: SessionOrigin = UNKNOWN_ORIGIN) -> LoginResult:
+def create_session(
+    session: OrmSession,
+    account: Account,
+    origin: SessionOrigin = UNKNOWN_ORIGIN,
+    *,
+    second_factor_passed: bool = False,
+) -> LoginResult:
     """Starts a session, and ends the oldest one beyond MAX_SESSIONS_PER_ACCOUNT.
 
-    Raises InvalidCredentials when the password has changed since `account` was read: a sign-in with the old password
-    must not survive the change.
+    Sign-ins call `second_factor.start_session`, which asks for the second factor of an account that has one.
+
+    Raises InvalidCredentials when the password has changed, or a second factor was turned on, since `account` was read:
+    a sign-in with the old password must not survive the change.
     """
     session.flush()
     params = {
         "id": new_id(),
         "account_id": account.id,
         "password_version": account.password_version,
+        "second_factor_passed": second_factor_passed,
         "others": MAX_SESSIONS_PER_ACCOUNT - 1,
         "idle_lifetime": PAGE_IDLE_LIFETIME if origin.kind == "console" else IDLE_LIFETIME,
         "lifetime": PAGE_LIFETIME if origin.kind == "console" else LIFETIME,
@@ -120,7 +130,8 @@ def derive_device_mark(account: Account) -> str:
 def end_all_sessions(
     session: OrmSession, account_id: str, reason: str, *, except_session_id: str | None = None
 ) -> None:
-    """Ends every active session of an account, except one."""
+    """Ends every active session of an account, except one, and every sign-in that waits for its second step."""
+    ended_challenges = delete(SignInChallenge).where(SignInChallenge.account_id == account_id)
     conditions = [AccountSession.account_id == account_id, AccountSession.ended_at.is_(None)]
     if except_session_id is not None:
         conditions.append(AccountSession.id != except_session_id)
@@ -128,6 +139,7 @@ def end_all_sessions(
         update(AccountSession)
         .where(*conditions)
         .values(ended_at=func.now(), end_reason=reason)
+        .add_cte(ended_challenges.cte("ended_challenges"))
         .execution_options(synchronize_session=False)
     )
 

@@ -4,21 +4,22 @@ from sqlalchemy import text
 
 CALLER_SQL = """
     SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
-           a.admin_title, a.version
+           a.admin_title, a.version, a.language, a.second_factor_since IS NOT NULL
       FROM account_session s JOIN account a ON a.id = s.account_id
      WHERE s.id = %s AND s.kind = 'api' AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
 """
 
 PAGE_CALLER_SQL = """
     SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
-           a.admin_title, a.version, coalesce(s.last_seen_at, s.created_at) <= now() - %s::interval
+           a.admin_title, a.version, a.language, a.second_factor_since IS NOT NULL,
+           coalesce(s.last_seen_at, s.created_at) <= now() - %s::interval
       FROM account_session s JOIN account a ON a.id = s.account_id
      WHERE s.id = %s AND s.kind = 'console' AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
 """
 
 CALLERS_SQL = """
     SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
-           a.admin_title, a.version
+           a.admin_title, a.version, a.language, a.second_factor_since IS NOT NULL
       FROM account_session s JOIN account a ON a.id = s.account_id
      WHERE s.id = ANY(%s) AND s.kind = 'api' AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
 """
@@ -31,7 +32,7 @@ OWN_PASSWORD_SQL = """
 """
 
 RECENT_SIGN_IN_SQL = """
-    SELECT a.password_hash IS NOT NULL,
+    SELECT a.password_version, a.password_hash IS NOT NULL,
            s.created_at > now() - %s::interval AND NOT EXISTS (
                SELECT FROM external_identity i WHERE i.account_id = a.id
                   AND i.linked_at > a.created_at AND i.linked_at > now() - %s::interval)
@@ -42,7 +43,8 @@ RECENT_SIGN_IN_SQL = """
 CREATE_SESSION_SQL = text("""
     WITH owner AS (
         SELECT id FROM account
-         WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
+         WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL
+           AND (second_factor_since IS NULL OR :second_factor_passed) FOR SHARE
     ), surplus AS (
         UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
@@ -50,6 +52,13 @@ CREATE_SESSION_SQL = text("""
     )
     INSERT INTO account_session (id, account_id, counter, kind, device, network, idle_until, ends_at)
     SELECT :id, id, 0, :kind, :device, :network, now() + :idle_lifetime, now() + :lifetime FROM owner RETURNING id
+""")
+
+CREATE_CHALLENGE_SQL = text("""
+    INSERT INTO sign_in_challenge (token_hash, account_id, password_version, tries, expires_at)
+    SELECT :token_hash, id, password_version, 0, now() + :lifetime FROM account
+     WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
+    RETURNING account_id
 """)
 
 ADVANCE_REFRESH_COUNTER_SQL = text("""

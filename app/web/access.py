@@ -17,7 +17,7 @@ from flask_jwt_extended.exceptions import JWTExtendedException
 
 from app.accounts import signing_keys
 from app.accounts.caller import Caller
-from app.accounts.errors import EmailNotVerified
+from app.accounts.errors import EmailNotVerified, SecondFactorSetupRequired
 from app.accounts.models import TIERS as TIERS
 from app.accounts.queries import find_caller
 from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult, SessionUser
@@ -29,7 +29,8 @@ class Access:
     """The roles and the lowest admin tier that may call a route; with neither, everybody who is signed in may.
 
     `tier` is None if admins may not call. `optional` means public, but a token identifies the caller.
-    `needs_verified_email` requires a verified email address. The document publishes `name`.
+    `needs_verified_email` requires a verified email address. `for_setup` admits admins who have to turn on a second
+    factor first. The document publishes `name`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Access:
     roles: frozenset[str] = frozenset()
     tier: str | None = None
     needs_verified_email: bool = False
+    for_setup: bool = False
 
     def allows(self, roles: frozenset[str], tier: str | None) -> bool:
         """Whether an account with these roles and this admin tier may call."""
@@ -55,6 +57,7 @@ class Access:
 PUBLIC = Access("anybody", public=True)
 PUBLIC_OR_SIGNED_IN = Access("anybody; a token adds to the account it belongs to", public=True, optional=True)
 SIGNED_IN = Access("anybody signed in")
+SECOND_FACTOR_SETUP = replace(SIGNED_IN, for_setup=True)
 MERCHANT = Access("merchants", roles=frozenset({"merchant"}))
 ORGANISER = Access(
     "organisers, for their own events, and admins of tier admin or super_admin",
@@ -153,10 +156,17 @@ def authorise(access: Access) -> None:
         g.caller = None
         return
     g.caller = caller = _authenticate()
+    if needs_second_factor(caller) and not access.for_setup:
+        raise SecondFactorSetupRequired()
     if not access.allows(caller.roles, caller.tier):
         raise RoleNotAllowed(f"Only {access.name} may do this. The roles of your account: {_describe_roles(caller)}.")
     if access.needs_verified_email and not caller.email_verified:
         raise EmailNotVerified()
+
+
+def needs_second_factor(caller: Caller) -> bool:
+    """Whether the caller must turn on a second factor first: an admin in production who has none."""
+    return caller.tier is not None and not caller.has_second_factor and current_app.extensions["settings"].production
 
 
 def _describe_roles(caller: Caller) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
+from app.accounts.sessions import LoginResult
 from app.applications import actions, link_queries
 from app.applications.errors import LinkUsed
 from app.blueprints.pages import signed_in
@@ -110,9 +111,13 @@ def activate(token: str) -> ResponseReturnValue:
         return _render(token, activation, replace(form, form=FORMS[_get_form_kind(activation)]).with_error(error))
     except LinkUsed:
         return redirect(url_for("activate.start", token=token), 303)
-    signed_in.start_session(activated_account.login_result, remember=False)
-    user = activated_account.login_result.user
-    session[DONE_KEY] = {"email": user["email"], "event": activated_account.event, "path": activated_account.path}
+    if isinstance(activated_account.login_result, LoginResult):
+        signed_in.start_session(activated_account.login_result, remember=False)
+    session[DONE_KEY] = {
+        "email": activated_account.email,
+        "event": activated_account.event,
+        "path": activated_account.path,
+    }
     return redirect(url_for("activate.done"), 303)
 
 
