@@ -12,6 +12,7 @@ from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import NotFound
 
 blueprint = Pages("account", __name__, url_prefix="/account", needs_sign_in=True)
+ROLE_NAMES = {"customer": "guest"}
 PROVIDERS = {"apple": "Apple", "google": "Google"}
 
 
@@ -44,7 +45,7 @@ def show() -> Response:
         "pages/account.html",
         caller_email=caller.email,
         is_verified=caller.email_verified,
-        roles=sorted(caller.roles),
+        roles=[ROLE_NAMES.get(role, role) for role in sorted(caller.roles)],
         sections=[section for section in SECTIONS if section.path in paths],
     )
 
