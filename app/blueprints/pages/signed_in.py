@@ -20,7 +20,7 @@ _CALLER_KEY = "event_commerce.page_caller"
 def get_page_caller() -> Caller | None:
     """Return the signed-in person of this request; None when nobody is signed in. It takes one query, once a request.
 
-    Every five minutes the use extends the session.
+    The use extends the session.
     """
     if _CALLER_KEY not in request.environ:
         request.environ[_CALLER_KEY] = _find_caller()
@@ -72,13 +72,7 @@ def get_safe_path(text: str) -> str:
 
 def _find_caller() -> Caller | None:
     session_id = read_sign_in_cookie()
-    row = queries.find_page_caller(session_id) if session_id else None
-    if row is None:
-        return None
-    caller, is_extension_due = row
-    if is_extension_due:
-        actions.extend_page_session(session_id=caller.session_id)
-    return caller
+    return queries.find_page_caller(session_id) if session_id else None
 
 
 def _end_current_session() -> None:
