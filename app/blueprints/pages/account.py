@@ -8,12 +8,12 @@ from flask.typing import ResponseReturnValue
 from app.accounts import actions, queries
 from app.accounts.errors import LastSignInMethod
 from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.sign_in import PROVIDERS
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import NotFound
 
 blueprint = Pages("account", __name__, url_prefix="/account", needs_sign_in=True)
 ROLE_NAMES = {"customer": "guest"}
-PROVIDERS = {"apple": "Apple", "google": "Google"}
 
 
 class Section(NamedTuple):

@@ -114,6 +114,10 @@ PAGE_MESSAGES = {
     "ALREADY_ADMITTED": "This guest is already inside, so you cannot change the ticket.",
     "OTP_WRONG": "This code is wrong. Use the code in the newest message on your phone.",
     "INVALID_CREDENTIALS": "The e-mail address or the password is wrong. Try again, or choose a new password.",
+    "IDENTITY_REJECTED": "This sign-in took too long or was used before. Please start again.",
+    "PROVIDER_UNAVAILABLE": "We cannot reach the other service at the moment.",
+    "EMAIL_NOT_VERIFIED_BY_PROVIDER": "The other service has not confirmed your e-mail address. Confirm it there, or "
+    "sign up with a password here.",
     "RESET_TOKEN_INVALID": "Somebody changed the password at the same moment. Ask for a new code.",
 }
 
