@@ -22,6 +22,7 @@ from app.accounts.errors import (
     ProviderUnavailable,
 )
 from app.blueprints.pages import sign_in, signed_in
+from app.blueprints.pages.csrf import FormExpired
 from app.blueprints.pages.rendering import Pages
 from app.core.errors import NotFound, ValidationFailed
 from app.core.tokens import derived_text, opaque_token, same, timed_signer
@@ -51,7 +52,7 @@ SHOWN_ERRORS = (
 blueprint = Pages("provider_sign_in", __name__, url_prefix="/sign-in", is_csrf_exempt=lambda: True)
 
 
-@blueprint.get("/<any(apple, google):provider>")
+@blueprint.get("/<provider>")
 def start(provider: str) -> ResponseReturnValue:
     """Send the visitor to the provider."""
     client_id = sign_in.get_web_client_ids().get(provider)
@@ -71,14 +72,16 @@ def start(provider: str) -> ResponseReturnValue:
     return redirect(f"{AUTHORIZE_URLS[provider]}?{urlencode(parameters)}", 303)
 
 
-@blueprint.post("/<any(apple, google):provider>")
+@blueprint.post("/<provider>")
 def finish(provider: str) -> ResponseReturnValue:
-    """Sign in with the id token that the provider sends, or show why not."""
-    rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, f"/api/auth/{provider}")
+    """Sign in with the id token that the provider sends, or show why not. Without a token the person has declined."""
+    rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, "/sign-in/<provider>")
     secret, token = read_provider_cookie(), request.form.get("id_token", "")
     next_path = _find_next_path(provider, secret) if secret else None
-    if secret is None or next_path is None or not token:
-        return redirect(url_for("sign_in.start"), 303)
+    if secret is None or next_path is None:
+        raise FormExpired(retry_path=url_for("sign_in.start"))
+    if not token:
+        return redirect(url_for("sign_in.start", next=next_path), 303)
     try:
         login_result = actions.sign_in_with_provider(
             provider,

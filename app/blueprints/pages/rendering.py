@@ -39,10 +39,10 @@ class Pages(Blueprint):
         self.max_bytes, self.is_csrf_exempt = max_bytes, is_csrf_exempt
         self.before_request(_log_rule_instead_of_path)
         self.before_request(render_errors_as_pages)
-        if needs_sign_in:
-            self.before_request(signed_in.redirect_to_sign_in)
         self.before_request(self._limit_body_size)
         self.before_request(self._check_csrf_token)
+        if needs_sign_in:
+            self.before_request(signed_in.redirect_to_sign_in)
 
     def _check_csrf_token(self) -> None:
         if self.is_csrf_exempt is None or not self.is_csrf_exempt():
