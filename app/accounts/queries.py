@@ -13,11 +13,11 @@ from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, Account, AccountSession, ExternalIdentity, ResetToken
 from app.accounts.own_account_models import RecoveryCode
-from app.accounts.sessions import LAST_SEEN_INTERVAL
+from app.accounts.sessions import LAST_SEEN_INTERVAL, PAGE_IDLE_LIFETIME
 from app.accounts.sql import CALLER_SQL, CALLERS_SQL, PAGE_CALLER_SQL
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
-from app.core.transaction import lock_name
+from app.core.transaction import lock_name, write_row
 
 OPERATOR_TIERS = ("admin", "super_admin")
 
@@ -28,10 +28,11 @@ def find_caller(session_id: str) -> Caller | None:
     return None if row is None else _parse_caller_row(row)
 
 
-def find_page_caller(session_id: str) -> tuple[Caller, bool] | None:
-    """The account of an active session of the pages, and whether its time is due to be extended."""
-    row = fetch_row(PAGE_CALLER_SQL, (LAST_SEEN_INTERVAL, session_id))
-    return None if row is None else (_parse_caller_row(row[:-1]), row[-1])
+def find_page_caller(session_id: str) -> Caller | None:
+    """The account of an active session of the pages; None when the session has ended. Its use extends the session."""
+    params = {"id": session_id, "idle_lifetime": PAGE_IDLE_LIFETIME, "interval": LAST_SEEN_INTERVAL}
+    row = write_row(PAGE_CALLER_SQL, params)
+    return None if row is None else _parse_caller_row(row)
 
 
 def load_callers(session_ids: Sequence[str]) -> dict[str, Caller]:

@@ -9,12 +9,16 @@ CALLER_SQL = """
      WHERE s.id = %s AND s.kind = 'api' AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
 """
 
+# The use of a page is recorded every five minutes, in the statement that loads its caller.
 PAGE_CALLER_SQL = """
+    WITH used AS (
+        UPDATE account_session SET last_seen_at = now(), idle_until = least(now() + %(idle_lifetime)s, ends_at)
+         WHERE id = %(id)s AND kind = 'console' AND ended_at IS NULL AND idle_until > now()
+           AND coalesce(last_seen_at, created_at) <= now() - %(interval)s)
     SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
-           a.admin_title, a.version, a.language, a.second_factor_since IS NOT NULL,
-           coalesce(s.last_seen_at, s.created_at) <= now() - %s::interval
+           a.admin_title, a.version, a.language, a.second_factor_since IS NOT NULL
       FROM account_session s JOIN account a ON a.id = s.account_id
-     WHERE s.id = %s AND s.kind = 'console' AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
+     WHERE s.id = %(id)s AND s.kind = 'console' AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
 """
 
 CALLERS_SQL = """
@@ -71,18 +75,12 @@ ADVANCE_REFRESH_COUNTER_SQL = text("""
     RETURNING a.id, a.name, a.email, a.phone, a.roles, a.admin_tier
 """)
 
-EXTEND_PAGE_SESSION_SQL = text("""
-    UPDATE account_session
-       SET last_seen_at = now(), idle_until = least(now() + :idle_lifetime, ends_at)
-     WHERE id = :session_id AND kind = 'console' AND ended_at IS NULL AND idle_until > now()
-       AND coalesce(last_seen_at, created_at) <= now() - :interval
-    RETURNING id
-""")
-
 RETIRE_ACCOUNT_SQL = text("""
     WITH ended_sessions AS (
-        UPDATE account_session SET ended_at = now(), end_reason = 'address_reassigned'
-         WHERE account_id = :id AND ended_at IS NULL
+        UPDATE account_session
+           SET ended_at = coalesce(ended_at, now()), end_reason = coalesce(end_reason, 'address_reassigned'),
+               device = NULL, network = NULL
+         WHERE account_id = :id
     ), unlinked_identities AS (
         DELETE FROM external_identity WHERE account_id = :id
     ), deleted_organiser_profile AS (

@@ -15,6 +15,8 @@ DEVICE_COOKIE_PATHS = ("/api/auth/login", "/sign-in")
 """The cookie is set for each path that reads it, because other requests are faster without cookies."""
 DEVICE_SECONDS = 180 * 24 * 3600
 MAX_DEVICES = 20
+PROVIDER_COOKIE = "__Host-provider-sign-in"
+"""Providers need https, so there is no other name."""
 
 
 class LazySession(SecureCookieSessionInterface):
@@ -57,6 +59,17 @@ def set_sign_in_cookie(signed_in: LoginResult, *, remember: bool) -> None:
 
 def delete_sign_in_cookie() -> None:
     _set_cookie(_get_sign_in_cookie_name(), "", max_age=0)
+
+
+def read_provider_cookie() -> str | None:
+    """Return the secret of a sign-in with Apple or Google that this browser has begun; None without one."""
+    secret = request.cookies.get(PROVIDER_COOKIE, "")
+    return secret if secret.isascii() and secret else None
+
+
+def set_provider_cookie(secret: str, *, seconds: int) -> None:
+    """Set the secret of a sign-in with Apple or Google. Browsers send it with the form of the other site too."""
+    _set_cookie(PROVIDER_COOKIE, secret, max_age=seconds, samesite="None")
 
 
 def _get_sign_in_cookie_name() -> str:

@@ -55,8 +55,13 @@ def test_a_form_sent_after_the_session_has_ended_leads_back_to_its_page(app: Fla
     with transaction() as session:
         session.execute(text("UPDATE account_session SET ended_at = now()"))
     assert visitor.press(form=1).headers["Location"] == f"/sign-in?next={SESSIONS}/others"
-    answer = visitor.flask.post(f"{SESSIONS}/{'0' * 24}/end")
-    assert answer.headers["Location"] == "/sign-in?next=/account"
+    token = visitor.forms[1].fields["csrf_token"]
+    answer = visitor.flask.post(f"{SESSIONS}/{'0' * 24}/end", data={"csrf_token": token})
+    assert answer.headers["Location"] == f"/sign-in?next={SESSIONS}"
+
+
+def test_an_expired_form_leads_back_to_its_page(visitor: Visitor) -> None:
+    assert f'href="{SESSIONS}"' in visitor.flask.post(f"{SESSIONS}/{'0' * 24}/end").text
 
 
 def test_the_account_links_to_pages_that_exist(app: Flask, owner: Account) -> None:

@@ -50,7 +50,7 @@ def test_the_answer_does_not_say_whether_an_address_has_an_account(app: Flask) -
         pages.append((page.status_code, page.request.path, text))
     assert pages[0] == pages[1]
     mail = list_mails_to(known)[0]
-    assert "already" in mail["subject"]
+    assert "already" in mail["subject"] and "/sign-in" in mail["text"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

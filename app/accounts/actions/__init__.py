@@ -7,8 +7,14 @@ from app.accounts.actions.address_change import (
     undo_address_change,
 )
 from app.accounts.actions.external_login import sign_in_with_provider, unlink_identity
-from app.accounts.actions.login import log_in, log_in_with_second_factor, log_out, refresh_session
-from app.accounts.actions.own_sessions import end_other_sessions, end_session, extend_page_session
+from app.accounts.actions.login import (
+    end_other_sessions,
+    end_session,
+    log_in,
+    log_in_with_second_factor,
+    log_out,
+    refresh_session,
+)
 from app.accounts.actions.password_reset import (
     RESET_TOKEN_LIFETIME,
     check_new_password,
@@ -54,7 +60,6 @@ __all__ = [
     "create_admin",
     "end_other_sessions",
     "end_session",
-    "extend_page_session",
     "log_in",
     "log_in_with_second_factor",
     "log_out",

@@ -1,4 +1,4 @@
-"""Signs in with a password and a second factor, signs out, and refreshes sessions."""
+"""Signs in with a password and a second factor, refreshes sessions and ends them."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import authentication, second_factor, sessions
 from app.accounts.authentication import is_known_device
+from app.accounts.caller import Caller
 from app.accounts.errors import ChallengeInvalid, InvalidCredentials, RefreshInvalid, RefreshReused
 from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
@@ -16,6 +17,7 @@ from app.accounts.sessions import IDLE_LIFETIME, UNKNOWN_ORIGIN, LoginResult, Se
 from app.accounts.sql import ADVANCE_REFRESH_COUNTER_SQL
 from app.core import throttle
 from app.core.db import release_connection
+from app.core.errors import NotFound
 from app.core.transaction import transaction, write_row
 
 REUSE_GRACE_PERIOD = timedelta(seconds=10)
@@ -92,6 +94,32 @@ def log_out(*, refresh_token: str) -> None:
             .where(AccountSession.id == parsed_token[0], AccountSession.ended_at.is_(None))
             .values(ended_at=func.now(), end_reason="logged_out")
         )
+
+
+def end_session(*, caller: Caller, session_id: str) -> None:
+    """Ends a session of the caller's account immediately; ending it again changes nothing.
+
+    Raises NotFound, also for a session of another account.
+    """
+    with transaction() as session:
+        ended_id = session.scalar(
+            update(AccountSession)
+            .where(AccountSession.id == session_id, AccountSession.account_id == caller.id)
+            .values(
+                ended_at=func.coalesce(AccountSession.ended_at, func.now()),
+                end_reason=func.coalesce(AccountSession.end_reason, "ended_by_owner"),
+            )
+            .returning(AccountSession.id)
+            .execution_options(synchronize_session=False)
+        )
+        if ended_id is None:
+            raise NotFound()
+
+
+def end_other_sessions(*, caller: Caller) -> None:
+    """Ends every session of the caller's account but the caller's own."""
+    with transaction() as session:
+        sessions.end_all_sessions(session, caller.id, "ended_by_owner", except_session_id=caller.session_id)
 
 
 def refresh_session(*, refresh_token: str) -> LoginResult:

@@ -18,6 +18,7 @@ from app.blueprints.pages import (
     merchant_activation,
     ops,
     pay,
+    provider_sign_in,
     reset,
     sign_in,
     sign_up,
@@ -32,6 +33,7 @@ from app.web.error_handlers import ERROR_PAGE_KEY
 
 PAGES = (
     sign_in,
+    provider_sign_in,
     sign_up,
     account,
     reset,

@@ -8,11 +8,12 @@ from flask.typing import ResponseReturnValue
 from app.accounts import actions, queries
 from app.accounts.errors import LastSignInMethod
 from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.sign_in import PROVIDERS
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import NotFound
 
 blueprint = Pages("account", __name__, url_prefix="/account", needs_sign_in=True)
-PROVIDERS = {"apple": "Apple", "google": "Google"}
+ROLE_NAMES = {"customer": "guest"}
 
 
 class Section(NamedTuple):
@@ -44,7 +45,7 @@ def show() -> Response:
         "pages/account.html",
         caller_email=caller.email,
         is_verified=caller.email_verified,
-        roles=sorted(caller.roles),
+        roles=[ROLE_NAMES.get(role, role) for role in sorted(caller.roles)],
         sections=[section for section in SECTIONS if section.path in paths],
     )
 

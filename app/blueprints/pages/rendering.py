@@ -39,10 +39,10 @@ class Pages(Blueprint):
         self.max_bytes, self.is_csrf_exempt = max_bytes, is_csrf_exempt
         self.before_request(_log_rule_instead_of_path)
         self.before_request(render_errors_as_pages)
-        if needs_sign_in:
-            self.before_request(signed_in.redirect_to_sign_in)
         self.before_request(self._limit_body_size)
         self.before_request(self._check_csrf_token)
+        if needs_sign_in:
+            self.before_request(signed_in.redirect_to_sign_in)
 
     def _check_csrf_token(self) -> None:
         if self.is_csrf_exempt is None or not self.is_csrf_exempt():
@@ -114,6 +114,10 @@ PAGE_MESSAGES = {
     "ALREADY_ADMITTED": "This guest is already inside, so you cannot change the ticket.",
     "OTP_WRONG": "This code is wrong. Use the code in the newest message on your phone.",
     "INVALID_CREDENTIALS": "The e-mail address or the password is wrong. Try again, or choose a new password.",
+    "IDENTITY_REJECTED": "This sign-in took too long or was used before. Please start again.",
+    "PROVIDER_UNAVAILABLE": "We cannot reach the other service at the moment.",
+    "EMAIL_NOT_VERIFIED_BY_PROVIDER": "The other service has not confirmed your e-mail address. Confirm it there, or "
+    "sign up with a password here.",
     "RESET_TOKEN_INVALID": "Somebody changed the password at the same moment. Ask for a new code.",
 }
 

@@ -4,7 +4,7 @@ The rules, limits and notices are those of the API: both call the same action. A
 get the same page in the same time.
 """
 
-from flask import Response, flash, redirect, request, session, url_for
+from flask import Response, current_app, flash, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions
@@ -12,6 +12,7 @@ from app.accounts.errors import InvalidCredentials
 from app.blueprints.pages import signed_in
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
+from app.core.errors import AppError
 from app.web.cookies import list_device_marks
 from app.web.fields import Boolean, Email, Secret
 from app.web.rate_limits import get_client_network
@@ -19,6 +20,7 @@ from app.web.schema import Query
 from app.web.session_origin import get_session_origin
 
 PAGE, EMAIL_KEY = "pages/sign_in.html", "sign_in_email"
+PROVIDERS = {"apple": "Apple", "google": "Google"}
 blueprint = Pages("sign_in", __name__)
 
 
@@ -95,12 +97,26 @@ def sign_out() -> ResponseReturnValue:
     return redirect(url_for("sign_in.start"), 303)
 
 
+def get_web_client_ids() -> dict[str, str]:
+    """Return the client id of each provider that a browser can sign in with here. Both providers need https."""
+    settings = current_app.extensions["settings"]
+    if not settings.PUBLIC_BASE_URL.startswith("https"):
+        return {}
+    client_ids = {"apple": settings.APPLE_WEB_CLIENT_ID, "google": settings.GOOGLE_WEB_CLIENT_ID}
+    return {provider: client_id for provider, client_id in client_ids.items() if client_id}
+
+
+def render_error_of_provider(error: AppError, next_path: str) -> Response:
+    """Return the sign-in page with the reason why a provider did not sign somebody in."""
+    return _render(SIGN_IN.fill().with_error(error), next_path)
+
+
 def _get_next_path() -> str:
     return signed_in.get_safe_path(request.values.get("next", ""))
 
 
-def _render(form: FilledForm) -> Response:
-    next_path = request.values.get("next", "")
-    return render_form(
-        PAGE, form, next=next_path if signed_in.get_safe_path(next_path) == next_path else "", has_next=bool(next_path)
-    )
+def _render(form: FilledForm, next_path: str | None = None) -> Response:
+    next_path = request.values.get("next", "") if next_path is None else next_path
+    next_path = next_path if signed_in.get_safe_path(next_path) == next_path else ""
+    providers = {provider: PROVIDERS[provider] for provider in get_web_client_ids()}
+    return render_form(PAGE, form, next=next_path, providers=providers)

@@ -3,13 +3,13 @@
 A session of the pages is a row like any other. Its cookie names the row, so ending the row signs the browser out.
 """
 
-from flask import current_app, redirect, request, session, url_for
+from flask import redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
-from werkzeug.exceptions import HTTPException
 
 from app.accounts import actions, queries
 from app.accounts.caller import Caller
 from app.accounts.sessions import LoginResult
+from app.blueprints.pages import csrf
 from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_device_cookie, set_sign_in_cookie
 from app.web.safe_redirect import is_local_path
 
@@ -20,7 +20,7 @@ _CALLER_KEY = "event_commerce.page_caller"
 def get_page_caller() -> Caller | None:
     """Return the signed-in person of this request; None when nobody is signed in. It takes one query, once a request.
 
-    Every five minutes the use extends the session.
+    The use extends the session.
     """
     if _CALLER_KEY not in request.environ:
         request.environ[_CALLER_KEY] = _find_caller()
@@ -39,7 +39,7 @@ def redirect_to_sign_in() -> ResponseReturnValue | None:
     """Send a visitor who is not signed in to the sign-in page, and from there back; for `before_request`."""
     if get_page_caller() is not None:
         return None
-    next_path = request.full_path.rstrip("?") if request.method in ("GET", "HEAD") else _find_page_of_form()
+    next_path = request.full_path.rstrip("?") if request.method in ("GET", "HEAD") else csrf.find_page_of_form()
     return redirect(url_for("sign_in.start", next=next_path), 303)
 
 
@@ -72,13 +72,7 @@ def get_safe_path(text: str) -> str:
 
 def _find_caller() -> Caller | None:
     session_id = read_sign_in_cookie()
-    row = queries.find_page_caller(session_id) if session_id else None
-    if row is None:
-        return None
-    caller, is_extension_due = row
-    if is_extension_due:
-        actions.extend_page_session(session_id=caller.session_id)
-    return caller
+    return queries.find_page_caller(session_id) if session_id else None
 
 
 def _end_current_session() -> None:
@@ -91,12 +85,3 @@ def _end_current_session() -> None:
         actions.end_session(caller=caller, session_id=caller.session_id)
     session.clear()
     request.environ[_CALLER_KEY] = None
-
-
-def _find_page_of_form() -> str:
-    """The path of the form that was sent, if it can be opened; else that of the account."""
-    try:
-        current_app.url_map.bind("").match(request.path, method="GET")
-    except HTTPException:
-        return ACCOUNT_PATH
-    return request.path
