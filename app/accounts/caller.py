@@ -31,6 +31,11 @@ class Caller:
     grant: Grant = NOTHING
 
     @property
+    def client_id(self) -> str:
+        """The account of a person, or else the device or the key: whose limits and idempotency keys count."""
+        return self.id if self.kind == PERSON else self.session_id
+
+    @property
     def merchant_id(self) -> str:
         """The merchant for whom the caller acts: their own, or that of their team."""
         return self.grant.merchant_id or self.id

@@ -160,6 +160,11 @@ def list_scope_permissions(scopes: Iterable[str]) -> frozenset[str]:
     return frozenset(permission for scope in scopes for permission in SCOPES[scope])
 
 
+def describe_role(role: str) -> str:
+    """Return the role in words for people: "member of the door staff"."""
+    return _NAMES[role]
+
+
 def describe_holders(permission: str) -> str:
     """Return who has the permission, in words: "owners and managers of the organisation"."""
     kind, roles, tier, _ = PERMISSIONS[permission]
@@ -169,6 +174,16 @@ def describe_holders(permission: str) -> str:
     return f"{holders}, and {_TIERS[tier]}" if tier else holders
 
 
+_NAMES = {
+    OWNER: "owner",
+    MANAGER: "manager",
+    FINANCE: "member of the finance staff",
+    DOOR: "member of the door staff",
+    STOCK: "member of the stock staff",
+    MESSAGES: "member of the messages staff",
+    VIEWER: "viewer",
+    CASHIER: "cashier",
+}
 _PLURALS = {
     OWNER: "owners",
     MANAGER: "managers",

@@ -32,7 +32,8 @@ class Access:
     """The permission, or the roles and the lowest admin tier, that may call a route; with none, every person who is
     signed in may.
 
-    `tier` is None if admins may not call. `optional` means public, but a token identifies the caller.
+    With `whole_organisation` a permission that is limited to some events is not enough. `tier` is None if admins may not
+    call. `optional` means public, but a token identifies the caller.
     `needs_verified_email` requires a verified email address. The document publishes `name`.
     """
 
@@ -40,13 +41,16 @@ class Access:
     public: bool = False
     optional: bool = False
     permission: str | None = None
+    whole_organisation: bool = False
     roles: frozenset[str] = frozenset()
     tier: str | None = None
     needs_verified_email: bool = False
 
     def allows(self, caller: Caller) -> bool:
         """Whether this caller may call. Only a permission admits devices and keys."""
-        if caller.grant or self.roles & caller.roles:
+        if self.public:
+            return caller.kind == PERSON or self.permission is not None
+        if self.roles & caller.roles or (caller.grant.organisation_ids if self.whole_organisation else caller.grant):
             return True
         if self.permission is None and not self.roles and self.tier is None:
             return caller.kind == PERSON
@@ -76,9 +80,14 @@ MAX_TOKEN_LENGTH = 4096
 
 
 @cache
-def may(permission: str) -> Access:
+def may(permission: str, *, whole_organisation: bool = False) -> Access:
     """Return the rule for callers who have this permission."""
-    return Access(describe_holders(permission), permission=permission, tier=PERMISSIONS[permission].tier)
+    return Access(
+        describe_holders(permission),
+        permission=permission,
+        whole_organisation=whole_organisation,
+        tier=PERMISSIONS[permission].tier,
+    )
 
 
 def init_app(app: Flask) -> None:
@@ -150,7 +159,7 @@ def authorise(access: Access) -> None:
         g.caller = None
         return
     g.caller = caller = _authenticate(access.permission)
-    if not access.public and not access.allows(caller):
+    if not access.allows(caller):
         raise RoleNotAllowed(f"Only {access.name} may do this. {_describe_caller(caller)}")
     if access.needs_verified_email and not caller.email_verified:
         raise EmailNotVerified()

@@ -27,7 +27,7 @@ PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVeri
 
 @blp.post(
     "",
-    access=may(EVENTS_WRITE),
+    access=may(EVENTS_WRITE, whole_organisation=True),
     body=schemas.NewEvent,
     returns=response_schemas.EventData,
     status=201,
@@ -65,7 +65,7 @@ def list_events(mine: bool, visibility: str | None = None, **filters: Any) -> qu
 
 @blp.post(
     "/upload-cover",
-    access=may(EVENTS_WRITE),
+    access=may(EVENTS_WRITE, whole_organisation=True),
     files=PictureFile,
     returns=Picture,
     status=201,
