@@ -1,4 +1,4 @@
-"""Tables of teams: members, invitations, devices and API keys. `permissions` says what each of them may do."""
+"""Tables of teams: members, invitations and API keys. `permissions` says what each of them may do."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from sqlalchemy import CHAR, CheckConstraint, ForeignKey, Index, String, UniqueC
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.accounts.permissions import DEVICE_KINDS, MERCHANT, ORGANISER, ROLES
+from app.accounts.permissions import MERCHANT, ORGANISER, ROLES
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 
 KINDS = (ORGANISER, MERCHANT)
@@ -49,6 +49,7 @@ class TeamInvite(Base):
     __table_args__ = (
         one_of("kind", KINDS),
         one_of("role", ALL_ROLES),
+        Index("ix_team_invite_team", "team_id", "kind"),
         Index(
             "uq_team_invite_open",
             "team_id",
@@ -71,29 +72,6 @@ class TeamInvite(Base):
     expires_at: Mapped[datetime] = mapped_column(Timestamp)
     ended_at: Mapped[datetime | None] = mapped_column(Timestamp)
     outcome: Mapped[str | None] = mapped_column(String(10))
-
-
-class Device(Base):
-    """A phone or a scanner that serves one event. It has a pairing code until it is paired, and a token from then on.
-
-    Only hashes are stored.
-    """
-
-    __tablename__ = "device"
-    __table_args__ = (one_of("kind", DEVICE_KINDS), Index("ix_device_event", "event_id", "created_at"))
-
-    id: Mapped[str] = id_column()
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"))
-    kind: Mapped[str] = mapped_column(String(10))
-    name: Mapped[str] = mapped_column(String(80))
-    pairing_hash: Mapped[str | None] = mapped_column(CHAR(64), unique=True)
-    pairing_expires_at: Mapped[datetime] = mapped_column(Timestamp)
-    token_hash: Mapped[str | None] = mapped_column(CHAR(64), unique=True)
-    created_by: Mapped[str] = mapped_column(ObjectId)
-    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
-    paired_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    last_seen_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    ended_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
 class ApiKey(Base):

@@ -55,10 +55,10 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
 def end_team(session: OrmSession, deletion: MerchantDeletion) -> None:
     """Removes the members of a deleted merchant's team, and ends its invitations."""
     own_team = {"team_id": deletion.account_id, "kind": MERCHANT}
-    session.execute(delete(TeamMember).filter_by(**own_team))
+    ended_invites = (
+        update(TeamInvite).filter_by(**own_team, ended_at=None).values(ended_at=func.now(), outcome="withdrawn")
+    )
     session.execute(
-        update(TeamInvite)
-        .filter_by(**own_team, ended_at=None)
-        .values(ended_at=func.now(), outcome="withdrawn")
-        .execution_options(synchronize_session=False)
+        delete(TeamMember).filter_by(**own_team).add_cte(ended_invites.cte("ended_invites")),
+        execution_options={"synchronize_session": False},
     )

@@ -11,13 +11,14 @@ from sqlalchemy.orm import Session
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import MERCHANT, ORGANISER, OWNER
-from app.accounts.team_models import ApiKey, Device, TeamInvite, TeamMember
+from app.accounts.team_models import ApiKey, TeamInvite, TeamMember
 from app.core.db import db
 from app.core.errors import LinkExpired, LinkUsed, NotFound
 from app.core.tokens import derived_text, fingerprint
 from app.events.models import Event
 from app.events.queries import get_event
 from app.merchants.models import MerchantProfile
+from app.teams.models import Device
 
 
 class Team(NamedTuple):
@@ -158,7 +159,9 @@ def find_invite(session: Session, token: str, *, lock: bool = False) -> tuple[Te
     statement = select(TeamInvite, team_name_sql(TeamInvite), is_expired).where(
         TeamInvite.token_hash == fingerprint(token)
     )
-    row = session.execute(statement.with_for_update(of=TeamInvite) if lock else statement).first()
+    if lock:
+        statement = statement.with_for_update(of=TeamInvite).execution_options(populate_existing=True)
+    row = session.execute(statement).first()
     if row is None:
         raise NotFound()
     invite: TeamInvite = row[0]

@@ -67,6 +67,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint('id', name=op.f('pk_team_invite')),
         sa.UniqueConstraint('token_hash', name=op.f('uq_team_invite_token_hash')),
     )
+    op.create_index('ix_team_invite_team', 'team_invite', ['team_id', 'kind'])
     op.create_index(
         'uq_team_invite_open',
         'team_invite',
@@ -92,11 +93,12 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ['event_id'], ['event.id'], name=op.f('fk_device_event_id_event'), ondelete='CASCADE'
         ),
-        sa.PrimaryKeyConstraint('id', name=op.f('pk_device')),
-        sa.UniqueConstraint('pairing_hash', name=op.f('uq_device_pairing_hash')),
-        sa.UniqueConstraint('token_hash', name=op.f('uq_device_token_hash')),
+        sa.PrimaryKeyConstraint('event_id', 'id', name=op.f('pk_device')),
     )
-    op.create_index('ix_device_event', 'device', ['event_id', 'created_at'])
+    for column in ('pairing_hash', 'token_hash'):
+        op.create_index(
+            f'ix_device_{column}', 'device', [column], postgresql_where=sa.text(f'{column} IS NOT NULL')
+        )
     op.create_table(
         'api_key',
         sa.Column('id', OBJECT_ID, nullable=False),

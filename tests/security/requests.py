@@ -75,8 +75,8 @@ ORGANISATION = "/api/organisations/me"
 SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {ORGANISATION}/members": SampleRequest({"email": "helper@example.com", "role": "door"}),
     f"PATCH {ORGANISATION}/members/{{memberId}}": SampleRequest({"role": "stock"}),
-    f"POST {ORGANISATION}/members/{{memberId}}/offer-ownership": SampleRequest({}),
-    f"POST {ORGANISATION}/api-keys": SampleRequest({"name": "Shop", "scopes": ["gate"]}),
+    f"POST {ORGANISATION}/members/{{memberId}}/offer-ownership": SampleRequest({"password": PASSWORD}),
+    f"POST {ORGANISATION}/api-keys": SampleRequest({"name": "Shop", "scopes": ["gate"], "password": PASSWORD}),
     f"POST {STALL}/members": SampleRequest({"email": "helper@example.com", "role": "cashier"}),
     f"PATCH {STALL}/members/{{memberId}}": SampleRequest({"role": "manager"}, {"memberId": "merchantMemberId"}),
     f"DELETE {STALL}/members/{{memberId}}": SampleRequest(None, {"memberId": "merchantMemberId"}),

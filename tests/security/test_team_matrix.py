@@ -10,6 +10,7 @@ from app.core.db import db
 from app.web.access import Access
 from tests.conftest import empty
 from tests.contract.not_yet import NOT_YET
+from tests.factories.accounts import PASSWORD
 from tests.http import Client, data
 from tests.security.expected import EXPECTED
 from tests.security.expected_teams import TEAM_CALLERS, needs_token, team_expectation
@@ -39,8 +40,10 @@ class TeamWorld(World):
             code = data(owner.post(path, {"kind": kind, "name": f"{kind} phone"}), 201)["pairingCode"]
             token = data(self.client.post("/api/devices/pair", {"code": code}))["deviceToken"]
             self.callers[f"{kind}_device"] = self.client.as_(token)
-        key = data(owner.post("/api/organisations/me/api-keys", {"name": "Shop", "scopes": ["stock", "gate"]}), 201)
+        key_body = {"name": "Shop", "scopes": ["stock", "gate"], "password": PASSWORD}
+        key = data(owner.post("/api/organisations/me/api-keys", key_body), 201)
         self.callers["key"] = self.client.as_(key["key"])
+        self._identities()
         save_tables()
         return self
 

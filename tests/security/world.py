@@ -14,7 +14,7 @@ from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
 from app.teams.queries import build_invite_token
 from tests.factories import allocations, applications, crew, events, merchants, payouts
-from tests.factories.accounts import create_account, find_newest_code, run_jobs, sign_in
+from tests.factories.accounts import PASSWORD, create_account, find_newest_code, run_jobs, sign_in
 from tests.http import Client, data
 from tests.security.requests import MESSAGE, build_picture
 
@@ -186,7 +186,10 @@ class World:
             201,
         )
         device = data(owner.post(f"/api/events/{event}/devices", {"kind": "gate", "name": "Gate A"}), 201)
-        key = data(owner.post("/api/organisations/me/api-keys", {"name": "Shop", "scopes": ["gate"]}), 201)
+        key = data(
+            owner.post("/api/organisations/me/api-keys", {"name": "Shop", "scopes": ["gate"], "password": PASSWORD}),
+            201,
+        )
         member = self.add_member(ORGANISER, self.ids["organiser"], "viewer")
         self.things |= {
             "memberId": member,
@@ -232,7 +235,7 @@ class World:
         """Link Google to every account; all have a password too."""
         with transaction() as session:
             link = "INSERT INTO external_identity (provider, subject, account_id) SELECT :provider, id, id FROM account"
-            session.execute(text(link), {"provider": "google"})
+            session.execute(text(f"{link} ON CONFLICT DO NOTHING"), {"provider": "google"})
         self.things["provider"] = "google"
 
 

@@ -4,13 +4,14 @@ from marshmallow import fields
 
 from app.accounts.permissions import DEVICE_KINDS, MERCHANT, ORGANISER, OWNER, ROLES, SCOPES
 from app.web.confirmation import ConfirmedBody
-from app.web.fields import Choice, Email, Id, List, Secret, TimeField
+from app.web.fields import Choice, Email, EndTimeField, Id, List, Secret, TimeField
 from app.web.schema import Query, Schema
 from app.web.text_fields import EmailName, Name
 
 MAX_EVENTS = 100
+ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 EVENT_IDS = {
-    "example": ["6565a1f0c3d2e1b0a9f8e7d6"],
+    "example": None,
     "description": "the events that the role is limited to; null or absent for all",
 }
 OFFERED_ROLES = {kind: tuple(role for role in roles if role != OWNER) for kind, roles in ROLES.items()}
@@ -22,22 +23,22 @@ class OrganisationQuery(Query):
 
 class MemberBody(Schema):
     email = Email(required=True)
-    role = Choice(*OFFERED_ROLES[ORGANISER], required=True)
+    role = Choice(*OFFERED_ROLES[ORGANISER], required=True, metadata={"example": "door"})
     event_ids = List(Id(), min=1, max=MAX_EVENTS, allow_none=True, metadata=EVENT_IDS)
 
 
 class MerchantMemberBody(Schema):
     email = Email(required=True)
-    role = Choice(*OFFERED_ROLES[MERCHANT], required=True)
+    role = Choice(*OFFERED_ROLES[MERCHANT], required=True, metadata={"example": "cashier"})
 
 
 class MemberChanges(Schema):
-    role = Choice(*OFFERED_ROLES[ORGANISER])
+    role = Choice(*OFFERED_ROLES[ORGANISER], metadata={"example": "door"})
     event_ids = List(Id(), min=1, max=MAX_EVENTS, allow_none=True, metadata=EVENT_IDS)
 
 
 class MerchantMemberChanges(Schema):
-    role = Choice(*OFFERED_ROLES[MERCHANT], required=True)
+    role = Choice(*OFFERED_ROLES[MERCHANT], required=True, metadata={"example": "cashier"})
 
 
 class OwnershipBody(ConfirmedBody):
@@ -45,8 +46,8 @@ class OwnershipBody(ConfirmedBody):
 
 
 class MemberRow(Schema):
-    id = fields.String(required=True)
-    account_id = fields.String(required=True)
+    id = fields.String(required=True, metadata=ID)
+    account_id = fields.String(required=True, metadata=ID)
     name = fields.String(required=True)
     email = fields.String(required=True)
     role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
@@ -55,13 +56,13 @@ class MemberRow(Schema):
 
 
 class MemberChanged(Schema):
-    id = fields.String(required=True)
+    id = fields.String(required=True, metadata=ID)
     role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
     event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
 
 
 class TeamInviteRow(Schema):
-    id = fields.String(required=True)
+    id = fields.String(required=True, metadata=ID)
     email = fields.String(required=True)
     role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
     event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
@@ -75,25 +76,25 @@ class MembersData(Schema):
 
 
 class InvitationData(Schema):
-    id = fields.String(required=True)
+    id = fields.String(required=True, metadata=ID)
     kind = fields.String(required=True, metadata={"enum": [ORGANISER, MERCHANT], "example": ORGANISER})
-    team_name = fields.String(required=True)
+    team_name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
     email = fields.String(required=True)
     role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
-    event_names = fields.List(fields.String(), required=True)
+    event_names = fields.List(fields.String(), required=True, metadata={"example": ["Windhoek Lights"]})
     expires_at = TimeField(required=True)
 
 
 class JoinedData(Schema):
     kind = fields.String(required=True, metadata={"enum": [ORGANISER, MERCHANT], "example": ORGANISER})
-    team_id = fields.String(required=True, attribute="id")
+    team_id = fields.String(required=True, attribute="id", metadata=ID)
 
 
 class MembershipRow(Schema):
-    id = fields.String(required=True)
-    team_id = fields.String(required=True)
+    id = fields.String(required=True, metadata=ID)
+    team_id = fields.String(required=True, metadata=ID)
     kind = fields.String(required=True, metadata={"enum": [ORGANISER, MERCHANT], "example": ORGANISER})
-    team_name = fields.String(required=True)
+    team_name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
     role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
     event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
 
@@ -103,12 +104,12 @@ class MembershipsData(Schema):
 
 
 class EventDeviceBody(Schema):
-    kind = Choice(*DEVICE_KINDS, required=True)
+    kind = Choice(*DEVICE_KINDS, required=True, metadata={"example": "gate"})
     name = EmailName(required=True, max=80, metadata={"example": "Gate A, phone 1"})
 
 
 class EventDeviceRow(Schema):
-    id = fields.String(required=True)
+    id = fields.String(required=True, metadata=ID)
     kind = fields.String(required=True, metadata={"enum": list(DEVICE_KINDS), "example": "gate"})
     name = fields.String(required=True)
     created_at = TimeField(required=True)
@@ -121,9 +122,9 @@ class EventDevicesData(Schema):
 
 
 class NewEventDevice(EventDeviceRow):
-    pairing_code = fields.String(required=True)
-    pairing_url = fields.String(required=True)
-    pairing_qr = fields.String(required=True)
+    pairing_code = fields.String(required=True, metadata={"example": "7K3QF9M2XA"})
+    pairing_url = fields.String(required=True, metadata={"example": "https://example.com/pair/7K3QF9M2XA"})
+    pairing_qr = fields.String(required=True, metadata={"example": "data:image/svg+xml,…"})
     pairing_expires_at = TimeField(required=True)
 
 
@@ -132,26 +133,26 @@ class PairBody(Schema):
 
 
 class PairedData(Schema):
-    id = fields.String(required=True)
+    id = fields.String(required=True, metadata=ID)
     kind = fields.String(required=True, metadata={"enum": list(DEVICE_KINDS), "example": "gate"})
     name = fields.String(required=True)
-    event_id = fields.String(required=True)
+    event_id = fields.String(required=True, metadata=ID)
     event_name = fields.String(required=True)
-    device_token = fields.String(required=True)
+    device_token = fields.String(required=True, metadata={"example": "ecd_…"})
     works_until = TimeField(required=True)
 
 
 class ApiKeyBody(ConfirmedBody):
     name = Name(required=True, max=80, metadata={"example": "Ticket shop"})
     scopes = List(Choice(*SCOPES), required=True, min=1, max=len(SCOPES), metadata={"example": ["gate"]})
-    expires_at = TimeField(allow_none=True, metadata={"description": "by default it works until you end it"})
+    expires_at = EndTimeField(allow_none=True, metadata={"description": "by default it works until you end it"})
 
 
 class ApiKeyRow(Schema):
-    id = fields.String(required=True)
+    id = fields.String(required=True, metadata=ID)
     name = fields.String(required=True)
-    scopes = fields.List(fields.String(), required=True)
-    hint = fields.String(required=True)
+    scopes = fields.List(fields.String(), required=True, metadata={"example": ["gate"]})
+    hint = fields.String(required=True, metadata={"example": "x7Qa"})
     created_at = TimeField(required=True)
     expires_at = TimeField(required=True, allow_none=True)
     last_used_at = TimeField(required=True, allow_none=True)
@@ -162,4 +163,4 @@ class ApiKeysData(Schema):
 
 
 class NewApiKey(ApiKeyRow):
-    key = fields.String(required=True)
+    key = fields.String(required=True, metadata={"example": "eck_live_…"})

@@ -14,11 +14,13 @@ from app.core.db import database_now
 from app.core.errors import NotFound, ValidationFailed
 from app.core.tokens import fingerprint, opaque_token
 from app.core.transaction import lock_name, transaction
+from app.events.timezones import to_instant
 from app.teams.errors import TeamFull
 from app.teams.queries import Team
 
 MAX_KEYS = 50
 HINT_LENGTH = 4
+HOME_ZONE = "Africa/Windhoek"
 LIVE, TEST = KEY_PREFIXES
 
 
@@ -37,9 +39,10 @@ def create_api_key(
     CurrentPasswordWrong, Throttled.
     """
     confirm_owner(caller, password)
+    end = to_instant(expires_at, HOME_ZONE) if expires_at else None
     key = (LIVE if current_app.extensions["settings"].production else TEST) + opaque_token()
     with transaction() as session:
-        if expires_at is not None and expires_at <= database_now():
+        if end is not None and end <= database_now():
             raise ValidationFailed.of("expiresAt", "in_the_past", "Must be in the future.")
         lock_name(session, f"api-keys:{organisation.id}")
         is_active = (ApiKey.organisation_id == organisation.id, ApiKey.ended_at.is_(None))
@@ -52,7 +55,7 @@ def create_api_key(
             key_hash=fingerprint(key),
             hint=key[-HINT_LENGTH:],
             created_by=caller.id,
-            expires_at=expires_at,
+            expires_at=end,
         )
         session.add(api_key)
         session.flush()

@@ -1,5 +1,6 @@
 """Devices of an event: making a pairing code, pairing, and ending."""
 
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,13 +10,13 @@ from sqlalchemy import func, select, update
 from app.accounts.caller import Caller
 from app.accounts.errors import CodeInvalid
 from app.accounts.queries import DEVICE_TOKEN_PREFIX
-from app.accounts.team_models import Device
 from app.core.errors import NotFound
 from app.core.tokens import fingerprint, opaque_token
 from app.core.transaction import lock_name, transaction
 from app.events.models import Event
 from app.events.queries import WRITES, owned
 from app.teams.errors import TeamFull
+from app.teams.models import Device
 
 PAIRING_LIFETIME = timedelta(minutes=10)
 CODE_LENGTH, CODE_ALPHABET = 10, "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -69,7 +70,7 @@ def pair_device(*, code: str) -> PairedDevice:
     Raises CodeInvalid.
     """
     token = DEVICE_TOKEN_PREFIX + opaque_token()
-    normalized = code.upper().translate(MISTAKES)
+    normalized = re.sub(r"[\s-]", "", code).upper().translate(MISTAKES)
     with transaction() as session:
         device = session.scalar(
             update(Device)
