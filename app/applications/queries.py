@@ -147,7 +147,8 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
 
 def _organises_sql(caller: Caller) -> ColumnElement[bool]:
     """True for applications to events that the caller organises."""
-    return Application.organiser_id == caller.id if "organiser" in caller.roles else false()
+    organisation_ids, event_ids, _ = caller.grant
+    return or_(Application.organiser_id.in_(organisation_ids), Application.event_id.in_(event_ids))
 
 
 def _can_see_sql(caller: Caller) -> ColumnElement[bool]:
