@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, bindparam, column, func, inspect, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, column, exists, false, func, inspect, or_, select
+from sqlalchemy.orm import QueryableAttribute
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
-from app.accounts.models import PROFILES, Account, ExternalIdentity, ResetToken
-from app.accounts.permissions import NOTHING, Membership, resolve_grant
+from app.accounts.models import PROFILES, TIERS, Account, ExternalIdentity, ResetToken
+from app.accounts.permissions import NOTHING, ORGANISER, PERMISSIONS, Membership, resolve_grant
 from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL
+from app.accounts.team_models import TeamMember
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
 from app.core.transaction import lock_name, write_row
@@ -134,6 +136,25 @@ def lock_account_by_email(session: OrmSession, email: str) -> Account | None:
     lock_address(session, email)
     statement = select(Account).where(Account.email == email).with_for_update()
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
+
+
+def may_in_organisation(
+    permission: str, organisation_id: QueryableAttribute[Any], event_id: QueryableAttribute[Any]
+) -> ColumnElement[bool]:
+    """Whether the `Account` of the query has the permission for this event of this organisation, by its own team, by a
+    membership, or as an admin. The callers of routes are checked by `resolve_grant` instead.
+    """
+    _, roles, tier, _ = PERMISSIONS[permission]
+    is_owner = and_(Account.id == organisation_id, Account.roles.contains([ORGANISER]))
+    is_member = exists().where(
+        TeamMember.account_id == Account.id,
+        TeamMember.team_id == organisation_id,
+        TeamMember.kind == ORGANISER,
+        TeamMember.role.in_(roles),
+        or_(TeamMember.event_ids.is_(None), event_id == func.any(TeamMember.event_ids)),
+    )
+    is_admin = Account.admin_tier.in_(TIERS[TIERS.index(tier) :]) if tier else false()
+    return or_(is_owner, is_member, is_admin)
 
 
 def list_operator_ids(session: OrmSession) -> list[str]:
