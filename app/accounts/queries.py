@@ -1,6 +1,8 @@
 """Reads of accounts, and the lock of an e-mail address."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -10,9 +12,10 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
-from app.accounts.models import PROFILES, TIERS, Account, ExternalIdentity, ResetToken
+from app.accounts.models import PROFILES, TIERS, Account, AccountSession, ExternalIdentity, ResetToken
 from app.accounts.permissions import NOTHING, ORGANISER, PERMISSIONS, Membership, resolve_grant
-from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL
+from app.accounts.sessions import LAST_SEEN_INTERVAL, PAGE_IDLE_LIFETIME
+from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL
 from app.accounts.team_models import TeamMember
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
@@ -23,7 +26,7 @@ DEVICE_TOKEN_PREFIX, KEY_PREFIXES = "ecd_", ("eck_live_", "eck_test_")
 
 
 def find_caller(session_id: str, permission: str | None = None) -> Caller | None:
-    """The account of an active session, and where it has the permission; None when the session has ended."""
+    """The account of an active session of the API, and where it has the permission; None when the session has ended."""
     row = fetch_row(CALLER_SQL, (session_id,))
     return None if row is None else _parse_caller_row(row, permission)
 
@@ -32,6 +35,13 @@ def find_token_caller(token: str, permission: str | None) -> Caller | None:
     """The device or the API key of a token; None when it has ended or never existed."""
     statement = DEVICE_SQL if token.startswith(DEVICE_TOKEN_PREFIX) else KEY_SQL
     row = write_row(statement, {"hash": fingerprint(token)})
+    return None if row is None else _parse_caller_row(row, permission)
+
+
+def find_page_caller(session_id: str, permission: str | None = None) -> Caller | None:
+    """The account of an active session of the pages; None when the session has ended. Its use extends the session."""
+    params = {"id": session_id, "idle_lifetime": PAGE_IDLE_LIFETIME, "interval": LAST_SEEN_INTERVAL}
+    row = write_row(PAGE_CALLER_SQL, params)
     return None if row is None else _parse_caller_row(row, permission)
 
 
@@ -97,6 +107,37 @@ def load_account_profile(caller: Caller) -> dict[str, object]:
 def _select_role_profile(role: str) -> Select[*tuple[Any, ...]]:
     columns = [attribute.columns[0] for attribute in inspect(PROFILES[role]).column_attrs if not attribute.deferred]
     return select(*columns).where(column("account_id") == bindparam("account_id", required=False))
+
+
+@dataclass(frozen=True)
+class ActiveSession:
+    """A session that its owner can see and end. `is_current` marks the one that asks."""
+
+    id: str
+    kind: str
+    device: str | None
+    network: str | None
+    created_at: datetime
+    last_seen_at: datetime
+    is_current: bool
+
+
+def list_sessions(caller: Caller) -> list[ActiveSession]:
+    """The active sessions of the caller's account: this one first, then by last use, newest first."""
+    table = AccountSession
+    last_seen_at = func.coalesce(table.last_seen_at, table.rotated_at)
+    is_current = table.id == caller.session_id
+    query = (
+        select(table.id, table.kind, table.device, table.network, table.created_at, last_seen_at, is_current)
+        .where(
+            table.account_id == caller.id,
+            table.ended_at.is_(None),
+            table.idle_until > func.now(),
+            table.ends_at > func.now(),
+        )
+        .order_by(is_current.desc(), last_seen_at.desc(), table.id)
+    )
+    return [ActiveSession(*row) for row in db.session.execute(query)]
 
 
 def list_identities(caller: Caller) -> Sequence[ExternalIdentity]:

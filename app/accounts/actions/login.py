@@ -1,4 +1,4 @@
-"""Signs in with a password, signs out, and refreshes sessions."""
+"""Signs in with a password, refreshes sessions and ends them."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,21 +8,29 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import authentication, sessions
 from app.accounts.authentication import is_known_device
+from app.accounts.caller import Caller
 from app.accounts.errors import InvalidCredentials, RefreshInvalid, RefreshReused
 from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import find_account_by_email
-from app.accounts.sessions import IDLE_LIFETIME, LoginResult, SessionOwner
+from app.accounts.sessions import IDLE_LIFETIME, UNKNOWN_ORIGIN, LoginResult, SessionOrigin, SessionOwner
 from app.accounts.sql import ADVANCE_REFRESH_COUNTER_SQL
 from app.core import throttle
 from app.core.db import release_connection
+from app.core.errors import NotFound
 from app.core.transaction import transaction, write_row
 
 REUSE_GRACE_PERIOD = timedelta(seconds=10)
 
 
 def log_in(
-    *, email: str, password: str, network: str, refresh_token: str | None = None, device_marks: Sequence[str] = ()
+    *,
+    email: str,
+    password: str,
+    network: str,
+    refresh_token: str | None = None,
+    device_marks: Sequence[str] = (),
+    origin: SessionOrigin = UNKNOWN_ORIGIN,
 ) -> LoginResult:
     """A new session. The failure limit of the network does not apply to a known device.
 
@@ -44,7 +52,7 @@ def log_in(
             throttle.clear(session, authentication.FAILURES_PER_ADDRESS, email)
         if new_hash:
             session.execute(update(Account).where(Account.id == account.id).values(password_hash=new_hash))
-        return sessions.create_session(session, account)
+        return sessions.create_session(session, account, origin)
 
 
 def log_out(*, refresh_token: str) -> None:
@@ -58,6 +66,32 @@ def log_out(*, refresh_token: str) -> None:
             .where(AccountSession.id == parsed_token[0], AccountSession.ended_at.is_(None))
             .values(ended_at=func.now(), end_reason="logged_out")
         )
+
+
+def end_session(*, caller: Caller, session_id: str) -> None:
+    """Ends a session of the caller's account immediately; ending it again changes nothing.
+
+    Raises NotFound, also for a session of another account.
+    """
+    with transaction() as session:
+        ended_id = session.scalar(
+            update(AccountSession)
+            .where(AccountSession.id == session_id, AccountSession.account_id == caller.id)
+            .values(
+                ended_at=func.coalesce(AccountSession.ended_at, func.now()),
+                end_reason=func.coalesce(AccountSession.end_reason, "ended_by_owner"),
+            )
+            .returning(AccountSession.id)
+            .execution_options(synchronize_session=False)
+        )
+        if ended_id is None:
+            raise NotFound()
+
+
+def end_other_sessions(*, caller: Caller) -> None:
+    """Ends every session of the caller's account but the caller's own."""
+    with transaction() as session:
+        sessions.end_all_sessions(session, caller.id, "ended_by_owner", except_session_id=caller.session_id)
 
 
 def refresh_session(*, refresh_token: str) -> LoginResult:
@@ -113,6 +147,7 @@ def _get_owner(session: OrmSession, session_id: str) -> Account:
 def _active_session_conditions(session_id: str) -> tuple[ColumnElement[bool], ...]:
     return (
         AccountSession.id == session_id,
+        AccountSession.kind == "api",
         AccountSession.ended_at.is_(None),
         AccountSession.idle_until > func.now(),
         AccountSession.ends_at > func.now(),
