@@ -27,6 +27,8 @@ from app.blueprints.metrics import blp as metrics
 from app.blueprints.payouts.routes import blp as payouts
 from app.blueprints.payrail import blp as payrail
 from app.blueprints.subscriptions.routes import blp as subscriptions
+from app.blueprints.teams.device_routes import blp as devices
+from app.blueprints.teams.routes import blp as teams
 from app.config import Settings
 from app.web import openapi
 
@@ -38,6 +40,8 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         accounts,
         profile,
         second_factor,
+        teams,
+        devices,
         account_sessions,
         public_events,
         events,

@@ -7,6 +7,7 @@ from flask import Response
 from werkzeug.datastructures import FileStorage
 
 from app.accounts.errors import MAIL_ERRORS, AddressReserved, CurrentPasswordWrong, SecondFactorRequired
+from app.accounts.permissions import STALL_OWN, STALLS_DECIDE
 from app.accounts.second_factor import require_session
 from app.applications import actions, errors, link_queries, queries
 from app.applications.actions.decisions import SentLink
@@ -20,12 +21,11 @@ from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
 from app.merchants.errors import MerchantDeleted
 from app.web.access import (
     APPLICATION_READERS,
-    MERCHANT,
     PUBLIC,
     PUBLIC_OR_SIGNED_IN,
-    VERIFIED_ORGANISER_OR_SUPPORT,
     find_current_caller,
     get_current_caller,
+    may,
     serialize_sign_in,
 )
 from app.web.blueprint import Blueprint
@@ -88,7 +88,7 @@ def read_application(application_id: str) -> queries.ApplicationRecord:
 
 @blp.patch(
     "/<applicationId>",
-    access=VERIFIED_ORGANISER_OR_SUPPORT,
+    access=may(STALLS_DECIDE).with_verified_email(),
     body=schemas.DecisionBody,
     returns=response_schemas.ApplicationRow,
     etag=True,
@@ -122,7 +122,7 @@ def decide(
 
 @blp.post(
     "/<applicationId>/withdraw",
-    access=MERCHANT,
+    access=may(STALL_OWN),
     returns=response_schemas.ApplicationRow,
     idempotent=True,
     errors=[errors.NotWithdrawable, errors.PaymentInProgress, StepNotAllowed],
@@ -135,7 +135,7 @@ def withdraw(application_id: str) -> queries.ApplicationRecord:
 
 @blp.post(
     "/<applicationId>/links",
-    access=VERIFIED_ORGANISER_OR_SUPPORT,
+    access=may(STALLS_DECIDE).with_verified_email(),
     body=schemas.LinkBody,
     returns=response_schemas.ApplicationLinkData,
     status=201,
