@@ -13,7 +13,7 @@ Register such functions in the domain's `jobs.py`, which every worker imports.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import case, exists, func, literal, select, update
+from sqlalchemy import case, cast, exists, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
@@ -73,7 +73,7 @@ def create_account(
         "admin_title": applicant.title,
         "version": 1,
     }
-    new_row = select(*(literal(value, getattr(Account, name).type) for name, value in values.items()))
+    new_row = select(*(cast(value, getattr(Account, name).type) for name, value in values.items()))
     inserted_account = (
         insert(Account)
         .from_select([*values], new_row.where(~is_reserved_condition(applicant.email)), include_defaults=False)
