@@ -158,7 +158,12 @@ def authorise(access: Access) -> None:
     if access.public and not (access.optional and "Authorization" in request.headers):
         g.caller = None
         return
-    g.caller = caller = _authenticate(access.permission)
+    g.caller = _authenticate(access.permission)
+    check_access(access, g.caller)
+
+
+def check_access(access: Access, caller: Caller) -> None:
+    """Check the caller, who has been looked up for the permission. Raises RoleNotAllowed, EmailNotVerified."""
     if not access.allows(caller):
         raise RoleNotAllowed(f"Only {access.name} may do this. {_describe_caller(caller)}")
     if access.needs_verified_email and not caller.email_verified:

@@ -23,6 +23,8 @@ from app.blueprints.pages import (
     sign_in,
     sign_up,
     stop_payout_page,
+    team,
+    team_devices,
     tracked_links,
     unsubscribe,
 )
@@ -36,6 +38,7 @@ PAGES = (
     provider_sign_in,
     sign_up,
     account,
+    team,
     reset,
     documents,
     pay,
@@ -60,6 +63,8 @@ def register(app: Flask, settings: Settings) -> None:
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)
+    for blueprint in (team.join, team_devices.devices, team_devices.pairing, team_devices.keys):
+        app.register_blueprint(blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:
         app.register_blueprint(dev_mail.blueprint)
