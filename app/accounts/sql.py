@@ -93,8 +93,10 @@ ADVANCE_REFRESH_COUNTER_SQL = text("""
 
 RETIRE_ACCOUNT_SQL = text("""
     WITH ended_sessions AS (
-        UPDATE account_session SET ended_at = now(), end_reason = 'address_reassigned'
-         WHERE account_id = :id AND ended_at IS NULL
+        UPDATE account_session
+           SET ended_at = coalesce(ended_at, now()), end_reason = coalesce(end_reason, 'address_reassigned'),
+               device = NULL, network = NULL
+         WHERE account_id = :id
     ), unlinked_identities AS (
         DELETE FROM external_identity WHERE account_id = :id
     ), deleted_organiser_profile AS (

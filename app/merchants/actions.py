@@ -237,15 +237,19 @@ def _erase_account(session: OrmSession, caller: Caller) -> None:
 
 
 def _build_merchant_erasures(caller: Caller) -> dict[str, Update | Delete]:
-    is_active_session = (AccountSession.account_id == caller.id, AccountSession.ended_at.is_(None))
     return {
         "erased_merchant": update(Merchant)
         .where(Merchant.account_id == caller.id)
         .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1),
         "erased_profile": delete(MerchantProfile).where(MerchantProfile.account_id == caller.id),
         "ended_sessions": update(AccountSession)
-        .where(*is_active_session)
-        .values(ended_at=func.now(), end_reason="merchant_deleted"),
+        .where(AccountSession.account_id == caller.id)
+        .values(
+            ended_at=func.coalesce(AccountSession.ended_at, func.now()),
+            end_reason=func.coalesce(AccountSession.end_reason, "merchant_deleted"),
+            device=None,
+            network=None,
+        ),
     }
 
 
