@@ -7,12 +7,15 @@ from sqlalchemy import RowMapping, case, select, update
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
+from app.accounts.languages import find_account_language
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import send_for_account
+from app.accounts.queries import find_account_by_email
 from app.clients.email_templates import render_email
 from app.core.db import db
 from app.core.formatting import format_money, format_time
 from app.core.jobs import Delivery, Run, job
+from app.core.languages import use_language
 from app.events.models import Event
 from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import EVENT_COLUMNS, INVITE_KIND, build_invite_url
@@ -80,16 +83,18 @@ def send_link_email(run: Run, *, link_id: str) -> None:
     link: InviteLink = row["InviteLink"]
     if link.email is None:
         return
-    message = render_email(
-        "merchant_invite",
-        to=link.email,
-        key=run.key,
-        sender_name=row["organiser_name"],
-        reply_to=row["organiser_email"],
-        name=link.business_name or "",
-        url=build_invite_url(link.id),
-        **_build_invitation_text(row, link.stall_type, link.fee_minor, link.message, link.expires_at),
-    )
+    invited_account = find_account_by_email(link.email)
+    with use_language(find_account_language(invited_account.id) if invited_account else None):
+        message = render_email(
+            "merchant_invite",
+            to=link.email,
+            key=run.key,
+            sender_name=row["organiser_name"],
+            reply_to=row["organiser_email"],
+            name=link.business_name or "",
+            url=build_invite_url(link.id),
+            **_build_invitation_text(row, link.stall_type, link.fee_minor, link.message, link.expires_at),
+        )
     send_for_account(row["organiser_id"], message, run=run)
 
 
