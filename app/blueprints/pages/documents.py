@@ -87,7 +87,8 @@ def _page(token: str, documents_page: link_queries.DocumentsPage, error: AppErro
 
 
 def _build_input(row: DocumentStatus) -> Input:
-    label = gettext(row["label"])
+    english_label = row["label"]
+    label = gettext(english_label)
     return Input(
         row["kind"],
         label,
