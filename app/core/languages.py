@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import cast
 
 import flask_babel
+from babel import Locale
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.support import NullTranslations, Translations
@@ -102,6 +103,13 @@ def load_catalogue(language: str) -> NullTranslations:
     write_mo(compiled, catalogue)
     compiled.seek(0)
     return Translations(compiled)
+
+
+def preload() -> None:
+    """Load the catalogues and Babel's data of all languages, which take a fifth of a second at their first use."""
+    for language in LANGUAGES:
+        load_catalogue(language)
+        Locale(language).days  # noqa: B018
 
 
 class _CatalogueDomain(Domain):  # type: ignore[misc]

@@ -23,6 +23,7 @@ from app.invitations.sql import invite_status_sql, link_state_sql
 from app.invitations.states import ACCEPTED, ANSWERS, OPEN, PENDING, WITHDRAWN
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 from app.merchants.models import MerchantProfile
+from app.merchants.notifications import may_send
 
 Organiser = aliased(Account)
 
@@ -47,6 +48,8 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
     if invite is None or invite["current_status"] not in (PENDING, ACCEPTED):
         return
     template = "event_invite" if invite["current_status"] == PENDING else "event_joined"
+    if not may_send(template, invite["merchant_email"]):
+        return
     message = render_email(
         template,
         to=invite["merchant_email"],
