@@ -62,6 +62,11 @@ def test_an_address_that_only_takes_forms_has_no_links_to_languages(client: Clie
     assert page.status_code == 422 and "?lang=" not in page.text
 
 
+def test_a_form_with_errors_has_links_to_languages(visitor: Visitor) -> None:
+    visitor.open(RESET)
+    assert 'href="/reset-password?lang=de"' in visitor.send(email="nobody").text
+
+
 def test_errors_of_forms_are_translated(app: Flask) -> None:
     visitor = speaking(app, "de")
     visitor.open(RESET)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from flask import request, session
+from flask.globals import request_ctx
 
 from app.core.languages import LANGUAGES, SOURCE_LANGUAGE, choose_page_language, get_language, match_language
 
@@ -31,7 +32,8 @@ def choose_visitor_language() -> None:
 
 def list_language_links() -> list[LanguageLink]:
     """Return a link for each language; none at an address that only takes forms."""
-    if request.url_rule is not None and "GET" not in (request.url_rule.methods or ()):
+    adapter = request_ctx.url_adapter
+    if request.method == "POST" and (adapter is None or "GET" not in adapter.allowed_methods()):
         return []
     arguments = request.args.to_dict()
     return [
