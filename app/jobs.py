@@ -22,6 +22,7 @@ from app.payouts import jobs as payouts
 from app.payouts import reviews as payouts_integrity_checks
 from app.retention import jobs as retention
 from app.subscriptions import jobs as subscriptions
+from app.teams import jobs as teams
 
 MODULES: tuple[ModuleType, ...] = (
     accounts,
@@ -37,6 +38,7 @@ MODULES: tuple[ModuleType, ...] = (
     payouts,
     retention,
     subscriptions,
+    teams,
 )
 HOOKS: tuple[ModuleType, ...] = (
     applications_erasure,

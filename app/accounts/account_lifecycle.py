@@ -13,18 +13,19 @@ Register such functions in the domain's `jobs.py`, which every worker imports.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import case, func, literal, select, update
+from sqlalchemy import case, exists, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
 from app.accounts import one_time_codes, sessions
 from app.accounts.caller import Caller
-from app.accounts.errors import CurrentPasswordWrong
+from app.accounts.errors import CurrentPasswordWrong, OwnershipPassed
 from app.accounts.models import PROFILES, Account, ResetToken
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
 from app.accounts.sql import RETIRE_ACCOUNT_SQL
+from app.accounts.team_models import TeamMember
 from app.core.errors import AppError
 from app.core.ids import new_id
 from app.core.outbox import enqueue
@@ -157,10 +158,16 @@ def lock_own_account(
 
 
 def add_role(session: OrmSession, account: Account, applicant: Applicant) -> None:
-    """Adds the applicant's role to an existing account, and the role's profile if it is missing."""
+    """Adds the applicant's role to an existing account, and the role's profile if it is missing.
+
+    Raises OwnershipPassed for an account that has passed its organisation on.
+    """
     _insert_missing_profile(session, account, applicant)
     if applicant.role in account.roles:
         return
+    own_team = (TeamMember.team_id == account.id, TeamMember.kind == applicant.role)
+    if session.scalar(select(exists().where(*own_team))):
+        raise OwnershipPassed()
     account.roles = [*account.roles, applicant.role]
     account.phone = account.phone or applicant.phone
     if applicant.tier is not None:

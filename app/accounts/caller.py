@@ -1,13 +1,20 @@
-"""The caller of a request, loaded in one query."""
+"""The caller of a request, loaded in one query: a person, a device or an API key."""
 
 from dataclasses import dataclass
 
 from app.accounts.models import TIERS, Account
+from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, Grant
+
+PERSON, DEVICE, KEY = "person", "device", "key"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A signed-in account and its session."""
+    """Who calls, and where they have the permission of the route.
+
+    A device or a key acts for its organisation: `id` is the organisation's account, and `session_id` is the id of the
+    device or key. `name` is its own name.
+    """
 
     id: str
     session_id: str
@@ -19,6 +26,29 @@ class Caller:
     tier: str | None
     title: str | None
     version: int
+    kind: str = PERSON
+    permission: str | None = None
+    grant: Grant = NOTHING
+
+    @property
+    def client_id(self) -> str:
+        """The account of a person, or else the device or the key: whose limits and idempotency keys count."""
+        return self.id if self.kind == PERSON else self.session_id
+
+    @property
+    def merchant_id(self) -> str:
+        """The merchant for whom the caller acts: their own, or that of their team."""
+        return self.grant.merchant_id or self.id
+
+    @property
+    def organisation_id(self) -> str:
+        """The organisation of what the caller creates: their own, or else the one of their first membership."""
+        return self.grant.organisation_ids[0] if self.grant.organisation_ids else self.id
+
+    @property
+    def event_scope(self) -> str:
+        """The ids of organisations and single events where the caller has the permission, as a PostgreSQL array."""
+        return f"{{{','.join(self.grant.organisation_ids + self.grant.event_ids)}}}"
 
     def has_tier(self, minimum_tier: str) -> bool:
         """Whether the caller is an admin of that tier or above."""
@@ -26,7 +56,7 @@ class Caller:
 
 
 def build_caller(account: Account) -> Caller:
-    """A caller for this account without a session, for demo data."""
+    """A caller for this account without a session, as the owner of its own teams."""
     return Caller(
         id=account.id,
         session_id="",
@@ -38,4 +68,8 @@ def build_caller(account: Account) -> Caller:
         tier=account.admin_tier,
         title=account.admin_title,
         version=account.version,
+        grant=Grant(
+            organisation_ids=(account.id,) if ORGANISER in account.roles else (),
+            merchant_id=account.id if MERCHANT in account.roles else None,
+        ),
     )

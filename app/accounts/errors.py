@@ -43,6 +43,11 @@ class IdentityLinkedElsewhere(Conflict):
     message = "This identity signs in to another account; sign in with it, or unlink it there."
 
 
+class OwnershipPassed(Conflict):
+    number, code = 40920, "OWNERSHIP_PASSED"
+    message = "You passed the ownership of your organisation on; register another account for a new organisation."
+
+
 class EmailNotVerifiedByProvider(Conflict):
     number, code = 40911, "EMAIL_NOT_VERIFIED_BY_PROVIDER"
     message = "The provider has not verified this e-mail address. Verify it there, or register with a password here."

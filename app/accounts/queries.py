@@ -4,34 +4,64 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, bindparam, column, func, inspect, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, column, exists, false, func, inspect, or_, select
+from sqlalchemy.orm import QueryableAttribute
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
-from app.accounts.models import PROFILES, Account, ExternalIdentity, ResetToken
-from app.accounts.sql import CALLER_SQL, CALLERS_SQL
+from app.accounts.models import PROFILES, TIERS, Account, ExternalIdentity, ResetToken
+from app.accounts.permissions import NOTHING, ORGANISER, PERMISSIONS, Membership, resolve_grant
+from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL
+from app.accounts.team_models import TeamMember
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
-from app.core.transaction import lock_name
+from app.core.transaction import lock_name, write_row
 
 OPERATOR_TIERS = ("admin", "super_admin")
+DEVICE_TOKEN_PREFIX, KEY_PREFIXES = "ecd_", ("eck_live_", "eck_test_")
 
 
-def find_caller(session_id: str) -> Caller | None:
-    """The account of an active session; None when the session has ended."""
+def find_caller(session_id: str, permission: str | None = None) -> Caller | None:
+    """The account of an active session, and where it has the permission; None when the session has ended."""
     row = fetch_row(CALLER_SQL, (session_id,))
-    return None if row is None else _parse_caller_row(row)
+    return None if row is None else _parse_caller_row(row, permission)
 
 
-def load_callers(session_ids: Sequence[str]) -> dict[str, Caller]:
-    """The callers of these sessions, by session id, in one query; ended sessions are left out."""
-    return {row[1]: _parse_caller_row(row) for row in fetch_rows(CALLERS_SQL, (list(session_ids),))}
+def find_token_caller(token: str, permission: str | None) -> Caller | None:
+    """The device or the API key of a token; None when it has ended or never existed."""
+    statement = DEVICE_SQL if token.startswith(DEVICE_TOKEN_PREFIX) else KEY_SQL
+    row = write_row(statement, {"hash": fingerprint(token)})
+    return None if row is None else _parse_caller_row(row, permission)
 
 
-def _parse_caller_row(row: tuple[Any, ...]) -> Caller:
-    account_id, session_id, email, name, phone, verified, roles, tier, title, version = row
-    return Caller(account_id, session_id, email, name, phone, verified, frozenset(roles), tier, title, version)
+def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
+    """The same callers as they are now, by session id, in one query; ended sessions are left out."""
+    permissions = {caller.session_id: caller.permission for caller in callers}
+    rows = fetch_rows(CALLERS_SQL, {"ids": sorted(permissions)})
+    return {row[1]: _parse_caller_row(row, permissions[row[1]]) for row in rows}
+
+
+def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
+    account_id, session_id, email, name, phone, verified, roles, tier, title, version, kind, memberships = row
+    grant = NOTHING
+    if permission is not None:
+        grant = resolve_grant(permission, account_id, roles, [Membership(*entry) for entry in memberships or ()])
+    return Caller(
+        account_id,
+        session_id,
+        email,
+        name,
+        phone,
+        verified,
+        frozenset(roles),
+        tier,
+        title,
+        version,
+        kind,
+        permission,
+        grant,
+    )
 
 
 def find_account_by_email(email: str) -> Account | None:
@@ -106,6 +136,25 @@ def lock_account_by_email(session: OrmSession, email: str) -> Account | None:
     lock_address(session, email)
     statement = select(Account).where(Account.email == email).with_for_update()
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
+
+
+def may_in_organisation(
+    permission: str, organisation_id: QueryableAttribute[Any], event_id: QueryableAttribute[Any]
+) -> ColumnElement[bool]:
+    """Whether the `Account` of the query has the permission for this event of this organisation, by its own team, by a
+    membership, or as an admin. The callers of routes are checked by `resolve_grant` instead.
+    """
+    _, roles, tier, _ = PERMISSIONS[permission]
+    is_owner = and_(Account.id == organisation_id, Account.roles.contains([ORGANISER]))
+    is_member = exists().where(
+        TeamMember.account_id == Account.id,
+        TeamMember.team_id == organisation_id,
+        TeamMember.kind == ORGANISER,
+        TeamMember.role.in_(roles),
+        or_(TeamMember.event_ids.is_(None), event_id == func.any(TeamMember.event_ids)),
+    )
+    is_admin = Account.admin_tier.in_(TIERS[TIERS.index(tier) :]) if tier else false()
+    return or_(is_owner, is_member, is_admin)
 
 
 def list_operator_ids(session: OrmSession) -> list[str]:

@@ -2,19 +2,47 @@
 
 from sqlalchemy import text
 
-CALLER_SQL = """
-    SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
-           a.admin_title, a.version
+_PERSONS = """
+    SELECT a.id, s.id AS session_id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
+           a.admin_title, a.version, 'person',
+           (SELECT json_agg(json_build_array(m.team_id, m.kind, m.role, m.event_ids) ORDER BY m.created_at, m.id)
+              FROM team_member m WHERE m.account_id = a.id)
       FROM account_session s JOIN account a ON a.id = s.account_id
-     WHERE s.id = %s AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
-"""
+     WHERE s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()"""
 
-CALLERS_SQL = """
-    SELECT a.id, s.id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
-           a.admin_title, a.version
-      FROM account_session s JOIN account a ON a.id = s.account_id
-     WHERE s.id = ANY(%s) AND s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()
-"""
+_DEVICES = """
+    SELECT a.id, d.id AS session_id, a.email, d.name, NULL, a.email_verified_at IS NOT NULL, ARRAY[]::varchar[], NULL,
+           NULL, a.version, 'device',
+           json_build_array(json_build_array(e.organiser_id, 'device', d.kind, json_build_array(e.id)))
+      FROM device d JOIN event e ON e.id = d.event_id JOIN account a ON a.id = e.organiser_id
+     WHERE d.ended_at IS NULL AND d.paired_at IS NOT NULL AND e.ends_at > now() - interval '48 hours'"""
+
+_KEYS = """
+    SELECT a.id, k.id AS session_id, a.email, k.name, NULL, a.email_verified_at IS NOT NULL, ARRAY[]::varchar[], NULL,
+           NULL, a.version, 'key',
+           json_build_array(json_build_array(k.organisation_id, 'key', array_to_string(k.scopes, ' '), NULL))
+      FROM api_key k JOIN account a ON a.id = k.organisation_id
+     WHERE k.ended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"""
+
+CALLER_SQL = f"{_PERSONS} AND s.id = %s"
+
+CALLERS_SQL = f"""{_PERSONS} AND s.id = ANY(%(ids)s)
+    UNION ALL {_DEVICES} AND d.id = ANY(%(ids)s)
+    UNION ALL {_KEYS} AND k.id = ANY(%(ids)s)"""
+
+# A use is recorded once a minute, in the statement that checks the token.
+DEVICE_SQL = f"""
+    WITH seen AS (
+        UPDATE device SET last_seen_at = now()
+         WHERE token_hash = %(hash)s AND ended_at IS NULL AND last_seen_at < now() - interval '1 minute')
+    {_DEVICES} AND d.token_hash = %(hash)s"""
+
+KEY_SQL = f"""
+    WITH used AS (
+        UPDATE api_key SET last_used_at = now()
+         WHERE key_hash = %(hash)s AND ended_at IS NULL
+           AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute'))
+    {_KEYS} AND k.key_hash = %(hash)s"""
 
 OWN_PASSWORD_SQL = """
     SELECT a.password_hash, a.password_version, t.hits,

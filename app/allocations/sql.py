@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from app.accounts.caller import Caller
 from app.allocations import states
+from app.events.queries import OWNED_EVENT_SQL
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,6 @@ HOLDER_ACTOR, GUEST_ACTOR, SERVICE_ACTOR = Actor(states.HOLDER), Actor(states.GU
 def build_organiser_actor(caller: Caller) -> Actor:
     return Actor(states.ORGANISER, caller.id)
 
-
-OWNED_EVENT = "(:is_admin OR e.organiser_id = :actor_id)"
-"""Whether the caller may change the event `e` and its blocks. Core statements say it with `events.queries.owned`."""
 
 BLOCK_STATUS = """
     CASE WHEN b.available + m.available + b.invited + m.invited > 0 THEN 'open'
@@ -320,7 +318,7 @@ ADMIT_SLOT = text(f"""
                admitted_by = :actor_id, gate = :gate, nonce = :nonce, version = s.version + 1
           FROM event e
          WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'claimed' AND e.id = s.event_id
-           AND {OWNED_EVENT}
+           AND {OWNED_EVENT_SQL}
         RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
     {INSERT_SLOT_EVENTS},
     {COUNT_ADMISSIONS}

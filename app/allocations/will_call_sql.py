@@ -1,5 +1,7 @@
 """The SQL of the will-call list: conditions of the filters, a page of slots, and the count of all."""
 
+from app.events.queries import OWNED_EVENT_DRIVER_SQL
+
 FILTER_CONDITIONS = {
     "q": "AND s.search @@ CAST(%(q)s AS tsquery)",
     "status": "AND s.status = %(status)s",
@@ -26,7 +28,7 @@ def page_sql(filters: list[str], limit: int) -> str:
                 ORDER BY s.name_key, s.id LIMIT {limit}) p ON true
           LEFT JOIN allocation_block b ON b.id = p.block_id AND b.event_id = p.event_id
           LEFT JOIN ticket_type t ON t.id = p.ticket_type_id AND t.event_id = p.event_id
-         WHERE e.id = %(event_id)s AND (%(is_admin)s OR e.organiser_id = %(caller_id)s)
+         WHERE e.id = %(event_id)s AND {OWNED_EVENT_DRIVER_SQL}
          ORDER BY p.name_key, p.id"""
 
 

@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
+from app.accounts.permissions import STALLS_READ
+from app.accounts.queries import may_in_organisation
 from app.applications import documents
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkExpired
@@ -135,7 +137,7 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
         .join(Account, Account.id == grant.viewer_id)
         .where(
             ApplicationDocument.id == grant.thing_id,
-            or_(Application.organiser_id == Account.id, Account.admin_tier.is_not(None)),
+            may_in_organisation(STALLS_READ, Application.organiser_id, Application.event_id),
         )
     )
     release_connection()
@@ -147,7 +149,8 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
 
 def _organises_sql(caller: Caller) -> ColumnElement[bool]:
     """True for applications to events that the caller organises."""
-    return Application.organiser_id == caller.id if "organiser" in caller.roles else false()
+    organisation_ids, event_ids, _ = caller.grant
+    return or_(Application.organiser_id.in_(organisation_ids), Application.event_id.in_(event_ids))
 
 
 def _can_see_sql(caller: Caller) -> ColumnElement[bool]:

@@ -24,6 +24,8 @@ from app.blueprints.metrics import blp as metrics
 from app.blueprints.payouts.routes import blp as payouts
 from app.blueprints.payrail import blp as payrail
 from app.blueprints.subscriptions.routes import blp as subscriptions
+from app.blueprints.teams.device_routes import blp as devices
+from app.blueprints.teams.routes import blp as teams
 from app.config import Settings
 from app.web import openapi
 
@@ -33,6 +35,8 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
     api = openapi.create_api(app)
     for blueprint in (
         accounts,
+        teams,
+        devices,
         public_events,
         events,
         media,

@@ -13,7 +13,7 @@ from app.campaigns.states import CHANNELS, HOLDERS
 from app.core.addresses import mask_email
 from app.core.db import fetch_rows
 from app.core.errors import NotFound
-from app.events.queries import READS, WRITES
+from app.events.queries import READS, WRITES, ownership_params
 
 SMALL = 1_000
 """Places up to which an audience is counted while a campaign is written."""
@@ -117,7 +117,7 @@ def _fetch_counts(
     *,
     prepare: bool | None,
 ) -> tuple[Any, ...]:
-    owner = {"event_id": event_id, "caller_id": caller.id, "is_admin": caller.has_tier(tier)}
+    owner = {"event_id": event_id, **ownership_params(caller, tier)}
     rows = fetch_rows(statement, {**owner, **parameters, **audience.parameters}, prepare=prepare)
     if not rows:
         raise NotFound()

@@ -12,6 +12,7 @@ from sqlalchemy import TextClause, text
 from app.allocations.models import CLAIMED_SLOT_CONDITION
 from app.allocations.queries import slot_holders_sql
 from app.campaigns.states import HOLDERS, SPECIFIC
+from app.events.queries import OWNED_EVENT_SQL
 from app.events.ticket_holders import ticket_holders_sql
 from app.subscriptions.sql import has_device_sql, has_disabled_channel_sql, is_suppressed_sql, is_unsubscribed_sql
 
@@ -22,7 +23,7 @@ applies. `notRelated` has no person."""
 
 EVENT = "CAST(:event_id AS text)"
 AFTER, MOST = "CAST(:after AS text)", "CAST(:most AS int)"
-OWNED = "(CAST(:is_admin AS boolean) OR event.organiser_id = :caller_id)"
+OWNED = OWNED_EVENT_SQL.replace("e.", "event.").replace(":is_admin", "CAST(:is_admin AS boolean)")
 MAX_RESULTS, MAX_CANDIDATES = 20, 200
 
 EVENT_ROW = f"""

@@ -21,7 +21,7 @@ from app.core.addresses import mask_email
 from app.core.db import db, fetch_rows
 from app.core.errors import NotFound
 from app.events.models import Event
-from app.events.queries import READS, WRITES, owned
+from app.events.queries import READS, WRITES, owned, ownership_params
 
 ListQuery = Select[Any]
 """A list that the caller sorts and pages."""
@@ -122,8 +122,7 @@ def search_recipients(caller: Caller, event_id: str, *, q: str) -> list[Person]:
     """Up to twenty people by the beginnings of words of name, e-mail address or ticket. Raises NotFound."""
     parameters = {
         "event_id": event_id,
-        "caller_id": caller.id,
-        "is_admin": caller.has_tier(READS),
+        **ownership_params(caller, READS),
         "words": build_tsquery(q, event_id),
         "plain": q.lower(),
     }

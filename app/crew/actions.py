@@ -71,7 +71,7 @@ def replace_crew(
     ValidationFailed.
     """
     with transaction() as session:
-        stall = lock_stall_exclusive(session, caller.id, event_id)
+        stall = lock_stall_exclusive(session, caller.merchant_id, event_id)
         if expected_version not in (None, stall.crew_version):
             raise StaleVersion()
         known_members = _load_members(session, stall, [str(entry["id"]) for entry in crew if entry.get("id")])
@@ -80,7 +80,7 @@ def replace_crew(
         _save_crew(session, stall, changes, retired_members)
         version = session.scalar(
             update(Participation)
-            .where(Participation.merchant_id == caller.id, Participation.event_id == event_id)
+            .where(Participation.merchant_id == caller.merchant_id, Participation.event_id == event_id)
             .values(crew_version=Participation.crew_version + 1)
             .returning(Participation.crew_version)
             .execution_options(synchronize_session=False)
@@ -148,11 +148,11 @@ def start_shift(
     Raises NotFound, ShiftCodeWrong (it counts), ShiftCodeLocked, ShiftTimesCross, ValidationFailed.
     """
     with transaction() as session:
-        stall = lock_stall_shared(session, caller.id, event_id)
+        stall = lock_stall_shared(session, caller.merchant_id, event_id)
         occurred_instant = resolve_occurred_at(stall, occurred_at)
-        code_hash = hash_code(caller.id, event_id, code)
+        code_hash = hash_code(caller.merchant_id, event_id, code)
         member = _find_member(session, stall, crew_member_id, code_hash)
-        subject = crew_member_id or f"{caller.id}:{event_id}"
+        subject = crew_member_id or f"{caller.merchant_id}:{event_id}"
         crew_members.count_try(session, subject)
         is_correct = member is not None and same(member.code_hash, code_hash)
         if member is not None and is_correct:
@@ -176,7 +176,7 @@ def change_shift_status(
     A repeated request changes nothing. Raises NotFound, NoOpenShift, ShiftTimesCross, ValidationFailed.
     """
     with transaction() as session:
-        stall = lock_stall_shared(session, caller.id, event_id)
+        stall = lock_stall_shared(session, caller.merchant_id, event_id)
         occurred_instant = resolve_occurred_at(stall, occurred_at)
         check_out_forgotten_shifts(session, stall)
         shift_rows = _lock_shifts(session, stall, crew_member_id)

@@ -51,11 +51,11 @@ class Stall:
 
 def get_crew(caller: Caller, event_id: str) -> Crew:
     """The crew of the caller's stall. Raises NotFound."""
-    stall = get_stall(caller.id, event_id)
+    stall = get_stall(caller.merchant_id, event_id)
     members = db.session.scalars(
         select(CrewMember)
         .where(
-            CrewMember.merchant_id == caller.id,
+            CrewMember.merchant_id == caller.merchant_id,
             CrewMember.event_id == event_id,
             CrewMember.retired_at.is_(None),
         )
@@ -66,10 +66,10 @@ def get_crew(caller: Caller, event_id: str) -> Crew:
 
 def get_member_stats(caller: Caller, event_id: str, member_id: str) -> MemberStats:
     """The hours of a member, also of a retired one, per day of the event's time zone. Raises NotFound."""
-    stall = get_stall(caller.id, event_id)
+    stall = get_stall(caller.merchant_id, event_id)
     member = db.session.scalar(
         select(CrewMember).where(
-            CrewMember.id == member_id, CrewMember.merchant_id == caller.id, CrewMember.event_id == event_id
+            CrewMember.id == member_id, CrewMember.merchant_id == caller.merchant_id, CrewMember.event_id == event_id
         )
     )
     if member is None:

@@ -1,6 +1,6 @@
 """Reads of events by their organisers and by admins. Public reads are in `discovery` and `public_queries`."""
 
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, case, false, func, inspect, or_, select, true
 from sqlalchemy.orm import Session
@@ -15,6 +15,25 @@ from app.events.models import Event
 ListQuery = Select[Any]
 """A list that the caller sorts and pages."""
 READS, WRITES = "analyst", "admin"
+OWNED_EVENT_SQL = (
+    "(:is_admin OR e.organiser_id = ANY(CAST(:event_scope AS text[])) OR e.id = ANY(CAST(:event_scope AS text[])))"
+)
+"""`owned` for the event `e`, with the parameters of `ownership_params`. Ids of events and accounts never coincide."""
+OWNED_EVENT_DRIVER_SQL = OWNED_EVENT_SQL.replace(":is_admin", "%(is_admin)s").replace(":event_scope", "%(event_scope)s")
+
+
+class OwnershipParams(TypedDict):
+    """The parameters of OWNED_EVENT_SQL."""
+
+    is_admin: bool
+    event_scope: str
+
+
+def ownership_params(caller: Caller, tier: str) -> OwnershipParams:
+    """Return the parameters of OWNED_EVENT_SQL for this caller."""
+    return {"is_admin": caller.has_tier(tier), "event_scope": caller.event_scope}
+
+
 IS_DUE = and_(Event.visibility == visibility.DRAFT, Event.publish_at <= func.now())
 SUMMARY_COLUMNS = (
     Event.id,
@@ -40,8 +59,14 @@ SORTS: dict[str, ColumnElement[Any]] = {
 
 
 def owned(caller: Caller, tier: str) -> ColumnElement[bool]:
-    """The rule of ownership: an organiser's own events, and all events for admins of that tier and above."""
-    return true() if caller.has_tier(tier) else Event.organiser_id == caller.id
+    """The rule of ownership: the events for which the caller has the permission of the route, and all events for admins
+    of that tier and above. `OWNED_EVENT_SQL` is the same in SQL text.
+    """
+    if caller.has_tier(tier):
+        return true()
+    organisation_ids, event_ids, _ = caller.grant
+    in_organisations = Event.organiser_id.in_(organisation_ids)
+    return or_(in_organisations, Event.id.in_(event_ids)) if event_ids else in_organisations
 
 
 def get_event(caller: Caller, id: str) -> Event:

@@ -4,6 +4,7 @@ from functools import cache
 
 from sqlalchemy import text
 
+from app.events.queries import OWNED_EVENT_DRIVER_SQL
 from app.inventory.item_fields import ATTRIBUTES, BUCKETS, MAX_QUANTITY
 from app.inventory.sql import (
     CHANNEL,
@@ -15,8 +16,6 @@ from app.inventory.sql import (
     qualified_columns_sql,
     record_changes_sql,
 )
-
-OWNED_EVENT_SQL = "(%(all)s OR e.organiser_id = %(caller)s)"
 
 RESULT_COLUMNS = ("done", *ITEM_COLUMN_NAMES, *(f"movement_{column}" for column in MOVEMENT_COLUMN_NAMES), "notified")
 
@@ -49,7 +48,7 @@ def adjustment_sql(bucket: str) -> str:
     return f"""
 WITH previous AS (
     SELECT {qualified_columns_sql("i", ITEM_COLUMN_NAMES)} FROM inventory_item i JOIN event e ON e.id = i.event_id
-     WHERE i.id = %(item)s AND i.event_id = %(event)s AND {OWNED_EVENT_SQL}
+     WHERE i.id = %(item)s AND i.event_id = %(event)s AND {OWNED_EVENT_DRIVER_SQL}
        FOR NO KEY UPDATE OF i
 ), requested AS (
     SELECT previous.id, previous.is_low AS was_low, previous.on_order AS was_on_order, {delta} AS delta, {bucket_deltas} FROM previous
@@ -83,7 +82,7 @@ SELECT false, {unchanged_columns}, {", ".join(["NULL"] * len(MOVEMENT_COLUMN_NAM
 LOCK_ITEM_SQL = f"""
 WITH locked AS MATERIALIZED (
     SELECT e.timezone FROM inventory_item i JOIN event e ON e.id = i.event_id
-     WHERE i.id = %(item)s AND i.event_id = %(event)s AND {OWNED_EVENT_SQL} FOR NO KEY UPDATE OF i
+     WHERE i.id = %(item)s AND i.event_id = %(event)s AND {OWNED_EVENT_DRIVER_SQL} FOR NO KEY UPDATE OF i
 )
 SELECT timezone, clock_timestamp() FROM locked
 """

@@ -7,11 +7,11 @@ time of the count compensates it, and the present quantity stays the same.
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TypedDict
 
 from app.core.clock import rfc3339
 from app.core.db import DriverRow, fetch_row, fetch_rows
 from app.core.errors import ValidationFailed
+from app.events.queries import OwnershipParams
 from app.events.timezones import to_instant
 from app.inventory.adjustment_sql import (
     LOCK_ITEM_SQL,
@@ -32,13 +32,12 @@ EARLIEST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 assert len(ITEM_COLUMN_NAMES) + len(MOVEMENT_COLUMN_NAMES) + 2 == len(RESULT_COLUMNS)
 
 
-class Adjustment(TypedDict):
+class Adjustment(OwnershipParams):
     """The parameters of the statements."""
 
     item: str
     event: str
     caller: str
-    all: bool
     bucket: str
     delta: Decimal | None
     counted: Decimal | None

@@ -12,7 +12,7 @@ from app.accounts.caller import Caller
 from app.core.db import DriverRow, fetch_row, fetch_rows
 from app.core.errors import NotFound
 from app.core.paging import Page, SortKey
-from app.events.queries import READS
+from app.events.queries import READS, ownership_params
 from app.inventory import item_list_sql
 from app.inventory.filters import Filters, is_indexed, is_word_filter, normalize_filters
 from app.inventory.item_fields import ItemFilters
@@ -48,13 +48,13 @@ def list_items(
     **filters: Unpack[ItemFilters],
 ) -> Page:
     """Return a page of the matching items as JSON. Raises NotFound."""
-    scope = {"event": event_id, "caller": caller.id, "all": caller.has_tier(READS)}
+    scope = {"event": event_id, **ownership_params(caller, READS)}
     return _load_page(scope, cast(Filters, filters), sort=sort, limit=limit, after=after, with_total=with_total)
 
 
 def list_items_of_event(event_id: str, filters: Filters, *, sort: str, limit: int, after: SortKey | None) -> Page:
     """Return a page like `list_items`, without a check of access."""
-    scope = {"event": event_id, "caller": None, "all": True}
+    scope = {"event": event_id, "is_admin": True, "event_scope": "{}"}
     return _load_page(scope, filters, sort=sort, limit=limit, after=after, with_total=False)
 
 

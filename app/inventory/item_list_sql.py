@@ -32,6 +32,7 @@ from sqlalchemy import (
 )
 
 from app.core.db import driver_sql
+from app.events.queries import OWNED_EVENT_DRIVER_SQL
 from app.inventory.filters import (
     FilterValue,
     build_condition,
@@ -55,9 +56,9 @@ FILTERS_BY_INDEX: dict[str, list[tuple[str, ...]]] = {
     "expiryDate": [("expiry_date", "expiring_before")],
 }
 """The filters that the indexes of each order answer: the first group that the request uses."""
-OWNED_PAGE_SQL = """
-SELECT p.* FROM event e LEFT JOIN LATERAL ({page}) p ON true
- WHERE e.id = %(event)s AND (%(all)s OR e.organiser_id = %(caller)s)"""
+OWNED_PAGE_SQL = f"""
+SELECT p.* FROM event e LEFT JOIN LATERAL ({{page}}) p ON true
+ WHERE e.id = %(event)s AND {OWNED_EVENT_DRIVER_SQL}"""
 EVENT_PARAMETER = bindparam("event", type_=String)
 EMPTY_PAGE_SQL = OWNED_PAGE_SQL.format(page="SELECT NULL AS fits WHERE false")
 

@@ -60,10 +60,10 @@ def set_floor_status(*, caller: Caller, status: str, event_id: str | None = None
     closed).
     """
     with transaction() as session:
-        merchant = lock_merchant(session, caller.id)
+        merchant = lock_merchant(session, caller.merchant_id)
         if merchant.status == PAUSED and status != CLOSED:
             raise MerchantPaused()
-        conditions = [Participation.merchant_id == caller.id]
+        conditions = [Participation.merchant_id == caller.merchant_id]
         if event_id is not None:
             conditions.append(Participation.event_id == event_id)
         else:

@@ -132,7 +132,7 @@ class ApplicationTerms:
 
 def list_own_invites_query(caller: Caller, *, status: str | None = None, event_id: str | None = None) -> ListQuery:
     """The caller's invitations with their status now."""
-    statement = _invites_query().where(EventInvite.merchant_id == caller.id)
+    statement = _invites_query().where(EventInvite.merchant_id == caller.merchant_id)
     if status is not None:
         statement = statement.where(invite_status_sql() == status)
     return statement.where(EventInvite.event_id == event_id) if event_id else statement
@@ -140,7 +140,7 @@ def list_own_invites_query(caller: Caller, *, status: str | None = None, event_i
 
 def get_own_invite(caller: Caller, invite_id: str) -> MerchantInvite:
     """One of the caller's invitations. Raises NotFound, also for another merchant's."""
-    statement = _invites_query().where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.id)
+    statement = _invites_query().where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.merchant_id)
     row = db.session.execute(statement).first()
     if row is None:
         raise NotFound()
@@ -168,7 +168,7 @@ def list_own_events_query(caller: Caller) -> ListQuery:
         )
         .join(Participation, Participation.event_id == Event.id)
         .outerjoin(Merchant, Merchant.profile_id == Participation.merchant_id)
-        .where(Participation.merchant_id == caller.id)
+        .where(Participation.merchant_id == caller.merchant_id)
     )
 
 

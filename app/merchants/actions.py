@@ -142,12 +142,12 @@ def change_password(*, caller: Caller, current_password: str, new_password: str)
 def pause_merchant(*, caller: Caller) -> MerchantStatus:
     """Hides the merchant, closes their stalls and holds their payouts. A second call changes nothing."""
     with transaction() as session:
-        merchant = lock_merchant(session, caller.id)
+        merchant = lock_merchant(session, caller.merchant_id)
         if merchant.status != PAUSED:
             now: datetime = session.execute(select(func.now())).scalar_one()
             _change_status(merchant, PAUSED)
             merchant.floor_status, merchant.paused_at = CLOSED, now
-            enqueue_notice("merchant_paused", caller.id)
+            enqueue_notice("merchant_paused", caller.merchant_id)
         session.flush()
     return _build_status(merchant)
 

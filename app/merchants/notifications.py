@@ -14,6 +14,7 @@ SECURITY, MONEY, DECISION, TICKET, OPERATIONS = "security", "money", "decision",
 OPTIONAL = "optional"
 KINDS = {
     "already_registered": SECURITY,
+    "api_key_created": SECURITY,
     "codes_blocked": SECURITY,
     "identity_linked": SECURITY,
     "identity_unlinked": SECURITY,
@@ -26,6 +27,7 @@ KINDS = {
     "reset_code": SECURITY,
     "role_added": SECURITY,
     "sessions_ended": SECURITY,
+    "team_joined": SECURITY,
     "verify_email": SECURITY,
     "welcome_admin": SECURITY,
     "allocation_invoice": MONEY,
@@ -44,6 +46,7 @@ KINDS = {
     "event_joined": DECISION,
     "invite_answered": DECISION,
     "merchant_invite": DECISION,
+    "team_invite": DECISION,
     "allocation_invite": TICKET,
     "allocation_ticket": TICKET,
     "allocation_will_call": TICKET,

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.elements import ColumnElement
 
-from app.accounts.caller import Caller
+from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
 from app.core.db import db, fetch_row
 from app.merchants.errors import MerchantDeleted
@@ -93,13 +93,15 @@ def is_active_sql() -> ColumnElement[bool]:
 
 
 def load_merchant_account(caller: Caller) -> MerchantAccount:
-    """The caller's account as a merchant, with masked payout details."""
+    """The account of the caller's merchant, with masked payout details."""
     row = db.session.execute(
         select(MerchantProfile, Merchant)
         .outerjoin(Merchant, OWN_MERCHANT_ROW)
-        .where(MerchantProfile.account_id == caller.id)
+        .where(MerchantProfile.account_id == caller.merchant_id)
     ).first()
-    return build_merchant_account(caller, row[0], row[1]) if row else build_merchant_account(caller, None, None)
+    is_own = caller.merchant_id == caller.id
+    owner = caller if is_own else build_caller(db.session.get_one(Account, caller.merchant_id))
+    return build_merchant_account(owner, row[0], row[1]) if row else build_merchant_account(owner, None, None)
 
 
 def build_merchant_account(

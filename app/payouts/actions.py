@@ -119,7 +119,7 @@ def request_payout(
         return try_request(confirmed_hash=None)
     except _UnconfirmedDestination as error:
         destination_hash = error.destination_hash
-    if destination_encryption.hash_earlier_destinations(caller.id, destination_hash):
+    if destination_encryption.hash_earlier_destinations(caller.merchant_id, destination_hash):
         return try_request(confirmed_hash=destination_hash)
     confirm_owner(caller, password)
     try:
@@ -132,19 +132,19 @@ def _create_payout(caller: Caller, payout_request: PayoutRequest, *, confirmed_h
     """Try once. Raises _UnconfirmedDestination for a new destination that does not have the confirmed hash."""
     mode, destination = payout_request["mode"], payout_request["destination"]
     with transaction() as session:
-        merchant = lock_merchant_columns(session, caller.id)
+        merchant = lock_merchant_columns(session, caller.merchant_id)
         time_zone = get_effective_settings(merchant.settings)["timezone"]
         payment_at = to_payment_time(mode, payout_request.get("scheduled_for"), time_zone)
         encrypted_destination = _encrypt_destination(
-            caller.id, merchant, destination, payout_request.get("payrail_msisdn")
+            caller.merchant_id, merchant, destination, payout_request.get("payrail_msisdn")
         )
         rail().check()
         payout_id = new_id()
-        post_hold(session, payout_id, caller.id, payout_request["amount_minor"])
+        post_hold(session, payout_id, caller.merchant_id, payout_request["amount_minor"])
         payout = _insert_payout(
             {
                 "id": payout_id,
-                "account_id": caller.id,
+                "account_id": caller.merchant_id,
                 "amount_minor": payout_request["amount_minor"],
                 "destination": destination,
                 "mode": mode,
@@ -204,7 +204,7 @@ def cancel_payout(*, caller: Caller, id: str) -> PayoutSummary:
     NotCancellable.
     """
     with transaction() as session:
-        owned_by_caller = (Payout.account_id == caller.id,)
+        owned_by_caller = (Payout.account_id == caller.merchant_id,)
         cancelled = cancel_payouts(session, [id], actor=MERCHANT, conditions=owned_by_caller)
         if cancelled:
             return summarize_payout(cancelled[0])

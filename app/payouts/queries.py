@@ -127,14 +127,16 @@ def list_payouts_query(caller: Caller, **filters: Unpack[PayoutFilters]) -> Sele
         literal(CURRENCY).label("currency"),
         is_on_hold.label("on_hold"),
         Payout.status.in_(FINAL_STATES).label("conclusive"),
-    ).where(Payout.account_id == caller.id)
+    ).where(Payout.account_id == caller.merchant_id)
     return statement.where(*_build_filters(caller, filters))
 
 
 def _build_filters(caller: Caller, filters: PayoutFilters) -> Iterator[ColumnElement[bool]]:
     for name, value in filters.items():
         if name == "payrail_msisdn":
-            yield Payout.wallet_mark == destination_encryption.hash_wallet(caller.id, filters["payrail_msisdn"])
+            yield Payout.wallet_mark == destination_encryption.hash_wallet(
+                caller.merchant_id, filters["payrail_msisdn"]
+            )
         elif name == "scheduled_for":
             yield _build_schedule_filter(filters["scheduled_for"])
         else:
@@ -189,7 +191,7 @@ def find_stoppable_payout(payout_id: str) -> StoppablePayout | None:
 
 def load_availability(caller: Caller, **question: Unpack[PayoutQuestion]) -> Availability:
     """The caller's balances in cents; with `amount_minor`, whether that amount could be paid out now."""
-    row = fetch_row(sql.AVAILABILITY, {"account_id": caller.id})
+    row = fetch_row(sql.AVAILABILITY, {"account_id": caller.merchant_id})
     assert row is not None
     available_minor, held_minor, merchant_status, encrypted_details, next_payout_at = row
     balances = Balances(available_minor or 0, held_minor or 0)
@@ -201,7 +203,7 @@ def load_availability(caller: Caller, **question: Unpack[PayoutQuestion]) -> Ava
         "next_payout_at": next_payout_at,
     }
     if "amount_minor" in question:
-        saved_details = decrypt_payout_details(caller.id, encrypted_details)
+        saved_details = decrypt_payout_details(caller.merchant_id, encrypted_details)
         reasons = list(_list_refusal_codes(caller, balances, merchant_status, saved_details, question))
         availability["payable"], availability["reasons"] = not reasons, reasons
     return availability

@@ -1,5 +1,7 @@
 """Who may call a route: its access rule, and the caller of a Bearer token.
 
+The rule of most routes names a permission of `app.accounts.permissions`, which shows who has it.
+
 Tokens are issued and verified by flask-jwt-extended with rotating keys. The signature of a token cannot change, so a
 worker verifies each token once and caches its claims. Each request checks in the database that the session is active,
 in the same query that loads the caller.
@@ -7,7 +9,7 @@ in the same query that loads the caller.
 
 import time
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypedDict
 
 import jwt
@@ -16,36 +18,47 @@ from flask_jwt_extended import JWTManager, create_access_token, decode_token
 from flask_jwt_extended.exceptions import JWTExtendedException
 
 from app.accounts import signing_keys
-from app.accounts.caller import Caller
+from app.accounts.caller import PERSON, Caller
 from app.accounts.errors import EmailNotVerified
 from app.accounts.models import TIERS as TIERS
-from app.accounts.queries import find_caller
+from app.accounts.permissions import PERMISSIONS, STALLS_READ, describe_holders
+from app.accounts.queries import DEVICE_TOKEN_PREFIX, KEY_PREFIXES, find_caller, find_token_caller
 from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult, SessionUser
 from app.web.errors import RoleNotAllowed, SessionEnded, TokenExpired, TokenInvalid, TokenMissing
 
 
 @dataclass(frozen=True)
 class Access:
-    """The roles and the lowest admin tier that may call a route; with neither, everybody who is signed in may.
+    """The permission, or the roles and the lowest admin tier, that may call a route; with none, every person who is
+    signed in may.
 
-    `tier` is None if admins may not call. `optional` means public, but a token identifies the caller.
+    With `whole_organisation` a permission that is limited to some events is not enough. `tier` is None if admins may not
+    call. `optional` means public, but a token identifies the caller.
     `needs_verified_email` requires a verified email address. The document publishes `name`.
     """
 
     name: str
     public: bool = False
     optional: bool = False
+    permission: str | None = None
+    whole_organisation: bool = False
     roles: frozenset[str] = frozenset()
     tier: str | None = None
     needs_verified_email: bool = False
 
-    def allows(self, roles: frozenset[str], tier: str | None) -> bool:
-        """Whether an account with these roles and this admin tier may call."""
-        if not self.roles and self.tier is None:
+    def allows(self, caller: Caller) -> bool:
+        """Whether this caller may call. Only a permission admits devices and keys."""
+        if self.public:
+            return caller.kind == PERSON or self.permission is not None
+        if self.roles & caller.roles or (caller.grant.organisation_ids if self.whole_organisation else caller.grant):
             return True
-        if self.roles & roles:
-            return True
-        return self.tier is not None and tier is not None and TIERS.index(tier) >= TIERS.index(self.tier)
+        if self.permission is None and not self.roles and self.tier is None:
+            return caller.kind == PERSON
+        return self.tier is not None and caller.has_tier(self.tier)
+
+    def with_permission(self, permission: str) -> "Access":
+        """Return the same rule with the permission for which a caller's organisations are looked up."""
+        return replace(self, permission=permission)
 
     def with_verified_email(self) -> "Access":
         """Return the same rule for callers with a verified email address."""
@@ -55,33 +68,26 @@ class Access:
 PUBLIC = Access("anybody", public=True)
 PUBLIC_OR_SIGNED_IN = Access("anybody; a token adds to the account it belongs to", public=True, optional=True)
 SIGNED_IN = Access("anybody signed in")
-MERCHANT = Access("merchants", roles=frozenset({"merchant"}))
-ORGANISER = Access(
-    "organisers, for their own events, and admins of tier admin or super_admin",
-    roles=frozenset({"organiser"}),
-    tier="admin",
-)
-ORGANISER_OR_ANALYST = Access(
-    "organisers, for their own events, and admins of every tier",
-    roles=frozenset({"organiser"}),
-    tier="analyst",
-)
-ORGANISER_OR_SUPPORT = Access(
-    "organisers, for their own events, and admins of tier support or higher",
-    roles=frozenset({"organiser"}),
-    tier="support",
-)
 APPLICATION_READERS = Access(
-    "merchants for their own, organisers for those to their events, and admins of every tier",
-    roles=frozenset({"merchant", "organiser"}),
+    f"merchants for their own, {describe_holders(STALLS_READ)}",
+    permission=STALLS_READ,
+    roles=frozenset({"merchant"}),
     tier="analyst",
 )
 ADMIN = Access("admins of tier admin or super_admin", tier="admin")
-VERIFIED_ORGANISER = ORGANISER.with_verified_email()
-VERIFIED_ORGANISER_OR_SUPPORT = ORGANISER_OR_SUPPORT.with_verified_email()
-VERIFIED_MERCHANT = MERCHANT.with_verified_email()
 AUDIENCE = "event-commerce"
 MAX_TOKEN_LENGTH = 4096
+
+
+@cache
+def may(permission: str, *, whole_organisation: bool = False) -> Access:
+    """Return the rule for callers who have this permission."""
+    return Access(
+        describe_holders(permission),
+        permission=permission,
+        whole_organisation=whole_organisation,
+        tier=PERMISSIONS[permission].tier,
+    )
 
 
 def init_app(app: Flask) -> None:
@@ -152,19 +158,22 @@ def authorise(access: Access) -> None:
     if access.public and not (access.optional and "Authorization" in request.headers):
         g.caller = None
         return
-    g.caller = caller = _authenticate()
-    if not access.allows(caller.roles, caller.tier):
-        raise RoleNotAllowed(f"Only {access.name} may do this. The roles of your account: {_describe_roles(caller)}.")
+    g.caller = caller = _authenticate(access.permission)
+    if not access.allows(caller):
+        raise RoleNotAllowed(f"Only {access.name} may do this. {_describe_caller(caller)}")
     if access.needs_verified_email and not caller.email_verified:
         raise EmailNotVerified()
 
 
-def _describe_roles(caller: Caller) -> str:
-    """The roles in words, with the tier of an admin."""
-    return ", ".join(f"admin (tier {caller.tier})" if role == "admin" else role for role in sorted(caller.roles))
+def _describe_caller(caller: Caller) -> str:
+    """The roles in words, with the tier of an admin; or the kind of a caller who is no person."""
+    if caller.kind != PERSON:
+        return f"This token belongs to the {caller.kind} “{caller.name}”."
+    roles = (f"admin (tier {caller.tier})" if role == "admin" else role for role in sorted(caller.roles))
+    return f"The roles of your account: {', '.join(roles)}."
 
 
-def _authenticate() -> Caller:
+def _authenticate(permission: str | None) -> Caller:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if not scheme:
         raise TokenMissing()
@@ -172,10 +181,15 @@ def _authenticate() -> Caller:
         raise TokenInvalid("The header does not have the form Authorization: Bearer <token>.")
     if len(token) > MAX_TOKEN_LENGTH:
         raise TokenInvalid()
+    if token.startswith((DEVICE_TOKEN_PREFIX, *KEY_PREFIXES)):
+        token_caller = find_token_caller(token, permission)
+        if token_caller is None:
+            raise SessionEnded()
+        return token_caller
     account_id, session_id, expires_at = _verify_token(token, signing_keys.get_key_set_version())
     if expires_at + 30 < time.time():
         raise TokenExpired()
-    caller = find_caller(session_id)
+    caller = find_caller(session_id, permission)
     if caller is None or caller.id != account_id:
         raise SessionEnded()
     return caller

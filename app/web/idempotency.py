@@ -34,7 +34,7 @@ def with_idempotency(view: View, operation: str, *, forever: bool, ignored_field
             return view(**arguments)
         caller = g.get("caller")
         scope = IdempotencyScope(
-            caller.id if caller else "anonymous", operation, key, _hash_request(ignored_fields), forever
+            caller.client_id if caller else "anonymous", operation, key, _hash_request(ignored_fields), forever
         )
         return _run_once(lambda: cast(Response, view(**arguments)), scope)
 

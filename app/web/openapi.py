@@ -320,7 +320,7 @@ def _list_implied_errors(operation: Operation) -> list[type[AppError]]:
         *(kinds.Busy, kinds.DatabaseAway, kinds.InternalError, errors.HostNotTrusted),
         *(TOKEN_ERRORS if access.optional or not access.public else ()),
         *([errors.TokenMissing] if not access.public else ()),
-        *([errors.RoleNotAllowed] if access.roles or access.tier else ()),
+        *([errors.RoleNotAllowed] if access.roles or access.tier or access.permission else ()),
         *([EmailNotVerified] if access.needs_verified_email else ()),
         *(BODY_ERRORS if operation.body or operation.files or operation.uploads else ()),
         *([kinds.ValidationFailed] if operation.request_schemas or operation.idempotent or operation.sparse else ()),

@@ -102,7 +102,9 @@ def count_request(limit: Limit, route: str, *, per_account: bool = False) -> Non
     A public route counts per client network, also for requests with a token; other routes count per account.
     """
     limit_status = (
-        _count_by_network(limit, route) if not per_account else _get_rate_limiter().hit(limit, route, g.caller.id)
+        _count_by_network(limit, route)
+        if not per_account
+        else _get_rate_limiter().hit(limit, route, g.caller.client_id)
     )
     request.environ[EXTRA_HEADERS_KEY] = limit_status.headers
     if not limit_status.is_allowed:

@@ -3,14 +3,14 @@
 Null: not known, which is English.
 
 Revision ID: 0030
-Revises: 0024
+Revises: 0025
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = '0030'
-down_revision = '0024'
+down_revision = '0025'
 branch_labels = None
 depends_on = None
 

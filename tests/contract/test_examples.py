@@ -36,6 +36,7 @@ FROM_REQUEST = {
     "POST /api/auth/password-reset/request",
     "POST /api/auth/password-reset/verify",
     "POST /api/auth/password-reset/complete",
+    "POST /api/devices/pair",
     "POST /api/merchants/me/events/{eventId}/crew/shift-verify",
 }
 """Operations about a person who exists: their address, code and password are the world's."""

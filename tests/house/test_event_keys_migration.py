@@ -172,8 +172,18 @@ def test_an_interrupted_contraction_is_run_again(before: Flask) -> None:
         assert connection.scalar(text("SELECT count(*) FROM pg_index WHERE NOT indisvalid")) == 0
 
 
+@pytest.fixture
+def contraction_is_last(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The code of the release with the contraction."""
+    monkeypatch.setattr(migrations, "head", lambda: CONTRACTED)
+    migrations._sufficient_revisions.cache_clear()
+    yield
+    migrations._sufficient_revisions.cache_clear()
+
+
+@pytest.mark.usefixtures("contraction_is_last")
 def test_an_upgrade_leaves_the_contraction_to_the_next_one(before: Flask) -> None:
-    assert migrations.expanded() == EXPANDED and migrations.head() == CONTRACTED
+    assert migrations.expanded() == EXPANDED
     assert [migrations.is_sufficient(name) for name in (BEFORE, EXPANDED, CONTRACTED)] == [False, True, True]
     expand = before.test_cli_runner()
     assert expand.invoke(args=["db", "expand"]).exit_code == 0

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import lock_name
 from app.events.ticket_import_sql import PATIENCE
@@ -27,7 +27,7 @@ SHEET = build_csv("A,Lager,1,1,1,5,0,0")
 def importing(stock: Stock) -> Iterator[None]:
     """Another import into the same event takes its time."""
     db.session.remove()
-    with Session(db.engine) as other:
+    with Session(transaction_engine(db.engine)) as other:
         lock_name(other, f"inventory-import:{stock.event['id']}")
         yield
         other.rollback()

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.core.charts import round_up
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.core.outbox import maintenance
 from app.core.transaction import transaction
 from app.payouts import sql, statement
@@ -117,7 +117,7 @@ def due_statements_during_settlement(client: Client, monkeypatch: pytest.MonkeyP
     """Who is owed a statement just after a month's end, while a settlement that began before is open; and after it."""
     _, merchant = create_earning_merchant(client, 5000)
     db.session.remove()
-    with db.engine.connect() as settling:
+    with transaction_engine(db.engine).connect() as settling:
         settling.execute(text("SELECT now()"))
         end = fetch_scalar("SELECT clock_timestamp()")
         monkeypatch.setattr(statement, "get_month_bounds", lambda month: (end - timedelta(days=30), end))

@@ -40,6 +40,7 @@ CODES = {
     "W": (409, "PAYOUT_IN_PROGRESS"),
     "M": (409, "BALANCE_NOT_ZERO"),
     "U": (409, "NOTHING_UNCERTAIN"),
+    "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
 }
 
 #                        guests   merchants  organisers  tiers      unverified
@@ -65,6 +66,12 @@ event: send again        . x e  -  - - -      U 0 v      - - U U    - - v
 applications             . x e  -  + + +      + + +      + + + +    - + +
 application: read        . x e  -  + 0 0      + 0 0      + + + +    - + +
 application: decide      . x e  -  - - -      + 0 v      - + + +    - - v
+organisation            . x e  -  - - -      + + +      - - - -    - - +
+organisation, verified  . x e  -  - - -      + + v      - - - -    - - v
+organisation: thing     . x e  -  - - -      + 0 0      - - - -    - - +
+organisation: passing   . x e  -  - - -      + 0 v      - - - -    - - v
+invited to a team       . x e  +  A A A      A A A      A A A A    A A A
+membership of others    . x e  0  0 0 0      0 0 0      0 0 0 0    0 0 0
 """
 
 AREAS = {line[:24].strip(): dict(zip(CALLERS, line[24:].split(), strict=True)) for line in GRID.strip().splitlines()}
@@ -112,6 +119,26 @@ making admins           POST   /api/auth/register/admin
 signed in               GET    /api/auth/me
 signed in               GET    /api/auth/identities
 signed in               DELETE /api/auth/identities/{provider}
+organisation            GET    /api/organisations/me/members
+organisation, verified  POST   /api/organisations/me/members
+organisation: thing     PATCH  /api/organisations/me/members/{memberId}
+organisation: thing     DELETE /api/organisations/me/members/{memberId}
+organisation: passing   POST   /api/organisations/me/members/{memberId}/offer-ownership
+organisation            GET    /api/organisations/me/api-keys
+organisation, verified  POST   /api/organisations/me/api-keys
+organisation: thing     DELETE /api/organisations/me/api-keys/{keyId}
+own stall               GET    /api/merchants/me/members
+own stall, verified     POST   /api/merchants/me/members
+thing of a stall        PATCH  /api/merchants/me/members/{memberId}
+thing of a stall        DELETE /api/merchants/me/members/{memberId}
+open                    GET    /api/team-invites/{token}
+invited to a team       POST   /api/team-invites/{token}/accept
+signed in               GET    /api/auth/memberships
+membership of others    DELETE /api/auth/memberships/{membershipId}
+event: write            GET    /api/events/{eventId}/devices
+event: write            POST   /api/events/{eventId}/devices
+event: write            DELETE /api/events/{eventId}/devices/{deviceId}
+open                    POST   /api/devices/pair
 new event               POST   /api/events
 new event               POST   /api/events/upload-cover
 event: read             GET    /api/events/{id}

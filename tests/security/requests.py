@@ -71,7 +71,19 @@ MESSAGE = {
 DEVICE = {"token": "fcm-0123456789abcdef0123456789abcdef"}
 CAMPAIGN = "/api/events/{id}/notifications/campaigns/{campaignId}"
 
+ORGANISATION = "/api/organisations/me"
 SAMPLE_REQUESTS: dict[str, SampleRequest] = {
+    f"POST {ORGANISATION}/members": SampleRequest({"email": "helper@example.com", "role": "door"}),
+    f"PATCH {ORGANISATION}/members/{{memberId}}": SampleRequest({"role": "stock"}),
+    f"POST {ORGANISATION}/members/{{memberId}}/offer-ownership": SampleRequest({"password": PASSWORD}),
+    f"POST {ORGANISATION}/api-keys": SampleRequest({"name": "Shop", "scopes": ["gate"], "password": PASSWORD}),
+    f"POST {STALL}/members": SampleRequest({"email": "helper@example.com", "role": "cashier"}),
+    f"PATCH {STALL}/members/{{memberId}}": SampleRequest({"role": "manager"}, {"memberId": "merchantMemberId"}),
+    f"DELETE {STALL}/members/{{memberId}}": SampleRequest(None, {"memberId": "merchantMemberId"}),
+    "GET /api/team-invites/{token}": SampleRequest(None, {"token": "team_invite_token"}),
+    "POST /api/team-invites/{token}/accept": SampleRequest(None, {"token": "team_invite_token"}),
+    "POST /api/events/{eventId}/devices": SampleRequest({"kind": "gate", "name": "Gate A"}),
+    "POST /api/devices/pair": SampleRequest(lambda it: {"code": it["pairing_code"]}),
     "POST /api/diagnostics/logs": SampleRequest({"events": [{"message": "The map did not load"}]}),
     "POST /api/auth/login": SampleRequest(lambda it: {"email": it["customer_email"], "password": PASSWORD}),
     "POST /api/auth/logout": SampleRequest(lambda it: {"refreshToken": it["refresh_token"]}),

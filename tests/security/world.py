@@ -8,10 +8,13 @@ from typing import Any
 from sqlalchemy import text
 
 from app.accounts.models import Account
+from app.accounts.permissions import MERCHANT, ORGANISER
+from app.accounts.team_models import TeamMember
 from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
+from app.teams.queries import build_invite_token
 from tests.factories import allocations, applications, crew, events, merchants, payouts
-from tests.factories.accounts import create_account, find_newest_code, run_jobs, sign_in
+from tests.factories.accounts import PASSWORD, create_account, find_newest_code, run_jobs, sign_in
 from tests.http import Client, data
 from tests.security.requests import MESSAGE, build_picture
 
@@ -38,6 +41,7 @@ class World:
         self._event()
         self._stall()
         self._applications()
+        self._teams()
         self._passwords()
         self.callers |= {f"{UNVERIFIED}{role}": self.callers[role] for role in ("customer", "merchant", "organiser")}
         self._identities()
@@ -175,6 +179,41 @@ class World:
             "activation_token": applications.find_mailed_token("activate", email),
         }
 
+    def _teams(self) -> None:
+        owner, event = self.callers["organiser"], self.things["eventId"]
+        invite = data(
+            owner.post("/api/organisations/me/members", {"email": self.things["customer_email"], "role": "door"}),
+            201,
+        )
+        device = data(owner.post(f"/api/events/{event}/devices", {"kind": "gate", "name": "Gate A"}), 201)
+        key = data(
+            owner.post("/api/organisations/me/api-keys", {"name": "Shop", "scopes": ["gate"], "password": PASSWORD}),
+            201,
+        )
+        member = self.add_member(ORGANISER, self.ids["organiser"], "viewer")
+        self.things |= {
+            "memberId": member,
+            "membershipId": member,
+            "merchantMemberId": self.add_member(MERCHANT, self.ids["merchant"], "cashier"),
+            "team_invite_token": build_invite_token(invite["id"]),
+            "deviceId": device["id"],
+            "pairing_code": device["pairingCode"],
+            "keyId": key["id"],
+        }
+
+    def add_member(
+        self, kind: str, team_id: str, role: str, event_ids: list[str] | None = None, *, caller: str = ""
+    ) -> str:
+        """Add a new account to a team, under the name `caller` if given; return the id of the membership."""
+        account = create_account("customer")
+        with transaction() as session:
+            member = TeamMember(team_id=team_id, kind=kind, account_id=account.id, role=role, event_ids=event_ids)
+            session.add(member)
+        if caller:
+            self.callers[caller] = self.client.as_(sign_in(self.client, account.email)["accessToken"])
+            self.ids[caller] = account.id
+        return member.id
+
     def _passwords(self) -> None:
         newcomer, forgetful = "newcomer@example.com", create_account("customer").email
         body = {"email": newcomer, "password": "a quiet evening", "firstName": "N", "lastName": "C"}
@@ -196,7 +235,7 @@ class World:
         """Link Google to every account; all have a password too."""
         with transaction() as session:
             link = "INSERT INTO external_identity (provider, subject, account_id) SELECT :provider, id, id FROM account"
-            session.execute(text(link), {"provider": "google"})
+            session.execute(text(f"{link} ON CONFLICT DO NOTHING"), {"provider": "google"})
         self.things["provider"] = "google"
 
 

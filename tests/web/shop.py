@@ -25,12 +25,12 @@ from sqlalchemy import (
     update,
 )
 
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE, STALL_OWN, STALLS_DECIDE
 from app.core.db import db
 from app.core.errors import Conflict, NotFound, StaleVersion, Unprocessable
 from app.core.ids import new_id
 from app.core.transaction import after_commit, transaction
-from app.web import access
-from app.web.access import PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN, find_current_caller, get_current_caller
+from app.web.access import ADMIN, PUBLIC, PUBLIC_OR_SIGNED_IN, SIGNED_IN, find_current_caller, get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.fields import Number, Text, TimeField, WholeNumber
 from app.web.operation_definition import Deprecation
@@ -57,8 +57,12 @@ item = Table(
 AT = datetime(2026, 12, 4, 16, tzinfo=UTC)
 SORTS = {name: item.c[name] for name in ("name", "rank", "rating", "at", "day")}
 LEVELS = {
-    name: getattr(access, name)
-    for name in ("SIGNED_IN", "MERCHANT", "ORGANISER", "ORGANISER_OR_ANALYST", "ORGANISER_OR_SUPPORT", "ADMIN")
+    "SIGNED_IN": SIGNED_IN,
+    "MERCHANT": may(STALL_OWN),
+    "ORGANISER": may(EVENTS_WRITE),
+    "ORGANISER_OR_ANALYST": may(EVENTS_READ),
+    "ORGANISER_OR_SUPPORT": may(STALLS_DECIDE),
+    "ADMIN": ADMIN,
 }
 
 
@@ -266,7 +270,7 @@ def who() -> Any:
 
 @blp.put(
     "/strict/<itemId>",
-    access=access.MERCHANT.with_verified_email(),
+    access=may(STALL_OWN).with_verified_email(),
     body=ItemBody,
     query=Shelf,
     etag=True,

@@ -22,7 +22,7 @@ from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction, write_row
 from app.events.models import Event
-from app.events.queries import READS, WRITES, owned
+from app.events.queries import READS, WRITES, owned, ownership_params
 from app.events.timezones import to_instant
 
 SlotRow = Row[*tuple[Any, ...]]
@@ -76,7 +76,7 @@ def admit_slot(
         **build_organiser_actor(caller).build_params("admit"),
         "slot_id": slot_id,
         "event_id": event_id,
-        "is_admin": caller.has_tier(WRITES),
+        **ownership_params(caller, WRITES),
         "nonce": nonce,
         "gate": gate,
         "occurred_at": _resolve_occurred_at(event_id, occurred_at),

@@ -175,7 +175,7 @@ def register_merchant(**body: Any) -> None:
     status=201,
     limit=EMAIL_REQUEST_LIMIT,
     idempotent=True,
-    errors=[errors.CurrentPasswordWrong],
+    errors=[errors.CurrentPasswordWrong, errors.OwnershipPassed],
 )
 def register_organiser(**body: Any) -> None:
     """Register as an organiser.

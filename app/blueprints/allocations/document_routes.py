@@ -3,6 +3,7 @@
 from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS
+from app.accounts.permissions import GUESTS_READ, GUESTS_WRITE, MONEY_READ, MONEY_WRITE
 from app.allocations import ticket_packs
 from app.allocations.errors import (
     InsufficientSlots,
@@ -22,7 +23,7 @@ from app.blueprints.allocations import schemas
 from app.blueprints.allocations.serializers import JsonObject, serialize_pack
 from app.core.errors import Throttled
 from app.invitations.errors import EventClosed
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER, get_current_caller
+from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.rate_limits import Limit
 
@@ -39,7 +40,7 @@ PDF_HEADERS = {"Cache-Control": "private, no-store", "Content-Security-Policy": 
 
 @blp.get(
     f"{BLOCK_PATH}/invoice.pdf",
-    access=ORGANISER_OR_ANALYST,
+    access=may(MONEY_READ),
     query=schemas.PaperQuery,
     content_type="application/pdf",
     limit=PDF_LIMIT,
@@ -57,7 +58,7 @@ def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Resp
 
 @blp.post(
     f"{BLOCK_PATH}/invoice/email",
-    access=VERIFIED_ORGANISER,
+    access=may(MONEY_WRITE).with_verified_email(),
     body=schemas.MailInvoiceBody,
     returns=schemas.MailedInvoice,
     status=202,
@@ -71,7 +72,7 @@ def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> Enqueue
 
 @blp.get(
     f"{BLOCK_PATH}/invoice",
-    access=ORGANISER_OR_ANALYST,
+    access=may(MONEY_READ),
     returns=schemas.InvoiceData,
     errors=[InvoiceNotIssued],
 )
@@ -82,7 +83,7 @@ def invoice(event_id: str, block_id: str) -> IssuedInvoice:
 
 @blp.post(
     f"{BLOCK_PATH}/packs",
-    access=ORGANISER,
+    access=may(GUESTS_WRITE),
     body=schemas.PackBody,
     returns=schemas.PackData,
     status=202,
@@ -99,14 +100,14 @@ def make_pack(event_id: str, block_id: str, count: int) -> JsonObject:
     return serialize_pack(pack, event_id, block_id)
 
 
-@blp.get(f"{BLOCK_PATH}/packs", access=ORGANISER_OR_ANALYST, returns=schemas.PacksData)
+@blp.get(f"{BLOCK_PATH}/packs", access=may(GUESTS_READ), returns=schemas.PacksData)
 def list_packs(event_id: str, block_id: str) -> JsonObject:
     """List the ticket packs of a block, the newest first."""
     packs = ticket_packs.list_packs(get_current_caller(), event_id, block_id)
     return {"packs": [serialize_pack(pack, event_id, block_id) for pack in packs]}
 
 
-@blp.get(f"{BLOCK_PATH}/packs/<packId>", access=ORGANISER_OR_ANALYST, returns=schemas.PackData)
+@blp.get(f"{BLOCK_PATH}/packs/<packId>", access=may(GUESTS_READ), returns=schemas.PackData)
 def read_pack(event_id: str, block_id: str, pack_id: str) -> JsonObject:
     """Read the progress of a pack."""
     pack = ticket_packs.get_pack(get_current_caller(), event_id, block_id, pack_id)
@@ -115,7 +116,7 @@ def read_pack(event_id: str, block_id: str, pack_id: str) -> JsonObject:
 
 @blp.get(
     f"{BLOCK_PATH}/packs/<packId>/tickets.pdf",
-    access=ORGANISER_OR_ANALYST,
+    access=may(GUESTS_READ),
     content_type="application/pdf",
     limit=PDF_LIMIT,
     errors=[PackNotReady],

@@ -6,6 +6,7 @@ from typing import Unpack
 from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
+from app.accounts.permissions import GUESTS_READ, GUESTS_WRITE
 from app.allocations import actions, errors, queries
 from app.allocations.actions.blocks import BlockTerms, MovedBlocks
 from app.allocations.actions.invites import Invites, Recipient, Reminders
@@ -22,7 +23,7 @@ from app.blueprints.allocations.serializers import (
 )
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER, get_current_caller
+from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
@@ -40,7 +41,7 @@ MAIL_LIMIT = Limit(60)
 BLOCK_CLOSED_ERRORS = [EventClosed, errors.ReleaseTimePassed]
 
 
-@blp.post("/<eventId>/allocations/quote", access=ORGANISER_OR_ANALYST, body=schemas.QuoteBody, returns=QuoteData)
+@blp.post("/<eventId>/allocations/quote", access=may(GUESTS_READ), body=schemas.QuoteBody, returns=QuoteData)
 def quote(event_id: str, **terms: Unpack[BlockTerms]) -> queries.BlockQuote:
     """Calculate what a block would cost, and whether that many places are free. Nothing is stored."""
     return queries.calculate_quote(
@@ -55,7 +56,7 @@ def quote(event_id: str, **terms: Unpack[BlockTerms]) -> queries.BlockQuote:
 
 @blp.post(
     "/<eventId>/allocations",
-    access=ORGANISER,
+    access=may(GUESTS_WRITE),
     body=schemas.BlockBody,
     returns=response_schemas.AllocationRow,
     status=201,
@@ -72,7 +73,7 @@ def create_block(event_id: str, **terms: Unpack[BlockTerms]) -> tuple[BlockRow, 
     return block, {"ETag": f'"{block["version"]}"'}
 
 
-@blp.get("/<eventId>/allocations", access=ORGANISER_OR_ANALYST, query=schemas.BlockFilters, returns=BLOCK_LISTING)
+@blp.get("/<eventId>/allocations", access=may(GUESTS_READ), query=schemas.BlockFilters, returns=BLOCK_LISTING)
 def list_blocks(
     event_id: str, status: str | None = None, kind: str | None = None, ticket_type_id: str = ""
 ) -> BlocksQuery:
@@ -84,7 +85,7 @@ def list_blocks(
 
 @blp.get(
     "/<eventId>/allocations/<blockId>",
-    access=ORGANISER_OR_ANALYST,
+    access=may(GUESTS_READ),
     query=schemas.SlotFilters,
     returns=response_schemas.AllocationData,
     etag=True,
@@ -101,7 +102,7 @@ def read_block(
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/codes",
-    access=VERIFIED_ORGANISER,
+    access=may(GUESTS_WRITE).with_verified_email(),
     body=schemas.CodesBody,
     returns=response_schemas.CodesData,
     status=201,
@@ -113,7 +114,7 @@ def make_codes(event_id: str, block_id: str, count: int | None = None) -> Respon
     return build_code_response(actions.create_claim_codes(get_current_caller(), event_id, block_id, count=count), 201)
 
 
-@blp.get("/<eventId>/allocations/<blockId>/codes", access=ORGANISER_OR_ANALYST, returns=response_schemas.CodesData)
+@blp.get("/<eventId>/allocations/<blockId>/codes", access=may(GUESTS_READ), returns=response_schemas.CodesData)
 def list_codes(event_id: str, block_id: str) -> Response:
     """List a block's claim codes and who has used them. As CSV with `Accept: text/csv`."""
     return build_code_response(queries.list_claim_codes(get_current_caller(), event_id, block_id), 200)
@@ -121,7 +122,7 @@ def list_codes(event_id: str, block_id: str) -> Response:
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/invite",
-    access=VERIFIED_ORGANISER,
+    access=may(GUESTS_WRITE).with_verified_email(),
     body=schemas.InviteBody,
     returns=response_schemas.InvitesData,
     status=201,
@@ -151,7 +152,7 @@ def invite(
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/allocator-link",
-    access=VERIFIED_ORGANISER,
+    access=may(GUESTS_WRITE).with_verified_email(),
     body=schemas.LinkBody,
     returns=response_schemas.AllocationLinkData,
     errors=BLOCK_CLOSED_ERRORS,
@@ -166,7 +167,7 @@ def allocator_link(event_id: str, block_id: str, rotate: bool, revoke: bool) -> 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/open-link",
-    access=VERIFIED_ORGANISER,
+    access=may(GUESTS_WRITE).with_verified_email(),
     body=schemas.OpenLinkBody,
     returns=response_schemas.AllocationLinkData,
     errors=BLOCK_CLOSED_ERRORS,
@@ -196,7 +197,7 @@ def open_link(
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/remind",
-    access=VERIFIED_ORGANISER,
+    access=may(GUESTS_WRITE).with_verified_email(),
     body=schemas.RemindBody,
     returns=response_schemas.RemindData,
     idempotent=True,
@@ -210,7 +211,7 @@ def remind(event_id: str, block_id: str, slot_ids: list[str] | None = None) -> R
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/release-unused",
-    access=ORGANISER,
+    access=may(GUESTS_WRITE),
     body=schemas.ReleaseBody,
     returns=response_schemas.ReleaseData,
     idempotent=True,
@@ -223,7 +224,7 @@ def release_unused(event_id: str, block_id: str, dry_run: bool, quantity: int | 
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/slots/<slotId>/revoke",
-    access=ORGANISER,
+    access=may(GUESTS_WRITE),
     body=schemas.RevokeBody,
     returns=response_schemas.RevokedData,
     idempotent=True,
@@ -236,7 +237,7 @@ def revoke(event_id: str, block_id: str, slot_id: str, return_to: str) -> JsonOb
 
 @blp.post(
     "/<eventId>/allocations/<blockId>/move",
-    access=ORGANISER,
+    access=may(GUESTS_WRITE),
     body=schemas.MoveBody,
     returns=response_schemas.MoveData,
     idempotent=True,

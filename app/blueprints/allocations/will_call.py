@@ -5,12 +5,13 @@ from datetime import datetime
 import orjson
 from flask import Response
 
+from app.accounts.permissions import GATE_ADMIT, GATE_READ
 from app.allocations import actions, errors
 from app.allocations.will_call import SORT_KEY, list_will_call
 from app.blueprints.allocations import response_schemas, schemas
 from app.blueprints.allocations.serializers import JsonObject, serialize_admission, serialize_will_call_slot
 from app.web import paging
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, get_current_caller
+from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.envelope import dump_json, envelope_response
 
@@ -20,7 +21,7 @@ ADMISSION_ERRORS = [errors.AlreadyAdmitted, errors.NotClaimed, errors.SlotRevoke
 
 @blp.get(
     "/<eventId>/allocations/will-call",
-    access=ORGANISER_OR_ANALYST,
+    access=may(GATE_READ),
     query=schemas.WillCallQuery,
     returns=response_schemas.WillCallPage,
 )
@@ -58,7 +59,7 @@ def will_call(
 
 @blp.post(
     "/<eventId>/allocations/will-call/<slotId>/admit",
-    access=ORGANISER,
+    access=may(GATE_ADMIT),
     body=schemas.AdmitBody,
     returns=response_schemas.AdmittedData,
     idempotent=True,

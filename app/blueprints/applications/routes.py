@@ -7,6 +7,7 @@ from flask import Response
 from werkzeug.datastructures import FileStorage
 
 from app.accounts.errors import MAIL_ERRORS, CurrentPasswordWrong
+from app.accounts.permissions import STALL_OWN, STALLS_DECIDE
 from app.applications import actions, errors, link_queries, queries
 from app.applications.actions.decisions import SentLink
 from app.applications.actions.submission import ApplicationFields, SubmittedApplication
@@ -19,12 +20,11 @@ from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
 from app.merchants.errors import MerchantDeleted
 from app.web.access import (
     APPLICATION_READERS,
-    MERCHANT,
     PUBLIC,
     PUBLIC_OR_SIGNED_IN,
-    VERIFIED_ORGANISER_OR_SUPPORT,
     find_current_caller,
     get_current_caller,
+    may,
     serialize_sign_in,
 )
 from app.web.blueprint import Blueprint
@@ -86,7 +86,7 @@ def read_application(application_id: str) -> queries.ApplicationRecord:
 
 @blp.patch(
     "/<applicationId>",
-    access=VERIFIED_ORGANISER_OR_SUPPORT,
+    access=may(STALLS_DECIDE).with_verified_email(),
     body=schemas.DecisionBody,
     returns=response_schemas.ApplicationRow,
     etag=True,
@@ -120,7 +120,7 @@ def decide(
 
 @blp.post(
     "/<applicationId>/withdraw",
-    access=MERCHANT,
+    access=may(STALL_OWN),
     returns=response_schemas.ApplicationRow,
     idempotent=True,
     errors=[errors.NotWithdrawable, errors.PaymentInProgress, StepNotAllowed],
@@ -133,7 +133,7 @@ def withdraw(application_id: str) -> queries.ApplicationRecord:
 
 @blp.post(
     "/<applicationId>/links",
-    access=VERIFIED_ORGANISER_OR_SUPPORT,
+    access=may(STALLS_DECIDE).with_verified_email(),
     body=schemas.LinkBody,
     returns=response_schemas.ApplicationLinkData,
     status=201,

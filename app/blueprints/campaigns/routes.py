@@ -5,11 +5,12 @@ from typing import Any
 from werkzeug.datastructures import FileStorage
 
 from app.accounts.errors import MailLimitReached
+from app.accounts.permissions import MESSAGES_READ, MESSAGES_WRITE
 from app.blueprints.campaigns import response_schemas, schemas
 from app.campaigns import actions, audience_counts, campaign_store, errors, queries
 from app.core.errors import Throttled
 from app.media.actions import MAX_UPLOAD_BYTES, UPLOAD_ERRORS, StoredPicture
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, VERIFIED_ORGANISER, get_current_caller
+from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
@@ -26,7 +27,7 @@ SORTS = {to_camel_case(name): column for name, column in queries.SORTS.items()}
 
 @blp.post(
     "/audience-preview",
-    access=ORGANISER_OR_ANALYST,
+    access=may(MESSAGES_READ),
     body=schemas.AudienceBody,
     returns=response_schemas.PreviewData,
     limit=COUNT_LIMIT,
@@ -41,7 +42,7 @@ def preview_audience(id: str, **body: object) -> audience_counts.AudiencePreview
 
 @blp.post(
     "/broadcast",
-    access=VERIFIED_ORGANISER,
+    access=may(MESSAGES_WRITE).with_verified_email(),
     body=schemas.NewCampaign,
     returns=response_schemas.BroadcastData,
     status=202,
@@ -61,7 +62,7 @@ def broadcast(id: str, **body: object) -> Versioned:
 
 @blp.get(
     "/campaigns",
-    access=ORGANISER_OR_ANALYST,
+    access=may(MESSAGES_READ),
     query=schemas.CampaignFilters,
     returns=Listing("campaigns", response_schemas.CampaignRow, SORTS, "-createdAt"),
 )
@@ -70,7 +71,7 @@ def list_campaigns(id: str, **filters: Any) -> queries.ListQuery:
     return queries.list_campaigns_query(get_current_caller(), id, **filters)
 
 
-@blp.get(CAMPAIGN_PATH, access=ORGANISER_OR_ANALYST, returns=response_schemas.CampaignData, etag=True, sparse=True)
+@blp.get(CAMPAIGN_PATH, access=may(MESSAGES_READ), returns=response_schemas.CampaignData, etag=True, sparse=True)
 def read_campaign(id: str, campaign_id: str) -> queries.CampaignRow:
     """Read a campaign and its history: who did what."""
     return queries.get_campaign(get_current_caller(), id, campaign_id)
@@ -78,7 +79,7 @@ def read_campaign(id: str, campaign_id: str) -> queries.CampaignRow:
 
 @blp.patch(
     CAMPAIGN_PATH,
-    access=VERIFIED_ORGANISER,
+    access=may(MESSAGES_WRITE).with_verified_email(),
     body=schemas.CampaignChanges,
     returns=response_schemas.CampaignRow,
     etag=True,
@@ -93,7 +94,7 @@ def change_campaign(id: str, campaign_id: str, **body: Any) -> Versioned:
 
 @blp.post(
     f"{CAMPAIGN_PATH}/cancel",
-    access=ORGANISER,
+    access=may(MESSAGES_WRITE),
     returns=response_schemas.CampaignRow,
     idempotent=True,
     errors=[errors.CampaignStarted],
@@ -105,7 +106,7 @@ def cancel_campaign(id: str, campaign_id: str) -> actions.Campaign:
 
 @blp.post(
     f"{CAMPAIGN_PATH}/duplicate",
-    access=VERIFIED_ORGANISER,
+    access=may(MESSAGES_WRITE).with_verified_email(),
     body=schemas.CampaignChanges,
     returns=response_schemas.CampaignRow,
     status=201,
@@ -121,7 +122,7 @@ def duplicate_campaign(id: str, campaign_id: str, **body: Any) -> Versioned:
 
 @blp.get(
     f"{CAMPAIGN_PATH}/uncertain",
-    access=ORGANISER_OR_ANALYST,
+    access=may(MESSAGES_READ),
     returns=Listing("recipients", response_schemas.RecipientRow, queries.RECIPIENT_SORTS, "id"),
 )
 def list_uncertain(id: str, campaign_id: str) -> queries.ListQuery:
@@ -131,7 +132,7 @@ def list_uncertain(id: str, campaign_id: str) -> queries.ListQuery:
 
 @blp.post(
     f"{CAMPAIGN_PATH}/resend-uncertain",
-    access=VERIFIED_ORGANISER,
+    access=may(MESSAGES_WRITE).with_verified_email(),
     body=schemas.ResendBody,
     returns=response_schemas.Resent,
     status=202,
@@ -145,7 +146,7 @@ def resend_uncertain(id: str, campaign_id: str, **body: Any) -> actions.ResentMe
 
 @blp.post(
     "/test",
-    access=VERIFIED_ORGANISER,
+    access=may(MESSAGES_WRITE).with_verified_email(),
     body=schemas.TestBody,
     returns=response_schemas.TestData,
     status=202,
@@ -158,7 +159,7 @@ def send_test(id: str, **body: Any) -> actions.SentTest:
         return actions.send_test(caller=get_current_caller(), event_id=id, **body)
 
 
-@blp.get("/templates", access=ORGANISER_OR_ANALYST, returns=response_schemas.TemplatesData)
+@blp.get("/templates", access=may(MESSAGES_READ), returns=response_schemas.TemplatesData)
 def list_templates(id: str) -> queries.TextChoices:
     """List the templates of texts, and the placeholders that texts may have."""
     return queries.list_templates(get_current_caller(), id)
@@ -166,7 +167,7 @@ def list_templates(id: str) -> queries.TextChoices:
 
 @blp.post(
     "/upload-image",
-    access=ORGANISER,
+    access=may(MESSAGES_WRITE),
     files=PictureFile,
     returns=Picture,
     status=201,
@@ -180,7 +181,7 @@ def upload_image(id: str, file: FileStorage) -> StoredPicture:
 
 @blp.get(
     "/users/search",
-    access=ORGANISER_OR_ANALYST,
+    access=may(MESSAGES_READ),
     query=schemas.PeopleQuery,
     returns=response_schemas.UsersData,
     limit=COUNT_LIMIT,

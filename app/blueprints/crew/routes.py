@@ -2,16 +2,17 @@
 
 from datetime import datetime
 
+from app.accounts.permissions import STALL_MANAGE, STALL_RUN
 from app.blueprints.crew import schemas
 from app.crew import actions, errors, queries
 from app.crew.crew_members import CrewEntry
-from app.web.access import MERCHANT, get_current_caller
+from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 
 blp = Blueprint("crew", __name__, url_prefix="/api/merchants/me/events", description="Crew and shifts of a stall")
 
 
-@blp.get("/<eventId>/crew", access=MERCHANT, returns=schemas.CrewData, etag=True)
+@blp.get("/<eventId>/crew", access=may(STALL_RUN), returns=schemas.CrewData, etag=True)
 def read_crew(event_id: str) -> queries.Crew:
     """Read the crew of one's stall at an event."""
     return queries.get_crew(get_current_caller(), event_id)
@@ -19,7 +20,7 @@ def read_crew(event_id: str) -> queries.Crew:
 
 @blp.put(
     "/<eventId>/crew",
-    access=MERCHANT,
+    access=may(STALL_MANAGE),
     body=schemas.CrewBody,
     returns=schemas.CrewData,
     etag=True,
@@ -39,7 +40,7 @@ def replace_crew(
     return replaced_crew, {"ETag": f'"{replaced_crew.version}"'}
 
 
-@blp.get("/<eventId>/crew/<crewMemberId>/stats", access=MERCHANT, returns=schemas.StatsData)
+@blp.get("/<eventId>/crew/<crewMemberId>/stats", access=may(STALL_RUN), returns=schemas.StatsData)
 def crew_stats(event_id: str, crew_member_id: str) -> queries.MemberStats:
     """Read what a member has worked, per day of the event's time zone."""
     return queries.get_member_stats(get_current_caller(), event_id, crew_member_id)
@@ -47,7 +48,7 @@ def crew_stats(event_id: str, crew_member_id: str) -> queries.MemberStats:
 
 @blp.post(
     "/<eventId>/crew/shift-verify",
-    access=MERCHANT,
+    access=may(STALL_RUN),
     body=schemas.VerifyBody,
     returns=schemas.ShiftData,
     errors=[errors.ShiftCodeWrong, errors.ShiftCodeLocked, errors.ShiftTimesCross],
@@ -67,7 +68,7 @@ def shift_verify(
 
 @blp.post(
     "/<eventId>/crew/shift-checkout",
-    access=MERCHANT,
+    access=may(STALL_RUN),
     body=schemas.CheckoutBody,
     returns=schemas.CheckoutData,
     errors=[errors.NoOpenShift, errors.ShiftTimesCross],

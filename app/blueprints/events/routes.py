@@ -5,11 +5,12 @@ from typing import Any
 from werkzeug.datastructures import FileStorage
 
 from app.accounts.errors import EmailNotVerified
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
 from app.blueprints.events import response_schemas, schemas
 from app.events import actions, errors, queries, stats
 from app.events.discovery_sql import EventFilters
 from app.media.actions import MAX_UPLOAD_BYTES, UPLOAD_ERRORS, StoredPicture, store_picture
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC_OR_SIGNED_IN, find_current_caller, get_current_caller
+from app.web.access import PUBLIC_OR_SIGNED_IN, find_current_caller, get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.errors import TokenMissing
 from app.web.paging import Listing
@@ -26,7 +27,7 @@ PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVeri
 
 @blp.post(
     "",
-    access=ORGANISER,
+    access=may(EVENTS_WRITE, whole_organisation=True),
     body=schemas.NewEvent,
     returns=response_schemas.EventData,
     status=201,
@@ -46,7 +47,7 @@ def create_event(date_names: dict[str, str], **body: object) -> Versioned:
 
 @blp.get(
     "",
-    access=PUBLIC_OR_SIGNED_IN,
+    access=PUBLIC_OR_SIGNED_IN.with_permission(EVENTS_READ),
     query=schemas.OrganiserListQuery,
     returns=Listing("events", response_schemas.EventRow, SORTS, "startsAt"),
 )
@@ -64,7 +65,7 @@ def list_events(mine: bool, visibility: str | None = None, **filters: Any) -> qu
 
 @blp.post(
     "/upload-cover",
-    access=ORGANISER,
+    access=may(EVENTS_WRITE, whole_organisation=True),
     files=PictureFile,
     returns=Picture,
     status=201,
@@ -79,7 +80,7 @@ def upload_cover(file: FileStorage) -> StoredPicture:
     return store_picture(account_id=get_current_caller().id, data=file.read())
 
 
-@blp.get("/<id>", access=ORGANISER_OR_ANALYST, returns=response_schemas.EventData, etag=True, sparse=True)
+@blp.get("/<id>", access=may(EVENTS_READ), returns=response_schemas.EventData, etag=True, sparse=True)
 def read_event(id: str) -> dict[str, object]:
     """Read an own event.
 
@@ -90,7 +91,7 @@ def read_event(id: str) -> dict[str, object]:
 
 @blp.patch(
     "/<id>",
-    access=ORGANISER,
+    access=may(EVENTS_WRITE),
     body=schemas.EventChanges,
     returns=response_schemas.EventData,
     etag=True,
@@ -107,13 +108,13 @@ def change_event(id: str, date_names: dict[str, str], **body: Any) -> Versioned:
     return queries.serialize_event(event), {"ETag": f'"{event.version}"'}
 
 
-@blp.delete("/<id>", access=ORGANISER, returns=response_schemas.Removed, etag=True)
+@blp.delete("/<id>", access=may(EVENTS_WRITE), returns=response_schemas.Removed, etag=True)
 def remove_event(id: str, expected_version: int | None) -> actions.RemovedEvent:
     """Delete an event, or cancel it when tickets or other things belong to it; `outcome` says which."""
     return actions.remove_event(caller=get_current_caller(), id=id, expected_version=expected_version)
 
 
-@blp.get("/<id>/ticket-stats", access=ORGANISER_OR_ANALYST, returns=response_schemas.Stats, sparse=True)
+@blp.get("/<id>/ticket-stats", access=may(EVENTS_READ), returns=response_schemas.Stats, sparse=True)
 def ticket_stats(id: str) -> dict[str, object]:
     """Read the sales of an event, per ticket type and per day for charts."""
     return stats.ticket_stats(get_current_caller(), id)

@@ -5,6 +5,7 @@ from typing import Any, Unpack
 from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
+from app.accounts.permissions import STOCK_READ, STOCK_WRITE
 from app.blueprints.inventory import schemas
 from app.blueprints.inventory.file_transfer import (
     CSV_TYPE,
@@ -25,7 +26,7 @@ from app.inventory.reminders import ReminderData
 from app.inventory.serializers import Row
 from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import list_variances_query, stream_variance_csv
-from app.web.access import ORGANISER, ORGANISER_OR_ANALYST, PUBLIC, VERIFIED_ORGANISER, get_current_caller
+from app.web.access import PUBLIC, get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
@@ -38,7 +39,7 @@ DOWNLOAD_LIMIT = Limit(120)
 
 @blp.get(
     STOCK_PATH,
-    access=ORGANISER_OR_ANALYST,
+    access=may(STOCK_READ),
     query=schemas.Filters,
     returns=Listing("items", schemas.ItemRow, item_list.SORTS, "name", returns_page=True),
 )
@@ -53,7 +54,7 @@ def list_stock(event_id: str, **filters: Any) -> Page:
 
 @blp.post(
     f"{STOCK_PATH}/items",
-    access=ORGANISER,
+    access=may(STOCK_WRITE),
     body=schemas.NewItem,
     returns=schemas.ItemRow,
     status=201,
@@ -66,7 +67,7 @@ def create_stock_item(event_id: str, **body: Unpack[ItemValues]) -> tuple[ItemRo
     return item, {"ETag": f'"{item["version"]}"'}
 
 
-@blp.get(f"{STOCK_PATH}/items/<itemId>", access=ORGANISER_OR_ANALYST, returns=schemas.ItemRow, etag=True, sparse=True)
+@blp.get(f"{STOCK_PATH}/items/<itemId>", access=may(STOCK_READ), returns=schemas.ItemRow, etag=True, sparse=True)
 def read_stock_item(event_id: str, item_id: str) -> Row:
     """Read one item."""
     return queries.get_item(get_current_caller(), event_id, item_id)
@@ -74,7 +75,7 @@ def read_stock_item(event_id: str, item_id: str) -> Row:
 
 @blp.patch(
     f"{STOCK_PATH}/items/<itemId>",
-    access=ORGANISER,
+    access=may(STOCK_WRITE),
     body=schemas.ItemChanges,
     returns=schemas.ItemRow,
     etag=True,
@@ -88,7 +89,7 @@ def change_stock_item(event_id: str, item_id: str, **body: Any) -> tuple[ItemRow
 
 @blp.get(
     f"{STOCK_PATH}/items/<itemId>/movements",
-    access=ORGANISER_OR_ANALYST,
+    access=may(STOCK_READ),
     returns=Listing("movements", schemas.MovementRow, queries.MOVEMENT_SORTS, "-occurredAt"),
 )
 def list_movements(event_id: str, item_id: str) -> ListQuery:
@@ -98,7 +99,7 @@ def list_movements(event_id: str, item_id: str) -> ListQuery:
 
 @blp.post(
     f"{STOCK_PATH}/items/<itemId>/adjust",
-    access=ORGANISER,
+    access=may(STOCK_WRITE),
     body=schemas.AdjustBody,
     returns=schemas.Adjusted,
     idempotent=True,
@@ -112,7 +113,7 @@ def adjust_stock_item(event_id: str, item_id: str, **body: Any) -> AdjustedItem:
     return actions.adjust_item(caller=get_current_caller(), event_id=event_id, item_id=item_id, **body)
 
 
-@blp.get(f"{STOCK_PATH}/export.csv", access=ORGANISER_OR_ANALYST, query=schemas.ExportQuery, content_type="text/csv")
+@blp.get(f"{STOCK_PATH}/export.csv", access=may(STOCK_READ), query=schemas.ExportQuery, content_type="text/csv")
 def export_stock(event_id: str, template: bool) -> Response:
     """Get the stock as CSV, which an import reads back unchanged; or the header alone."""
     event = queries.get_event(get_current_caller(), event_id)
@@ -122,7 +123,7 @@ def export_stock(event_id: str, template: bool) -> Response:
 
 @blp.post(
     f"{STOCK_PATH}/import",
-    access=ORGANISER,
+    access=may(STOCK_WRITE),
     query=schemas.ImportQuery,
     returns=schemas.ImportData,
     idempotent=True,
@@ -143,7 +144,7 @@ def import_stock(event_id: str, **options: Any) -> tuple[ImportJson, int]:
 
 @blp.get(
     f"{STOCK_PATH}/reports",
-    access=ORGANISER_OR_ANALYST,
+    access=may(STOCK_READ),
     query=ReportQuery,
     returns=ReportData,
     other_status=202,
@@ -172,7 +173,7 @@ def read_report_file(event_id: str, token: str) -> Response:
 
 @blp.get(
     f"{STOCK_PATH}/stream",
-    access=ORGANISER_OR_ANALYST.with_verified_email(),
+    access=may(STOCK_READ).with_verified_email(),
     query=schemas.Filters,
     content_type="text/event-stream",
     errors=[TooManyStreams, TooManyStreamsFromNetwork, StreamsFull],
@@ -188,7 +189,7 @@ def stream_stock(event_id: str, **filters: Unpack[ItemFilters]) -> Response:
     return build_event_stream(stream_queries, topic=event.id, query_filters=filters)
 
 
-@blp.get(f"{STOCK_PATH}/reminder", access=ORGANISER_OR_ANALYST, returns=schemas.ReminderData, etag=True)
+@blp.get(f"{STOCK_PATH}/reminder", access=may(STOCK_READ), returns=schemas.ReminderData, etag=True)
 def read_reminder(event_id: str) -> ReminderData:
     """Read the stock reminder of an event."""
     return reminders.get_reminder(get_current_caller(), event_id)
@@ -196,7 +197,7 @@ def read_reminder(event_id: str) -> ReminderData:
 
 @blp.patch(
     f"{STOCK_PATH}/reminder",
-    access=VERIFIED_ORGANISER,
+    access=may(STOCK_WRITE).with_verified_email(),
     body=schemas.ReminderChanges,
     returns=schemas.ReminderData,
     etag=True,
@@ -209,7 +210,7 @@ def change_reminder(event_id: str, **body: Any) -> tuple[ReminderData, dict[str,
 
 @blp.post(
     f"{STOCK_PATH}/reminder/trigger",
-    access=VERIFIED_ORGANISER,
+    access=may(STOCK_WRITE).with_verified_email(),
     returns=schemas.Triggered,
     status=202,
     idempotent=True,
@@ -223,7 +224,7 @@ def trigger_reminder(event_id: str) -> dict[str, object]:
 
 @blp.post(
     f"{STOCK_PATH}/reorder/apply",
-    access=ORGANISER,
+    access=may(STOCK_WRITE),
     body=schemas.ReorderBody,
     returns=schemas.Reordered,
     idempotent=True,
@@ -233,7 +234,7 @@ def apply_reorder(event_id: str, **body: Any) -> Reorder:
     return actions.reorder_items(caller=get_current_caller(), event_id=event_id, **body)
 
 
-@blp.get(f"{STOCK_PATH}/orders/<orderId>/sheet.pdf", access=ORGANISER_OR_ANALYST, content_type="application/pdf")
+@blp.get(f"{STOCK_PATH}/orders/<orderId>/sheet.pdf", access=may(STOCK_READ), content_type="application/pdf")
 def order_pdf(event_id: str, order_id: str) -> Response:
     """Get a purchase order as a PDF."""
     return build_attachment(
@@ -243,7 +244,7 @@ def order_pdf(event_id: str, order_id: str) -> Response:
 
 @blp.get(
     f"{STOCK_PATH}/variance",
-    access=ORGANISER_OR_ANALYST,
+    access=may(STOCK_READ),
     query=schemas.Period,
     returns=Listing("items", schemas.VarianceRow, VARIANCE_SORTS, "name"),
 )
@@ -252,7 +253,7 @@ def read_variance(event_id: str, **period: Any) -> ListQuery:
     return list_variances_query(get_current_caller(), event_id, **period)
 
 
-@blp.get(f"{STOCK_PATH}/variance.csv", access=ORGANISER_OR_ANALYST, query=schemas.Period, content_type="text/csv")
+@blp.get(f"{STOCK_PATH}/variance.csv", access=may(STOCK_READ), query=schemas.Period, content_type="text/csv")
 def variance_csv(event_id: str, **period: Any) -> Response:
     """Get the differences as CSV."""
     return build_attachment(stream_variance_csv(get_current_caller(), event_id, **period), "variance.csv", CSV_TYPE)

@@ -3,20 +3,14 @@
 from typing import Unpack
 
 from app.accounts.errors import MAIL_ERRORS
+from app.accounts.permissions import STALL_MANAGE, STALL_READ, STALLS_INVITE, STALLS_READ
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
 from app.invitations import actions, directory, errors, queries
 from app.invitations.actions.invites import DirectoryInvites, OrganiserLink, RequestedTerms
 from app.invitations.participation import FloorStatusChange
 from app.merchants.errors import MerchantPaused
-from app.web.access import (
-    MERCHANT,
-    ORGANISER_OR_ANALYST,
-    PUBLIC,
-    VERIFIED_MERCHANT,
-    VERIFIED_ORGANISER,
-    get_current_caller,
-)
+from app.web.access import PUBLIC, get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
 from app.web.rate_limits import Limit, limit_failed_lookups
@@ -29,7 +23,7 @@ LINK_ERRORS = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
 
 @blp.get(
     "/events/<id>/merchant-directory",
-    access=ORGANISER_OR_ANALYST,
+    access=may(STALLS_READ),
     query=schemas.DirectoryQuery,
     returns=Listing("merchants", schemas.DirectoryRow, directory.DIRECTORY_SORTS, "businessName"),
 )
@@ -45,7 +39,7 @@ def merchant_directory(
 
 @blp.post(
     "/events/<id>/directory-invites",
-    access=VERIFIED_ORGANISER,
+    access=may(STALLS_INVITE).with_verified_email(),
     body=schemas.DirectoryInvitesBody,
     returns=schemas.InvitedData,
     status=201,
@@ -68,7 +62,7 @@ def directory_invites(
 
 @blp.post(
     "/events/<id>/merchant-invite",
-    access=VERIFIED_ORGANISER,
+    access=may(STALLS_INVITE).with_verified_email(),
     body=schemas.MerchantInviteBody,
     returns=schemas.LinkData,
     status=201,
@@ -115,7 +109,7 @@ def read_merchant_invite(slug: str) -> queries.InviteLinkDetails:
 
 @blp.get(
     "/merchants/me/event-invites",
-    access=MERCHANT,
+    access=may(STALL_READ),
     query=schemas.InvitesQuery,
     returns=Listing("invites", schemas.InviteRow, queries.INVITE_SORTS, "-createdAt"),
 )
@@ -124,7 +118,7 @@ def my_invites(status: str | None = None, event_id: str | None = None) -> querie
     return queries.list_own_invites_query(get_current_caller(), status=status, event_id=event_id)
 
 
-@blp.get("/merchants/me/event-invites/<inviteId>", access=MERCHANT, returns=schemas.InviteRow, etag=True)
+@blp.get("/merchants/me/event-invites/<inviteId>", access=may(STALL_READ), returns=schemas.InviteRow, etag=True)
 def my_invite(invite_id: str) -> queries.MerchantInvite:
     """Read one of one's own invitations."""
     return queries.get_own_invite(get_current_caller(), invite_id)
@@ -132,7 +126,7 @@ def my_invite(invite_id: str) -> queries.MerchantInvite:
 
 @blp.patch(
     "/merchants/me/event-invites/<inviteId>",
-    access=VERIFIED_MERCHANT,
+    access=may(STALL_MANAGE).with_verified_email(),
     body=schemas.AnswerBody,
     returns=schemas.InviteRow,
     etag=True,
@@ -157,7 +151,7 @@ def answer_invite(
 
 @blp.get(
     "/merchants/me/events",
-    access=MERCHANT,
+    access=may(STALL_READ),
     returns=Listing("events", schemas.TakenPartRow, queries.EVENT_SORTS, "startsAt"),
 )
 def my_events() -> queries.ListQuery:
@@ -167,7 +161,7 @@ def my_events() -> queries.ListQuery:
 
 @blp.patch(
     "/merchants/me/pos-floor-status",
-    access=MERCHANT,
+    access=may(STALL_READ),
     body=schemas.FloorStatusBody,
     returns=schemas.FloorStatusData,
     errors=[MerchantPaused, NotFound],

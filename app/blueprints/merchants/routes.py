@@ -3,10 +3,11 @@
 from typing import Any
 
 from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
+from app.accounts.permissions import STALL_MANAGE, STALL_OWN, STALL_READ
 from app.blueprints.merchants import schemas
 from app.core.errors import Throttled
 from app.merchants import actions, errors, queries
-from app.web.access import MERCHANT, get_current_caller
+from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 
 blp = Blueprint("merchants", __name__, url_prefix="/api/merchants", description="A merchant's own account")
@@ -14,7 +15,7 @@ blp = Blueprint("merchants", __name__, url_prefix="/api/merchants", description=
 PASSWORD_ERRORS = [CurrentPasswordWrong, Throttled]
 
 
-@blp.get("/me", access=MERCHANT, returns=schemas.MerchantAccount, etag=True, sparse=True)
+@blp.get("/me", access=may(STALL_READ), returns=schemas.MerchantAccount, etag=True, sparse=True)
 def read_merchant() -> queries.MerchantAccount:
     """Read your account as a merchant.
 
@@ -25,7 +26,7 @@ def read_merchant() -> queries.MerchantAccount:
 
 @blp.patch(
     "/me",
-    access=MERCHANT,
+    access=may(STALL_OWN),
     body=schemas.MerchantChanges,
     returns=schemas.MerchantAccount,
     etag=True,
@@ -41,13 +42,13 @@ def change_merchant(**body: Any) -> tuple[queries.MerchantAccount, dict[str, str
     return merchant, {"ETag": f'"{merchant["version"]}"'}
 
 
-@blp.post("/change-password", access=MERCHANT, body=schemas.ChangePasswordBody, errors=PASSWORD_ERRORS)
+@blp.post("/change-password", access=may(STALL_OWN), body=schemas.ChangePasswordBody, errors=PASSWORD_ERRORS)
 def change_password(current_password: str, new_password: str) -> None:
     """Set a new password. Every other session ends, and the owner gets a mail."""
     actions.change_password(caller=get_current_caller(), current_password=current_password, new_password=new_password)
 
 
-@blp.post("/me/pause", access=MERCHANT, returns=schemas.StatusData, errors=[errors.MerchantDeleted])
+@blp.post("/me/pause", access=may(STALL_MANAGE), returns=schemas.StatusData, errors=[errors.MerchantDeleted])
 def pause_merchant() -> actions.MerchantStatus:
     """Pause the merchant: hide them, close their stalls, and stop invitations and payouts.
 
@@ -58,7 +59,7 @@ def pause_merchant() -> actions.MerchantStatus:
 
 @blp.post(
     "/me/resume",
-    access=MERCHANT,
+    access=may(STALL_OWN),
     body=schemas.ResumeBody,
     returns=schemas.StatusData,
     errors=[*PASSWORD_ERRORS, errors.MerchantDeleted],
@@ -70,7 +71,7 @@ def resume_merchant(current_password: str, confirmation: bool) -> actions.Mercha
 
 @blp.post(
     "/me/delete",
-    access=MERCHANT,
+    access=may(STALL_OWN),
     body=schemas.DeleteBody,
     returns=schemas.DeletedData,
     errors=[*PASSWORD_ERRORS, errors.BalanceNotZero, errors.MerchantDeleted, errors.PayoutInProgress],

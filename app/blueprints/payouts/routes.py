@@ -3,13 +3,14 @@
 from typing import Any, Unpack
 
 from app.accounts.errors import EmailNotVerified
+from app.accounts.permissions import STALL_MONEY
 from app.blueprints.payouts import schemas
 from app.core.errors import Unavailable
 from app.ledger.errors import InsufficientFunds
 from app.merchants.errors import MerchantDeleted, MerchantPaused
 from app.payouts import actions, errors, queries
 from app.payouts.queries import Availability, PayoutFilters, PayoutQuestion, PayoutSummary
-from app.web.access import MERCHANT, get_current_caller
+from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.idempotency import find_idempotency_key
 from app.web.paging import Listing
@@ -19,7 +20,7 @@ blp = Blueprint("payouts", __name__, url_prefix="/api/merchants/me/payout-reques
 
 @blp.post(
     "",
-    access=MERCHANT.with_verified_email(),
+    access=may(STALL_MONEY).with_verified_email(),
     body=schemas.PayoutBody,
     returns=schemas.PayoutRow,
     status=201,
@@ -46,7 +47,7 @@ def request_payout(**body: Any) -> tuple[PayoutSummary, dict[str, str]]:
 
 @blp.get(
     "",
-    access=MERCHANT,
+    access=may(STALL_MONEY),
     query=schemas.PayoutFilters,
     returns=Listing("payoutRequests", schemas.PayoutRow, queries.SORTS, "-createdAt"),
 )
@@ -55,19 +56,19 @@ def list_payouts(**filters: Unpack[PayoutFilters]) -> Any:
     return queries.list_payouts_query(get_current_caller(), **filters)
 
 
-@blp.get("/availability", access=MERCHANT, query=schemas.PayoutWish, returns=schemas.AvailabilityData)
+@blp.get("/availability", access=may(STALL_MONEY), query=schemas.PayoutWish, returns=schemas.AvailabilityData)
 def read_availability(**question: Unpack[PayoutQuestion]) -> Availability:
     """Read one's balances; with an amount, whether it could be paid out, and if not why."""
     return queries.load_availability(get_current_caller(), **question)
 
 
-@blp.get("/<id>", access=MERCHANT, returns=schemas.PayoutData, etag=True)
+@blp.get("/<id>", access=may(STALL_MONEY), returns=schemas.PayoutData, etag=True)
 def read_payout(id: str) -> PayoutSummary:
     """Read a payout with its history."""
     return queries.get_payout(get_current_caller(), id)
 
 
-@blp.post("/<id>/cancel", access=MERCHANT, returns=schemas.PayoutRow, errors=[errors.NotCancellable])
+@blp.post("/<id>/cancel", access=may(STALL_MONEY), returns=schemas.PayoutRow, errors=[errors.NotCancellable])
 def cancel_payout(id: str) -> PayoutSummary:
     """Cancel a payout that has not been submitted to the rail; its amount is available again.
 

@@ -36,7 +36,7 @@ def create_event(*, caller: Caller, **fields: Any) -> Event:
     Raises ValidationFailed, NotPublishable, EmailNotVerified, VisibilityNotReachable.
     """
     zone = fields.pop("timezone", None) or countries.main_zone(fields["country"])
-    event = Event(organiser_id=caller.id, visibility=DRAFT, timezone=zone, ticket_types=[])
+    event = Event(organiser_id=caller.organisation_id, visibility=DRAFT, timezone=zone, ticket_types=[])
     for name in LISTS:
         setattr(event, name, [])
     with transaction() as session:

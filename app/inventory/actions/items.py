@@ -15,7 +15,7 @@ from app.core.errors import NotFound, StaleVersion
 from app.core.ids import new_id
 from app.core.transaction import transaction, write_row
 from app.events.models import Event
-from app.events.queries import WRITES, hold_event, owned
+from app.events.queries import WRITES, hold_event, owned, ownership_params
 from app.inventory import adjustments
 from app.inventory.adjustment_sql import CREATE_ITEM_SQL, RECORD_CORRECTIONS_SQL, RESULT_COLUMNS, adjustment_sql
 from app.inventory.adjustments import Adjustment
@@ -135,7 +135,7 @@ def adjust_item(
         "item": item_id,
         "event": event_id,
         "caller": caller.id,
-        "all": caller.has_tier(WRITES),
+        **ownership_params(caller, WRITES),
         "delta": delta,
         "counted": counted,
         "reason": reason or ("count" if counted is not None else "correction"),

@@ -41,7 +41,7 @@ def answer_invite(
     Raises NotFound, StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused.
     """
     with transaction() as session:
-        merchant = lock_merchant(session, caller.id)
+        merchant = lock_merchant(session, caller.merchant_id)
         locked = _lock_invite(session, caller, invite_id)
         invite = locked.invite
         if expected_version not in (None, invite.version):
@@ -55,7 +55,7 @@ def answer_invite(
                 add_participant(
                     session,
                     event_id=invite.event_id,
-                    merchant_id=caller.id,
+                    merchant_id=caller.merchant_id,
                     stall_type=invite.stall_type,
                     fee_minor=invite.fee_minor,
                 )
@@ -79,7 +79,7 @@ def _lock_invite(session: OrmSession, caller: Caller, invite_id: str) -> LockedI
     row = session.execute(
         select(EventInvite, invite_status_sql().label("current_status"), func.now().label("now"), *EVENT_COLUMNS)
         .join(Event, Event.id == EventInvite.event_id)
-        .where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.id)
+        .where(EventInvite.id == invite_id, EventInvite.merchant_id == caller.merchant_id)
         .with_for_update(of=EventInvite),
         execution_options={"populate_existing": True},
     ).first()

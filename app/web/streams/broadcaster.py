@@ -10,7 +10,7 @@ import psycopg
 import structlog
 from flask import Flask
 
-from app.accounts.queries import load_callers
+from app.accounts.queries import reload_callers
 from app.core.connections import direct_url
 from app.core.metrics import Gauge
 from app.web.streams import sse_format
@@ -140,17 +140,17 @@ class Broadcaster:
         return is_complete
 
     def _check_sessions(self) -> None:
-        """End the streams of sessions that ended or whose account has other roles; renew the places of the others."""
+        """End the streams of sessions that ended or whose account has other permissions; renew the places of the others."""
         if time.monotonic() < self.check_sessions_at:
             return
         self.check_sessions_at = time.monotonic() + SESSION_CHECK_SECONDS
         self.slots.renew_all()
         with self.lock:
             subscriptions = list(self.subscriptions)
-        callers = load_callers(sorted({subscription.caller.session_id for subscription in subscriptions}))
+        callers = reload_callers([subscription.caller for subscription in subscriptions])
         for subscription in subscriptions:
             old, new = subscription.caller, callers.get(subscription.caller.session_id)
-            if new is None or (new.roles, new.tier) != (old.roles, old.tier):
+            if new is None or (new.tier, new.grant) != (old.tier, old.grant):
                 subscription.end()
 
     def _end_all(self) -> None:

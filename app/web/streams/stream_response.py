@@ -119,7 +119,7 @@ def build_event_stream(queries: TopicQueries, *, topic: str, query_filters: Mapp
         return Response((), content_type=CONTENT_TYPE, headers=STREAM_HEADERS)
     server, caller = _get_server(queries), get_current_caller()
     filters = tuple(sorted((name, value) for name, value in query_filters.items() if value is not None))
-    slot_name = server.slots.acquire(caller.id, get_client_network())
+    slot_name = server.slots.acquire(caller.client_id, get_client_network())
     events = server.iterate_events(topic, filters, request.headers.get("Last-Event-ID") or None, caller)
     response = Response(events, content_type=CONTENT_TYPE, headers=STREAM_HEADERS)
     response.call_on_close(lambda: server.slots.release(slot_name))

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from tests.faults.suite.request_log import Journal, RequestRecord
 
 SHOWN = 20
@@ -68,7 +68,7 @@ class Evidence:
         if self.connection is not None:
             yield self.connection
             return
-        with db.engine.connect() as connection:
+        with transaction_engine(db.engine).connect() as connection:
             yield connection
 
     def said_yes(self, kind: str) -> Iterator[RequestRecord]:

@@ -1,0 +1,1 @@
+"""Routes of teams, devices and API keys."""

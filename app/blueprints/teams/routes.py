@@ -1,0 +1,171 @@
+"""Teams: members of organisations and merchants, `/api/organisations/me`, `/api/merchants/me/members`, invitations."""
+
+from typing import Any
+
+from app.accounts.permissions import MEMBERS_READ, MEMBERS_WRITE, STALL_OWN
+from app.blueprints.teams import schemas
+from app.core.errors import LinkExpired, LinkUsed, NotFound
+from app.teams import actions, errors, queries
+from app.teams.queries import Team
+from app.web.access import PUBLIC, SIGNED_IN, get_current_caller, may
+from app.web.blueprint import Blueprint
+from app.web.rate_limits import limit_failed_lookups
+
+blp = Blueprint("teams", __name__, url_prefix="/api", description="Teams of organisers and merchants")
+ORGANISATION, MERCHANT_TEAM = "/organisations/me/members", "/merchants/me/members"
+INVITE_ERRORS = [errors.AlreadyMember, errors.TeamFull]
+
+
+def _list_team(team: Team) -> dict[str, object]:
+    return {"members": queries.list_members(team), "invitations": queries.list_open_invites(team)}
+
+
+@blp.get(
+    ORGANISATION,
+    access=may(MEMBERS_READ, whole_organisation=True),
+    query=schemas.OrganisationQuery,
+    returns=schemas.MembersData,
+)
+def list_members(organisation_id: str | None = None) -> dict[str, object]:
+    """List the members of the organisation, and the open invitations."""
+    return _list_team(queries.get_organisation(get_current_caller(), organisation_id))
+
+
+@blp.post(
+    ORGANISATION,
+    access=may(MEMBERS_WRITE, whole_organisation=True).with_verified_email(),
+    body=schemas.MemberBody,
+    query=schemas.OrganisationQuery,
+    returns=schemas.TeamInviteRow,
+    status=201,
+    idempotent=True,
+    errors=INVITE_ERRORS,
+)
+def invite_member(organisation_id: str | None = None, **body: Any) -> object:
+    """Invite a person to the organisation by mail.
+
+    They join when they accept on the page of the mail, within seven days. A new invitation replaces the old one.
+    """
+    caller = get_current_caller()
+    return actions.invite_member(caller=caller, team=queries.get_organisation(caller, organisation_id), **body)
+
+
+@blp.patch(
+    f"{ORGANISATION}/<memberId>",
+    access=may(MEMBERS_WRITE, whole_organisation=True),
+    body=schemas.MemberChanges,
+    query=schemas.OrganisationQuery,
+    returns=schemas.MemberChanged,
+    errors=[errors.OwnerRoleFixed],
+)
+def change_member(member_id: str, organisation_id: str | None = None, **changes: Any) -> object:
+    """Change the role or the events of a member. It counts from their next request on."""
+    team = queries.get_organisation(get_current_caller(), organisation_id)
+    return actions.change_member(
+        team=team, member_id=member_id, all_events=changes.get("event_ids", ()) is None, **changes
+    )
+
+
+@blp.delete(
+    f"{ORGANISATION}/<memberId>",
+    access=may(MEMBERS_WRITE, whole_organisation=True),
+    query=schemas.OrganisationQuery,
+    errors=[errors.OwnerRoleFixed],
+)
+def remove_member(member_id: str, organisation_id: str | None = None) -> None:
+    """Remove a member, or withdraw an invitation. It counts from their next request on."""
+    actions.remove_member(team=queries.get_organisation(get_current_caller(), organisation_id), member_id=member_id)
+
+
+@blp.post(
+    f"{ORGANISATION}/<memberId>/offer-ownership",
+    access=may(MEMBERS_WRITE, whole_organisation=True).with_verified_email(),
+    body=schemas.OwnershipBody,
+    query=schemas.OrganisationQuery,
+    returns=schemas.TeamInviteRow,
+    status=201,
+    errors=[errors.OwnerRoleFixed],
+)
+def offer_ownership(member_id: str, password: str | None, organisation_id: str | None = None) -> object:
+    """Offer a member the ownership of the organisation by mail.
+
+    It needs your password, or a sign-in of the last ten minutes. The ownership passes when they accept; you become a
+    manager.
+    """
+    caller = get_current_caller()
+    team = queries.get_organisation(caller, organisation_id)
+    return actions.offer_ownership(caller=caller, team=team, member_id=member_id, password=password)
+
+
+@blp.get(MERCHANT_TEAM, access=may(STALL_OWN), returns=schemas.MembersData)
+def list_merchant_members() -> dict[str, object]:
+    """List the members of the merchant's team, and the open invitations."""
+    return _list_team(queries.get_merchant_team(get_current_caller()))
+
+
+@blp.post(
+    MERCHANT_TEAM,
+    access=may(STALL_OWN).with_verified_email(),
+    body=schemas.MerchantMemberBody,
+    returns=schemas.TeamInviteRow,
+    status=201,
+    idempotent=True,
+    errors=INVITE_ERRORS,
+)
+def invite_merchant_member(**body: Any) -> object:
+    """Invite a person to the merchant's team by mail."""
+    caller = get_current_caller()
+    return actions.invite_member(caller=caller, team=queries.get_merchant_team(caller), **body)
+
+
+@blp.patch(
+    f"{MERCHANT_TEAM}/<memberId>",
+    access=may(STALL_OWN),
+    body=schemas.MerchantMemberChanges,
+    returns=schemas.MemberChanged,
+)
+def change_merchant_member(member_id: str, role: str) -> object:
+    """Change the role of a member. It counts from their next request on."""
+    return actions.change_member(team=queries.get_merchant_team(get_current_caller()), member_id=member_id, role=role)
+
+
+@blp.delete(f"{MERCHANT_TEAM}/<memberId>", access=may(STALL_OWN))
+def remove_merchant_member(member_id: str) -> None:
+    """Remove a member, or withdraw an invitation. It counts from their next request on."""
+    actions.remove_member(team=queries.get_merchant_team(get_current_caller()), member_id=member_id)
+
+
+@blp.get(
+    "/team-invites/<token>",
+    access=PUBLIC,
+    returns=schemas.InvitationData,
+    errors=[NotFound, LinkExpired, LinkUsed],
+)
+@limit_failed_lookups
+def read_invitation(token: str) -> queries.Invitation:
+    """Read an invitation to a team."""
+    return queries.get_invitation(token)
+
+
+@blp.post(
+    "/team-invites/<token>/accept",
+    access=SIGNED_IN,
+    returns=schemas.JoinedData,
+    errors=[NotFound, LinkExpired, LinkUsed, errors.InviteForAnotherAddress],
+)
+@limit_failed_lookups
+def accept_invitation(token: str) -> Team:
+    """Join a team. The account must have the address of the invitation, verified."""
+    return actions.accept_invite(caller=get_current_caller(), token=token)
+
+
+@blp.get("/auth/memberships", access=SIGNED_IN, returns=schemas.MembershipsData)
+def list_memberships() -> dict[str, object]:
+    """List the teams of others in which you have a role."""
+    return {"memberships": queries.list_memberships(get_current_caller())}
+
+
+@blp.delete("/auth/memberships/<membershipId>", access=SIGNED_IN, errors=[errors.OwnerRoleFixed])
+def leave_team(membership_id: str) -> None:
+    """Leave a team."""
+    actions.leave_team(caller=get_current_caller(), membership_id=membership_id)

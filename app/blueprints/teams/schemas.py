@@ -1,0 +1,166 @@
+"""Request and response schemas of teams, devices and API keys."""
+
+from marshmallow import fields
+
+from app.accounts.permissions import DEVICE_KINDS, MERCHANT, ORGANISER, OWNER, ROLES, SCOPES
+from app.web.confirmation import ConfirmedBody
+from app.web.fields import Choice, Email, EndTimeField, Id, List, Secret, TimeField
+from app.web.schema import Query, Schema
+from app.web.text_fields import EmailName, Name
+
+MAX_EVENTS = 100
+ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
+EVENT_IDS = {
+    "example": None,
+    "description": "the events that the role is limited to; null or absent for all",
+}
+OFFERED_ROLES = {kind: tuple(role for role in roles if role != OWNER) for kind, roles in ROLES.items()}
+
+
+class OrganisationQuery(Query):
+    organisation_id = Id(metadata={"description": "one of several organisations; by default your own"})
+
+
+class MemberBody(Schema):
+    email = Email(required=True)
+    role = Choice(*OFFERED_ROLES[ORGANISER], required=True, metadata={"example": "door"})
+    event_ids = List(Id(), min=1, max=MAX_EVENTS, allow_none=True, metadata=EVENT_IDS)
+
+
+class MerchantMemberBody(Schema):
+    email = Email(required=True)
+    role = Choice(*OFFERED_ROLES[MERCHANT], required=True, metadata={"example": "cashier"})
+
+
+class MemberChanges(Schema):
+    role = Choice(*OFFERED_ROLES[ORGANISER], metadata={"example": "door"})
+    event_ids = List(Id(), min=1, max=MAX_EVENTS, allow_none=True, metadata=EVENT_IDS)
+
+
+class MerchantMemberChanges(Schema):
+    role = Choice(*OFFERED_ROLES[MERCHANT], required=True, metadata={"example": "cashier"})
+
+
+class OwnershipBody(ConfirmedBody):
+    pass
+
+
+class MemberRow(Schema):
+    id = fields.String(required=True, metadata=ID)
+    account_id = fields.String(required=True, metadata=ID)
+    name = fields.String(required=True)
+    email = fields.String(required=True)
+    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
+    since = TimeField(required=True)
+
+
+class MemberChanged(Schema):
+    id = fields.String(required=True, metadata=ID)
+    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
+
+
+class TeamInviteRow(Schema):
+    id = fields.String(required=True, metadata=ID)
+    email = fields.String(required=True)
+    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
+    created_at = TimeField(required=True)
+    expires_at = TimeField(required=True)
+
+
+class MembersData(Schema):
+    members = fields.List(fields.Nested(MemberRow), required=True)
+    invitations = fields.List(fields.Nested(TeamInviteRow), required=True)
+
+
+class InvitationData(Schema):
+    id = fields.String(required=True, metadata=ID)
+    kind = fields.String(required=True, metadata={"enum": [ORGANISER, MERCHANT], "example": ORGANISER})
+    team_name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
+    email = fields.String(required=True)
+    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    event_names = fields.List(fields.String(), required=True, metadata={"example": ["Windhoek Lights"]})
+    expires_at = TimeField(required=True)
+
+
+class JoinedData(Schema):
+    kind = fields.String(required=True, metadata={"enum": [ORGANISER, MERCHANT], "example": ORGANISER})
+    team_id = fields.String(required=True, attribute="id", metadata=ID)
+
+
+class MembershipRow(Schema):
+    id = fields.String(required=True, metadata=ID)
+    team_id = fields.String(required=True, metadata=ID)
+    kind = fields.String(required=True, metadata={"enum": [ORGANISER, MERCHANT], "example": ORGANISER})
+    team_name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
+    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
+
+
+class MembershipsData(Schema):
+    memberships = fields.List(fields.Nested(MembershipRow), required=True)
+
+
+class EventDeviceBody(Schema):
+    kind = Choice(*DEVICE_KINDS, required=True, metadata={"example": "gate"})
+    name = EmailName(required=True, max=80, metadata={"example": "Gate A, phone 1"})
+
+
+class EventDeviceRow(Schema):
+    id = fields.String(required=True, metadata=ID)
+    kind = fields.String(required=True, metadata={"enum": list(DEVICE_KINDS), "example": "gate"})
+    name = fields.String(required=True)
+    created_at = TimeField(required=True)
+    paired_at = TimeField(required=True, allow_none=True)
+    last_seen_at = TimeField(required=True, allow_none=True)
+
+
+class EventDevicesData(Schema):
+    devices = fields.List(fields.Nested(EventDeviceRow), required=True)
+
+
+class NewEventDevice(EventDeviceRow):
+    pairing_code = fields.String(required=True, metadata={"example": "7K3QF9M2XA"})
+    pairing_url = fields.String(required=True, metadata={"example": "https://example.com/pair/7K3QF9M2XA"})
+    pairing_qr = fields.String(required=True, metadata={"example": "data:image/svg+xml,…"})
+    pairing_expires_at = TimeField(required=True)
+
+
+class PairBody(Schema):
+    code = Secret(required=True, min=1, max=40, metadata={"example": "7K3QF9M2XA"})
+
+
+class PairedData(Schema):
+    id = fields.String(required=True, metadata=ID)
+    kind = fields.String(required=True, metadata={"enum": list(DEVICE_KINDS), "example": "gate"})
+    name = fields.String(required=True)
+    event_id = fields.String(required=True, metadata=ID)
+    event_name = fields.String(required=True)
+    device_token = fields.String(required=True, metadata={"example": "ecd_…"})
+    works_until = TimeField(required=True)
+
+
+class ApiKeyBody(ConfirmedBody):
+    name = Name(required=True, max=80, metadata={"example": "Ticket shop"})
+    scopes = List(Choice(*SCOPES), required=True, min=1, max=len(SCOPES), metadata={"example": ["gate"]})
+    expires_at = EndTimeField(allow_none=True, metadata={"description": "by default it works until you end it"})
+
+
+class ApiKeyRow(Schema):
+    id = fields.String(required=True, metadata=ID)
+    name = fields.String(required=True)
+    scopes = fields.List(fields.String(), required=True, metadata={"example": ["gate"]})
+    hint = fields.String(required=True, metadata={"example": "x7Qa"})
+    created_at = TimeField(required=True)
+    expires_at = TimeField(required=True, allow_none=True)
+    last_used_at = TimeField(required=True, allow_none=True)
+
+
+class ApiKeysData(Schema):
+    api_keys = fields.List(fields.Nested(ApiKeyRow), required=True)
+
+
+class NewApiKey(ApiKeyRow):
+    key = fields.String(required=True, metadata={"example": "eck_live_…"})

@@ -1,0 +1,1 @@
+"""Teams of organisers and merchants: members, invitations, ownership, devices and API keys."""

@@ -1,0 +1,26 @@
+"""Actions on teams. Each is one transaction."""
+
+from app.teams.actions.api_keys import create_api_key, end_api_key
+from app.teams.actions.devices import create_device, end_device, pair_device
+from app.teams.actions.members import (
+    accept_invite,
+    change_member,
+    invite_member,
+    leave_team,
+    offer_ownership,
+    remove_member,
+)
+
+__all__ = [
+    "accept_invite",
+    "change_member",
+    "create_api_key",
+    "create_device",
+    "end_api_key",
+    "end_device",
+    "invite_member",
+    "leave_team",
+    "offer_ownership",
+    "pair_device",
+    "remove_member",
+]

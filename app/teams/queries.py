@@ -1,0 +1,228 @@
+"""Reads of teams, and the checks that several actions share."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from flask import current_app
+from sqlalchemy import ColumnElement, Select, and_, exists, func, select
+from sqlalchemy.orm import Session
+
+from app.accounts.caller import Caller
+from app.accounts.models import Account, OrganiserProfile
+from app.accounts.permissions import MERCHANT, ORGANISER, OWNER
+from app.accounts.team_models import ApiKey, TeamInvite, TeamMember
+from app.core.db import db
+from app.core.errors import LinkExpired, LinkUsed, NotFound
+from app.core.tokens import derived_text, fingerprint
+from app.events.models import Event
+from app.events.queries import get_event
+from app.merchants.models import MerchantProfile
+from app.teams.models import Device
+
+
+class Team(NamedTuple):
+    """A team: its kind, and the account of the organiser or merchant that it belongs to."""
+
+    kind: str
+    id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """A member of a team. The owner of their own team has the id of their account."""
+
+    id: str
+    account_id: str
+    name: str
+    email: str
+    role: str
+    event_ids: list[str] | None
+    since: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Invitation:
+    """An invitation as the person who got it sees it."""
+
+    id: str
+    kind: str
+    team_name: str
+    email: str
+    role: str
+    event_names: list[str]
+    expires_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class MembershipDetails:
+    """A membership as its person sees it."""
+
+    id: str
+    team_id: str
+    kind: str
+    team_name: str
+    role: str
+    event_ids: list[str] | None
+
+
+def get_organisation(caller: Caller, organisation_id: str | None = None) -> Team:
+    """The organisation that the caller means: the given one, or else their own or their first one.
+
+    Raises NotFound for an organisation in which the caller does not have the permission of the route.
+    """
+    if organisation_id is not None and organisation_id not in caller.grant.organisation_ids:
+        raise NotFound()
+    return Team(ORGANISER, organisation_id or caller.organisation_id)
+
+
+def get_merchant_team(caller: Caller) -> Team:
+    """The merchant's team of the caller."""
+    return Team(MERCHANT, caller.merchant_id)
+
+
+def list_members(team: Team) -> list[Member]:
+    """The members of a team, the owner first, then by name."""
+    own = db.session.execute(
+        select(Account.id, Account.name, Account.email, Account.created_at).where(owns_own_team(team))
+    ).all()
+    members = db.session.execute(
+        select(TeamMember, Account.name, Account.email)
+        .join(Account, Account.id == TeamMember.account_id)
+        .where(is_in_team(team))
+        .order_by(TeamMember.role != OWNER, Account.name, TeamMember.id)
+    ).all()
+    return [
+        *(
+            Member(id=id, account_id=id, name=name, email=email, role=OWNER, event_ids=None, since=since)
+            for id, name, email, since in own
+        ),
+        *(
+            Member(
+                id=member.id,
+                account_id=member.account_id,
+                name=name,
+                email=email,
+                role=member.role,
+                event_ids=member.event_ids,
+                since=member.created_at,
+            )
+            for member, name, email in members
+        ),
+    ]
+
+
+def list_open_invites(team: Team) -> list[TeamInvite]:
+    """The invitations of a team that nobody has answered, newest first; expired ones too."""
+    statement = select(TeamInvite).where(TeamInvite.team_id == team.id, TeamInvite.kind == team.kind)
+    return list(db.session.scalars(statement.where(TeamInvite.ended_at.is_(None)).order_by(TeamInvite.id.desc())))
+
+
+def list_memberships(caller: Caller) -> list[MembershipDetails]:
+    """The teams of others in which the caller has a role."""
+    rows = db.session.execute(
+        select(TeamMember, team_name_sql(TeamMember))
+        .where(TeamMember.account_id == caller.id)
+        .order_by(TeamMember.created_at, TeamMember.id)
+    )
+    return [
+        MembershipDetails(
+            id=member.id,
+            team_id=member.team_id,
+            kind=member.kind,
+            team_name=name,
+            role=member.role,
+            event_ids=member.event_ids,
+        )
+        for member, name in rows
+    ]
+
+
+def get_invitation(token: str) -> Invitation:
+    """The invitation of a link. Raises NotFound, LinkExpired, LinkUsed."""
+    invite, team_name = find_invite(db.session(), token)
+    names = db.session.scalars(select(Event.name).where(Event.id.in_(invite.event_ids or ())).order_by(Event.starts_at))
+    return Invitation(
+        id=invite.id,
+        kind=invite.kind,
+        team_name=team_name,
+        email=invite.email,
+        role=invite.role,
+        event_names=list(names),
+        expires_at=invite.expires_at,
+    )
+
+
+def find_invite(session: Session, token: str, *, lock: bool = False) -> tuple[TeamInvite, str]:
+    """The open invitation of a link and the name of its team. Raises NotFound, LinkExpired, LinkUsed."""
+    is_expired = TeamInvite.expires_at <= func.now()
+    statement = select(TeamInvite, team_name_sql(TeamInvite), is_expired).where(
+        TeamInvite.token_hash == fingerprint(token)
+    )
+    if lock:
+        statement = statement.with_for_update(of=TeamInvite).execution_options(populate_existing=True)
+    row = session.execute(statement).first()
+    if row is None:
+        raise NotFound()
+    invite: TeamInvite = row[0]
+    if invite.outcome == "accepted":
+        raise LinkUsed()
+    if invite.ended_at is not None or row[2]:
+        raise LinkExpired()
+    return invite, row[1]
+
+
+def build_invite_token(invite_id: str) -> str:
+    """The token of an invitation's link; the same each time, so that the mail can be made again."""
+    return derived_text("team-invite", invite_id)
+
+
+def build_join_url(invite_id: str) -> str:
+    base_url: str = current_app.extensions["settings"].PUBLIC_BASE_URL
+    return f"{base_url}/join/{build_invite_token(invite_id)}"
+
+
+def list_devices(caller: Caller, event_id: str) -> list[Device]:
+    """The devices of an event that have not ended, newest first. Raises NotFound."""
+    event = get_event(caller, event_id)
+    statement = select(Device).where(Device.event_id == event.id, Device.ended_at.is_(None))
+    return list(db.session.scalars(statement.order_by(Device.created_at.desc(), Device.id.desc())))
+
+
+def list_api_keys(organisation: Team) -> list[ApiKey]:
+    """The keys of an organisation that have not been ended, newest first."""
+    statement = select(ApiKey).where(ApiKey.organisation_id == organisation.id, ApiKey.ended_at.is_(None))
+    return list(db.session.scalars(statement.order_by(ApiKey.created_at.desc(), ApiKey.id.desc())))
+
+
+def owns_own_team(team: Team) -> ColumnElement[bool]:
+    """True for the account of the team while its ownership has not been passed on."""
+    return and_(Account.id == team.id, Account.roles.contains([team.kind]))
+
+
+def is_in_team(team: Team) -> ColumnElement[bool]:
+    """True for the members of the team."""
+    return and_(TeamMember.team_id == team.id, TeamMember.kind == team.kind)
+
+
+def is_team_address(team: Team, email: str) -> ColumnElement[bool]:
+    """Whether the address belongs to the owner or to a member of the team."""
+    is_member = exists().where(is_in_team(team), TeamMember.account_id == Account.id).correlate(Account)
+    return exists().where(Account.email == email, owns_own_team(team) | is_member)
+
+
+def team_name_sql(row: type[TeamMember] | type[TeamInvite]) -> ColumnElement[str]:
+    """The name of a team: of the organisation or business, or else of the account."""
+    organisation = select(OrganiserProfile.org_name).where(
+        OrganiserProfile.account_id == row.team_id, row.kind == ORGANISER
+    )
+    business = select(MerchantProfile.business_name).where(
+        MerchantProfile.account_id == row.team_id, row.kind == MERCHANT
+    )
+    account = select(Account.name).where(Account.id == row.team_id).correlate_except(Account)
+    return func.coalesce(organisation.scalar_subquery(), business.scalar_subquery(), account.scalar_subquery())
+
+
+def select_own_events(team: Team, event_ids: list[str]) -> Select[str]:
+    """The events of the organisation among these ids."""
+    return select(Event.id).where(Event.id.in_(event_ids), Event.organiser_id == team.id)
