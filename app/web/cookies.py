@@ -3,8 +3,6 @@
 No cookie authenticates a caller of the JSON API. The mark only shows that a device has signed in before.
 """
 
-from datetime import UTC, datetime
-
 from flask import Flask, Request, current_app, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from werkzeug.http import dump_cookie
@@ -74,10 +72,9 @@ def set_provider_cookie(secret: str, *, seconds: int) -> None:
     _set_cookie(PROVIDER_COOKIE, secret, max_age=seconds, samesite="None")
 
 
-def set_device_token_cookie(token: str, works_until: datetime) -> None:
-    """Keep the token of a paired phone in its browser."""
-    seconds = int((works_until - datetime.now(UTC)).total_seconds())
-    _set_cookie("__Host-paired" if _is_https() else "paired", token, max_age=max(0, seconds), samesite="Strict")
+def set_device_token_cookie(token: str) -> None:
+    """Keep the token of a paired phone in its browser. The token ends by itself."""
+    _set_cookie("__Host-paired" if _is_https() else "paired", token, max_age=DEVICE_SECONDS, samesite="Strict")
 
 
 def _get_sign_in_cookie_name() -> str:

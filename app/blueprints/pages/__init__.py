@@ -28,7 +28,7 @@ from app.blueprints.pages import (
     tracked_links,
     unsubscribe,
 )
-from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_error
+from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_unknown_path
 from app.config import Settings
 from app.core.formatting import format_time
 from app.web.error_handlers import ERROR_PAGE_KEY
@@ -56,7 +56,7 @@ PAGES = (
 def register(app: Flask, settings: Settings) -> None:
     """Register the pages of this environment."""
     csrf.init_app(app, settings)
-    app.extensions[ERROR_PAGE_KEY] = render_error
+    app.extensions[ERROR_PAGE_KEY] = render_unknown_path
     app.add_template_filter(mark_code_spans, "code_spans")
     app.add_template_filter(mark_breaks_of_path, "breaks_of_path")
     app.add_template_filter(format_time, "day_and_time")

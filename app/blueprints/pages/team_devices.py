@@ -130,7 +130,7 @@ def pair() -> ResponseReturnValue:
         paired = actions.pair_device(code=code)
     except CodeInvalid as error:
         return render_page("pages/pair.html", code=code, is_wrong=True, status=error.status)
-    set_device_token_cookie(paired.token, paired.works_until)
+    set_device_token_cookie(paired.token)
     return render_page("pages/paired.html", paired=paired)
 
 
