@@ -24,6 +24,7 @@ from app.accounts.models import TIERS as TIERS
 from app.accounts.permissions import PERMISSIONS, STALLS_READ, describe_holders
 from app.accounts.queries import DEVICE_TOKEN_PREFIX, KEY_PREFIXES, find_caller, find_token_caller
 from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult, SessionUser
+from app.core.context import Actor, current_actor
 from app.web.errors import RoleNotAllowed, SessionEnded, TokenExpired, TokenInvalid, TokenMissing
 
 
@@ -159,6 +160,7 @@ def authorise(access: Access) -> None:
         g.caller = None
         return
     g.caller = caller = _authenticate(access.permission)
+    current_actor.set(Actor(caller.kind, caller.id, caller.session_id))
     if not access.allows(caller):
         raise RoleNotAllowed(f"Only {access.name} may do this. {_describe_caller(caller)}")
     if access.needs_verified_email and not caller.email_verified:
