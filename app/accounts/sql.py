@@ -2,6 +2,8 @@
 
 from sqlalchemy import text
 
+from app.audit.sql import insert_entries_sql
+
 _PERSONS = """
     SELECT a.id, s.id AS session_id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
            a.admin_title, a.version, 'person',
@@ -60,7 +62,7 @@ RECENT_SIGN_IN_SQL = """
      WHERE a.id = %s AND s.id = %s
 """
 
-CREATE_SESSION_SQL = text("""
+CREATE_SESSION_SQL = text(f"""
     WITH owner AS (
         SELECT id FROM account
          WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
@@ -68,8 +70,12 @@ CREATE_SESSION_SQL = text("""
         UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
              ORDER BY created_at DESC, id DESC OFFSET :others)
+    ), new_session AS (
+        INSERT INTO account_session (id, account_id, counter) SELECT :id, id, 0 FROM owner RETURNING id, account_id
+    ), entry AS (
+        {insert_entries_sql("new_session", account_id="account_id", subject="id")}
     )
-    INSERT INTO account_session (id, account_id, counter) SELECT :id, id, 0 FROM owner RETURNING id
+    SELECT id FROM new_session
 """)
 
 ADVANCE_REFRESH_COUNTER_SQL = text("""

@@ -7,6 +7,8 @@ that looks like a formula gets a quote in front, which the import removes.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from app.audit.actions import Action
+from app.audit.log import record_export
 from app.core.db import copy_out
 from app.core.replica import as_of_now
 from app.core.spreadsheet_cells import escape_sql
@@ -33,7 +35,8 @@ def build_template_csv() -> bytes:
 
 @as_of_now
 def stream_stock_csv(event_id: str) -> Iterator[bytes]:
-    """Return all items of an event as CSV."""
+    """Return all items of an event as CSV, and record the export."""
+    record_export(Action.STOCK_EXPORTED, event_id=event_id, subject=event_id)
     return stream_query_csv(STOCK_SQL, HEADER.split(","), {"event": event_id})
 
 

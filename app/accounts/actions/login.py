@@ -8,13 +8,17 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import authentication, sessions
 from app.accounts.authentication import is_known_device
+from app.accounts.caller import PERSON
 from app.accounts.errors import InvalidCredentials, RefreshInvalid, RefreshReused
 from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import find_account_by_email
 from app.accounts.sessions import IDLE_LIFETIME, LoginResult, SessionOwner
 from app.accounts.sql import ADVANCE_REFRESH_COUNTER_SQL
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core import throttle
+from app.core.context import Actor
 from app.core.db import release_connection
 from app.core.transaction import transaction, write_row
 
@@ -52,12 +56,17 @@ def log_out(*, refresh_token: str) -> None:
     parsed_token = sessions.parse_refresh_token(refresh_token)
     if parsed_token is None:
         return
+    session_id = parsed_token[0]
     with transaction() as session:
-        session.execute(
+        account_id = session.scalar(
             update(AccountSession)
-            .where(AccountSession.id == parsed_token[0], AccountSession.ended_at.is_(None))
+            .where(AccountSession.id == session_id, AccountSession.ended_at.is_(None))
             .values(ended_at=func.now(), end_reason="logged_out")
+            .returning(AccountSession.account_id)
         )
+        if account_id is not None:
+            actor = Actor(PERSON, account_id, session_id)
+            record(session, Action.SIGNED_OUT, caller=actor, account_id=account_id, subject=session_id)
 
 
 def refresh_session(*, refresh_token: str) -> LoginResult:
@@ -98,6 +107,8 @@ def _end_if_active(session: OrmSession, session_id: str) -> bool:
         .returning(AccountSession.account_id)
     )
     if account_id is not None:
+        data = {"reason": "refresh_reused", "session": session_id}
+        record(session, Action.SESSIONS_ENDED, account_id=account_id, subject=account_id, data=data)
         enqueue_notice("sessions_ended", account_id)
     return account_id is not None
 
