@@ -189,12 +189,24 @@ class Settings:
     APPLE_CLIENT_IDS: list[str] = setting(
         "audiences of Apple id tokens; none: the provider is off", default=[], described_as=""
     )
+    APPLE_WEB_CLIENT_ID: str = setting(
+        "which of `APPLE_CLIENT_IDS` browsers sign in with, a Services ID with the return URL "
+        "`PUBLIC_BASE_URL`/sign-in/apple; none: no button",
+        default="",
+        described_as="",
+    )
     APPLE_JWKS_URL: str = setting(
         "Apple's published keys; in production `https://`", default="https://appleid.apple.com/auth/keys"
     )
     APPLE_ISSUER: list[str] = setting("accepted issuers", default=["https://appleid.apple.com"])
     GOOGLE_CLIENT_IDS: list[str] = setting(
         "audiences of Google id tokens; none: the provider is off", default=[], described_as=""
+    )
+    GOOGLE_WEB_CLIENT_ID: str = setting(
+        "which of `GOOGLE_CLIENT_IDS` browsers sign in with, a web client with the redirect URI "
+        "`PUBLIC_BASE_URL`/sign-in/google; none: no button",
+        default="",
+        described_as="",
     )
     GOOGLE_JWKS_URL: str = setting(
         "Google's published keys; in production `https://`", default="https://www.googleapis.com/oauth2/v3/certs"

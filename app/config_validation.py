@@ -35,6 +35,9 @@ def find_invalid_settings(read: SettingsByName) -> Iterator[str]:
     if not _is_storage(read["STORAGE_URL"]):
         yield "STORAGE_URL: must start with file:// and name a folder, or start with s3:// and name a bucket."
     yield from _find_wrong_urls(read, production)
+    for name in ("APPLE", "GOOGLE"):
+        if read[f"{name}_WEB_CLIENT_ID"] and read[f"{name}_WEB_CLIENT_ID"] not in read[f"{name}_CLIENT_IDS"]:
+            yield f"{name}_WEB_CLIENT_ID: must be one of {name}_CLIENT_IDS, or tokens for it would be refused."
     if read["METRICS_TOKEN"] and len(read["METRICS_TOKEN"]) < 16 and not production:
         yield "METRICS_TOKEN: needs 16 or more characters."
     for name in ("SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"):

@@ -42,7 +42,7 @@ FAILURES_PER_NETWORK = Rule("login-network", 50, FAILURE_WINDOW)
 RECENT_SIGN_IN_WINDOW = timedelta(minutes=10)
 NEW_IDENTITY_DELAY = timedelta(hours=24)
 """A newly linked identity does not confirm the owner for this long, because a stolen token can link one."""
-TOO_MANY_FAILURES_MESSAGE = "Too many failed attempts; wait for the seconds in Retry-After, or reset the password."
+TOO_MANY_FAILURES_MESSAGE = "Too many failed attempts; wait, or reset the password."
 HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
 _hash_executor = LowPriorityExecutor()
 

@@ -59,7 +59,11 @@ PROFILES: dict[str, type[Base]] = {"organiser": OrganiserProfile}
 
 
 class AccountSession(Base):
-    """A sign-in. Refresh tokens are derived from its id and counter, and are not stored."""
+    """A sign-in: by the API or, with `kind` "console", on the pages.
+
+    Refresh tokens and cookies are derived from its id and counter, and are not stored. `device` and `network` help its
+    owner to recognise it. `last_seen_at` is null until the first use after the sign-in.
+    """
 
     __tablename__ = "account_session"
     __table_args__ = (
@@ -75,6 +79,10 @@ class AccountSession(Base):
     ends_at: Mapped[datetime] = mapped_column(Timestamp, server_default=text("now() + interval '90 days'"))
     ended_at: Mapped[datetime | None] = mapped_column(Timestamp)
     end_reason: Mapped[str | None] = mapped_column(String(40))
+    kind: Mapped[str] = mapped_column(String(10), default="api", server_default="api")
+    device: Mapped[str | None] = mapped_column(String(80))
+    network: Mapped[str | None] = mapped_column(String(50))
+    last_seen_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
 class OneTimeCode(Base):

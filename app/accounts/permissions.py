@@ -101,7 +101,7 @@ SCOPES: dict[str, tuple[str, ...]] = {
     "money:read": (MONEY_READ,),
     "audit:read": (AUDIT_READ,),
 }
-"""The scopes of API keys. No scope covers what mails or decides about other people, teams, devices or keys."""
+"""The scopes of API keys. No scope covers sending messages, deciding about stalls, members, devices or keys."""
 
 
 class Membership(NamedTuple):

@@ -1,17 +1,22 @@
 """Reads of accounts, and the lock of an e-mail address."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, bindparam, column, func, inspect, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, column, exists, false, func, inspect, or_, select
+from sqlalchemy.orm import QueryableAttribute
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
-from app.accounts.models import PROFILES, Account, ExternalIdentity, ResetToken
-from app.accounts.permissions import NOTHING, Membership, resolve_grant
-from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL
+from app.accounts.models import PROFILES, TIERS, Account, AccountSession, ExternalIdentity, ResetToken
+from app.accounts.permissions import NOTHING, ORGANISER, PERMISSIONS, Membership, resolve_grant
+from app.accounts.sessions import LAST_SEEN_INTERVAL, PAGE_IDLE_LIFETIME
+from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL
+from app.accounts.team_models import TeamMember
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
 from app.core.transaction import lock_name, write_row
@@ -21,7 +26,7 @@ DEVICE_TOKEN_PREFIX, KEY_PREFIXES = "ecd_", ("eck_live_", "eck_test_")
 
 
 def find_caller(session_id: str, permission: str | None = None) -> Caller | None:
-    """The account of an active session, and where it has the permission; None when the session has ended."""
+    """The account of an active session of the API, and where it has the permission; None when the session has ended."""
     row = fetch_row(CALLER_SQL, (session_id,))
     return None if row is None else _parse_caller_row(row, permission)
 
@@ -30,6 +35,13 @@ def find_token_caller(token: str, permission: str | None) -> Caller | None:
     """The device or the API key of a token; None when it has ended or never existed."""
     statement = DEVICE_SQL if token.startswith(DEVICE_TOKEN_PREFIX) else KEY_SQL
     row = write_row(statement, {"hash": fingerprint(token)})
+    return None if row is None else _parse_caller_row(row, permission)
+
+
+def find_page_caller(session_id: str, permission: str | None = None) -> Caller | None:
+    """The account of an active session of the pages; None when the session has ended. Its use extends the session."""
+    params = {"id": session_id, "idle_lifetime": PAGE_IDLE_LIFETIME, "interval": LAST_SEEN_INTERVAL}
+    row = write_row(PAGE_CALLER_SQL, params)
     return None if row is None else _parse_caller_row(row, permission)
 
 
@@ -97,6 +109,37 @@ def _select_role_profile(role: str) -> Select[*tuple[Any, ...]]:
     return select(*columns).where(column("account_id") == bindparam("account_id", required=False))
 
 
+@dataclass(frozen=True)
+class ActiveSession:
+    """A session that its owner can see and end. `is_current` marks the one that asks."""
+
+    id: str
+    kind: str
+    device: str | None
+    network: str | None
+    created_at: datetime
+    last_seen_at: datetime
+    is_current: bool
+
+
+def list_sessions(caller: Caller) -> list[ActiveSession]:
+    """The active sessions of the caller's account: this one first, then by last use, newest first."""
+    table = AccountSession
+    last_seen_at = func.coalesce(table.last_seen_at, table.rotated_at)
+    is_current = table.id == caller.session_id
+    query = (
+        select(table.id, table.kind, table.device, table.network, table.created_at, last_seen_at, is_current)
+        .where(
+            table.account_id == caller.id,
+            table.ended_at.is_(None),
+            table.idle_until > func.now(),
+            table.ends_at > func.now(),
+        )
+        .order_by(is_current.desc(), last_seen_at.desc(), table.id)
+    )
+    return [ActiveSession(*row) for row in db.session.execute(query)]
+
+
 def list_identities(caller: Caller) -> Sequence[ExternalIdentity]:
     """The identities that sign in to the caller's account, oldest first."""
     query = select(ExternalIdentity).where(ExternalIdentity.account_id == caller.id)
@@ -134,6 +177,25 @@ def lock_account_by_email(session: OrmSession, email: str) -> Account | None:
     lock_address(session, email)
     statement = select(Account).where(Account.email == email).with_for_update()
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
+
+
+def may_in_organisation(
+    permission: str, organisation_id: QueryableAttribute[Any], event_id: QueryableAttribute[Any]
+) -> ColumnElement[bool]:
+    """Whether the `Account` of the query has the permission for this event of this organisation, by its own team, by a
+    membership, or as an admin. The callers of routes are checked by `resolve_grant` instead.
+    """
+    _, roles, tier, _ = PERMISSIONS[permission]
+    is_owner = and_(Account.id == organisation_id, Account.roles.contains([ORGANISER]))
+    is_member = exists().where(
+        TeamMember.account_id == Account.id,
+        TeamMember.team_id == organisation_id,
+        TeamMember.kind == ORGANISER,
+        TeamMember.role.in_(roles),
+        or_(TeamMember.event_ids.is_(None), event_id == func.any(TeamMember.event_ids)),
+    )
+    is_admin = Account.admin_tier.in_(TIERS[TIERS.index(tier) :]) if tier else false()
+    return or_(is_owner, is_member, is_admin)
 
 
 def list_operator_ids(session: OrmSession) -> list[str]:

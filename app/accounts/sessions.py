@@ -2,11 +2,14 @@
 
 A refresh token is `<session id>.<counter>.<keyed hash of both>`. The database has only the counter: a stolen copy of it
 contains no token, and the same successor of a token can be built again.
+
+A session of the pages ("console") has a cookie instead, `<session id>.<keyed hash>`. The kind of a session is checked
+wherever it is loaded, so that neither can be used as the other.
 """
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
@@ -23,7 +26,24 @@ from app.core.tokens import derived_text, same
 
 ACCESS_TOKEN_SECONDS = 900
 IDLE_LIFETIME = timedelta(days=30)
+LIFETIME = timedelta(days=90)
+PAGE_IDLE_LIFETIME = timedelta(hours=12)
+PAGE_LIFETIME = timedelta(days=30)
+LAST_SEEN_INTERVAL = timedelta(minutes=5)
+"""The use of a page extends its session, and is recorded, at most this often."""
 MAX_SESSIONS_PER_ACCOUNT = 20
+SessionKind = Literal["api", "console"]
+
+
+class SessionOrigin(NamedTuple):
+    """Where a session is used: by the API or on the pages, the device in words, and its truncated network."""
+
+    kind: SessionKind = "api"
+    device: str | None = None
+    network: str | None = None
+
+
+UNKNOWN_ORIGIN = SessionOrigin()
 
 
 class SessionOwner(NamedTuple):
@@ -49,7 +69,10 @@ class SessionUser(TypedDict):
 
 @dataclass(frozen=True)
 class LoginResult:
-    """A new or refreshed session. A new one has the mark that makes its device known at the next sign-in."""
+    """A new or refreshed session. A new one has the mark that makes its device known at the next sign-in.
+
+    The refresh token of a session of the pages is not valid.
+    """
 
     session_id: str
     refresh_token: str
@@ -58,7 +81,7 @@ class LoginResult:
     device_mark: str | None = None
 
 
-def create_session(session: OrmSession, account: Account) -> LoginResult:
+def create_session(session: OrmSession, account: Account, origin: SessionOrigin = UNKNOWN_ORIGIN) -> LoginResult:
     """Starts a session, and ends the oldest one beyond MAX_SESSIONS_PER_ACCOUNT.
 
     Raises InvalidCredentials when the password has changed since `account` was read: a sign-in with the old password
@@ -72,6 +95,9 @@ def create_session(session: OrmSession, account: Account) -> LoginResult:
         "account_id": account.id,
         "password_version": account.password_version,
         "others": MAX_SESSIONS_PER_ACCOUNT - 1,
+        "idle_lifetime": PAGE_IDLE_LIFETIME if origin.kind == "console" else IDLE_LIFETIME,
+        "lifetime": PAGE_LIFETIME if origin.kind == "console" else LIFETIME,
+        **origin._asdict(),
     }
     session_id = session.execute(CREATE_SESSION_SQL, params).scalar()
     if session_id is None:
@@ -116,6 +142,18 @@ def is_session_active(session: OrmSession, session_id: str) -> bool:
     """Whether the session has not ended, as the open transaction sees it."""
     query = select(AccountSession.id).where(AccountSession.id == session_id, AccountSession.ended_at.is_(None))
     return session.scalar(query) is not None
+
+
+def build_page_token(session_id: str) -> str:
+    """The value of the cookie of a session of the pages."""
+    return f"{session_id}.{derived_text('page-session', session_id)}"
+
+
+def parse_page_token(token: str) -> str | None:
+    """The session id of a cookie of the pages; None when this service has not signed it."""
+    session_id, _, _ = token.partition(".")
+    is_own = token.isascii() and is_id(session_id) and same(token, build_page_token(session_id))
+    return session_id if is_own else None
 
 
 def build_refresh_token(session_id: str, counter: int) -> str:

@@ -26,9 +26,17 @@ _KEYS = """
       FROM api_key k JOIN account a ON a.id = k.organisation_id
      WHERE k.ended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"""
 
-CALLER_SQL = f"{_PERSONS} AND s.id = %s"
+CALLER_SQL = f"{_PERSONS} AND s.id = %s AND s.kind = 'api'"
 
-CALLERS_SQL = f"""{_PERSONS} AND s.id = ANY(%(ids)s)
+# The use of a page is recorded every five minutes, in the statement that loads its caller.
+PAGE_CALLER_SQL = f"""
+    WITH used AS (
+        UPDATE account_session SET last_seen_at = now(), idle_until = least(now() + %(idle_lifetime)s, ends_at)
+         WHERE id = %(id)s AND kind = 'console' AND ended_at IS NULL AND idle_until > now()
+           AND coalesce(last_seen_at, created_at) <= now() - %(interval)s)
+    {_PERSONS} AND s.id = %(id)s AND s.kind = 'console'"""
+
+CALLERS_SQL = f"""{_PERSONS} AND s.id = ANY(%(ids)s) AND s.kind = 'api'
     UNION ALL {_DEVICES} AND d.id = ANY(%(ids)s)
     UNION ALL {_KEYS} AND k.id = ANY(%(ids)s)"""
 
@@ -71,19 +79,28 @@ CREATE_SESSION_SQL = text(f"""
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
              ORDER BY created_at DESC, id DESC OFFSET :others)
     ), new_session AS (
-        INSERT INTO account_session (id, account_id, counter) SELECT :id, id, 0 FROM owner RETURNING id, account_id
+        INSERT INTO account_session (id, account_id, counter, kind, device, network, idle_until, ends_at)
+        SELECT :id, id, 0, :kind, :device, :network, now() + :idle_lifetime, now() + :lifetime FROM owner
+        RETURNING id, account_id, kind
     ), entry AS (
-        {insert_entries_sql("new_session", account_id="account_id", subject="id")}
+        {
+    insert_entries_sql(
+        "new_session",
+        account_id="account_id",
+        subject="id",
+        data="jsonb_build_object('kind', kind)",
+    )
+}
     )
     SELECT id FROM new_session
 """)
 
 ADVANCE_REFRESH_COUNTER_SQL = text("""
     UPDATE account_session s
-       SET counter = s.counter + 1, rotated_at = now(),
+       SET counter = s.counter + 1, rotated_at = now(), last_seen_at = now(),
            idle_until = least(now() + :idle_lifetime, s.ends_at)
       FROM account a
-     WHERE s.id = :session_id AND s.counter = :counter AND s.ended_at IS NULL AND s.idle_until > now()
+     WHERE s.id = :session_id AND s.counter = :counter AND s.kind = 'api' AND s.ended_at IS NULL AND s.idle_until > now()
        AND s.ends_at > now() AND a.id = s.account_id
     RETURNING a.id, a.name, a.email, a.phone, a.roles, a.admin_tier
 """)

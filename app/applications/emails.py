@@ -1,6 +1,7 @@
 """Mails to applicants, organisers and operators, rendered from templates/email, and the PDF receipt for a stall fee."""
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from flask import current_app
 from sqlalchemy import func, select
@@ -74,6 +75,12 @@ def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext
     return EmailContext(application, links.build_event_context(context_values), _load_active_links(link_ids), payment)
 
 
+def _build_sign_in_url(path: str) -> str:
+    """The page to sign in, which leads to `path` of this site."""
+    query = "" if path == "/" else "?" + urlencode({"next": path}, safe="/")
+    return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/sign-in{query}"
+
+
 def build_applicant_email(template: str, context: EmailContext, *, key: str, path: str = "/") -> Message:
     """A mail to the applicant in the organiser's name."""
     application = context.application
@@ -99,7 +106,7 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
         paid_at=format_time(paid_at, timezone) if paid_at else "",
         wallet=mask_wallet(context.payment.msisdn) if context.payment else "",
         email=application.email,
-        home_url=current_app.extensions["settings"].PUBLIC_BASE_URL + path,
+        sign_in_url=_build_sign_in_url(path),
     )
 
 

@@ -13,6 +13,8 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import PERSON, Caller
 from app.accounts.models import Account
+from app.accounts.permissions import STALLS_READ
+from app.accounts.queries import may_in_organisation
 from app.applications import documents
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkExpired
@@ -138,7 +140,7 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
         .join(Account, Account.id == grant.viewer_id)
         .where(
             ApplicationDocument.id == grant.thing_id,
-            or_(Application.organiser_id == Account.id, Account.admin_tier.is_not(None)),
+            may_in_organisation(STALLS_READ, Application.organiser_id, Application.event_id),
         )
     ).first()
     release_connection()

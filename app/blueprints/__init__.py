@@ -4,6 +4,7 @@ from flask import Flask
 
 from app.blueprints import pages
 from app.blueprints.accounts.routes import blp as accounts
+from app.blueprints.accounts.session_routes import blp as account_sessions
 from app.blueprints.allocations.document_routes import blp as allocation_documents
 from app.blueprints.allocations.link_routes import blp as allocation_links
 from app.blueprints.allocations.routes import blp as allocations
@@ -37,6 +38,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         accounts,
         teams,
         devices,
+        account_sessions,
         public_events,
         events,
         media,

@@ -3,10 +3,12 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, RowMapping, Select, func, or_, select
+from sqlalchemy import ColumnElement, RowMapping, Select, func, select
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.permissions import STOCK_READ
+from app.accounts.queries import may_in_organisation
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.ids import is_id
@@ -123,7 +125,7 @@ def get_linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
             StockJob.id == permit.thing_id,
             StockJob.event_id == event_id,
             StockJob.file.is_not(None),
-            or_(Event.organiser_id == Account.id, Account.admin_tier.is_not(None)),
+            may_in_organisation(STOCK_READ, Event.organiser_id, Event.id),
         )
     ).first()
     if row is None:

@@ -150,6 +150,11 @@ def find_current_caller() -> Caller | None:
     return caller
 
 
+def identify_actor(caller: Caller) -> None:
+    """Let the audit trail name the caller as the actor of what this request does."""
+    current_actor.set(Actor(caller.kind, caller.id, caller.session_id))
+
+
 def authorise(access: Access) -> None:
     """Check the token and set the caller for `get_current_caller()`. Raises the errors of 401 and 403.
 
@@ -160,7 +165,7 @@ def authorise(access: Access) -> None:
         g.caller = None
         return
     g.caller = caller = _authenticate(access.permission)
-    current_actor.set(Actor(caller.kind, caller.id, caller.session_id))
+    identify_actor(caller)
     if not access.allows(caller):
         raise RoleNotAllowed(f"Only {access.name} may do this. {_describe_caller(caller)}")
     if access.needs_verified_email and not caller.email_verified:

@@ -7,6 +7,7 @@ from flask import Flask
 from flask.cli import AppGroup
 
 from app import config
+from app.accounts.permissions import PERMISSIONS, SCOPES, describe_holders
 from app.allocations import states as allocations
 from app.applications import states as applications
 from app.campaigns import states as campaigns
@@ -40,6 +41,16 @@ Environment variables. The service reads and checks them once at startup, and do
 
 | variable | default | meaning |
 |---|---|---|
+"""
+PERMISSIONS_HEADER = """\
+# Permissions
+
+Each operation of the API that is not for everybody needs one of these permissions; `/docs` names it. An owner has all of
+their team, for all its events; the role of a member may be limited to some events. [Teams](teams.md) explains roles,
+devices and keys. `flask docs write` generates this page from `app/accounts/permissions.py`.
+
+| permission | people | devices | scopes of API keys |
+|---|---|---|---|
 """
 METRICS_HEADER = """\
 # Metrics
@@ -97,7 +108,21 @@ def render_state_machines_page() -> str:
     return f"{PAGE_HEADER}\n{contents}\n" + "".join(map(_render_section, STATE_MACHINES))
 
 
+def render_permissions_page() -> str:
+    """Return the page of permissions: who has each of them."""
+    return PERMISSIONS_HEADER + "".join(
+        _format_table_row(
+            f"`{name}`",
+            describe_holders(name),
+            ", ".join(sorted(permission.devices)),
+            ", ".join(f"`{scope}`" for scope, permissions in SCOPES.items() if name in permissions),
+        )
+        for name, permission in PERMISSIONS.items()
+    )
+
+
 PAGE_RENDERERS = {
+    "permissions.md": render_permissions_page,
     "errors.md": render_errors_page,
     "settings.md": render_settings_page,
     "metrics.md": render_metrics_page,
@@ -107,7 +132,7 @@ PAGE_RENDERERS = {
 
 @docs_commands.command("write")
 def write_pages() -> None:
-    """Write docs/errors.md, docs/settings.md, docs/metrics.md and docs/state-machines.md."""
+    """Write the pages of errors, settings, metrics, permissions and state machines."""
     for name, render_page in PAGE_RENDERERS.items():
         (DOCS_DIR / name).write_text(render_page())
         click.echo(f"docs/{name}")

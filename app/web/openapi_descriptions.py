@@ -38,6 +38,7 @@ PATH_PARAMETERS: dict[str, str] = {
     "orderId": "Id of the purchase order.",
     "packId": "Id of the ticket pack.",
     "provider": "Sign-in provider: `apple` or `google`.",
+    "sessionId": "Id of the session.",
     "slotId": "Id of the place.",
     "slug": "Last part of the invitation link.",
     "token": "Last part of the mailed link.",

@@ -310,6 +310,7 @@ DESCRIPTIONS: dict[str, str] = {
     "sendNow": "Whether the campaign is sent immediately.",
     "sent": "Number of messages that were sent.",
     "series": "Figures of each day.",
+    "sessions": "The active sessions of the account.",
     "settings": "Settings of the merchant.",
     "settledAt": "When the outcome became known.",
     "shifts": "Number of shifts.",

@@ -205,7 +205,7 @@ def pages_further_on_begin_where_the_last_one_ended(connection: psycopg.Connecti
         page = item_list.list_items_of_event(event, given, sort=sort, limit=50, after=None)
         shape = QueryShape(frozenset(given), sort, True, PAGE)
         assert page.after is not None
-        values = {"event": event, "caller": None, "all": True, **given}
+        values = {"event": event, "is_admin": True, "event_scope": "{}", **given}
         values |= {"last_key": page.after[0], "last_id": page.after[1]}
         text = (
             item_list_sql.scan_sql(shape, SCANNED_PER_ROW * PAGE)

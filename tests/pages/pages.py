@@ -31,7 +31,7 @@ class Reader(HTMLParser):
             self.by_id[given["id"]] = given
         if tag == "form":
             self.forms.append(FoundForm(given["action"]))
-        if tag == "input" and "name" in given:
+        if tag == "input" and "name" in given and (given.get("type") != "checkbox" or "checked" in given):
             self.forms[-1].fields[given["name"]] = given.get("value", "")
 
 

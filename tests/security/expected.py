@@ -52,6 +52,7 @@ signed by the rail       C C C  C  C C C      C C C      C C C C    C C C
 making admins            B x e  B  B B B      B B B      B B T +    B B B
 signed in                . x e  +  + + +      + + +      + + + +    + + +
 signed in, verified      . x e  +  + + v      + + v      + + + +    v v v
+thing of a customer      . x e  +  0 0 0      0 0 0      0 0 0 0    + 0 0
 own stall                . x e  -  + + +      - - -      - - - -    - + -
 own stall, closed        . x e  -  W M +      - - -      - - - -    - W -
 own stall, verified      . x e  -  + + v      - - -      - - - -    - v -
@@ -139,6 +140,9 @@ event: write            GET    /api/events/{eventId}/devices
 event: write            POST   /api/events/{eventId}/devices
 event: write            DELETE /api/events/{eventId}/devices/{deviceId}
 open                    POST   /api/devices/pair
+signed in               GET    /api/auth/sessions
+signed in               DELETE /api/auth/sessions/others
+thing of a customer     DELETE /api/auth/sessions/{sessionId}
 new event               POST   /api/events
 new event               POST   /api/events/upload-cover
 event: read             GET    /api/events/{id}

@@ -54,7 +54,7 @@ stall: money    - - - - - - -   - - -   + -
 stall: own      - - - - - - -   - - -   - -
 admins          - - - - - - -   - - -   - -
 invited         A A A A A A A   - - -   A A
-membership      0 0 0 0 0 0 0   - - -   0 0
+others' things  0 0 0 0 0 0 0   - - -   0 0
 """
 TEAM_CODES = {
     "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
@@ -71,7 +71,7 @@ TEAM_AREAS = {
 PATTERNS = (
     (r"\w+ /api/admin/", "admins"),
     (r"POST /api/team-invites/", "invited"),
-    (r"DELETE /api/auth/memberships/", "membership"),
+    (r"DELETE /api/auth/(memberships|sessions)/{", "others' things"),
     (r"\w+ /api/organisations/me/api-keys", "keys"),
     (r"GET /api/organisations/me/members", "members: read"),
     (r"\w+ /api/organisations/me/members", "members: write"),

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from app.accounts.models import Account
 from app.accounts.permissions import MERCHANT, ORGANISER
+from app.accounts.sessions import create_session
 from app.accounts.team_models import TeamMember
 from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
@@ -73,7 +74,10 @@ class World:
     def _people(self) -> None:
         """Create all callers but the merchants."""
         self.callers |= {"nobody": self.client, "forged": self.client.as_(FORGED)}
-        self.things["customer_email"] = self.caller("customer", "customer").email
+        customer = self.caller("customer", "customer")
+        self.things["customer_email"] = customer.email
+        with transaction() as session:
+            self.things["sessionId"] = create_session(session, customer).session_id
         self.caller("organiser", "organiser")
         self.caller("other_organiser", "organiser")
         self.things["unverified_email"] = self.caller("new_organiser", "organiser", verified=False).email

@@ -1,7 +1,7 @@
 """Actions on accounts. Each is one transaction."""
 
 from app.accounts.actions.external_login import sign_in_with_provider, unlink_identity
-from app.accounts.actions.login import log_in, log_out, refresh_session
+from app.accounts.actions.login import end_other_sessions, end_session, log_in, log_out, refresh_session
 from app.accounts.actions.password_reset import (
     RESET_TOKEN_LIFETIME,
     check_new_password,
@@ -24,6 +24,8 @@ __all__ = [
     "check_new_password",
     "complete_reset",
     "create_admin",
+    "end_other_sessions",
+    "end_session",
     "log_in",
     "log_out",
     "refresh_session",

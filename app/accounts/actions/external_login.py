@@ -26,7 +26,7 @@ from app.accounts.errors import (
 from app.accounts.models import Account, ExternalIdentity, SpentIdentityToken
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
-from app.accounts.sessions import LoginResult
+from app.accounts.sessions import UNKNOWN_ORIGIN, LoginResult, SessionOrigin
 from app.audit.actions import Action
 from app.audit.log import record
 from app.clients.identity import Identity, IdentityVerifier, KeysUnavailable, Provider
@@ -40,7 +40,13 @@ NONCE_MISSING_MESSAGE = "The provider's token has a nonce. Send the nonce that y
 
 
 def sign_in_with_provider(
-    provider: str, *, caller: Caller | None, token: str, nonce: str | None = None, full_name: str | None = None
+    provider: str,
+    *,
+    caller: Caller | None,
+    token: str,
+    nonce: str | None = None,
+    full_name: str | None = None,
+    origin: SessionOrigin = UNKNOWN_ORIGIN,
 ) -> LoginResult:
     """A session of the identity's account: in this order, the account that it is linked to, the caller's account (whose
     address is verified), the account with the identity's verified address, or a new account. An unverified account with
@@ -59,7 +65,7 @@ def sign_in_with_provider(
         account = account or _link_identity(
             session, identity, _find_or_create_account(session, identity, caller, full_name)
         )
-        login_result = sessions.create_session(session, account)
+        login_result = sessions.create_session(session, account, origin)
         # The account is locked now: a concurrent unlinking either waits and ends this session too, or is visible.
         _check_still_linked(session, identity, account)
         return login_result

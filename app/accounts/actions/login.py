@@ -1,4 +1,4 @@
-"""Signs in with a password, signs out, and refreshes sessions."""
+"""Signs in with a password, refreshes sessions and ends them."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,25 +8,32 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import authentication, sessions
 from app.accounts.authentication import is_known_device
-from app.accounts.caller import PERSON
+from app.accounts.caller import PERSON, Caller
 from app.accounts.errors import InvalidCredentials, RefreshInvalid, RefreshReused
 from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import find_account_by_email
-from app.accounts.sessions import IDLE_LIFETIME, LoginResult, SessionOwner
+from app.accounts.sessions import IDLE_LIFETIME, UNKNOWN_ORIGIN, LoginResult, SessionOrigin, SessionOwner
 from app.accounts.sql import ADVANCE_REFRESH_COUNTER_SQL
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core import throttle
 from app.core.context import Actor
 from app.core.db import release_connection
+from app.core.errors import NotFound
 from app.core.transaction import transaction, write_row
 
 REUSE_GRACE_PERIOD = timedelta(seconds=10)
 
 
 def log_in(
-    *, email: str, password: str, network: str, refresh_token: str | None = None, device_marks: Sequence[str] = ()
+    *,
+    email: str,
+    password: str,
+    network: str,
+    refresh_token: str | None = None,
+    device_marks: Sequence[str] = (),
+    origin: SessionOrigin = UNKNOWN_ORIGIN,
 ) -> LoginResult:
     """A new session. The failure limit of the network does not apply to a known device.
 
@@ -48,7 +55,7 @@ def log_in(
             throttle.clear(session, authentication.FAILURES_PER_ADDRESS, email)
         if new_hash:
             session.execute(update(Account).where(Account.id == account.id).values(password_hash=new_hash))
-        return sessions.create_session(session, account)
+        return sessions.create_session(session, account, origin)
 
 
 def log_out(*, refresh_token: str) -> None:
@@ -67,6 +74,36 @@ def log_out(*, refresh_token: str) -> None:
         if account_id is not None:
             actor = Actor(PERSON, account_id, session_id)
             record(session, Action.SIGNED_OUT, caller=actor, account_id=account_id, subject=session_id)
+
+
+def end_session(*, caller: Caller, session_id: str) -> None:
+    """Ends a session of the caller's account immediately; ending it again changes nothing.
+
+    Raises NotFound, also for a session of another account.
+    """
+    with transaction() as session:
+        ended_now = session.scalar(
+            update(AccountSession)
+            .where(AccountSession.id == session_id, AccountSession.account_id == caller.id)
+            .values(
+                ended_at=func.coalesce(AccountSession.ended_at, func.now()),
+                end_reason=func.coalesce(AccountSession.end_reason, "ended_by_owner"),
+            )
+            .returning(AccountSession.ended_at == func.now())
+            .execution_options(synchronize_session=False)
+        )
+        if ended_now is None:
+            raise NotFound()
+        if ended_now:
+            action = Action.SIGNED_OUT if session_id == caller.session_id else Action.SESSION_ENDED
+            record(session, action, caller=caller, account_id=caller.id, subject=session_id)
+
+
+def end_other_sessions(*, caller: Caller) -> None:
+    """Ends every session of the caller's account but the caller's own."""
+    with transaction() as session:
+        sessions.end_all_sessions(session, caller.id, "ended_by_owner", except_session_id=caller.session_id)
+        record(session, Action.OTHER_SESSIONS_ENDED, caller=caller, account_id=caller.id, subject=caller.id)
 
 
 def refresh_session(*, refresh_token: str) -> LoginResult:
@@ -107,8 +144,7 @@ def _end_if_active(session: OrmSession, session_id: str) -> bool:
         .returning(AccountSession.account_id)
     )
     if account_id is not None:
-        data = {"reason": "refresh_reused", "session": session_id}
-        record(session, Action.SESSIONS_ENDED, account_id=account_id, subject=account_id, data=data)
+        record(session, Action.SESSION_REUSED, account_id=account_id, subject=session_id)
         enqueue_notice("sessions_ended", account_id)
     return account_id is not None
 
@@ -124,6 +160,7 @@ def _get_owner(session: OrmSession, session_id: str) -> Account:
 def _active_session_conditions(session_id: str) -> tuple[ColumnElement[bool], ...]:
     return (
         AccountSession.id == session_id,
+        AccountSession.kind == "api",
         AccountSession.ended_at.is_(None),
         AccountSession.idle_until > func.now(),
         AccountSession.ends_at > func.now(),

@@ -20,7 +20,7 @@ from app.accounts.errors import CurrentPasswordWrong
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import build_notice_job
 from app.accounts.queries import find_account_by_email, lock_account_by_email, lock_address
-from app.accounts.sessions import LoginResult
+from app.accounts.sessions import UNKNOWN_ORIGIN, LoginResult, SessionOrigin
 from app.applications import links
 from app.applications.emails import build_email_jobs
 from app.applications.errors import LinkExpired, NothingDue
@@ -58,7 +58,14 @@ class Owner:
 
 
 def activate_account(
-    *, token: str, name: str, password: str, message: str, path: str, email: str | None = None
+    *,
+    token: str,
+    name: str,
+    password: str,
+    message: str,
+    path: str,
+    email: str | None = None,
+    origin: SessionOrigin = UNKNOWN_ORIGIN,
 ) -> ActivationResult:
     """Opens the merchant's account, or links an existing one, and signs in. The merchant takes part in the event now.
 
@@ -80,7 +87,8 @@ def activate_account(
         if application.organiser_id is not None:
             jobs.append(job_spec("applications.mail_organiser", application_id=application.id))
         enqueue_all(jobs)
-        return ActivationResult(sessions.create_session(session, account), path, resolved_link.event_context.event)
+        login_result = sessions.create_session(session, account, origin)
+        return ActivationResult(login_result, path, resolved_link.event_context.event)
 
 
 def _complete_activation(

@@ -18,6 +18,7 @@ from app.web.access import (
 from app.web.blueprint import Blueprint
 from app.web.cookies import list_device_marks, set_device_cookie
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT, get_client_network
+from app.web.session_origin import get_session_origin
 
 SignInData = Mapping[str, object]
 blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accounts, sign-in and sessions")
@@ -45,7 +46,11 @@ def login(**body: Any) -> SignInData:
     The failure limit of the network does not apply to a device that has signed in before. A browser is recognised by
     its cookie, an app by its last `refreshToken`, even an expired one.
     """
-    return _build_login_response(actions.log_in(network=get_client_network(), device_marks=list_device_marks(), **body))
+    return _build_login_response(
+        actions.log_in(
+            network=get_client_network(), device_marks=list_device_marks(), origin=get_session_origin(), **body
+        )
+    )
 
 
 @blp.post("/logout", access=PUBLIC, body=schemas.RefreshBody)
@@ -110,7 +115,12 @@ def apple(
     """
     return _build_login_response(
         actions.sign_in_with_provider(
-            "apple", caller=find_current_caller(), token=identity_token, nonce=nonce, full_name=full_name
+            "apple",
+            caller=find_current_caller(),
+            token=identity_token,
+            nonce=nonce,
+            full_name=full_name,
+            origin=get_session_origin(),
         )
     )
 
@@ -129,7 +139,9 @@ def google(id_token: str, nonce: str | None = None) -> SignInData:
     With a Bearer token the identity is linked to that account, whose address must be verified.
     """
     return _build_login_response(
-        actions.sign_in_with_provider("google", caller=find_current_caller(), token=id_token, nonce=nonce)
+        actions.sign_in_with_provider(
+            "google", caller=find_current_caller(), token=id_token, nonce=nonce, origin=get_session_origin()
+        )
     )
 
 

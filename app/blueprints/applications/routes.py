@@ -30,6 +30,7 @@ from app.web.access import (
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT, Limit, limit_failed_lookups
+from app.web.session_origin import get_session_origin
 
 blp = Blueprint(
     "applications",
@@ -293,6 +294,12 @@ def activate(
     counts as a failed sign-in. Works once.
     """
     result = actions.activate_account(
-        token=token, name=name, password=password, message=message, path=path, email=email
+        token=token,
+        name=name,
+        password=password,
+        message=message,
+        path=path,
+        email=email,
+        origin=get_session_origin(),
     )
     return {**serialize_sign_in(result.login_result), "path": result.path}

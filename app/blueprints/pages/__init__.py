@@ -1,4 +1,4 @@
-"""HTML pages: start page, password reset, stall applications, tickets, payouts, operations and API documentation.
+"""HTML pages: start page, sign-in, account, password reset, stall applications, tickets, payouts, operations and API documentation.
 
 Development adds the mailbox.
 """
@@ -6,6 +6,7 @@ Development adds the mailbox.
 from flask import Flask
 
 from app.blueprints.pages import (
+    account,
     claim,
     csrf,
     dev_mail,
@@ -17,16 +18,24 @@ from app.blueprints.pages import (
     merchant_activation,
     ops,
     pay,
+    provider_sign_in,
     reset,
+    sign_in,
+    sign_up,
     stop_payout_page,
     tracked_links,
     unsubscribe,
 )
 from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_error
 from app.config import Settings
+from app.core.formatting import format_time
 from app.web.error_handlers import ERROR_PAGE_KEY
 
 PAGES = (
+    sign_in,
+    provider_sign_in,
+    sign_up,
+    account,
     reset,
     documents,
     pay,
@@ -47,6 +56,7 @@ def register(app: Flask, settings: Settings) -> None:
     app.extensions[ERROR_PAGE_KEY] = render_error
     app.add_template_filter(mark_code_spans, "code_spans")
     app.add_template_filter(mark_breaks_of_path, "breaks_of_path")
+    app.add_template_filter(format_time, "day_and_time")
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)

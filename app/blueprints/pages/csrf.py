@@ -5,8 +5,9 @@ The JSON API uses no cookies, so it needs no CSRF tokens.
 
 from datetime import timedelta
 
-from flask import Flask, request
+from flask import Flask, current_app, request
 from flask_wtf.csrf import CSRFError, CSRFProtect
+from werkzeug.exceptions import HTTPException
 
 from app.config import Settings
 from app.core.errors import BadRequest
@@ -46,4 +47,20 @@ def protect() -> None:
     try:
         csrf.protect()
     except CSRFError as error:
-        raise FormExpired(retry_path=request.path) from error
+        raise FormExpired(retry_path=find_page_of_form()) from error
+
+
+def find_page_of_form() -> str:
+    """Return the path of the page that the form was on: the nearest path above the form's own that can be opened."""
+    path = request.path
+    while not _can_be_opened(path):
+        path = path.rpartition("/")[0] or "/"
+    return path
+
+
+def _can_be_opened(path: str) -> bool:
+    try:
+        current_app.url_map.bind("").match(path, method="GET")
+    except HTTPException:
+        return False
+    return True

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
 from app.applications.errors import LinkUsed
+from app.blueprints.pages import signed_in
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
@@ -18,6 +19,7 @@ from app.web.fields import Email, Text
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
 from app.web.safe_redirect import SafePath
 from app.web.schema import Query
+from app.web.session_origin import get_session_origin
 from app.web.text_fields import Name, NewPassword
 
 PURPOSE, PAGE = "activation", "pages/activate.html"
@@ -100,12 +102,15 @@ def activate(token: str) -> ResponseReturnValue:
     form = FORMS.get(request.form.get("form_kind", ""), FORMS["named"]).from_request()
     try:
         rate_limits.count_request(CODE_ATTEMPT_LIMIT, ACTIVATE_ROUTE)
-        activated_account = actions.activate_account(token=token, **{"message": "", **form.load()})
+        activated_account = actions.activate_account(
+            token=token, origin=get_session_origin("console"), **{"message": "", **form.load()}
+        )
     except FORM_ERRORS as error:
         activation = link_queries.get_activation(token)
         return _render(token, activation, replace(form, form=FORMS[_get_form_kind(activation)]).with_error(error))
     except LinkUsed:
         return redirect(url_for("activate.start", token=token), 303)
+    signed_in.start_session(activated_account.login_result, remember=False)
     user = activated_account.login_result.user
     session[DONE_KEY] = {"email": user["email"], "event": activated_account.event, "path": activated_account.path}
     return redirect(url_for("activate.done"), 303)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from flask import Blueprint, Response, make_response, render_template, request
 from markupsafe import Markup, escape
 
-from app.blueprints.pages import csrf
+from app.blueprints.pages import csrf, signed_in
 from app.core.errors import AppError
 from app.web.envelope import get_request_id
 from app.web.error_handlers import ERROR_PAGE_KEY
@@ -21,7 +21,8 @@ MAX_FORM_BYTES = 64 * 1024
 class Pages(Blueprint):
     """A blueprint of HTML pages: errors are pages, forms need a CSRF token, request bodies have a maximum size.
 
-    `is_csrf_exempt` tells whether the current request needs no CSRF token.
+    `is_csrf_exempt` tells whether the current request needs no CSRF token. With `needs_sign_in` a visitor who is not
+    signed in is sent to `/sign-in`; views get the person from `signed_in.get_signed_in_caller()`.
     """
 
     def __init__(
@@ -32,11 +33,16 @@ class Pages(Blueprint):
         url_prefix: str | None = None,
         max_bytes: int = MAX_FORM_BYTES,
         is_csrf_exempt: Callable[[], bool] | None = None,
+        needs_sign_in: bool = False,
     ) -> None:
         super().__init__(name, import_name, url_prefix=url_prefix)
         self.max_bytes, self.is_csrf_exempt = max_bytes, is_csrf_exempt
-        for step in (_log_rule_instead_of_path, render_errors_as_pages, self._limit_body_size, self._check_csrf_token):
-            self.before_request(step)
+        self.before_request(_log_rule_instead_of_path)
+        self.before_request(render_errors_as_pages)
+        self.before_request(self._limit_body_size)
+        self.before_request(self._check_csrf_token)
+        if needs_sign_in:
+            self.before_request(signed_in.redirect_to_sign_in)
 
     def _check_csrf_token(self) -> None:
         if self.is_csrf_exempt is None or not self.is_csrf_exempt():
@@ -48,8 +54,12 @@ class Pages(Blueprint):
 
 
 def render_page(template: str, *, status: int = 200, **context: object) -> Response:
-    """Return the rendered template as a response. The template can read `status` too."""
-    response = make_response(render_template(template, status=status, **context), status)
+    """Return the rendered template as a response. The template can read `status` too.
+
+    Its header has the name of the signed-in person, or a link to sign in, if the request has asked who that is.
+    """
+    context = {"status": status, **signed_in.get_header_context(), **context}
+    response = make_response(render_template(template, **context), status)
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -103,6 +113,11 @@ PAGE_MESSAGES = {
     "INTERNAL_ERROR": "This is our mistake, and we have recorded it. Please try again in a few minutes.",
     "ALREADY_ADMITTED": "This guest is already inside, so you cannot change the ticket.",
     "OTP_WRONG": "This code is wrong. Use the code in the newest message on your phone.",
+    "INVALID_CREDENTIALS": "The e-mail address or the password is wrong. Try again, or choose a new password.",
+    "IDENTITY_REJECTED": "This sign-in took too long or was used before. Please start again.",
+    "PROVIDER_UNAVAILABLE": "We cannot reach the other service at the moment.",
+    "EMAIL_NOT_VERIFIED_BY_PROVIDER": "The other service has not confirmed your e-mail address. Confirm it there, or "
+    "sign up with a password here.",
     "RESET_TOKEN_INVALID": "Somebody changed the password at the same moment. Ask for a new code.",
 }
 

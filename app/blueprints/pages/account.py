@@ -1,0 +1,111 @@
+"""The account of the signed-in person: its sections, the devices that are signed in, and Apple and Google."""
+
+from typing import NamedTuple
+
+from flask import Response, current_app, flash, redirect, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts import actions, queries
+from app.accounts.errors import LastSignInMethod
+from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.sign_in import PROVIDERS
+from app.blueprints.pages.signed_in import get_signed_in_caller
+from app.core.errors import NotFound
+
+blueprint = Pages("account", __name__, url_prefix="/account", needs_sign_in=True)
+ROLE_NAMES = {"customer": "guest"}
+
+
+class Section(NamedTuple):
+    """A page of the account: its path, title and purpose."""
+
+    path: str
+    title: str
+    purpose: str
+
+
+SECTIONS = (
+    Section("/account/details", "Your details", "name, phone and language"),
+    Section("/account/address", "E-mail address", "the address that you sign in with"),
+    Section("/account/password", "Password", "choose a new one"),
+    Section("/account/second-factor", "Second factor", "a code from your phone at each sign-in"),
+    Section("/account/sessions", "Devices and sessions", "see where you are signed in, and sign out there"),
+    Section("/account/identities", "Sign-in with Apple or Google", "see and remove what signs in to your account"),
+    Section("/account/data", "Your data", "get a copy, or delete your account"),
+)
+"""The sections in the order of the page. A section without a page is left out."""
+
+
+@blueprint.get("")
+def show() -> Response:
+    """Show the sections of the account."""
+    caller = get_signed_in_caller()
+    paths = {rule.rule for rule in current_app.url_map.iter_rules()}
+    return render_page(
+        "pages/account.html",
+        caller_email=caller.email,
+        is_verified=caller.email_verified,
+        roles=[ROLE_NAMES.get(role, role) for role in sorted(caller.roles)],
+        sections=[section for section in SECTIONS if section.path in paths],
+    )
+
+
+@blueprint.get("/sessions")
+def list_sessions() -> Response:
+    """Show where the account is signed in."""
+    return render_page("pages/account_sessions.html", sessions=queries.list_sessions(get_signed_in_caller()))
+
+
+@blueprint.post("/sessions/<session_id>/end")
+def end_session(session_id: str) -> ResponseReturnValue:
+    """Sign one device out. One that is signed out already gets the same answer."""
+    actions.end_session(caller=get_signed_in_caller(), session_id=session_id)
+    flash("The device is signed out.")
+    return redirect(url_for("account.list_sessions"), 303)
+
+
+@blueprint.get("/sessions/others")
+def confirm_end_others() -> Response:
+    """Ask whether to sign out everywhere else."""
+    return render_page("pages/account_sessions_others.html")
+
+
+@blueprint.post("/sessions/others")
+def end_others() -> ResponseReturnValue:
+    """Sign out everywhere else."""
+    actions.end_other_sessions(caller=get_signed_in_caller())
+    flash("All other devices are signed out.")
+    return redirect(url_for("account.list_sessions"), 303)
+
+
+@blueprint.get("/identities")
+def list_identities() -> Response:
+    """Show the accounts at Apple and Google that sign in to this one."""
+    identities = queries.list_identities(get_signed_in_caller())
+    return render_page("pages/account_identities.html", identities=identities, providers=PROVIDERS)
+
+
+@blueprint.get("/identities/<provider>/unlink")
+def confirm_unlink(provider: str) -> Response:
+    """Ask whether the provider shall no longer sign in to the account."""
+    return render_page("pages/account_identity_unlink.html", provider=_get_provider(provider), key=provider)
+
+
+@blueprint.post("/identities/<provider>/unlink")
+def unlink_identity(provider: str) -> ResponseReturnValue:
+    """Unlink the provider; the last way to sign in stays."""
+    name = _get_provider(provider)
+    try:
+        actions.unlink_identity(caller=get_signed_in_caller(), provider=provider)
+    except LastSignInMethod as error:
+        return render_page(
+            "pages/account_identity_unlink.html", provider=name, key=provider, is_last=True, status=error.status
+        )
+    flash(f"{name} no longer signs in to your account. All other devices are signed out.")
+    return redirect(url_for("account.list_identities"), 303)
+
+
+def _get_provider(provider: str) -> str:
+    if provider not in PROVIDERS:
+        raise NotFound()
+    return PROVIDERS[provider]

@@ -1,0 +1,122 @@
+"""Signing in and out in a browser.
+
+The rules, limits and notices are those of the API: both call the same action. A wrong password and an unknown address
+get the same page in the same time.
+"""
+
+from flask import Response, current_app, flash, redirect, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts import actions
+from app.accounts.errors import InvalidCredentials
+from app.blueprints.pages import signed_in
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.rendering import Pages, render_page
+from app.core.errors import AppError
+from app.web.cookies import list_device_marks
+from app.web.fields import Boolean, Email, Secret
+from app.web.rate_limits import get_client_network
+from app.web.schema import Query
+from app.web.session_origin import get_session_origin
+
+PAGE, EMAIL_KEY = "pages/sign_in.html", "sign_in_email"
+PROVIDERS = {"apple": "Apple", "google": "Google"}
+blueprint = Pages("sign_in", __name__)
+
+
+class SignInSchema(Query):
+    email = Email(required=True)
+    password = Secret(required=True)
+    remember = Boolean(load_default=False)
+
+
+SIGN_IN = Form(
+    SignInSchema,
+    Input(
+        "email",
+        "E-mail address",
+        type="email",
+        autocomplete="username",
+        inputmode="email",
+        messages={
+            "required": "Enter your e-mail address.",
+            "invalid_email": "Enter an e-mail address like name@example.com.",
+        },
+    ),
+    Input(
+        "password",
+        "Password",
+        type="password",
+        autocomplete="current-password",
+        messages={"required": "Enter your password.", "too_long": "This password is too long."},
+    ),
+    Input("remember", "Remember this device", hint="Choose this only on a device that nobody else uses."),
+)
+
+
+@blueprint.get("/sign-in")
+def start() -> ResponseReturnValue:
+    """Show the form, or go on if somebody is signed in."""
+    if signed_in.get_page_caller() is not None:
+        return redirect(_get_next_path(), 303)
+    return _render(SIGN_IN.fill(email=session.get(EMAIL_KEY, "")))
+
+
+@blueprint.post("/sign-in")
+def sign_in() -> ResponseReturnValue:
+    """Sign in, and go to the page that needed it."""
+    form = SIGN_IN.from_request()
+    try:
+        values = form.load()
+        remember = values.pop("remember")
+        login_result = actions.log_in(
+            network=get_client_network(),
+            device_marks=list_device_marks(),
+            origin=get_session_origin("console"),
+            **values,
+        )
+    except (*FORM_ERRORS, InvalidCredentials) as error:
+        return _render(form.with_error(error))
+    signed_in.start_session(login_result, remember=remember)
+    return redirect(_get_next_path(), 303)
+
+
+@blueprint.get("/sign-out")
+def confirm_sign_out() -> ResponseReturnValue:
+    """Ask whether to sign out, because a link can be opened by mistake."""
+    if signed_in.get_page_caller() is None:
+        return redirect(url_for("sign_in.start"), 303)
+    return render_page("pages/sign_out.html")
+
+
+@blueprint.post("/sign-out")
+def sign_out() -> ResponseReturnValue:
+    """End the session. Without one the answer is the same."""
+    signed_in.end_session()
+    flash("You are signed out.")
+    return redirect(url_for("sign_in.start"), 303)
+
+
+def get_web_client_ids() -> dict[str, str]:
+    """Return the client id of each provider that a browser can sign in with here. Both providers need https."""
+    settings = current_app.extensions["settings"]
+    if not settings.PUBLIC_BASE_URL.startswith("https"):
+        return {}
+    client_ids = {"apple": settings.APPLE_WEB_CLIENT_ID, "google": settings.GOOGLE_WEB_CLIENT_ID}
+    return {provider: client_id for provider, client_id in client_ids.items() if client_id}
+
+
+def render_error_of_provider(error: AppError, next_path: str) -> Response:
+    """Return the sign-in page with the reason why a provider did not sign somebody in."""
+    return _render(SIGN_IN.fill().with_error(error), next_path)
+
+
+def _get_next_path() -> str:
+    return signed_in.get_safe_path(request.values.get("next", ""))
+
+
+def _render(form: FilledForm, next_path: str | None = None) -> Response:
+    next_path = request.values.get("next", "") if next_path is None else next_path
+    next_path = next_path if signed_in.get_safe_path(next_path) == next_path else ""
+    providers = {provider: PROVIDERS[provider] for provider in get_web_client_ids()}
+    return render_form(PAGE, form, next=next_path, providers=providers)

@@ -1,0 +1,296 @@
+"""Opening an account in a browser, and confirming its e-mail address with a mailed code.
+
+The answers do not say whether an address has an account; the mail does. A signed-in person who enters their own address
+and password adds the role to their account.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flask import Response, flash, redirect, session, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts import actions
+from app.accounts.errors import CodeInvalid
+from app.blueprints.pages import sign_in, signed_in
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.rendering import Pages, render_page
+from app.core.errors import NotFound
+from app.web import rate_limits
+from app.web.fields import Email, Phone
+from app.web.schema import Query
+from app.web.text_fields import Name, NewPassword, OneTimeCode
+
+FORM_PAGE, CODE_PAGE, ADDRESS_PAGE = "pages/sign_up_form.html", "pages/verify.html", "pages/verify_address.html"
+# The pages and the API operations share their rate limits.
+REGISTER_ROUTE, RESEND_ROUTE, VERIFY_ROUTE = (
+    "/api/auth/register/{kind}",
+    "/api/auth/resend-verification",
+    "/api/auth/verify-email",
+)
+ADDRESS_KEY, ADDRESS_SECONDS = "verify", 3600
+WRONG_CODE_MESSAGE = "This code is wrong. Enter the six digits from the newest e-mail. Older codes no longer work."
+blueprint = Pages("sign_up", __name__)
+
+
+class AddressSchema(Query):
+    email = Email(required=True)
+
+
+class AccountSchema(AddressSchema):
+    password = NewPassword(required=True)
+    phone = Phone(min=4, max=32)
+
+
+class CustomerSchema(AccountSchema):
+    first_name = Name(required=True, min=1, max=80)
+    last_name = Name(required=True, min=1, max=80)
+
+
+class MerchantSchema(AccountSchema):
+    name = Name(required=True, min=2, max=120)
+    business_name = Name(required=True, min=2, max=200)
+    stall_name = Name(max=100)
+
+
+class OrganiserSchema(AccountSchema):
+    name = Name(required=True, min=2, max=120)
+    org_name = Name(required=True, min=2, max=200)
+
+
+class CodeSchema(Query):
+    code = OneTimeCode(required=True)
+
+
+EMAIL = Input(
+    "email",
+    "Your e-mail address",
+    hint="You will sign in with this address. We send a code to it.",
+    type="email",
+    autocomplete="username",
+    inputmode="email",
+    messages={
+        "required": "Enter your e-mail address.",
+        "invalid_email": "Enter an e-mail address like name@example.com.",
+    },
+    error_codes=("RATE_LIMITED",),
+)
+PHONE = Input(
+    "phone",
+    "Phone number",
+    type="tel",
+    autocomplete="tel",
+    inputmode="tel",
+    messages={"invalid_phone": "Enter a phone number like 081 123 4567 or +264 81 123 4567."},
+)
+PASSWORD = Input(
+    "password",
+    "Choose a password",
+    hint="At least 8 characters. A short sentence is easy to remember and hard to guess.",
+    type="password",
+    autocomplete="new-password",
+    messages={
+        "required": "Choose a password.",
+        "too_short": "Choose a password of at least 8 characters.",
+        "too_long": "Choose a password of at most 128 characters.",
+        "too_common": "Choose another password. This one is easy to guess.",
+        "CURRENT_PASSWORD_WRONG": "You are signed in with this address. Enter the password of your account.",
+    },
+    error_codes=("CURRENT_PASSWORD_WRONG",),
+)
+NAME = Input(
+    "name",
+    "Your name",
+    autocomplete="name",
+    messages={"required": "Enter your name.", "too_short": "Enter your full name."},
+)
+CODE = Form(
+    CodeSchema,
+    Input(
+        "code",
+        "Code from the e-mail",
+        hint="Six digits. Spaces do not matter.",
+        type="code",
+        autocomplete="one-time-code",
+        inputmode="numeric",
+        messages={"required": "Enter the code from the e-mail.", "wrong_length": "Enter all six digits of the code."},
+        error_codes=("CODE_INVALID", "RATE_LIMITED"),
+    ),
+)
+ADDRESS = Form(AddressSchema, EMAIL)
+
+
+@dataclass(frozen=True)
+class AccountKind:
+    """A kind of account: the heading and purpose of its page, its form, and the action that opens it."""
+
+    heading: str
+    lead: str
+    form: Form
+    register: Callable[..., None]
+
+
+KINDS = {
+    "organiser": AccountKind(
+        "Sign up as an organiser",
+        "For people who run events: stalls, tickets, stock and messages.",
+        Form(
+            OrganiserSchema,
+            NAME,
+            Input(
+                "orgName",
+                "Name of your organisation",
+                hint="Guests and merchants see it.",
+                autocomplete="organization",
+                messages={"required": "Enter the name of your organisation."},
+            ),
+            EMAIL,
+            PHONE,
+            PASSWORD,
+        ),
+        actions.register_organiser,
+    ),
+    "merchant": AccountKind(
+        "Sign up as a merchant",
+        "For people who sell at a stall: invitations, crew and payouts.",
+        Form(
+            MerchantSchema,
+            NAME,
+            Input(
+                "businessName",
+                "Name of your business",
+                hint="Organisers see it when they look for merchants.",
+                autocomplete="organization",
+                messages={"required": "Enter the name of your business."},
+            ),
+            Input("stallName", "Name on your stall", hint="If it is not the name of the business."),
+            EMAIL,
+            PHONE,
+            PASSWORD,
+        ),
+        actions.register_merchant,
+    ),
+    "customer": AccountKind(
+        "Sign up as a guest",
+        "For people who visit events. You can claim and show tickets without an account too.",
+        Form(
+            CustomerSchema,
+            Input(
+                "firstName", "First name", autocomplete="given-name", messages={"required": "Enter your first name."}
+            ),
+            Input("lastName", "Last name", autocomplete="family-name", messages={"required": "Enter your last name."}),
+            EMAIL,
+            PHONE,
+            PASSWORD,
+        ),
+        actions.register_customer,
+    ),
+}
+
+
+@blueprint.get("/sign-up")
+def choose() -> Response:
+    """Show the kinds of accounts."""
+    signed_in.get_page_caller()
+    return render_page("pages/sign_up.html", kinds=KINDS)
+
+
+@blueprint.get("/sign-up/<kind>")
+def start(kind: str) -> Response:
+    """Show the form of one kind."""
+    caller = signed_in.get_page_caller()
+    account_kind = _get_kind(kind)
+    values = {"email": caller.email, "name": caller.name} if caller else {}
+    return _render(kind, account_kind.form.fill(**values))
+
+
+@blueprint.post("/sign-up/<kind>")
+def register(kind: str) -> ResponseReturnValue:
+    """Open the account, or add the role to the account of the signed-in person."""
+    caller = signed_in.get_page_caller()
+    account_kind = _get_kind(kind)
+    form = account_kind.form.from_request()
+    try:
+        rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, REGISTER_ROUTE.format(kind=kind))
+        values = form.load()
+        account_kind.register(caller=caller, **values)
+    except FORM_ERRORS as error:
+        return _render(kind, form.with_error(error))
+    if caller is not None and caller.email == values["email"]:
+        flash(f"You can now use your account as {'an' if kind[0] in 'aeiou' else 'a'} {kind}.")
+        return redirect(signed_in.ACCOUNT_PATH, 303)
+    _remember_address(values["email"])
+    return redirect(url_for("sign_up.show_code_form"), 303)
+
+
+@blueprint.get("/verify")
+def show_code_form() -> ResponseReturnValue:
+    """Show the form for the code, or for the address if it is not known."""
+    caller = signed_in.get_page_caller()
+    if caller is not None and caller.email_verified:
+        return redirect(signed_in.ACCOUNT_PATH, 303)
+    email = _find_address()
+    return render_form(CODE_PAGE, CODE.fill(), email=email) if email else render_form(ADDRESS_PAGE, ADDRESS.fill())
+
+
+@blueprint.post("/verify")
+def verify() -> ResponseReturnValue:
+    """Confirm the address if the code is right."""
+    form, email = CODE.from_request(), _find_address()
+    if email is None:
+        return render_form(ADDRESS_PAGE, ADDRESS.fill())
+    try:
+        rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
+        actions.verify_email(email=email, **form.load())
+    except CodeInvalid:
+        return render_form(CODE_PAGE, form.with_error(CodeInvalid(WRONG_CODE_MESSAGE)), email=email)
+    except FORM_ERRORS as error:
+        return render_form(CODE_PAGE, form.with_error(error), email=email)
+    session.pop(ADDRESS_KEY, None)
+    if signed_in.get_page_caller() is not None:
+        flash("Your e-mail address is confirmed.")
+        return redirect(signed_in.ACCOUNT_PATH, 303)
+    session[sign_in.EMAIL_KEY] = email
+    flash("Your e-mail address is confirmed. You can sign in now.")
+    return redirect(url_for("sign_in.start"), 303)
+
+
+@blueprint.post("/verify/send")
+def send_code() -> ResponseReturnValue:
+    """Mail a new code. The response is the same for an address without an account."""
+    form = ADDRESS.from_request()
+    try:
+        rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, RESEND_ROUTE)
+        values = form.load()
+        _remember_address(values["email"])
+        actions.resend_verification(**values)
+    except FORM_ERRORS as error:
+        email = _find_address()
+        if email is not None and email == form.values["email"].strip().lower():
+            return render_form(CODE_PAGE, CODE.fill().with_error(error), email=email)
+        return render_form(ADDRESS_PAGE, form.with_error(error))
+    return redirect(url_for("sign_up.show_code_form"), 303)
+
+
+def _get_kind(kind: str) -> AccountKind:
+    if kind not in KINDS:
+        raise NotFound()
+    return KINDS[kind]
+
+
+def _render(kind: str, form: FilledForm) -> Response:
+    return render_form(FORM_PAGE, form, kind=kind, account_kind=KINDS[kind])
+
+
+def _remember_address(email: str) -> None:
+    session[ADDRESS_KEY] = {"email": email, "at": int(time.time())}
+
+
+def _find_address() -> str | None:
+    """The address that the visitor entered within the last hour, or that of the signed-in person."""
+    entered = session.get(ADDRESS_KEY, {})
+    if entered.get("at", 0) > time.time() - ADDRESS_SECONDS:
+        return str(entered["email"])
+    caller = signed_in.get_page_caller()
+    return caller.email if caller is not None else None

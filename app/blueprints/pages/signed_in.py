@@ -1,0 +1,91 @@
+"""Who is signed in on the pages, and the beginning and end of that.
+
+A session of the pages is a row like any other. Its cookie names the row, so ending the row signs the browser out.
+"""
+
+from flask import redirect, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts import actions, queries
+from app.accounts.caller import Caller
+from app.accounts.sessions import LoginResult
+from app.blueprints.pages import csrf
+from app.web.access import identify_actor
+from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_device_cookie, set_sign_in_cookie
+from app.web.safe_redirect import is_local_path
+
+ACCOUNT_PATH = "/account"
+_CALLER_KEY = "event_commerce.page_caller"
+
+
+def get_page_caller() -> Caller | None:
+    """Return the signed-in person of this request; None when nobody is signed in. It takes one query, once a request.
+
+    The use extends the session.
+    """
+    if _CALLER_KEY not in request.environ:
+        request.environ[_CALLER_KEY] = _find_caller()
+    caller: Caller | None = request.environ[_CALLER_KEY]
+    return caller
+
+
+def get_signed_in_caller() -> Caller:
+    """Return the signed-in person. Only pages that need one may call this."""
+    caller = get_page_caller()
+    assert caller is not None
+    return caller
+
+
+def redirect_to_sign_in() -> ResponseReturnValue | None:
+    """Send a visitor who is not signed in to the sign-in page, and from there back; for `before_request`."""
+    if get_page_caller() is not None:
+        return None
+    next_path = request.full_path.rstrip("?") if request.method in ("GET", "HEAD") else csrf.find_page_of_form()
+    return redirect(url_for("sign_in.start", next=next_path), 303)
+
+
+def get_header_context() -> dict[str, object]:
+    """Return what the header of a page shows: nothing unless this request has asked who is signed in."""
+    return {"has_account_header": _CALLER_KEY in request.environ, "person": request.environ.get(_CALLER_KEY)}
+
+
+def start_session(login_result: LoginResult, *, remember: bool) -> None:
+    """Sign the browser in, and end the session that it had.
+
+    With `remember` it stays signed in when it closes, and is known at the next sign-in.
+    """
+    _end_current_session()
+    set_sign_in_cookie(login_result, remember=remember)
+    if remember:
+        set_device_cookie(login_result)
+
+
+def end_session() -> None:
+    """Sign the browser out, and end its session."""
+    _end_current_session()
+    delete_sign_in_cookie()
+
+
+def get_safe_path(text: str) -> str:
+    """Return the path to go to after the sign-in: `text` if it is a path of this site, else that of the account."""
+    return text if text and is_local_path(text) and len(text) <= 512 else ACCOUNT_PATH
+
+
+def _find_caller() -> Caller | None:
+    session_id = read_sign_in_cookie()
+    caller = queries.find_page_caller(session_id) if session_id else None
+    if caller is not None:
+        identify_actor(caller)
+    return caller
+
+
+def _end_current_session() -> None:
+    """End the session of the browser, and start a new Flask session with another CSRF token.
+
+    So nobody can plant a token before a sign-in, and nothing of a person is left after it.
+    """
+    caller = get_page_caller()
+    if caller is not None:
+        actions.end_session(caller=caller, session_id=caller.session_id)
+    session.clear()
+    request.environ[_CALLER_KEY] = None

@@ -1,0 +1,115 @@
+"""Opening an account and confirming its address on the pages, as a browser without scripts does it."""
+
+import re
+
+import pytest
+import time_machine
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.blueprints.pages.sign_up import KINDS
+from tests.factories.accounts import PASSWORD, create_customer, find_newest_code, list_mails_to, sign_in
+from tests.http import Client, data
+from tests.pages.pages import Visitor
+
+EMAIL = "ndapewa@example.com"
+FIELDS = {
+    "organiser": {"name": "Ndapewa Iita", "orgName": "Etosha Nights"},
+    "merchant": {"name": "Ndapewa Iita", "businessName": "Kapana Corner"},
+    "customer": {"firstName": "Ndapewa", "lastName": "Iita"},
+}
+
+
+def sign_up(visitor: Visitor, kind: str = "organiser", email: str = EMAIL, **fields: str) -> TestResponse:
+    visitor.open(f"/sign-up/{kind}")
+    return visitor.send(**{"email": email, "password": PASSWORD, **FIELDS[kind], **fields})
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+def test_from_the_start_page_to_the_account_in_a_browser_alone(client: Client, visitor: Visitor, kind: str) -> None:
+    assert 'href="/sign-up"' in visitor.open("/").text
+    assert f'href="/sign-up/{kind}"' in visitor.open("/sign-up").text
+    page = sign_up(visitor, kind)
+    assert (page.status_code, page.request.path) == (200, "/verify") and EMAIL in page.text
+    code = find_newest_code(EMAIL)
+    page = visitor.send(code=f"{code[:3]} {code[3:]}")
+    assert page.request.path == "/sign-in" and "Your e-mail address is confirmed." in page.text
+    assert visitor.forms[0].fields["email"] == EMAIL
+    page = visitor.send(password=PASSWORD)
+    assert page.request.path == "/account" and "Confirm your e-mail address" not in page.text
+    profile = data(client.as_(sign_in(client, EMAIL)["accessToken"]).get("/api/auth/me"))
+    assert (profile["roles"], profile["emailVerified"]) == ([kind], True)
+
+
+def test_the_answer_does_not_say_whether_an_address_has_an_account(app: Flask) -> None:
+    known, unknown = create_customer().email, "nobody@example.com"
+    pages = []
+    for email in (known, unknown):
+        page = sign_up(Visitor(app.test_client()), email=email)
+        text = re.sub(r'(csrf_token" value=")[^"]*', "", page.text).replace(email, "ADDRESS")
+        pages.append((page.status_code, page.request.path, text))
+    assert pages[0] == pages[1]
+    mail = list_mails_to(known)[0]
+    assert "already" in mail["subject"] and "/sign-in" in mail["text"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_wrong_field_is_named(visitor: Visitor, kind: str) -> None:
+    visitor.open(f"/sign-up/{kind}")
+    page = visitor.send(email="frieda", password="short", phone="12")
+    assert page.status_code == 422
+    wrong = re.findall(r'href="#(\w+)"', page.text[page.text.index('id="summary"') : page.text.index("<h1>")])
+    assert {*FIELDS[kind], "email", "password", "phone"} == set(wrong)
+    assert "Must " not in page.text, "a message for people"
+
+
+def test_an_unknown_kind_is_not_found(visitor: Visitor) -> None:
+    for kind in ("admin", "x"):
+        assert visitor.open(f"/sign-up/{kind}").status_code == 404
+
+
+def test_a_wrong_code_says_what_to_do_and_the_right_one_still_counts(visitor: Visitor) -> None:
+    sign_up(visitor)
+    code = find_newest_code(EMAIL)
+    page = visitor.send(code=f"{(int(code) + 1) % 1_000_000:06d}")
+    assert page.status_code == 422 and "Enter the six digits from the newest e-mail" in page.text
+    assert visitor.send(code=code).request.path == "/sign-in"
+
+
+def test_a_new_code_too_soon_says_for_how_long_to_wait(visitor: Visitor) -> None:
+    sign_up(visitor)
+    page = visitor.send(form=1)
+    assert page.status_code == 429 and "Try again in" in page.text and EMAIL in page.text
+
+
+def test_the_address_is_forgotten_after_an_hour_and_can_be_entered_again(visitor: Visitor) -> None:
+    with time_machine.travel(0, tick=False) as clock:
+        sign_up(visitor)
+        clock.shift(3601)
+        page = visitor.open("/verify")
+        assert EMAIL not in page.text
+        page = visitor.send(email=EMAIL)
+    assert page.request.path in ("/verify", "/verify/send") and EMAIL in page.text
+
+
+def test_a_person_who_is_signed_in_confirms_later(visitor: Visitor) -> None:
+    email = create_customer(verified=False).email
+    visitor.open("/sign-in")
+    assert 'href="/verify"' in visitor.send(email=email, password=PASSWORD).text
+    visitor.open("/verify")
+    visitor.send(form=2)
+    page = visitor.send(form=1, code=find_newest_code(email))
+    assert page.request.path == "/account" and "Your e-mail address is confirmed." in page.text
+
+
+def test_a_signed_in_person_adds_a_role_with_their_own_password(client: Client, visitor: Visitor) -> None:
+    email = create_customer().email
+    visitor.open("/sign-in")
+    visitor.send(email=email, password=PASSWORD)
+    visitor.open("/sign-up/organiser")
+    assert visitor.forms[1].fields["email"] == email
+    page = visitor.send(form=1, orgName="Etosha Nights", password="not the own password")
+    assert page.status_code == 422 and "Enter the password of your account." in page.text
+    page = visitor.send(form=1, orgName="Etosha Nights", password=PASSWORD)
+    assert page.request.path == "/account" and "as an organiser" in page.text
+    assert sign_in(client, email)["user"]["roles"] == ["customer", "organiser"]
