@@ -73,7 +73,7 @@ class Action(StrEnum):
 
     STOCK_EXPORTED = "exports.stock", "event", "The stock was downloaded as CSV."
     VARIANCE_EXPORTED = "exports.variance", "event", "The variances of the stock were downloaded as CSV."
-    REPORT_EXPORTED = "exports.report", "event", "A report of the stock was made or downloaded as CSV or PDF."
+    REPORT_EXPORTED = "exports.report", "event", "A report of the stock was downloaded as CSV or PDF."
     PURCHASE_ORDER_EXPORTED = "exports.purchase_order", "order", "The sheet of a purchase order was downloaded."
     CODES_EXPORTED = "exports.codes", "block", "The claim codes of a block were listed or downloaded."
     TICKETS_EXPORTED = "exports.tickets", "pack", "The tickets of a pack were downloaded."
@@ -113,3 +113,5 @@ class Action(StrEnum):
 
 
 AREAS = tuple(dict.fromkeys(action.area for action in Action))
+ACTOR_KINDS = ("person", "device", "key", "system", "guest")
+"""Who acts. `system` is a job or a command, and `guest` a person without a sign-in."""

@@ -7,10 +7,10 @@ from sqlalchemy import Index, String, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.audit.actions import ACTOR_KINDS
 from app.core.db import Base, ObjectId, Timestamp, one_of
 from app.core.ids import NEW_ID_SQL
 
-ACTOR_KINDS = ("person", "device", "key", "system", "guest")
 MINIMUM_DAYS = 365
 """The database refuses to change an entry, and to delete one that is younger."""
 
@@ -37,7 +37,7 @@ class AuditEntry(Base):
     )
 
     id: Mapped[str] = mapped_column(ObjectId, primary_key=True, server_default=text(NEW_ID_SQL))
-    at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.clock_timestamp())
     action: Mapped[str] = mapped_column(String(40))
     actor_kind: Mapped[str] = mapped_column(String(10))
     actor_id: Mapped[str | None] = mapped_column(ObjectId)

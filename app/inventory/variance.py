@@ -15,10 +15,10 @@ from sqlalchemy.types import TypeEngine
 from app.accounts.caller import Caller
 from app.audit.actions import Action
 from app.audit.log import record_export
+from app.core.csv_export import stream_query_csv
 from app.core.replica import as_of_now
 from app.events.timezones import to_instant
 from app.inventory import queries
-from app.inventory.export import stream_query_csv
 from app.inventory.models import AnyColumn
 from app.inventory.queries import StockEvent
 from app.inventory.sql import VARIANCE_CSV_SQL, VARIANCE_SQL

@@ -75,6 +75,7 @@ APPLICATION_READERS = Access(
     roles=frozenset({"merchant"}),
     tier="analyst",
 )
+ANALYST = Access("admins of every tier", tier="analyst")
 ADMIN = Access("admins of tier admin or super_admin", tier="admin")
 AUDIENCE = "event-commerce"
 MAX_TOKEN_LENGTH = 4096

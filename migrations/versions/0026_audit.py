@@ -39,7 +39,7 @@ def upgrade() -> None:
     op.create_table(
         'audit_entry',
         sa.Column('id', OBJECT_ID, server_default=sa.text(NEW_ID), nullable=False),
-        sa.Column('at', sa.DateTime(timezone=True), server_default=sa.func.now(), nullable=False),
+        sa.Column('at', sa.DateTime(timezone=True), server_default=sa.func.clock_timestamp(), nullable=False),
         sa.Column('action', sa.String(40), nullable=False),
         sa.Column('actor_kind', sa.String(10), nullable=False),
         sa.Column('actor_id', OBJECT_ID, nullable=True),

@@ -195,10 +195,13 @@ def withdraw_link(*, caller: Caller, event_id: str, slug: str) -> OrganiserLink:
         _lock_event_for_invites(session, caller, event_id)
         statement = update(InviteLink).where(InviteLink.id == parse_slug(slug), InviteLink.event_id == event_id)
         changes = {"revoked_at": func.coalesce(InviteLink.revoked_at, func.now()), "invited_address": None}
-        link = session.scalar(statement.values(**changes).returning(InviteLink))
-        if link is None:
+        revoked_now = InviteLink.revoked_at == func.now()
+        row = session.execute(statement.values(**changes).returning(InviteLink, revoked_now)).first()
+        if row is None:
             raise NotFound()
-        record(session, Action.INVITE_LINK_WITHDRAWN, event_id=event_id, subject=link.id)
+        link, is_revoked_now = row
+        if is_revoked_now:
+            record(session, Action.INVITE_LINK_WITHDRAWN, event_id=event_id, subject=link.id)
         return _build_organiser_link(link, REVOKED, is_mailed=False, is_already_invited=False)
 
 
