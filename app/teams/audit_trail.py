@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, func, literal_column, or_, select, true
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
@@ -159,7 +159,8 @@ def _build_conditions(filters: AuditFilters, zone: str) -> list[ColumnElement[bo
 @as_of_now
 def _stream_csv(query: Select[Any]) -> Iterator[bytes]:
     """The rows of a query as CSV, the newest first."""
-    ordered = query.order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
+    entries = query.subquery("entries")
+    cells: Select[Any] = select(*(literal_column(escape_sql(f"CAST(entries.{name} AS text)")) for name in COLUMNS))
+    ordered = cells.select_from(entries).order_by(entries.c.at.desc(), entries.c.id.desc())
     compiled = ordered.compile(dialect=DIALECT, compile_kwargs={"render_postcompile": True})
-    cells = ", ".join(escape_sql(f"CAST({name} AS text)") for name in COLUMNS)
-    return stream_query_csv(f"SELECT {cells} FROM ({compiled}) entries", tuple(COLUMNS.values()), compiled.params)
+    return stream_query_csv(str(compiled), tuple(COLUMNS.values()), compiled.params)
