@@ -14,9 +14,13 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.caller import PERSON
 from app.accounts.errors import InvalidCredentials
 from app.accounts.models import Account, AccountSession
 from app.accounts.sql import CREATE_SESSION_SQL
+from app.audit.actions import Action
+from app.audit.log import entry_params
+from app.core.context import Actor
 from app.core.ids import is_id, new_id
 from app.core.tokens import derived_text, same
 
@@ -84,8 +88,10 @@ def create_session(session: OrmSession, account: Account, origin: SessionOrigin 
     must not survive the change.
     """
     session.flush()
+    new_session_id = new_id()
     params = {
-        "id": new_id(),
+        **entry_params(Action.SIGNED_IN, Actor(PERSON, account.id, new_session_id)),
+        "id": new_session_id,
         "account_id": account.id,
         "password_version": account.password_version,
         "others": MAX_SESSIONS_PER_ACCOUNT - 1,

@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from app.accounts.caller import Caller
 from app.allocations import states
+from app.audit.sql import insert_entries_sql
 from app.events.queries import OWNED_EVENT_SQL
 
 
@@ -311,6 +312,17 @@ COUNT_ADMISSIONS = """
         ON CONFLICT ON CONSTRAINT pk_ticket_admission DO UPDATE SET count = a.count + excluded.count)"""
 """Counts admissions in 32 stripes, one for each connection, so that scanners do not wait for one counter."""
 
+RECORD_ADMISSIONS = f"""
+    audit AS ({
+    insert_entries_sql(
+        "changed c JOIN event e ON e.id = c.event_id",
+        organisation_id="e.organiser_id",
+        event_id="e.id",
+        subject="c.id",
+        data="jsonb_strip_nulls(jsonb_build_object('block', c.block_id, 'gate', c.gate))",
+    )
+})"""
+
 ADMIT_SLOT = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s
@@ -321,7 +333,8 @@ ADMIT_SLOT = text(f"""
            AND {OWNED_EVENT_SQL}
         RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
     {INSERT_SLOT_EVENTS},
-    {COUNT_ADMISSIONS}
+    {COUNT_ADMISSIONS},
+    {RECORD_ADMISSIONS}
     SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
            admitted_at, gate FROM changed""")
 
@@ -333,7 +346,8 @@ ADMIT_PARTY = text(f"""
          WHERE s.id = ANY(CAST(:ids AS text[])) AND s.event_id = :event_id
         RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
     {INSERT_SLOT_EVENTS},
-    {COUNT_ADMISSIONS}
+    {COUNT_ADMISSIONS},
+    {RECORD_ADMISSIONS}
     SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
            admitted_at, gate FROM changed""")
 

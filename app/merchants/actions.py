@@ -17,6 +17,8 @@ from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
 from app.accounts.models import Account, AccountSession, ExternalIdentity, OneTimeCode
 from app.accounts.outgoing_mail import enqueue_notice
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.errors import StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -71,6 +73,7 @@ def update_profile(
         if details_changed:
             if not caller.email_verified:
                 raise EmailNotVerified()
+            record(session, Action.PAYOUT_DETAILS_CHANGED, account_id=caller.id, subject=caller.id)
             enqueue_notice("payout_details_changed", caller.id)
         session.flush()
     updated_caller = replace(caller, name=account.name, phone=account.phone, version=account.version)
@@ -136,6 +139,7 @@ def change_password(*, caller: Caller, current_password: str, new_password: str)
         if result.first() is None:
             raise CurrentPasswordWrong()
         sessions.end_all_sessions(session, caller.id, "password_changed", except_session_id=caller.session_id)
+        record(session, Action.PASSWORD_CHANGED, account_id=caller.id, subject=caller.id)
         enqueue_notice("password_changed", caller.id)
 
 
@@ -147,6 +151,7 @@ def pause_merchant(*, caller: Caller) -> MerchantStatus:
             now: datetime = session.execute(select(func.now())).scalar_one()
             _change_status(merchant, PAUSED)
             merchant.floor_status, merchant.paused_at = CLOSED, now
+            record(session, Action.MERCHANT_PAUSED, account_id=caller.merchant_id, subject=caller.merchant_id)
             enqueue_notice("merchant_paused", caller.merchant_id)
         session.flush()
     return _build_status(merchant)
@@ -163,6 +168,7 @@ def resume_merchant(*, caller: Caller, current_password: str) -> MerchantStatus:
         merchant = lock_merchant(session, caller.id)
         if merchant.status == PAUSED:
             _change_status(merchant, ACTIVE)
+            record(session, Action.MERCHANT_RESUMED, account_id=caller.id, subject=caller.id)
         session.flush()
     return _build_status(merchant)
 
@@ -194,6 +200,7 @@ def delete_merchant(*, caller: Caller, current_password: str) -> DeletionResult:
         returns_until = check_open_money(session, caller.id)
         check_step(merchant.status, DELETED)
         _erase_account(session, caller)
+        record(session, Action.MERCHANT_DELETED, account_id=caller.id, subject=caller.id)
         run_deletion_hooks(session, MerchantDeletion(caller.id, caller.email if caller.email_verified else None))
         if caller.email_verified:
             enqueue(

@@ -33,6 +33,7 @@ DESCRIPTIONS: dict[str, str] = {
     "applications": "The applications of this page.",
     "assignedTier": "Tier of the new admin; at most your own.",
     "at": "When it happened.",
+    "AuditEntryPage.entries": "The entries of this page.",
     "audience": "The audience as counted when the campaign was sent.",
     "audienceType": "Holders of tickets of the event, or the accounts in `userIds`.",
     "available": "Number of places that are free.",
