@@ -186,6 +186,11 @@ class Settings:
         default=400,
         check=Range(0, 36500),
     )
+    AUDIT_RETENTION_DAYS: int = setting(
+        "days after which entries of the audit trail are erased; the database refuses to erase younger ones than a year",
+        default=1826,
+        check=Range(365, 36500),
+    )
     APPLE_CLIENT_IDS: list[str] = setting(
         "audiences of Apple id tokens; none: the provider is off", default=[], described_as=""
     )

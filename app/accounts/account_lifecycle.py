@@ -27,6 +27,8 @@ from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
 from app.accounts.sql import RETIRE_ACCOUNT_SQL
 from app.accounts.team_models import TeamMember
+from app.audit.actions import Action
+from app.audit.log import insert_entry, record
 from app.core.errors import AppError
 from app.core.ids import new_id
 from app.core.outbox import enqueue
@@ -60,6 +62,7 @@ def create_account(
 
     The caller has locked the address. `roles`, if given, replace the applicant's single role.
     """
+    new_roles = [applicant.role] if roles is None else list(roles)
     values: dict[str, object] = {
         "id": new_id(),
         "email": applicant.email,
@@ -68,7 +71,7 @@ def create_account(
         "password_version": 1,
         "name": applicant.name,
         "phone": applicant.phone,
-        "roles": [applicant.role] if roles is None else list(roles),
+        "roles": new_roles,
         "admin_tier": applicant.tier,
         "admin_title": applicant.title,
         "version": 1,
@@ -81,7 +84,10 @@ def create_account(
         .returning(Account)
         .cte("new_account")
     )
-    query = select(aliased(Account, inserted_account))
+    # The entry is part of the statement, so that free and taken addresses take the same time.
+    action = Action.ADMIN_CREATED if applicant.tier is not None else Action.REGISTERED
+    entry = insert_entry(action, account=inserted_account.c.id, data={"roles": new_roles, "tier": applicant.tier})
+    query = select(aliased(Account, inserted_account)).add_cte(entry.cte("audit"))
     if applicant.profile:
         columns = {
             "account_id": inserted_account.c.id,
@@ -177,6 +183,8 @@ def add_role(session: OrmSession, account: Account, applicant: Applicant) -> Non
         account.admin_tier, account.admin_title = applicant.tier, applicant.title
     account.version += 1
     session.flush()
+    data = {"role": applicant.role, "tier": applicant.tier}
+    record(session, Action.ROLE_ADDED, account_id=account.id, subject=account.id, data=data)
     enqueue_notice("role_added", account.id, role=applicant.role)
 
 

@@ -26,6 +26,8 @@ from app.accounts.errors import ConfirmationRequired, CurrentPasswordWrong
 from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.sql import OWN_PASSWORD_SQL, RECENT_SIGN_IN_SQL
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core import throttle
 from app.core.db import db, fetch_row, release_connection
 from app.core.errors import Throttled, ValidationFailed
@@ -61,6 +63,8 @@ def count_login_failure(email: str, network: str | None, account_id: str | None)
         limit_statuses = throttle.hit_all(session, *_build_limit_subjects(email, network))
         address_limit = limit_statuses[0]
         if account_id is not None and address_limit.hits == address_limit.rule.allowed:
+            failures = {"failures": address_limit.hits}
+            record(session, Action.SIGN_IN_LOCKED, account_id=account_id, subject=account_id, data=failures)
             enqueue_notice(
                 "login_throttled",
                 account_id,

@@ -1,9 +1,10 @@
 """The caller of a request, loaded in one query: a person, a device or an API key."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from app.accounts.models import TIERS, Account
-from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, Grant
+from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, Grant, Membership, resolve_grant
 
 PERSON, DEVICE, KEY = "person", "device", "key"
 
@@ -32,8 +33,14 @@ class Caller:
     kind: str = PERSON
     permission: str | None = None
     grant: Grant = NOTHING
+    memberships: Sequence[Membership] = ()
     language: str | None = None
     has_second_factor: bool = False
+
+    def for_permission(self, permission: str) -> "Caller":
+        """The same caller for a route with this permission."""
+        grant = resolve_grant(permission, self.id, self.roles, self.memberships)
+        return replace(self, permission=permission, grant=grant)
 
     @property
     def client_id(self) -> str:

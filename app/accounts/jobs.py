@@ -10,6 +10,7 @@ from sqlalchemy import delete, func, select
 from app.accounts import one_time_codes
 from app.accounts.account_lifecycle import clean_up_retired_account, is_replaceable
 from app.accounts.address_reservations import build_undo_token, delete_expired_changes, find_reservation_end
+from app.accounts.languages import find_account_language
 from app.accounts.models import Account, AccountSession, OneTimeCode, ResetToken, SpentIdentityToken
 from app.accounts.own_account_models import AddressChange, SignInChallenge
 from app.accounts.queries import find_account, find_account_by_email
@@ -20,6 +21,7 @@ from app.core.addresses import mask_email
 from app.core.db import db
 from app.core.formatting import format_time
 from app.core.jobs import Delivery, Run, job
+from app.core.languages import use_language
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 
@@ -30,10 +32,13 @@ CODE_LIFETIME_MINUTES = int(one_time_codes.CODE_LIFETIME.total_seconds() // 60)
 
 
 @job("accounts.mail_code", Delivery.AT_LEAST_ONCE, critical=True)
-def mail_code(run: Run, *, purpose: str, email: str, nonce: str, registration: bool = False) -> None:
+def mail_code(
+    run: Run, *, purpose: str, email: str, nonce: str, registration: bool = False, language: str | None = None
+) -> None:
     """Mails a code if it is still valid and the address has an account that needs it.
 
-    After a registration with a verified address, its owner gets a mail about the existing account instead.
+    After a registration with a verified address, its owner gets a mail about the existing account instead. `language`
+    is that of the page; the account's own goes first.
     """
     account = find_account_by_email(email)
     if not _is_code_valid(purpose, email, nonce):
@@ -47,20 +52,21 @@ def mail_code(run: Run, *, purpose: str, email: str, nonce: str, registration: b
         return
     if purpose == one_time_codes.VERIFY_EMAIL and account.email_verified_at:
         if registration:
-            _send_notice(run, account, "already_registered")
+            _send_notice(run, account, "already_registered", language=language)
         return
     reset_link: dict[str, Any] = {}
     if purpose == one_time_codes.RESET_PASSWORD:
         reset_link["reset_url"] = _build_reset_url(f"link/{one_time_codes.create_reset_link_token(account, nonce)}")
-    message = render_email(
-        TEMPLATE_BY_PURPOSE[purpose],
-        to=email,
-        key=run.key,
-        name=account.name,
-        code=one_time_codes.compute_code(purpose, email, nonce),
-        minutes=CODE_LIFETIME_MINUTES,
-        **reset_link,
-    )
+    with use_language(find_account_language(account.id) or language):
+        message = render_email(
+            TEMPLATE_BY_PURPOSE[purpose],
+            to=email,
+            key=run.key,
+            name=account.name,
+            code=one_time_codes.compute_code(purpose, email, nonce),
+            minutes=CODE_LIFETIME_MINUTES,
+            **reset_link,
+        )
     send(message, fence=run.fence)
 
 
@@ -145,7 +151,7 @@ def mail_codes_blocked(run: Run, *, purpose: str, email: str, tries: int, second
 
 
 @job("accounts.mail_notice", Delivery.AT_LEAST_ONCE)
-def mail_notice(run: Run, *, template: str, account_id: str, **context: object) -> None:
+def mail_notice(run: Run, *, template: str, account_id: str, **context: Any) -> None:
     """Mails a notice about an account to its verified address; an unverified address may belong to a stranger.
 
     Beyond NOTICES_PER_DAY of the same notice, the mail is dropped and logged.
@@ -184,9 +190,11 @@ def delete_expired_rows(run: Run) -> None:
         throttle.delete_expired(session)
 
 
-def _send_notice(run: Run, account: Account, template: str, **context: Any) -> None:
+def _send_notice(run: Run, account: Account, template: str, language: str | None = None, **context: Any) -> None:
     context = {"reset_url": _build_reset_url(), **context}
-    send(render_email(template, to=account.email, key=run.key, name=account.name, **context), fence=run.fence)
+    with use_language(find_account_language(account.id) or language):
+        message = render_email(template, to=account.email, key=run.key, name=account.name, **context)
+    send(message, fence=run.fence)
 
 
 def _build_reset_url(path: str = "") -> str:

@@ -39,11 +39,11 @@ def find_token_caller(token: str, permission: str | None) -> Caller | None:
     return None if row is None else _parse_caller_row(row, permission)
 
 
-def find_page_caller(session_id: str, permission: str | None = None) -> Caller | None:
+def find_page_caller(session_id: str) -> Caller | None:
     """The account of an active session of the pages; None when the session has ended. Its use extends the session."""
     params = {"id": session_id, "idle_lifetime": PAGE_IDLE_LIFETIME, "interval": LAST_SEEN_INTERVAL}
     row = write_row(PAGE_CALLER_SQL, params)
-    return None if row is None else _parse_caller_row(row, permission)
+    return None if row is None else _parse_caller_row(row, None)
 
 
 def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
@@ -55,9 +55,7 @@ def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
 
 def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
     account_id, session_id, email, name, phone, verified, roles, tier, title, version, kind, memberships, *own = row
-    grant = NOTHING
-    if permission is not None:
-        grant = resolve_grant(permission, account_id, roles, [Membership(*entry) for entry in memberships or ()])
+    memberships = [Membership(*entry) for entry in memberships or ()]
     return Caller(
         account_id,
         session_id,
@@ -71,7 +69,8 @@ def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
         version,
         kind,
         permission,
-        grant,
+        resolve_grant(permission, account_id, roles, memberships) if permission is not None else NOTHING,
+        memberships,
         *own,
     )
 

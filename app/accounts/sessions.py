@@ -14,10 +14,14 @@ from typing import Literal, NamedTuple, NotRequired, TypedDict
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.caller import PERSON
 from app.accounts.errors import InvalidCredentials
 from app.accounts.models import Account, AccountSession
 from app.accounts.own_account_models import SignInChallenge
 from app.accounts.sql import CREATE_SESSION_SQL
+from app.audit.actions import Action
+from app.audit.log import entry_params
+from app.core.context import Actor
 from app.core.ids import is_id, new_id
 from app.core.tokens import derived_text, same
 
@@ -93,8 +97,10 @@ def create_session(
     a sign-in with the old password must not survive the change.
     """
     session.flush()
+    new_session_id = new_id()
     params = {
-        "id": new_id(),
+        **entry_params(Action.SIGNED_IN, Actor(PERSON, account.id, new_session_id)),
+        "id": new_session_id,
         "account_id": account.id,
         "password_version": account.password_version,
         "second_factor_passed": second_factor_passed,

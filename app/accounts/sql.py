@@ -2,6 +2,8 @@
 
 from sqlalchemy import text
 
+from app.audit.sql import insert_entries_sql
+
 _PERSONS = """
     SELECT a.id, s.id AS session_id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
            a.admin_title, a.version, 'person',
@@ -69,7 +71,7 @@ RECENT_SIGN_IN_SQL = """
      WHERE a.id = %s AND s.id = %s
 """
 
-CREATE_SESSION_SQL = text("""
+CREATE_SESSION_SQL = text(f"""
     WITH owner AS (
         SELECT id FROM account
          WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL
@@ -78,9 +80,21 @@ CREATE_SESSION_SQL = text("""
         UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
              ORDER BY created_at DESC, id DESC OFFSET :others)
+    ), new_session AS (
+        INSERT INTO account_session (id, account_id, counter, kind, device, network, idle_until, ends_at)
+        SELECT :id, id, 0, :kind, :device, :network, now() + :idle_lifetime, now() + :lifetime FROM owner
+        RETURNING id, account_id, kind
+    ), entry AS (
+        {
+    insert_entries_sql(
+        "new_session",
+        account_id="account_id",
+        subject="id",
+        data="jsonb_build_object('kind', kind)",
     )
-    INSERT INTO account_session (id, account_id, counter, kind, device, network, idle_until, ends_at)
-    SELECT :id, id, 0, :kind, :device, :network, now() + :idle_lifetime, now() + :lifetime FROM owner RETURNING id
+}
+    )
+    SELECT id FROM new_session
 """)
 
 CREATE_CHALLENGE_SQL = text("""

@@ -26,6 +26,8 @@ from app.allocations.invoice_document import (
 from app.allocations.invoice_pdf import draw_invoice_pdf
 from app.allocations.models import AllocationBlock, Invoice
 from app.allocations.states import CREDIT_NOTE, CREDITED, INVOICE, ISSUED
+from app.audit.actions import Action
+from app.audit.log import record, record_export
 from app.core import throttle
 from app.core.db import db, release_connection
 from app.core.errors import NotFound, Throttled
@@ -83,6 +85,7 @@ def get_or_issue_invoice_pdf(
     document = _find_invoice_document(caller, event_id, block_id, number=number)
     document = document or _issue_invoice(caller, event_id, block_id)
     release_connection()
+    record_export(Action.INVOICE_EXPORTED, event_id=event_id, subject=block_id, data={"number": document.number})
     return document.number, draw_invoice_pdf(document)
 
 
@@ -103,6 +106,8 @@ def enqueue_invoice_email(caller: Caller, event_id: str, block_id: str, *, to: s
         limit_status = throttle.hit(session, INVOICE_EMAIL_LIMIT, block_id)
         if not limit_status.exceeded:
             count_mails(session, load_sender(session, issued_invoice.organiser_id), [address])
+            data = {"block": block_id, "number": issued_invoice.number}
+            record(session, Action.INVOICE_MAILED, event_id=event_id, subject=issued_invoice.id, data=data)
             enqueue("allocations.mail_invoice", invoice_id=issued_invoice.id, to=address)
     if limit_status.exceeded:
         raise Throttled("This invoice was sent twenty times today.", retry_after=limit_status.seconds)
@@ -303,6 +308,14 @@ def _issue_document(
     )
     session.add(invoice)
     session.flush()
+    record(
+        session,
+        Action.INVOICE_ISSUED if kind == INVOICE else Action.CREDIT_NOTE_ISSUED,
+        organisation_id=invoice.organiser_id,
+        event_id=invoice.event_id,
+        subject=invoice.id,
+        data={"block": invoice.block_id, "number": invoice.number, "totalMinor": total_minor},
+    )
     return invoice
 
 

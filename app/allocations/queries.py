@@ -21,6 +21,8 @@ from app.accounts.outgoing_mail import list_sender_columns
 from app.allocations import states
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.allocations.pricing import CostLine, PromoCode, build_quote
+from app.audit.actions import Action
+from app.audit.log import record_export
 from app.core.db import ObjectId, db, fetch_mapping
 from app.core.errors import NotFound
 from app.events import queries as events
@@ -257,8 +259,9 @@ def list_slots_query(block_id: str, *, status: str | None = None, handed_out: bo
 
 
 def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[RowMapping]:
-    """Return the claim codes of a block that have not ended, with who has used them. Raises NotFound."""
+    """Return the claim codes of a block that have not ended, with who has used them. It is recorded. Raises NotFound."""
     get_block(caller, event_id, block_id)
+    record_export(Action.CODES_EXPORTED, event_id=event_id, subject=block_id)
     statement = select(CLAIM_CODE_COLUMN, *CODE_SLOT_COLUMNS).where(
         AllocationSlot.block_id == block_id, AllocationSlot.via == states.CODE, AllocationSlot.ended_at.is_(None)
     )

@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from app.accounts.caller import Caller
 from app.allocations import states
+from app.audit.sql import insert_entries_sql
 from app.events.queries import OWNED_EVENT_SQL
 
 
@@ -189,7 +190,8 @@ CLAIM_INVITED_SLOT = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s
            SET status = 'claimed', claim_code = s.code, code = :code, name = :name, email = :email,
-               phone = :phone, delivery = :delivery, party_id = s.id, claimed_at = now(), version = s.version + 1
+               phone = :phone, delivery = :delivery, language = :language, party_id = s.id, claimed_at = now(),
+               version = s.version + 1
          WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'invited'
            AND s.generation = coalesce(CAST(:generation AS integer), s.generation)
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'invited' AS old_status, s.status AS new_status,
@@ -210,8 +212,8 @@ CLAIM_FREE_SLOTS = text(f"""
     changed AS (
         UPDATE allocation_slot s
            SET status = 'claimed', via = :via, code = c.code, name = :name, email = :email, phone = :phone,
-               delivery = :delivery, party_id = f.party_id, party_size = :quantity, given_at = now(),
-               claimed_at = now(), version = s.version + 1
+               delivery = :delivery, language = :language, party_id = f.party_id, party_size = :quantity,
+               given_at = now(), claimed_at = now(), version = s.version + 1
           FROM free_slots f JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
          WHERE s.id = f.id AND s.event_id = :event_id
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
@@ -245,7 +247,7 @@ CLAIM_PACK = text(f"""
 REASSIGN_SLOT = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s
-           SET name = :name, email = :email, phone = :phone, delivery = :delivery, code = :code,
+           SET name = :name, email = :email, phone = :phone, delivery = :delivery, language = :language, code = :code,
                party_id = :party_id, party_size = 1, generation = s.generation + 1, version = s.version + 1
          WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'claimed'
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
@@ -310,6 +312,17 @@ COUNT_ADMISSIONS = """
         ON CONFLICT ON CONSTRAINT pk_ticket_admission DO UPDATE SET count = a.count + excluded.count)"""
 """Counts admissions in 32 stripes, one for each connection, so that scanners do not wait for one counter."""
 
+RECORD_ADMISSIONS = f"""
+    audit AS ({
+    insert_entries_sql(
+        "changed c JOIN event e ON e.id = c.event_id",
+        organisation_id="e.organiser_id",
+        event_id="e.id",
+        subject="c.id",
+        data="jsonb_strip_nulls(jsonb_build_object('block', c.block_id, 'gate', c.gate))",
+    )
+})"""
+
 ADMIT_SLOT = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s
@@ -320,7 +333,8 @@ ADMIT_SLOT = text(f"""
            AND {OWNED_EVENT_SQL}
         RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
     {INSERT_SLOT_EVENTS},
-    {COUNT_ADMISSIONS}
+    {COUNT_ADMISSIONS},
+    {RECORD_ADMISSIONS}
     SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
            admitted_at, gate FROM changed""")
 
@@ -332,7 +346,8 @@ ADMIT_PARTY = text(f"""
          WHERE s.id = ANY(CAST(:ids AS text[])) AND s.event_id = :event_id
         RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
     {INSERT_SLOT_EVENTS},
-    {COUNT_ADMISSIONS}
+    {COUNT_ADMISSIONS},
+    {RECORD_ADMISSIONS}
     SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
            admitted_at, gate FROM changed""")
 

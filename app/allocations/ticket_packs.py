@@ -22,6 +22,8 @@ from app.allocations.sql import build_organiser_actor
 from app.allocations.states import DONE, QUEUED, RUNNING
 from app.allocations.ticket_data import Ticket, load_tickets
 from app.allocations.ticket_pdf import draw_pack_pdf
+from app.audit.actions import Action
+from app.audit.log import record, record_export
 from app.clients import storage
 from app.core.db import db, release_connection
 from app.core.errors import NotFound
@@ -77,6 +79,8 @@ def create_pack(caller: Caller, event_id: str, block_id: str, *, count: int) -> 
             "codes": [generate_code() for _ in range(count)],
         }
         session.execute(sql.CLAIM_PACK, params)
+        data = {"block": block_id, "count": count}
+        record(session, Action.PACK_CREATED, event_id=event_id, subject=pack_id, data=data)
         enqueue("allocations.print_pack", aggregate=block_id, pack_id=pack_id)
     return PackStatus(pack_id, count, QUEUED, drawn=0)
 
@@ -119,6 +123,7 @@ def get_pack_pdf(caller: Caller, event_id: str, block_id: str, pack_id: str) -> 
     data = storage.get(build_pack_file_name(pack_id))
     if data is None:
         raise NotFound()
+    record_export(Action.TICKETS_EXPORTED, event_id=event_id, subject=pack_id, data={"block": block_id})
     return data
 
 

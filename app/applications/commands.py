@@ -12,6 +12,8 @@ from app.applications import payment_outcome
 from app.applications.errors import NotResolvable
 from app.applications.models import Application, StallPayment, StallPaymentReview
 from app.applications.stall_payments import close_reviews, is_unanswered
+from app.audit.actions import Action
+from app.audit.log import record
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.core.addresses import mask_number
 from app.core.db import db, release_connection
@@ -152,14 +154,24 @@ def resolve_payment(payment_id: str, outcome: str, note: str) -> str:
         payment_outcome.record_outcome(payment_id, ChargeState(outcome=OUTCOME_BY_NAME[outcome]))
     )
     # Reviews that this outcome itself adds stay open.
-    close_reviews_of(payment_id, note, review_ids=review_ids)
+    close_reviews_of(payment_id, note, review_ids=review_ids, outcome=outcome)
     return state
 
 
-def close_reviews_of(reference: str, note: str, *, review_ids: Sequence[int] | None = None) -> int:
-    """Closes the open reviews of a reference, or only those with these ids. Returns their number."""
+def close_reviews_of(
+    reference: str, note: str, *, review_ids: Sequence[int] | None = None, outcome: str | None = None
+) -> int:
+    """Closes the open reviews of a reference, or only those with these ids. Returns their number.
+
+    `outcome` is the outcome that the operator found, if there is one.
+    """
     with transaction() as session:
-        return close_reviews(session, reference, note, review_ids=review_ids)
+        count = close_reviews(session, reference, note, review_ids=review_ids)
+        if outcome is not None:
+            record(session, Action.STALL_FEE_RESOLVED, subject=reference, data={"outcome": outcome})
+        elif count:
+            record(session, Action.REVIEW_CLOSED, subject=reference, data={"reviews": count})
+        return count
 
 
 def describe_payment_state(payment: StallPayment) -> str:

@@ -27,6 +27,8 @@ from app.applications.stall_payments import (
     add_review_detail,
     is_unanswered,
 )
+from app.audit.actions import Action
+from app.audit.log import record
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.outbox import enqueue, enqueue_all
@@ -183,6 +185,15 @@ def _record_end(session: ReadOrWriteSession, application: Application, payment: 
 
 def _record_paid(session: ReadOrWriteSession, application: Application, payment: StallPayment) -> None:
     _end_other_payments(session, payment)
+    record(
+        session,
+        Action.STALL_FEE_PAID,
+        organisation_id=application.organiser_id,
+        event_id=application.event_id,
+        account_id=application.account_id,
+        subject=application.id,
+        data={"payment": payment.id, "amountMinor": payment.amount_minor},
+    )
     if application.status not in states.ACCEPTED_STATES:
         session.execute(_mark_paid_sql(application, payment))
         add_review(session, payment.id, APPLICATION_CLOSED, status=application.status)

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, RowMapping, ScalarSelect, Select, case, fa
 from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts.caller import Caller
+from app.accounts.caller import PERSON, Caller
 from app.accounts.models import Account
 from app.accounts.permissions import STALLS_READ
 from app.accounts.queries import may_in_organisation
@@ -21,7 +21,10 @@ from app.applications.errors import LinkExpired
 from app.applications.models import Application, ApplicationDocument, StallPayment
 from app.applications.serializers import INTERNAL_FIELDS
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
+from app.audit.actions import Action
+from app.audit.log import record_export
 from app.clients import storage
+from app.core.context import Actor
 from app.core.db import db, release_connection
 from app.core.errors import NotFound
 from app.events.models import Event
@@ -131,20 +134,32 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
         raise NotFound()
     if grant.expired:
         raise LinkExpired("A document can be read for five minutes; open the application again for a fresh link.")
-    application_document = db.session.scalar(
-        select(ApplicationDocument)
+    row = db.session.execute(
+        select(ApplicationDocument, Application)
         .join(Application, Application.id == ApplicationDocument.application_id)
         .join(Account, Account.id == grant.viewer_id)
         .where(
             ApplicationDocument.id == grant.thing_id,
             may_in_organisation(STALLS_READ, Application.organiser_id, Application.event_id),
         )
-    )
+    ).first()
     release_connection()
-    data = storage.get(application_document.stored_as) if application_document else None
-    if application_document is None or data is None:
+    if row is None:
         raise NotFound()
-    return application_document, data
+    document, application = row
+    data = storage.get(document.stored_as)
+    if data is None:
+        raise NotFound()
+    record_export(
+        Action.DOCUMENT_READ,
+        caller=Actor(PERSON, grant.viewer_id),
+        organisation_id=application.organiser_id,
+        event_id=application.event_id,
+        account_id=application.account_id,
+        subject=document.id,
+        data={"application": application.id, "kind": document.kind},
+    )
+    return document, data
 
 
 def _organises_sql(caller: Caller) -> ColumnElement[bool]:

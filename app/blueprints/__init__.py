@@ -13,6 +13,7 @@ from app.blueprints.allocations.routes import blp as allocations
 from app.blueprints.allocations.will_call import blp as gate
 from app.blueprints.applications.routes import activation
 from app.blueprints.applications.routes import blp as applications
+from app.blueprints.audit.routes import blp as audit
 from app.blueprints.campaigns.routes import blp as campaigns
 from app.blueprints.crew.routes import blp as crew
 from app.blueprints.diagnostics import blp as diagnostics
@@ -59,6 +60,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         inventory,
         campaigns,
         subscriptions,
+        audit,
         diagnostics,
         payrail,
         health,

@@ -7,6 +7,8 @@ from typing import Any, TypedDict
 from sqlalchemy import RowMapping
 
 from app.accounts.caller import Caller
+from app.audit.actions import Action
+from app.audit.log import record
 from app.campaigns import audience_counts, campaign_store, queries, validation
 from app.campaigns.delivery_sql import COUNT_CLICK, READ_HREF, RESEND_UNCERTAIN
 from app.campaigns.errors import CampaignFrozen, CampaignStarted, NoReachableChannel, NothingUncertain
@@ -129,6 +131,7 @@ def cancel_campaign(*, caller: Caller, event_id: str, campaign_id: str) -> Campa
         row = campaign_store.update_campaign(
             session, caller, campaign, "canceled", status=CANCELED, turn=campaign["turn"] + 1
         )
+        record(session, Action.CAMPAIGN_CANCELLED, event_id=event_id, subject=campaign_id)
     return {**row, "tallies": None}
 
 
@@ -145,6 +148,7 @@ def resend_uncertain(
         count = session.execute(RESEND_UNCERTAIN, parameters).scalar_one()
         if not count:
             raise NothingUncertain()
+        record(session, Action.CAMPAIGN_RESENT, event_id=event_id, subject=campaign_id, data={"messages": count})
     return {"campaign_id": campaign["id"], "resent": count}
 
 

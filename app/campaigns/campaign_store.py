@@ -9,6 +9,8 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.errors import MailLimitReached
+from app.audit.actions import Action
+from app.audit.log import record
 from app.campaigns import validation
 from app.campaigns.audience_counts import Audience
 from app.campaigns.models import Campaign, CampaignAct
@@ -135,6 +137,8 @@ def start_campaign(session: OrmSession, caller: Caller, row: Fields) -> None:
             campaign_id=row["id"],
             turn=row["turn"],
         )
+        data = {"status": row["status"], **_build_details(row)}
+        record(session, Action.CAMPAIGN_SENT, event_id=row["event_id"], subject=row["id"], data=data)
 
 
 def unschedule_campaign(row: Fields) -> None:

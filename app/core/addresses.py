@@ -6,6 +6,7 @@ Nothing is fetched.
 import re
 import unicodedata
 from functools import cache
+from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
 RESERVED_DOMAINS = ("test", "example", "localhost", "invalid", "local")
 MAX_EMAIL_LENGTH = 254
 HIDDEN_DIGITS = "••••"
+IPV4_BITS, IPV6_BITS = 24, 48
 
 
 def is_url(url: str, schemes: tuple[str, ...]) -> bool:
@@ -24,6 +26,18 @@ def is_url(url: str, schemes: tuple[str, ...]) -> bool:
         return parts.scheme in schemes and bool(parts.hostname) and parts.username is None and " " not in url
     except ValueError:
         return False
+
+
+def truncate_address(address: str | None) -> str | None:
+    """Return the network around an address, a /24 or a /48, which does not identify a person; None without an address."""
+    try:
+        parsed = ip_address(address or "")
+    except ValueError:
+        return None
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped:
+        parsed = parsed.ipv4_mapped
+    bits = IPV6_BITS if isinstance(parsed, IPv6Address) else IPV4_BITS
+    return str(ip_network((int(parsed), bits), strict=False))
 
 
 def parse_email_address(text: str) -> str:

@@ -1,6 +1,8 @@
 """The PDF of a purchase order for the supplier."""
 
 from app.accounts.caller import Caller
+from app.audit.actions import Action
+from app.audit.log import record_export
 from app.core.formatting import format_day, format_money
 from app.core.pdf import Sheet
 from app.inventory import queries
@@ -16,6 +18,7 @@ NO_SUPPLIER = "Supplier not named"
 def get_order_pdf(caller: Caller, event_id: str, order_id: str) -> bytes:
     """Return a purchase order as a PDF. Raises NotFound."""
     order, lines, event = queries.get_order(caller, event_id, order_id)
+    record_export(Action.PURCHASE_ORDER_EXPORTED, event_id=event_id, subject=order_id)
     return draw_order(order, lines, event, buyer=caller.name, contact=caller.email)
 
 

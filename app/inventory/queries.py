@@ -5,10 +5,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, RowMapping, Select, func, select
 
-from app.accounts.caller import Caller
+from app.accounts.caller import PERSON, Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import STOCK_READ
 from app.accounts.queries import may_in_organisation
+from app.audit.actions import Action
+from app.audit.log import ActingCaller, record_export
+from app.core.context import Actor
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.ids import is_id
@@ -104,6 +107,7 @@ def get_job_file(caller: Caller, event_id: str, job_id: str) -> tuple[bytes, str
     data = db.session.scalar(select(StockJob.file).where(StockJob.id == job_id))
     if data is None or stock_job.file_name is None or stock_job.file_type is None:
         raise NotFound()
+    _record_download(caller, event_id, stock_job.file_name)
     return data, stock_job.file_name, stock_job.file_type
 
 
@@ -130,7 +134,14 @@ def get_linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
     ).first()
     if row is None:
         raise NotFound()
+    _record_download(Actor(PERSON, permit.viewer_id), event_id, row.file_name)
     return row.file, row.file_name, row.file_type
+
+
+def _record_download(caller: ActingCaller, event_id: str, file_name: str) -> None:
+    record_export(
+        Action.REPORT_EXPORTED, caller=caller, event_id=event_id, subject=event_id, data={"fileName": file_name}
+    )
 
 
 def find_event_for_report(event_id: str) -> ReportEvent | None:

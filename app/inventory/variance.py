@@ -13,10 +13,12 @@ from sqlalchemy import Integer as Whole
 from sqlalchemy.types import TypeEngine
 
 from app.accounts.caller import Caller
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.core.csv_export import stream_query_csv
 from app.core.replica import as_of_now
 from app.events.timezones import to_instant
 from app.inventory import queries
-from app.inventory.export import stream_query_csv
 from app.inventory.models import AnyColumn
 from app.inventory.queries import StockEvent
 from app.inventory.sql import VARIANCE_CSV_SQL, VARIANCE_SQL
@@ -69,8 +71,9 @@ def list_variances_query(
 def stream_variance_csv(
     caller: Caller, event_id: str, *, since: datetime | None = None, until: datetime | None = None
 ) -> Iterator[bytes]:
-    """Return the variances as CSV. Raises NotFound before the first row is read."""
+    """Return the variances as CSV, and record the export. Raises NotFound before the first row is read."""
     params = _build_period_params(queries.get_event(caller, event_id), since, until)
+    record_export(Action.VARIANCE_EXPORTED, event_id=event_id, subject=event_id)
     return stream_query_csv(VARIANCE_CSV_SQL, CSV_COLUMNS, params)
 
 

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import text
 from sqlalchemy.orm import Session as OrmSession
 
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core import spreadsheet_cells
 from app.core.db import database_now, fetch_row, fetch_rows
 from app.core.formatting import HOME
@@ -160,6 +162,7 @@ def import_settlement(
             result = SettlementResult(len(owner_by_reference), len(credits) - len(owner_by_reference), amount)
             if dry_run:
                 raise _DryRunRollback(result)
+            record(session, Action.SETTLEMENT_IMPORTED, data={"credits": result.booked_count, "amountMinor": amount})
     except _DryRunRollback as rollback:
         return rollback.result
     return result

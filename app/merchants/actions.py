@@ -16,6 +16,8 @@ from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
 from app.accounts.models import Account, AccountSession, ExternalIdentity, OneTimeCode
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.own_account_models import AddressChange, RecoveryCode, SecondFactor, SignInChallenge
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.errors import StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -70,6 +72,7 @@ def update_profile(
         if details_changed:
             if not caller.email_verified:
                 raise EmailNotVerified()
+            record(session, Action.PAYOUT_DETAILS_CHANGED, account_id=caller.id, subject=caller.id)
             enqueue_notice("payout_details_changed", caller.id)
         session.flush()
     updated_caller = replace(caller, name=account.name, phone=account.phone, version=account.version)
@@ -113,6 +116,7 @@ def pause_merchant(*, caller: Caller) -> MerchantStatus:
             now: datetime = session.execute(select(func.now())).scalar_one()
             _change_status(merchant, PAUSED)
             merchant.floor_status, merchant.paused_at = CLOSED, now
+            record(session, Action.MERCHANT_PAUSED, account_id=caller.merchant_id, subject=caller.merchant_id)
             enqueue_notice("merchant_paused", caller.merchant_id)
         session.flush()
     return _build_status(merchant)
@@ -129,6 +133,7 @@ def resume_merchant(*, caller: Caller, current_password: str) -> MerchantStatus:
         merchant = lock_merchant(session, caller.id)
         if merchant.status == PAUSED:
             _change_status(merchant, ACTIVE)
+            record(session, Action.MERCHANT_RESUMED, account_id=caller.id, subject=caller.id)
         session.flush()
     return _build_status(merchant)
 
@@ -160,6 +165,7 @@ def delete_merchant(*, caller: Caller, current_password: str) -> DeletionResult:
         returns_until = check_open_money(session, caller.id)
         check_step(merchant.status, DELETED)
         _erase_account(session, caller)
+        record(session, Action.MERCHANT_DELETED, account_id=caller.id, subject=caller.id)
         run_deletion_hooks(session, MerchantDeletion(caller.id, caller.email if caller.email_verified else None))
         if caller.email_verified:
             enqueue(

@@ -17,6 +17,8 @@ from app.accounts.authentication import confirm_owner
 from app.accounts.caller import Caller
 from app.accounts.errors import ConfirmationRequired
 from app.accounts.models import Account
+from app.audit.actions import Action
+from app.audit.log import record, record_many
 from app.clients.payrail import TransferOutcome, TransferState, rail
 from app.clients.payrail.callbacks import parse_callback
 from app.core.db import db, fetch_row, release_connection
@@ -159,6 +161,8 @@ def _create_payout(caller: Caller, payout_request: PayoutRequest, *, confirmed_h
         is_new_destination = payout.held_until is not None
         if is_new_destination and encrypted_destination.wallet_mark != confirmed_hash:
             raise _UnconfirmedDestination(encrypted_destination.wallet_mark)
+        data = {"amountMinor": payout.amount_minor, "destination": destination, "mode": mode}
+        record(session, Action.PAYOUT_REQUESTED, account_id=caller.merchant_id, subject=payout.id, data=data)
         _enqueue_payout(payout)
     return payout
 
@@ -207,6 +211,7 @@ def cancel_payout(*, caller: Caller, id: str) -> PayoutSummary:
         owned_by_caller = (Payout.account_id == caller.merchant_id,)
         cancelled = cancel_payouts(session, [id], actor=MERCHANT, conditions=owned_by_caller)
         if cancelled:
+            record(session, Action.PAYOUT_CANCELLED, account_id=caller.merchant_id, subject=id)
             return summarize_payout(cancelled[0])
         payout = session.scalar(select(Payout).where(Payout.id == id, *owned_by_caller))
     if payout is None:
@@ -236,7 +241,10 @@ def stop_payouts(payout_id: str) -> int:
             .order_by(Payout.id)
             .with_for_update()
         ).all()
-        return len(cancel_payouts(session, payout_ids, actor=MERCHANT, reason=STOPPED_BY_LINK))
+        stopped = cancel_payouts(session, payout_ids, actor=MERCHANT, reason=STOPPED_BY_LINK)
+        stopped_ids = [stopped_payout.id for stopped_payout in stopped]
+        record_many(session, Action.PAYOUT_STOPPED, stopped_ids, account_id=payout.account_id)
+        return len(stopped)
 
 
 def receive_callback(*, headers: Mapping[str, str], body: bytes) -> None:

@@ -14,6 +14,8 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.models import Account
+from app.audit.actions import Action
+from app.audit.log import record
 from app.clients.payrail import TransferOutcome, TransferState
 from app.core import outbox
 from app.core.outbox import enqueue
@@ -28,6 +30,7 @@ from app.payouts.states import (
     CANCELLED,
     FAILED,
     NEEDS_REVIEW,
+    OPERATOR,
     PAID,
     PROCESSING,
     RETURNED,
@@ -53,6 +56,9 @@ def record_outcome(payout_id: str, transfer_state: TransferState, *, actor: str)
             return payout.status
         new_status = STATUS_BY_OUTCOME.get(transfer_state.outcome)
         if payout.status in AWAITING_OUTCOME and new_status is not None:
+            if actor == OPERATOR:
+                data = {"outcome": transfer_state.outcome.value}
+                record(session, Action.PAYOUT_RESOLVED, account_id=payout.account_id, subject=payout.id, data=data)
             return _finish_payout(session, payout, new_status, transfer_state.reason, actor, has_merchant=has_merchant)
         if payout.status == PAID and new_status == RETURNED:
             return _return_payout(session, payout, transfer_state.reason, actor, has_merchant=has_merchant)

@@ -11,6 +11,8 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -82,6 +84,8 @@ def close_reviews(reference: str, note: str, *, review_ids: Sequence[int] | None
             .returning(PayoutReview.id)
             .execution_options(synchronize_session=False)
         ).all()
+        if closed_ids:
+            record(session, Action.REVIEW_CLOSED, subject=reference, data={"reviews": len(closed_ids)})
     return len(closed_ids)
 
 

@@ -5,6 +5,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup
 
 from app.applications import erasure
+from app.audit import erasure as audit
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.retention import guest_erasure, orphaned_files
@@ -41,6 +42,8 @@ def print_report() -> None:
         count = target.count_rows(days) if days else 0
         event_note = f"of events that ended {days} days ago" if days else "(GUEST_RETENTION_DAYS is 0: kept)"
         click.echo(f"{count:>8}  {target.name} {event_note}")
+    days = settings.AUDIT_RETENTION_DAYS
+    click.echo(f"{audit.count_old_entries(days):>8}  entries of the audit trail that are older than {days} days")
     orphans = list(orphaned_files.list_orphaned_files())
     size = sum(file.size for file in orphans)
     click.echo(f"{len(orphans):>8}  files without a row ({size:,} bytes)")

@@ -9,6 +9,7 @@ import structlog
 from flask import current_app
 
 from app.applications import erasure
+from app.audit import erasure as audit
 from app.clients import dev_mailbox, storage
 from app.core.db import ReadOrWriteSession
 from app.core.jobs import Delivery, Postpone, Run, job
@@ -22,7 +23,8 @@ BatchEraser = Callable[[ReadOrWriteSession], int]
 
 @job("retention.erase", Delivery.LOCAL, bulk=True, time_limit=timedelta(minutes=5), every=DAILY)
 def erase_personal_data(run: Run) -> None:
-    """Erases documents of ended applications, the rest of erased applications, and guests of past events."""
+    """Erases documents of ended applications, the rest of erased applications, guests of past events, and old entries of
+    the audit trail."""
     settings = current_app.extensions["settings"]
     deadline = time.monotonic() + MAX_RUN_TIME.total_seconds()
     _erase_in_batches(
@@ -37,6 +39,9 @@ def erase_personal_data(run: Run) -> None:
             for target in guest_erasure.ERASURE_TARGETS:
                 erase_batch = partial(target.erase_batch, event_id=event_id)
                 _erase_in_batches(run, deadline, target.name, erase_batch)
+    _erase_in_batches(
+        run, deadline, "audit entries", lambda session: audit.erase_batch(session, settings.AUDIT_RETENTION_DAYS)
+    )
     with transaction() as session:
         run.done_in(session)
 

@@ -24,6 +24,7 @@ from app.accounts.models import TIERS as TIERS
 from app.accounts.permissions import PERMISSIONS, STALLS_READ, describe_holders
 from app.accounts.queries import DEVICE_TOKEN_PREFIX, KEY_PREFIXES, find_caller, find_token_caller
 from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult, SessionUser
+from app.core.context import Actor, current_actor
 from app.web.errors import RoleNotAllowed, SessionEnded, TokenExpired, TokenInvalid, TokenMissing
 
 
@@ -77,6 +78,7 @@ APPLICATION_READERS = Access(
     roles=frozenset({"merchant"}),
     tier="analyst",
 )
+ANALYST = Access("admins of every tier", tier="analyst")
 ADMIN = Access("admins of tier admin or super_admin", tier="admin")
 AUDIENCE = "event-commerce"
 MAX_TOKEN_LENGTH = 4096
@@ -152,6 +154,11 @@ def find_current_caller() -> Caller | None:
     return caller
 
 
+def identify_actor(caller: Caller) -> None:
+    """Let the audit trail name the caller as the actor of what this request does."""
+    current_actor.set(Actor(caller.kind, caller.id, caller.session_id))
+
+
 def authorise(access: Access) -> None:
     """Check the token and set the caller for `get_current_caller()`. Raises the errors of 401 and 403.
 
@@ -161,7 +168,16 @@ def authorise(access: Access) -> None:
     if access.public and not (access.optional and "Authorization" in request.headers):
         g.caller = None
         return
-    g.caller = caller = _authenticate(access.permission)
+    g.caller = _authenticate(access.permission)
+    identify_actor(g.caller)
+    check_access(access, g.caller)
+
+
+def check_access(access: Access, caller: Caller) -> None:
+    """Check the caller, who has been looked up for the permission.
+
+    Raises SecondFactorSetupRequired, RoleNotAllowed, EmailNotVerified.
+    """
     if needs_second_factor(caller) and not access.for_setup:
         raise SecondFactorSetupRequired()
     if not access.allows(caller):

@@ -10,6 +10,7 @@ from app import config
 from app.accounts.permissions import PERMISSIONS, SCOPES, describe_holders
 from app.allocations import states as allocations
 from app.applications import states as applications
+from app.audit.actions import Action
 from app.campaigns import states as campaigns
 from app.core.errors import AppError
 from app.core.metrics import Metric
@@ -63,6 +64,52 @@ except those of the disk and the build: take their maximum. `flask docs write` g
 |---|---|---|---|
 """
 
+AUDIT_HEADER = """\
+# Audit trail
+
+Who did what, on what, and from where. Each act of the table below is recorded in the transaction that it is, so there is
+no act without its entry and no entry without its act. Downloads are recorded before the data is sent.
+`flask docs write` generates this page from `app/audit/actions.py`.
+
+## Reading it
+
+| operation | entries | who |
+|---|---|---|
+| `GET /api/organisations/me/audit` | of the organisation and all its events, deleted events too | the permission `audit.read` for all events |
+| `GET /api/events/{eventId}/audit` | of one event | the permission `audit.read` |
+| `GET /api/admin/audit` | all; `organisationId`, `eventId` or `accountId` (who acted, or on whom) | admins of every tier |
+
+Filters: `action`, `area`, `actor` (an account, a session, a device or an API key), `subject`, `from` and `to`. The newest
+entry comes first. Each path with `.csv` gives the same entries as a file; that is an entry itself.
+
+## What an entry has
+
+- `at`: when, by the clock of the database.
+- `actorKind`: `person`, `device`, `key`, `system` (a job or a command) or `guest` (nobody is signed in: a person with a
+  link or a code). `actorId` is the account that acted, or for which a device or key acted, and `sessionId` is the session,
+  the device or the key. `actorName` is the present name: entries have no names.
+- `organisationId`, `eventId`, `accountId`, `subjectKind`, `subjectId`: what it was done on. They are kept when the thing
+  is deleted.
+- `network`: the network of the client, truncated to a /24 or a /48. `requestId`: as in the log and in the response.
+- `data`: a few values, such as an amount or a count. Never a name, an address, a secret or payout details.
+
+## Keeping it
+
+The database refuses to change an entry, and to delete one within a year. Entries are erased after
+`AUDIT_RETENTION_DAYS` (five years, as for accounts). When an account is deleted its entries stay with ids that name
+nobody any longer ([personal data](privacy.md)).
+
+Some things have records of their own and are not repeated here: the refresh of a session, claims of places by guests and
+every other step of a place (`allocation_slot_event`), movements of stock, steps of payouts by the payment rail.
+
+## Acts
+
+A new act: a line in the table, `record(session, Action.…)` in the action, and a scene in `tests/audit`.
+
+| action | done on | meaning |
+|---|---|---|
+"""
+
 
 def register_commands(app: Flask) -> None:
     """Add the commands to the application."""
@@ -108,6 +155,13 @@ def render_state_machines_page() -> str:
     return f"{PAGE_HEADER}\n{contents}\n" + "".join(map(_render_section, STATE_MACHINES))
 
 
+def render_audit_page() -> str:
+    """Return the page of the audit trail: the acts that are recorded."""
+    return AUDIT_HEADER + "".join(
+        _format_table_row(f"`{action.value}`", action.subject_kind, action.meaning) for action in Action
+    )
+
+
 def render_permissions_page() -> str:
     """Return the page of permissions: who has each of them."""
     return PERMISSIONS_HEADER + "".join(
@@ -123,6 +177,7 @@ def render_permissions_page() -> str:
 
 PAGE_RENDERERS = {
     "permissions.md": render_permissions_page,
+    "audit.md": render_audit_page,
     "errors.md": render_errors_page,
     "settings.md": render_settings_page,
     "metrics.md": render_metrics_page,
@@ -132,7 +187,7 @@ PAGE_RENDERERS = {
 
 @docs_commands.command("write")
 def write_pages() -> None:
-    """Write the pages of errors, settings, metrics, permissions and state machines."""
+    """Write the pages of errors, settings, metrics, permissions, acts and state machines."""
     for name, render_page in PAGE_RENDERERS.items():
         (DOCS_DIR / name).write_text(render_page())
         click.echo(f"docs/{name}")

@@ -16,6 +16,7 @@ import structlog
 from flask import Flask
 from sqlalchemy import Engine
 
+from app.core.context import GUEST, SYSTEM, client_address, current_actor
 from app.core.context import request_id as current_request_id
 from app.core.db import db
 from app.core.metrics import Counter, Gauge, Histogram
@@ -93,6 +94,8 @@ class RequestMiddleware:
         request_id = client_request_id if _VALID_REQUEST_ID.fullmatch(client_request_id) else secrets.token_hex(12)
         environ[REQUEST_ID_KEY] = request_id
         current_request_id.set(request_id)
+        current_actor.set(GUEST)
+        client_address.set(environ.get("REMOTE_ADDR", ""))
         wrap_body_stream(environ)
         started_at = time.perf_counter()
 
@@ -112,6 +115,8 @@ class RequestMiddleware:
         try:
             return self.application(environ, start_response_with_headers)
         finally:
+            current_actor.set(SYSTEM)
+            client_address.set("")
             self.metrics.finish_request()
 
 

@@ -17,6 +17,7 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 from redis.exceptions import RedisError
 
 from app.core.errors import Gone, NotFound, Throttled
+from app.core.languages import mark_for_translation
 from app.core.redis import connected
 from app.core.throttle import Network, network_of
 from app.web.middleware import EXTRA_HEADERS_KEY
@@ -145,7 +146,10 @@ def count_lookup_failure() -> None:
     """Count the lookup of an unknown or expired link. Raises Throttled beyond the limit."""
     limit_status = _count_by_network(FAILED_LOOKUP_LIMIT, "missed")
     if not limit_status.is_allowed:
-        raise Throttled("Too many links that do not work; wait a moment.", retry_after=limit_status.reset_seconds)
+        raise Throttled(
+            mark_for_translation("Too many links that do not work; wait a moment."),
+            retry_after=limit_status.reset_seconds,
+        )
 
 
 def get_client_network() -> Network:

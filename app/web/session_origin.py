@@ -4,14 +4,13 @@ The device is read from the User-Agent, which anybody may invent. It is shown to
 """
 
 import re
-from ipaddress import IPv6Address, ip_address, ip_network
 
 from flask import request
 
 from app.accounts.sessions import SessionKind, SessionOrigin
+from app.core.addresses import truncate_address
 
 MAX_DEVICE_LENGTH = 80
-IPV4_BITS, IPV6_BITS = 24, 48
 BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -49,15 +48,3 @@ def describe_device(user_agent: str) -> str | None:
         return " on ".join(name for name in names if name)
     product = _PRODUCT.match(user_agent)
     return product[0].strip()[:MAX_DEVICE_LENGTH] if product else None
-
-
-def truncate_address(address: str | None) -> str | None:
-    """Return the network around an address, a /24 or a /48, which does not identify a person; None without an address."""
-    try:
-        parsed = ip_address(address or "")
-    except ValueError:
-        return None
-    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped:
-        parsed = parsed.ipv4_mapped
-    bits = IPV6_BITS if isinstance(parsed, IPv6Address) else IPV4_BITS
-    return str(ip_network(f"{parsed}/{bits}", strict=False))

@@ -4,13 +4,13 @@ The version that is running writes none of the columns: its sessions are of the 
 their last refresh until they are refreshed again.
 
 Revision ID: 0027
-Revises: 0025
+Revises: 0026
 """
 
 from app.core.schema_changes import execute_with_short_lock
 
 revision = '0027'
-down_revision = '0025'
+down_revision = '0026'
 branch_labels = None
 depends_on = None
 

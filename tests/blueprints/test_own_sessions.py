@@ -4,8 +4,9 @@ import pytest
 from sqlalchemy import text
 
 from app.accounts.sessions import SessionOrigin, build_page_token, build_refresh_token, create_session
+from app.core.addresses import truncate_address
 from app.core.transaction import transaction
-from app.web.session_origin import describe_device, truncate_address
+from app.web.session_origin import describe_device
 from tests.factories.accounts import PASSWORD, create_customer, create_signed_in_client, sign_in
 from tests.factories.merchants import create_merchant_account
 from tests.http import Client, data, read_error

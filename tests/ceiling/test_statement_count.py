@@ -28,6 +28,25 @@ LOCKS_THE_ADDRESS = (
 ASKS_FOR_UNANSWERED_PAYMENTS = ("paying", "paying_with_a_wrong_code", "the_right_code", "withdrawing_with_a_key")
 ASKS_FOR_THE_TIME = ("giving_a_campaign_another_time", "handing_in_four_documents")
 HOLDS_THE_MERCHANT = ("a_merchant_applying_by_invitation_with_a_key", "having_a_code_sent")
+RECORDS_THE_ACT = (
+    "a_fresh_link_with_a_key",
+    "a_link_by_mail",
+    "accepting",
+    "approving_with_nothing_due",
+    "approving_with_two_links_due",
+    "broadcasting_with_a_key",
+    "calling_a_campaign_off_with_a_key",
+    "changing_everything",
+    "deleting",
+    "giving_a_campaign_another_time",
+    "handing_in_four_documents",
+    "planning_for_named_people_with_a_key",
+    "replacing_four_documents",
+    "sending_a_copy_with_a_key",
+    "sending_four_documents",
+    "withdrawing_with_a_key",
+)
+"""These have all six and add an entry to the audit trail, one statement."""
 MORE = {
     **dict.fromkeys(COUNTS_MAILS, 2),
     **dict.fromkeys(ASKS_FOR_UNANSWERED_PAYMENTS, 2),
@@ -61,7 +80,7 @@ def test_no_request_takes_more_statements_than_it_may(client: Client, case: Case
     assert answer.status_code == case.status, answer.get_data(as_text=True)
     # A process reads the signing keys once a minute, which may be during this request.
     counted = [statement for statement in seen if "FROM signing_key" not in statement]
-    assert len(counted) <= MOST + MORE.get(case.name, 0), "\n\n".join(counted)
+    assert len(counted) <= MOST + MORE.get(case.name, 0) + (case.name in RECORDS_THE_ACT), "\n\n".join(counted)
 
 
 def test_every_operation_and_page_is_counted(application: Flask) -> None:

@@ -71,6 +71,8 @@ organisation            . x e  -  - - -      + + +      - - - -    - - +
 organisation, verified  . x e  -  - - -      + + v      - - - -    - - v
 organisation: thing     . x e  -  - - -      + 0 0      - - - -    - - +
 organisation: passing   . x e  -  - - -      + 0 v      - - - -    - - v
+organisation: audit     . x e  -  - - -      + + +      + + + +    - - +
+admins of every tier    . x e  -  - - -      - - -      + + + +    - - -
 invited to a team       . x e  +  A A A      A A A      A A A A    A A A
 membership of others    . x e  0  0 0 0      0 0 0      0 0 0 0    0 0 0
 """
@@ -234,6 +236,12 @@ own stall, verified     POST   /api/merchants/me/payout-requests
 own stall               GET    /api/merchants/me/payout-requests/availability
 thing of a stall        GET    /api/merchants/me/payout-requests/{id}
 thing of a stall        POST   /api/merchants/me/payout-requests/{id}/cancel
+organisation: audit     GET    /api/organisations/me/audit
+organisation: audit     GET    /api/organisations/me/audit.csv
+event: read             GET    /api/events/{eventId}/audit
+event: read             GET    /api/events/{eventId}/audit.csv
+admins of every tier    GET    /api/admin/audit
+admins of every tier    GET    /api/admin/audit.csv
 """
 
 EXPECTED = {" ".join(line[24:].split()): line[:24].strip() for line in OPERATIONS.strip().splitlines()}

@@ -47,6 +47,7 @@ devices         + - - - - - 0   - - -   - -
 members: read   + - - - - - -   - - -   - -
 members: write  - - - - - - -   - - -   - -
 keys            - - - - - - -   - - -   - -
+audit           + + - - - - -   - - -   - -
 stall: read     - - - - - - -   - - -   + +
 stall: run      - - - - - - -   - - -   + +
 stall: manage   - - - - - - -   - - -   + -
@@ -73,6 +74,8 @@ PATTERNS = (
     (r"POST /api/team-invites/", "invited"),
     (r"DELETE /api/auth/(memberships|sessions)/{", "others' things"),
     (r"\w+ /api/organisations/me/api-keys", "keys"),
+    (r"GET /api/organisations/me/audit", "audit"),
+    (r"GET /api/events/{eventId}/audit", "money: read"),
     (r"GET /api/organisations/me/members", "members: read"),
     (r"\w+ /api/organisations/me/members", "members: write"),
     (r"\w+ /api/events/{eventId}/devices", "devices"),

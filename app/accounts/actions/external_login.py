@@ -28,6 +28,8 @@ from app.accounts.models import Account, ExternalIdentity, SpentIdentityToken
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
 from app.accounts.sessions import UNKNOWN_ORIGIN, LoginResult, SessionOrigin
+from app.audit.actions import Action
+from app.audit.log import record
 from app.clients.identity import Identity, IdentityVerifier, KeysUnavailable, Provider
 from app.clients.identity import IdentityRejected as TokenRejected
 from app.config import Settings
@@ -124,6 +126,8 @@ def _link_identity(session: OrmSession, identity: Identity, account: Account) ->
         linked_account = _find_linked_account(session, identity)
         if linked_account is None or linked_account.id != account.id:
             raise IdentityLinkedElsewhere()
+    data = {"provider": identity.provider}
+    record(session, Action.IDENTITY_LINKED, account_id=account.id, subject=account.id, data=data)
     enqueue_notice("identity_linked", account.id, provider=identity.provider.title())
     return account
 
@@ -145,6 +149,8 @@ def unlink_identity(*, caller: Caller, provider: str) -> None:
         if account.password_hash is None and not _has_identity(session, account):
             raise LastSignInMethod()
         sessions.end_all_sessions(session, account.id, "identity_unlinked", except_session_id=caller.session_id)
+        data = {"provider": provider}
+        record(session, Action.IDENTITY_UNLINKED, account_id=account.id, subject=account.id, data=data)
         enqueue_notice("identity_unlinked", account.id, provider=provider.title())
 
 

@@ -8,14 +8,17 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import authentication, second_factor, sessions
 from app.accounts.authentication import is_known_device
-from app.accounts.caller import Caller
+from app.accounts.caller import PERSON, Caller
 from app.accounts.errors import ChallengeInvalid, InvalidCredentials, RefreshInvalid, RefreshReused
 from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import find_account_by_email
 from app.accounts.sessions import IDLE_LIFETIME, UNKNOWN_ORIGIN, LoginResult, SessionOrigin, SessionOwner
 from app.accounts.sql import ADVANCE_REFRESH_COUNTER_SQL
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core import throttle
+from app.core.context import Actor
 from app.core.db import release_connection
 from app.core.errors import NotFound
 from app.core.transaction import transaction, write_row
@@ -88,12 +91,17 @@ def log_out(*, refresh_token: str) -> None:
     parsed_token = sessions.parse_refresh_token(refresh_token)
     if parsed_token is None:
         return
+    session_id = parsed_token[0]
     with transaction() as session:
-        session.execute(
+        account_id = session.scalar(
             update(AccountSession)
-            .where(AccountSession.id == parsed_token[0], AccountSession.ended_at.is_(None))
+            .where(AccountSession.id == session_id, AccountSession.ended_at.is_(None))
             .values(ended_at=func.now(), end_reason="logged_out")
+            .returning(AccountSession.account_id)
         )
+        if account_id is not None:
+            actor = Actor(PERSON, account_id, session_id)
+            record(session, Action.SIGNED_OUT, caller=actor, account_id=account_id, subject=session_id)
 
 
 def end_session(*, caller: Caller, session_id: str) -> None:
@@ -102,24 +110,28 @@ def end_session(*, caller: Caller, session_id: str) -> None:
     Raises NotFound, also for a session of another account.
     """
     with transaction() as session:
-        ended_id = session.scalar(
+        ended_now = session.scalar(
             update(AccountSession)
             .where(AccountSession.id == session_id, AccountSession.account_id == caller.id)
             .values(
                 ended_at=func.coalesce(AccountSession.ended_at, func.now()),
                 end_reason=func.coalesce(AccountSession.end_reason, "ended_by_owner"),
             )
-            .returning(AccountSession.id)
+            .returning(AccountSession.ended_at == func.now())
             .execution_options(synchronize_session=False)
         )
-        if ended_id is None:
+        if ended_now is None:
             raise NotFound()
+        if ended_now:
+            action = Action.SIGNED_OUT if session_id == caller.session_id else Action.SESSION_ENDED
+            record(session, action, caller=caller, account_id=caller.id, subject=session_id)
 
 
 def end_other_sessions(*, caller: Caller) -> None:
     """Ends every session of the caller's account but the caller's own."""
     with transaction() as session:
         sessions.end_all_sessions(session, caller.id, "ended_by_owner", except_session_id=caller.session_id)
+        record(session, Action.OTHER_SESSIONS_ENDED, caller=caller, account_id=caller.id, subject=caller.id)
 
 
 def refresh_session(*, refresh_token: str) -> LoginResult:
@@ -160,6 +172,7 @@ def _end_if_active(session: OrmSession, session_id: str) -> bool:
         .returning(AccountSession.account_id)
     )
     if account_id is not None:
+        record(session, Action.SESSION_REUSED, account_id=account_id, subject=session_id)
         enqueue_notice("sessions_ended", account_id)
     return account_id is not None
 

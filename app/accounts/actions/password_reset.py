@@ -14,6 +14,8 @@ from app.accounts.errors import CodeInvalid, ResetTokenInvalid
 from app.accounts.models import Account, ResetToken
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import lock_account_by_email
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core import throttle
 from app.core.tokens import fingerprint, opaque_token
 from app.core.transaction import transaction
@@ -80,6 +82,8 @@ def complete_reset(*, email: str, reset_token: str, password: str) -> None:
             sessions.end_all_sessions(session, account.id, "password_reset")
         one_time_codes.void_code(session, one_time_codes.RESET_PASSWORD, email)
         throttle.clear(session, FAILURES_PER_ADDRESS, email)
+        data = {"identitiesUnlinked": had_identities}
+        record(session, Action.PASSWORD_RESET, account_id=account.id, subject=account.id, data=data)
         enqueue_notice("password_changed", account.id, unlinked=had_identities)
 
 

@@ -24,6 +24,8 @@ from app.accounts.caller import Caller
 from app.accounts.errors import AddressReserved, BootstrapRefused, CodeInvalid, CurrentPasswordWrong, TierTooHigh
 from app.accounts.models import TIERS, Account
 from app.accounts.queries import lock_account_by_email
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core import throttle
 from app.core.errors import Throttled
 from app.core.throttle import Rule
@@ -221,4 +223,5 @@ def _mark_email_verified(session: OrmSession, email: str) -> bool:
     if account_id is None:
         return session.scalar(select(Account.id).where(Account.email == email)) is not None
     unlink_all_identities(session, account_id)
+    record(session, Action.EMAIL_VERIFIED, account_id=account_id, subject=account_id)
     return True

@@ -18,6 +18,8 @@ from app.allocations import sql, states
 from app.allocations.errors import AlreadyAdmitted, NotClaimed, PartyTooSmall, SlotRevoked
 from app.allocations.models import AllocationSlot
 from app.allocations.sql import build_organiser_actor
+from app.audit.actions import Action
+from app.audit.log import entry_params
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction, write_row
@@ -74,6 +76,7 @@ def admit_slot(
     """
     params = {
         **build_organiser_actor(caller).build_params("admit"),
+        **entry_params(Action.ADMITTED, caller),
         "slot_id": slot_id,
         "event_id": event_id,
         **ownership_params(caller, WRITES),

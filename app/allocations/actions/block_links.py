@@ -17,9 +17,12 @@ from app.allocations.links import ResolvedToken, check_block_link, check_block_o
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.queries import BlockRow, lock_block, lock_block_by_id
 from app.allocations.sql import HOLDER_ACTOR
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.db import database_now
 from app.core.errors import LinkExpired, NotFound, ValidationFailed
 from app.core.ids import new_id
+from app.core.languages import find_page_language, mark_for_translation
 from app.core.transaction import transaction
 from app.events.timezones import to_instant
 
@@ -49,7 +52,8 @@ def update_allocator_link(
     """
     with transaction() as session:
         block = dict(lock_block(session, caller, event_id, block_id))
-        _update_block(session, block, _build_link_values(block, "allocator", rotate=rotate, revoke=revoke))
+        values = _build_link_values(block, "allocator", rotate=rotate, revoke=revoke)
+        _update_block(session, block, "allocator", values)
     return block
 
 
@@ -83,7 +87,7 @@ def update_open_link(
         if expires_at is not None:
             values["open_expires_at"] = _resolve_expires_at(expires_at, block["timezone"])
         _check_max_claims({**block, **values})
-        _update_block(session, block, values)
+        _update_block(session, block, "open", values)
     return block
 
 
@@ -97,7 +101,7 @@ def _build_link_values(block: BlockRow, purpose: str, *, rotate: bool, revoke: b
     return {f"{purpose}_live": True, f"{purpose}_generation": generation + 1}
 
 
-def _update_block(session: Session, block: dict[Any, Any], values: LinkValues) -> None:
+def _update_block(session: Session, block: dict[Any, Any], purpose: str, values: LinkValues) -> None:
     changed_values = {name: value for name, value in values.items() if block[name] != value}
     if not changed_values:
         return
@@ -107,6 +111,8 @@ def _update_block(session: Session, block: dict[Any, Any], values: LinkValues) -
         .values(**changed_values, version=AllocationBlock.version + 1, updated_at=func.now())
         .execution_options(synchronize_session=False)
     )
+    data = {"link": purpose, "changed": sorted(changed_values), "live": values.get(f"{purpose}_live", True)}
+    record(session, Action.LINK_CHANGED, event_id=block["event_id"], subject=block["id"], data=data)
     block.update(changed_values)
     block["open_expired"] = _is_past(block["open_expires_at"])
 
@@ -187,7 +193,7 @@ def reassign_slot(
         if slot["status"] == states.ADMITTED:
             raise AlreadyAdmitted()
         if slot["status"] != states.CLAIMED:
-            raise LinkExpired("This place was taken back; hand out another.")
+            raise LinkExpired(mark_for_translation("This place was taken back; hand out another."))
         guest = {
             "name": name or slot["name"],
             "email": email or slot["email"],
@@ -203,10 +209,13 @@ def reassign_slot(
             "event_id": block["event_id"],
             "code": generate_code(),
             "party_id": new_id(),
+            "language": find_page_language(),
         }
         generation = session.scalar(sql.REASSIGN_SLOT, params)
         if generation is None:
             raise AlreadyAdmitted()
+        data = {"block": block["id"]}
+        record(session, Action.SLOT_REASSIGNED, event_id=block["event_id"], subject=slot_id, data=data)
         enqueue_ticket_email(slot_id, generation)
         return _get_allocator_slot(session, block["id"], slot_id)
 

@@ -15,10 +15,13 @@ from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.pricing import Quote, build_quote
 from app.allocations.queries import BlockRow, lock_block
 from app.allocations.sql import Actor, build_organiser_actor
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.cache_invalidation import invalidate
 from app.core.db import database_now
 from app.core.errors import NotFound, ValidationFailed
 from app.core.ids import new_id
+from app.core.languages import mark_for_translation
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events import queries as events
@@ -28,7 +31,7 @@ from app.events.timezones import to_instant
 from app.events.visibility import ARCHIVED, CANCELLED
 from app.invitations.errors import EventClosed
 
-ALREADY_ADMITTED_MESSAGE = "This ticket has been admitted, so it can no longer be revoked."
+ALREADY_ADMITTED_MESSAGE = mark_for_translation("This ticket has been admitted, so it can no longer be revoked.")
 
 
 class Holder(TypedDict, total=False):
@@ -109,6 +112,8 @@ def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> 
         session.add(block)
         session.flush()
         _insert_slots(session, block, build_organiser_actor(caller))
+        data = {"kind": block.kind, "quantity": quantity}
+        record(session, Action.BLOCK_CREATED, event_id=event_id, subject=block.id, data=data)
         if release_instant is not None:
             enqueue("allocations.release", run_at=release_instant, aggregate=block.id, block_id=block.id)
     return block.id
@@ -188,6 +193,8 @@ def _move_locked_slots(session: Session, source: BlockRow, to_block_id: str, qua
     # Both blocks are locked and enough places are free; so if none moved, the other block has an invoice.
     if not session.scalar(sql.MOVE_SLOTS, params):
         raise BlockInvoiced()
+    data = {"toBlock": to_block_id, "quantity": quantity}
+    record(session, Action.SLOTS_MOVED, event_id=source["event_id"], subject=source["id"], data=data)
     _after_block_reduced(session, source)
 
 
@@ -221,6 +228,8 @@ def release_slots(session: Session, block: BlockRow, actor: Actor, quantity: int
             "quantity": release_count,
         }
         released = session.execute(sql.RELEASE_SLOTS, params).scalar_one()
+        data = {"quantity": released}
+        record(session, Action.SLOTS_RELEASED, event_id=block["event_id"], subject=block["id"], data=data)
         _after_block_reduced(session, block)
     availability = type_availability(block["ticket_type_id"])
     return {
@@ -262,6 +271,8 @@ def end_locked_slot(
     }
     if session.execute(sql.REVOKE_TO_PUBLIC if to_public else sql.REVOKE_TO_BLOCK, params).first() is None:
         raise AlreadyAdmitted(ALREADY_ADMITTED_MESSAGE)
+    data = {"block": block["id"], "by": actor.role, "returnTo": "public" if to_public else "block"}
+    record(session, Action.SLOT_REVOKED, event_id=block["event_id"], subject=slot["id"], data=data)
     if to_public:
         _after_block_reduced(session, block)
 

@@ -21,6 +21,8 @@ from app.allocations.links import build_link_url, check_block_open, generate_cod
 from app.allocations.models import AllocationSlot
 from app.allocations.queries import BlockRow, find_taken_emails, lock_block
 from app.allocations.sql import Actor, build_organiser_actor
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
 
@@ -197,6 +199,8 @@ def _invite_slots(
         [(None, {"slot_id": row.id, "generation": row.generation}) for row in rows],
         aggregate=block["id"],
     )
+    data = {"guests": len(rows)}
+    record(session, Action.GUESTS_INVITED, event_id=block["event_id"], subject=block["id"], data=data)
     return [
         {
             "slot_id": row.id,
@@ -259,4 +263,5 @@ def _try_create_codes(caller: Caller, event_id: str, block_id: str, count: int |
             "codes": [generate_code() for _ in range(code_count)],
         }
         rows = session.execute(sql.ASSIGN_CLAIM_CODES, params)
+        record(session, Action.CODES_CREATED, event_id=event_id, subject=block_id, data={"count": code_count})
         return [{"slot_id": id, "code": code} for id, code in rows]

@@ -30,12 +30,13 @@ from app.applications.models import Application, ApplicationLink
 from app.applications.states import ACTIVATED, READY, check_step
 from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.errors import AppError, ValidationFailed
+from app.core.languages import find_page_language, mark_for_translation
 from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.transaction import transaction
 from app.invitations.participation import add_participant_sql
 
 KnownAccount = aliased(Account)
-WRONG_PASSWORD_MESSAGE = (
+WRONG_PASSWORD_MESSAGE = mark_for_translation(
     "This is not the password of the account that has this address. Enter that one, or reset it first."
 )
 
@@ -125,6 +126,7 @@ def complete_activation_sql(resolved_link: ResolvedLink, account: Account, messa
             activated_at=func.now(),
             updated_at=func.now(),
             email=func.coalesce(Application.email, account.email),
+            language=find_page_language() or Application.language,
         )
         .returning(Application.id)
         .cte("activated_application")

@@ -16,9 +16,12 @@ from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
 from app.applications.links import advance_application
 from app.applications.models import Application
 from app.applications.queries import can_decide_sql, lock_application
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core import throttle
 from app.core.db import ReadOrWriteSession
 from app.core.errors import StaleVersion, Throttled
+from app.core.languages import find_page_language
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 
@@ -64,6 +67,8 @@ def decide_application(
         application.decision, application.decided_by, application.decided_at = decision, caller.id, func.now()
         application.decline_reason, application.reviewer_notes = decline_reason, reviewer_notes
         application.risk_level = risk_level
+        action = Action.APPLICATION_DECLINED if decision == states.DECLINED else Action.APPLICATION_APPROVED
+        _record(session, action, application)
         if decision == states.DECLINED:
             enqueue_email("application_declined", application)
             return
@@ -89,6 +94,19 @@ def withdraw_application(caller: Caller, id: str) -> None:
             raise NotWithdrawable()
         stall_payments.end_open_payment(session, application.id)
         application.set_status(states.WITHDRAWN)
+        _record(session, Action.APPLICATION_WITHDRAWN, application)
+
+
+def _record(session: ReadOrWriteSession, action: Action, application: Application, **data: object) -> None:
+    record(
+        session,
+        action,
+        organisation_id=application.organiser_id,
+        event_id=application.event_id,
+        account_id=application.account_id,
+        subject=application.id,
+        data=data,
+    )
 
 
 def _check_same_decision(application: Application, decision: str) -> None:
@@ -109,6 +127,7 @@ def send_link(caller: Caller, id: str, *, purpose: str) -> SentLink:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
         (link,) = links.renew_links(session, application, [purpose], shown_to_decider=True)
         enqueue_email("application_link", application, link)
+        _record(session, Action.APPLICATION_LINK_SHOWN, application, purpose=purpose)
         return SentLink(purpose, links.build_link_url(link), link.expires_at, mailed_to=application.email)
 
 
@@ -123,6 +142,7 @@ def request_links(*, token: str, purpose: str) -> list[str]:
         if not due_purposes:
             return []
         _count_link_request(session, application)
+        application.language = find_page_language() or application.language
         enqueue_email("application_link", application, *links.renew_links(session, application, due_purposes))
         return due_purposes
 

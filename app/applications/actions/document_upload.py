@@ -14,9 +14,12 @@ from app.applications.link_queries import DocumentsPage, build_documents_page
 from app.applications.links import ResolvedLink, advance_application
 from app.applications.models import Application, ApplicationDocument
 from app.applications.queries import DOCUMENT_COLUMNS
+from app.audit.actions import Action
+from app.audit.log import record
 from app.clients import storage
 from app.core.db import ReadOrWriteSession, database_now, release_connection
 from app.core.ids import new_id
+from app.core.languages import find_page_language
 from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.tokens import opaque_token
 from app.core.transaction import transaction
@@ -60,6 +63,7 @@ def _save_uploads(
             return resolved_link, queries.list_documents(application.id, session), []
         uploaded_documents, replaced_names = save_documents(session, application.id, uploads, stored_names)
         application.version += 1
+        application.language = find_page_language() or application.language
         jobs = [job_spec("applications.delete_files", names=replaced_names)] if replaced_names else []
         if submit:
             missing_kinds = documents.list_missing_kinds(
@@ -87,6 +91,14 @@ def _store_file(application_id: str, upload: DocumentUpload) -> str:
 def _submit_documents(session: ReadOrWriteSession, application: Application) -> list[Work]:
     """Hands the documents in and advances the application. Returns the jobs of its mail."""
     application.documents_submitted_at = database_now()
+    record(
+        session,
+        Action.DOCUMENTS_SUBMITTED,
+        organisation_id=application.organiser_id,
+        event_id=application.event_id,
+        account_id=application.account_id,
+        subject=application.id,
+    )
     return [
         *build_email_jobs("application_documents", application),
         *build_activation_email_jobs(application, advance_application(session, application)),

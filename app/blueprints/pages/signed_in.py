@@ -10,6 +10,7 @@ from app.accounts import actions, queries
 from app.accounts.caller import Caller
 from app.accounts.sessions import LoginResult
 from app.blueprints.pages import csrf
+from app.web.access import Access, check_access, identify_actor
 from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_device_cookie, set_sign_in_cookie
 from app.web.safe_redirect import is_local_path
 
@@ -32,6 +33,14 @@ def get_signed_in_caller() -> Caller:
     """Return the signed-in person. Only pages that need one may call this."""
     caller = get_page_caller()
     assert caller is not None
+    return caller
+
+
+def authorise_page(access: Access) -> Caller:
+    """Return the signed-in person with the permission of the rule. Raises RoleNotAllowed, EmailNotVerified."""
+    assert access.permission is not None
+    caller = get_signed_in_caller().for_permission(access.permission)
+    check_access(access, caller)
     return caller
 
 
@@ -72,7 +81,10 @@ def get_safe_path(text: str) -> str:
 
 def _find_caller() -> Caller | None:
     session_id = read_sign_in_cookie()
-    return queries.find_page_caller(session_id) if session_id else None
+    caller = queries.find_page_caller(session_id) if session_id else None
+    if caller is not None:
+        identify_actor(caller)
+    return caller
 
 
 def _end_current_session() -> None:

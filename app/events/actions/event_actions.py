@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 from app.accounts.caller import Caller
 from app.accounts.errors import EmailNotVerified
 from app.accounts.quotas import EVENTS_QUOTA, count_unverified_use
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.cache_invalidation import invalidate
 from app.core.clock import rfc3339
 from app.core.db import database_now
@@ -20,7 +22,7 @@ from app.events import capacity, countries, queries, search_words, ticket_types,
 from app.events.errors import NotPublishable, VisibilityNotReachable
 from app.events.models import Event
 from app.events.timezones import notify_timezone_change, to_instant
-from app.events.visibility import CANCELLED, DRAFT, PUBLISHED, UNLISTED
+from app.events.visibility import ARCHIVED, CANCELLED, DRAFT, PUBLISHED, UNLISTED
 
 
 class RemovedEvent(TypedDict):
@@ -42,6 +44,9 @@ def create_event(*, caller: Caller, **fields: Any) -> Event:
     with transaction() as session:
         count_unverified_use(session, caller, EVENTS_QUOTA)
         apply_changes(session, event, caller, fields)
+        session.flush()
+        _record(session, Action.EVENT_CREATED, event)
+        _record_visibility(session, event, DRAFT)
     return event
 
 
@@ -56,8 +61,10 @@ def change_event(*, caller: Caller, id: str, expected_version: int | None, **fie
         publish_if_due(event)
         if expected_version not in (None, event.version):
             raise StaleVersion()
+        previous_visibility = event.visibility
         if apply_changes(session, event, caller, fields):
             event.version += 1
+        _record_visibility(session, event, previous_visibility)
     return event
 
 
@@ -73,11 +80,32 @@ def remove_event(*, caller: Caller, id: str, expected_version: int | None) -> Re
             raise StaleVersion()
         invalidate(session, CATALOGUE)
         if _try_delete(session, event):
+            _record(session, Action.EVENT_DELETED, event)
             return {"id": id, "outcome": "deleted"}
         if event.visibility != CANCELLED:
             event.visibility = CANCELLED
             event.version += 1
+            _record(session, Action.EVENT_CANCELLED, event)
     return {"id": id, "outcome": "cancelled"}
+
+
+ACTION_BY_VISIBILITY = {
+    PUBLISHED: Action.EVENT_PUBLISHED,
+    UNLISTED: Action.EVENT_PUBLISHED,
+    CANCELLED: Action.EVENT_CANCELLED,
+    ARCHIVED: Action.EVENT_ARCHIVED,
+}
+
+
+def _record_visibility(session: Session, event: Event, previous: str) -> None:
+    """Records a new visibility. `publish_at` publishes an event without an act, so only the plan is recorded."""
+    action = ACTION_BY_VISIBILITY.get(event.visibility)
+    if event.visibility != previous and action is not None:
+        _record(session, action, event, visibility=event.visibility)
+
+
+def _record(session: Session, action: Action, event: Event, **data: object) -> None:
+    record(session, action, organisation_id=event.organiser_id, event_id=event.id, subject=event.id, data=data)
 
 
 def _try_delete(session: Session, event: Event) -> bool:

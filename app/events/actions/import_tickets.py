@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.cache_invalidation import invalidate
 from app.core.errors import NotFound
 from app.core.spreadsheet import Rejected, RowError
@@ -49,6 +51,8 @@ def import_tickets(
             result = _import(session, event_id, tickets, create_types, allow_oversell)
             if dry_run:
                 raise _DryRun(result)
+            data = {"created": result.created, "updated": result.updated, "newTypes": result.new_types}
+            record(session, Action.TICKETS_IMPORTED, event_id=event_id, subject=event_id, data=data)
     except _DryRun as dry_run_end:
         return dry_run_end.result
     return result

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+from app.audit.actions import Action
+from app.audit.log import record_export
 from app.core.clock import rfc3339
+from app.core.csv_export import stream_query_csv
 from app.core.db import fetch_rows
 from app.core.replica import as_of_now
-from app.inventory.export import stream_query_csv
 from app.inventory.queries import ReportEvent, StockEvent
 from app.inventory.reports.definitions import REPORTS, ReportDefinition
 from app.inventory.reports.parameters import ReportParameters, build_sql_params
@@ -37,7 +39,8 @@ def load_report_json(
 
 @as_of_now
 def stream_report_csv(event: StockEvent | ReportEvent, report_parameters: ReportParameters) -> Iterator[bytes]:
-    """Return all rows of a report as CSV."""
+    """Return all rows of a report as CSV, and record the export."""
+    record_export(Action.REPORT_EXPORTED, event_id=event.id, subject=event.id, data={"type": report_parameters.type})
     definition = REPORTS[report_parameters.type]
     columns = ", ".join(field.csv_sql for field in definition.fields)
     query = f"SELECT {columns} FROM ({definition.select_sql}) rows ORDER BY {definition.order_sql}"

@@ -7,6 +7,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.errors import NotFound, StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -59,6 +61,13 @@ def answer_invite(
                     stall_type=invite.stall_type,
                     fee_minor=invite.fee_minor,
                 )
+            record(
+                session,
+                Action.INVITE_ACCEPTED if status == ACCEPTED else Action.INVITE_DECLINED,
+                event_id=invite.event_id,
+                account_id=caller.merchant_id,
+                subject=invite_id,
+            )
             enqueue("invitations.mail_answer", key=f"invite-answer-{invite_id}", invite_id=invite_id)
     return _build_merchant_invite(invite, locked.event, status)
 

@@ -16,6 +16,8 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import Sender, build_sender, count_mails, list_sender_columns
+from app.audit.actions import Action
+from app.audit.log import record, record_many
 from app.core.errors import NotFound, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue, enqueue_many
@@ -117,6 +119,14 @@ def invite_from_directory(
         count_mails(session, event.sender, emails)
         email_jobs = [(f"event-invite-{invite.id}", {"invite_id": invite.id}) for invite in invited]
         enqueue_many("invitations.mail_invite", email_jobs)
+        if invited:
+            record(
+                session,
+                Action.MERCHANTS_INVITED,
+                event_id=event_id,
+                subject=event_id,
+                data={"merchants": [invite.merchant_id for invite in invited]},
+            )
     unavailable = sorted(set(requested_ids) - {invite.merchant_id for invite in (*invited, *already_invited)})
     return {"invited": invited, "already_invited": already_invited, "unavailable": unavailable}
 
@@ -138,7 +148,9 @@ def withdraw_invites(*, caller: Caller, event_id: str, merchant_ids: Sequence[st
             .returning(EventInvite.id, EventInvite.merchant_id, EventInvite.status)
             .execution_options(synchronize_session=False)
         )
-        return {"withdrawn": [InvitedMerchant(*row) for row in rows]}
+        withdrawn = [InvitedMerchant(*row) for row in rows]
+        record_many(session, Action.INVITE_WITHDRAWN, [invite.id for invite in withdrawn], event_id=event_id)
+        return {"withdrawn": withdrawn}
 
 
 def create_link(
@@ -169,6 +181,8 @@ def create_link(
         if email:
             _release_email(session, event_id, email)
         link, is_new = _insert_or_find_link(session, values)
+        if is_new:
+            record(session, Action.INVITE_LINK_CREATED, event_id=event_id, subject=link.id)
         if email and is_new:
             count_mails(session, event.sender, [email])
             enqueue("invitations.mail_link", key=f"invite-link-{link.id}", link_id=link.id)
@@ -181,9 +195,13 @@ def withdraw_link(*, caller: Caller, event_id: str, slug: str) -> OrganiserLink:
         _lock_event_for_invites(session, caller, event_id)
         statement = update(InviteLink).where(InviteLink.id == parse_slug(slug), InviteLink.event_id == event_id)
         changes = {"revoked_at": func.coalesce(InviteLink.revoked_at, func.now()), "invited_address": None}
-        link = session.scalar(statement.values(**changes).returning(InviteLink))
-        if link is None:
+        revoked_now = InviteLink.revoked_at == func.now()
+        row = session.execute(statement.values(**changes).returning(InviteLink, revoked_now)).first()
+        if row is None:
             raise NotFound()
+        link, is_revoked_now = row
+        if is_revoked_now:
+            record(session, Action.INVITE_LINK_WITHDRAWN, event_id=event_id, subject=link.id)
         return _build_organiser_link(link, REVOKED, is_mailed=False, is_already_invited=False)
 
 

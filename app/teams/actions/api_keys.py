@@ -10,6 +10,8 @@ from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import KEY_PREFIXES
 from app.accounts.team_models import ApiKey
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.db import database_now
 from app.core.errors import NotFound, ValidationFailed
 from app.core.tokens import fingerprint, opaque_token
@@ -60,6 +62,8 @@ def create_api_key(
         session.add(api_key)
         session.flush()
         session.refresh(api_key)
+        data = {"scopes": api_key.scopes}
+        record(session, Action.API_KEY_CREATED, organisation_id=organisation.id, subject=api_key.id, data=data)
         enqueue_notice("api_key_created", caller.id, key_name=name, scopes=api_key.scopes)
     return api_key, key
 
@@ -74,3 +78,4 @@ def end_api_key(*, organisation: Team, key_id: str) -> None:
             raise NotFound()
         if api_key.ended_at is None:
             api_key.ended_at = func.now()
+            record(session, Action.API_KEY_ENDED, organisation_id=organisation.id, subject=key_id)

@@ -10,6 +10,8 @@ from sqlalchemy import func, select, update
 from app.accounts.caller import Caller
 from app.accounts.errors import CodeInvalid
 from app.accounts.queries import DEVICE_TOKEN_PREFIX
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.errors import NotFound
 from app.core.tokens import fingerprint, opaque_token
 from app.core.transaction import lock_name, transaction
@@ -61,6 +63,7 @@ def create_device(*, caller: Caller, event_id: str, kind: str, name: str) -> tup
         session.add(device)
         session.flush()
         session.refresh(device)
+        record(session, Action.DEVICE_ADDED, event_id=event_id, subject=device.id, data={"kind": kind})
     return device, code
 
 
@@ -86,6 +89,7 @@ def pair_device(*, code: str) -> PairedDevice:
         )
         if device is None:
             raise CodeInvalid()
+        record(session, Action.DEVICE_PAIRED, event_id=device.event_id, subject=device.id)
         event = session.execute(select(Event.name, Event.ends_at).where(Event.id == device.event_id)).one()
     return PairedDevice(
         device=device, token=token, event_name=event.name, works_until=event.ends_at + DEVICE_LIFETIME_AFTER_EVENT
@@ -105,3 +109,4 @@ def end_device(*, caller: Caller, event_id: str, device_id: str) -> None:
             raise NotFound()
         if device.ended_at is None:
             device.ended_at, device.pairing_hash = func.now(), None
+            record(session, Action.DEVICE_ENDED, event_id=event_id, subject=device_id)

@@ -14,8 +14,10 @@ from app.accounts.authentication import confirm_owner
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import count_mails, enqueue_notice, load_sender
-from app.accounts.permissions import MANAGER, OWNER
+from app.accounts.permissions import MANAGER, ORGANISER, OWNER
 from app.accounts.team_models import TeamInvite, TeamMember
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.errors import NotFound, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
@@ -76,6 +78,7 @@ def accept_invite(*, caller: Caller, token: str) -> Team:
             _take_over(session, team, invite)
         _set_membership(session, team, caller.id, invite.role, invite.event_ids, invited_by=invite.invited_by)
         _end_invite(invite, "accepted")
+        _record(session, Action.MEMBER_JOINED, team, invite.id, account=caller.id, role=invite.role)
         enqueue_notice(
             "team_joined", invite.invited_by, person=caller.name, email=caller.email, role=invite.role, team=team_name
         )
@@ -97,6 +100,15 @@ def change_member(
             member.role = role
         if event_ids is not None or all_events:
             member.event_ids = event_ids
+        _record(
+            session,
+            Action.MEMBER_CHANGED,
+            team,
+            member.id,
+            account=member.account_id,
+            role=member.role,
+            eventIds=member.event_ids,
+        )
     return member
 
 
@@ -112,8 +124,11 @@ def remove_member(*, team: Team, member_id: str) -> None:
         if invite is not None:
             if invite.ended_at is None:
                 _end_invite(invite, "withdrawn")
+                _record(session, Action.MEMBER_INVITE_WITHDRAWN, team, invite.id)
             return
-        session.delete(_get_member(session, team, member_id))
+        member = _get_member(session, team, member_id)
+        session.delete(member)
+        _record(session, Action.MEMBER_REMOVED, team, member.id, account=member.account_id)
 
 
 def leave_team(*, caller: Caller, membership_id: str) -> None:
@@ -126,6 +141,22 @@ def leave_team(*, caller: Caller, membership_id: str) -> None:
         if member.role == OWNER:
             raise OwnerRoleFixed()
         session.delete(member)
+        _record(session, Action.MEMBER_REMOVED, Team(member.kind, member.team_id), member.id, account=caller.id)
+
+
+def _record(
+    session: Session, action: Action, team: Team, subject: str, *, account: str | None = None, **data: object
+) -> None:
+    """Record an act for the organisation, or for the merchant of the team."""
+    is_organisation = team.kind == ORGANISER
+    record(
+        session,
+        action,
+        organisation_id=team.id if is_organisation else None,
+        account_id=account if is_organisation else team.id,
+        subject=subject,
+        data=data if is_organisation else {**data, "account": account},
+    )
 
 
 def _lock_team(session: Session, team: Team) -> None:
@@ -191,6 +222,7 @@ def _create_invite(
     session.add(invite)
     session.flush()
     session.refresh(invite)
+    _record(session, Action.MEMBER_INVITED, team, invite_id, role=role, eventIds=event_ids)
     enqueue("teams.mail_invite", invite_id=invite_id)
     return invite
 

@@ -1,0 +1,117 @@
+"""The table of all acts that the audit trail records. `make docs` writes it to docs/audit.md.
+
+The value of an action is `area.verb`. Its name, subject and area are stored with each entry, so a name never gets another
+meaning.
+"""
+
+from enum import StrEnum
+
+
+class Action(StrEnum):
+    """An act: its name, the kind of thing that it was done on, and a sentence for the documentation."""
+
+    subject_kind: str
+    meaning: str
+
+    def __new__(cls, name: str, subject_kind: str, meaning: str) -> "Action":
+        action = str.__new__(cls, name)
+        action._value_ = name
+        action.subject_kind, action.meaning = subject_kind, meaning
+        return action
+
+    PAYOUT_REQUESTED = "money.payout_requested", "payout", "A merchant requested a payout."
+    PAYOUT_CANCELLED = "money.payout_cancelled", "payout", "A merchant cancelled a payout."
+    PAYOUT_STOPPED = "money.payout_stopped", "payout", "The link of the mail about a new destination stopped a payout."
+    PAYOUT_RESOLVED = "money.payout_resolved", "payout", "An operator ended a payout that needed a review."
+    PAYOUT_DETAILS_CHANGED = "money.payout_details_changed", "account", "A merchant changed where payouts go."
+    SETTLEMENT_IMPORTED = "money.settlement_imported", "settlement", "An operator credited merchants with earnings."
+    STALL_FEE_PAID = "money.stall_fee_paid", "application", "The rail confirmed the payment of a stall fee."
+    STALL_FEE_RESOLVED = "money.stall_fee_resolved", "payment", "An operator ended a payment without an outcome."
+    REVIEW_CLOSED = "money.review_closed", "review", "An operator closed the reviews of a payout or payment."
+    INVOICE_ISSUED = "money.invoice_issued", "invoice", "The invoice of a block was issued."
+    CREDIT_NOTE_ISSUED = "money.credit_note_issued", "invoice", "A credit note for an invoice was issued."
+    INVOICE_MAILED = "money.invoice_mailed", "invoice", "An invoice was sent by mail."
+
+    REGISTERED = "access.registered", "account", "An account was created."
+    ADMIN_CREATED = "access.admin_created", "account", "An account of an admin was created."
+    ROLE_ADDED = "access.role_added", "account", "An account got another role."
+    EMAIL_VERIFIED = "access.email_verified", "account", "A code verified the address of an account."
+    SIGNED_IN = "access.signed_in", "session", "A session began."
+    SIGNED_OUT = "access.signed_out", "session", "A session was ended by signing out."
+    SIGN_IN_LOCKED = "access.sign_in_locked", "account", "Too many wrong passwords locked the sign-in for a while."
+    SESSION_ENDED = "access.session_ended", "session", "A person ended another session of their account."
+    OTHER_SESSIONS_ENDED = "access.other_sessions_ended", "account", "A person ended all other sessions."
+    SESSION_REUSED = "access.session_reused", "session", "A session ended, because an old refresh token was used again."
+    PASSWORD_RESET = "access.password_reset", "account", "A password was set by a mailed code."
+    PASSWORD_CHANGED = "access.password_changed", "account", "A password was changed."
+    IDENTITY_LINKED = "access.identity_linked", "account", "An identity of Apple or Google was linked."
+    IDENTITY_UNLINKED = "access.identity_unlinked", "account", "An identity of Apple or Google was unlinked."
+    MERCHANT_PAUSED = "access.merchant_paused", "account", "A merchant paused the business."
+    MERCHANT_RESUMED = "access.merchant_resumed", "account", "A merchant resumed the business."
+    MERCHANT_DELETED = "access.merchant_deleted", "account", "A merchant deleted the business."
+    MEMBER_INVITED = "access.member_invited", "invitation", "A person was invited to a team, or offered the ownership."
+    MEMBER_JOINED = "access.member_joined", "invitation", "A person joined a team, or took over the ownership."
+    MEMBER_CHANGED = "access.member_changed", "member", "The role or the events of a member were changed."
+    MEMBER_REMOVED = "access.member_removed", "member", "A member left a team or was removed."
+    MEMBER_INVITE_WITHDRAWN = "access.member_invite_withdrawn", "invitation", "An invitation to a team was withdrawn."
+    DEVICE_ADDED = "access.device_added", "device", "A device was added to an event."
+    DEVICE_PAIRED = "access.device_paired", "device", "A device was paired."
+    DEVICE_ENDED = "access.device_ended", "device", "A device was ended."
+    API_KEY_CREATED = "access.api_key_created", "key", "An API key was created."
+    API_KEY_ENDED = "access.api_key_ended", "key", "An API key was ended."
+
+    APPLICATION_APPROVED = "decisions.application_approved", "application", "An application was approved."
+    APPLICATION_DECLINED = "decisions.application_declined", "application", "An application was declined."
+    APPLICATION_WITHDRAWN = "decisions.application_withdrawn", "application", "The applicant withdrew an application."
+    APPLICATION_LINK_SHOWN = "decisions.application_link_shown", "application", "A decider made and saw a new link."
+    MERCHANTS_INVITED = "decisions.merchants_invited", "event", "Merchants of the directory were invited."
+    INVITE_ACCEPTED = "decisions.invite_accepted", "invitation", "A merchant accepted an invitation."
+    INVITE_DECLINED = "decisions.invite_declined", "invitation", "A merchant declined an invitation."
+    INVITE_WITHDRAWN = "decisions.invite_withdrawn", "invitation", "An invitation of a merchant was withdrawn."
+    INVITE_LINK_CREATED = "decisions.invite_link_created", "link", "A link to apply for a stall was made."
+    INVITE_LINK_WITHDRAWN = "decisions.invite_link_withdrawn", "link", "A link to apply for a stall was withdrawn."
+
+    STOCK_EXPORTED = "exports.stock", "event", "The stock was downloaded as CSV."
+    VARIANCE_EXPORTED = "exports.variance", "event", "The variances of the stock were downloaded as CSV."
+    REPORT_EXPORTED = "exports.report", "event", "A report of the stock was downloaded as CSV or PDF."
+    PURCHASE_ORDER_EXPORTED = "exports.purchase_order", "order", "The sheet of a purchase order was downloaded."
+    CODES_EXPORTED = "exports.codes", "block", "The claim codes of a block were listed or downloaded."
+    TICKETS_EXPORTED = "exports.tickets", "pack", "The tickets of a pack were downloaded."
+    INVOICE_EXPORTED = "exports.invoice", "block", "An invoice or credit note was downloaded."
+    AUDIT_EXPORTED = "exports.audit", "audit", "The audit trail was downloaded as CSV."
+
+    ADMITTED = "admissions.admitted", "slot", "A ticket was admitted at the gate."
+
+    DOCUMENTS_SUBMITTED = "documents.submitted", "application", "An applicant submitted all documents."
+    DOCUMENT_READ = "documents.read", "document", "A decider read a document of an applicant."
+
+    BLOCK_CREATED = "allocations.block_created", "block", "A block was created."
+    SLOTS_MOVED = "allocations.slots_moved", "block", "Places were moved from a block to another."
+    SLOTS_RELEASED = "allocations.slots_released", "block", "Places of a block were released to the public."
+    SLOT_REVOKED = "allocations.slot_revoked", "slot", "A place was revoked, or taken back by the holder."
+    SLOT_REASSIGNED = "allocations.slot_reassigned", "slot", "The holder gave a place to another guest."
+    LINK_CHANGED = "allocations.link_changed", "block", "A link of a block was turned on, changed, replaced or ended."
+    CODES_CREATED = "allocations.codes_created", "block", "Claim codes of a block were made."
+    GUESTS_INVITED = "allocations.guests_invited", "block", "Guests were invited to places of a block."
+    PACK_CREATED = "allocations.pack_created", "pack", "A pack of unnamed tickets was made."
+
+    CAMPAIGN_SENT = "messages.campaign_sent", "campaign", "A message to many was sent, or scheduled."
+    CAMPAIGN_CANCELLED = "messages.campaign_cancelled", "campaign", "A scheduled message was cancelled."
+    CAMPAIGN_RESENT = "messages.campaign_resent", "campaign", "Messages of uncertain arrival were sent again."
+
+    EVENT_CREATED = "events.created", "event", "An event was created."
+    EVENT_PUBLISHED = "events.published", "event", "An event was published, listed or unlisted."
+    EVENT_CANCELLED = "events.cancelled", "event", "An event was cancelled."
+    EVENT_ARCHIVED = "events.archived", "event", "An event was archived."
+    EVENT_DELETED = "events.deleted", "event", "An event was deleted."
+    TICKETS_IMPORTED = "events.tickets_imported", "event", "Sold tickets were imported."
+
+    @property
+    def area(self) -> str:
+        """The part of the name before the dot."""
+        return self.partition(".")[0]
+
+
+AREAS = tuple(dict.fromkeys(action.area for action in Action))
+ACTOR_KINDS = ("person", "device", "key", "system", "guest")
+"""Who acts. `system` is a job or a command, and `guest` a person without a sign-in."""

@@ -1,0 +1,173 @@
+"""What organisers do: events, decisions, allocations, admissions, messages and exports."""
+
+from app.audit.actions import Action
+from app.events.actions.import_tickets import import_tickets
+from tests.audit.scenes import records
+from tests.factories.accounts import create_signed_in_client
+from tests.factories.allocations import claim_slot, create_another_block, create_block
+from tests.factories.applications import (
+    LIST,
+    create_application,
+    create_approved_application,
+    decide_application,
+    find_mailed_token,
+    submit_documents,
+)
+from tests.factories.campaigns import CampaignEvent
+from tests.factories.events import create_event, create_organiser_client, create_published_event, update_event
+from tests.factories.inventory import Stock
+from tests.factories.merchants import (
+    answer_invitation,
+    create_merchant_account,
+    create_merchant_client,
+    invite_merchants,
+)
+from tests.factories.payouts import execute_sql, run_all_jobs
+from tests.http import Client, data
+
+
+@records(
+    Action.EVENT_CREATED,
+    Action.EVENT_PUBLISHED,
+    Action.EVENT_CANCELLED,
+    Action.EVENT_ARCHIVED,
+    Action.EVENT_DELETED,
+    Action.TICKETS_IMPORTED,
+)
+def the_life_of_events(client: Client) -> None:
+    owner = create_organiser_client(client)
+    data(owner.delete(f"/api/events/{create_event(owner)['id']}"))
+    update_event(owner, create_published_event(owner), visibility="cancelled")
+    event = create_published_event(owner)
+    import_tickets(event_id=event["id"], tickets=[], create_types=False, allow_oversell=False, dry_run=False)
+    update_event(owner, data(owner.get(f"/api/events/{event['id']}")), visibility="archived")
+
+
+@records(
+    Action.APPLICATION_APPROVED,
+    Action.APPLICATION_DECLINED,
+    Action.APPLICATION_LINK_SHOWN,
+    Action.DOCUMENTS_SUBMITTED,
+    Action.DOCUMENT_READ,
+)
+def deciding_about_applications(client: Client) -> None:
+    owner = create_organiser_client(client)
+    decide_application(owner, create_application(client, owner, email="other@example.com"), "declined")
+    application = create_approved_application(client, owner)
+    submit_documents(client, find_mailed_token("documents"))
+    data(owner.post(f"{LIST}/{application['id']}/links", {"purpose": "payment"}), 201)
+    url = data(owner.get(f"{LIST}/{application['id']}"))["documents"][0]["url"]
+    assert client.get(url[url.index("/api/") :]).status_code == 200
+
+
+@records(Action.APPLICATION_WITHDRAWN)
+def withdrawing_an_application(client: Client) -> None:
+    me = create_merchant_client(client)
+    application = create_application(me, create_organiser_client(client))
+    for _ in range(2):
+        data(me.post(f"{LIST}/{application['id']}/withdraw"))
+
+
+@records(
+    Action.MERCHANTS_INVITED,
+    Action.INVITE_ACCEPTED,
+    Action.INVITE_DECLINED,
+    Action.INVITE_WITHDRAWN,
+    Action.INVITE_LINK_CREATED,
+    Action.INVITE_LINK_WITHDRAWN,
+)
+def inviting_merchants(client: Client) -> None:
+    owner, guests = create_organiser_client(client), [create_merchant_account() for _ in range(3)]
+    event_id = create_event(owner)["id"]
+    invited = {
+        entry["merchantId"]: entry["inviteId"] for entry in invite_merchants(owner, event_id, *guests)["invited"]
+    }
+    for guest, answer in zip(guests, ("accepted", "declined"), strict=False):
+        answer_invitation(create_signed_in_client(client, guest), invited[guest.id], answer)
+    data(
+        owner.post(f"/api/events/{event_id}/directory-invites", {"merchantIds": [guests[2].id], "withdraw": True}), 201
+    )
+    link = data(owner.post(f"/api/events/{event_id}/merchant-invite", {}), 201)
+    for _ in range(2):
+        data(owner.post(f"/api/events/{event_id}/merchant-invite", {"slug": link["slug"], "revoke": True}), 201)
+
+
+@records(
+    Action.BLOCK_CREATED,
+    Action.CODES_CREATED,
+    Action.CODES_EXPORTED,
+    Action.GUESTS_INVITED,
+    Action.LINK_CHANGED,
+    Action.SLOTS_MOVED,
+    Action.SLOTS_RELEASED,
+    Action.SLOT_REVOKED,
+    Action.ADMITTED,
+)
+def giving_places_away(client: Client) -> None:
+    block = create_block(client)
+    admitted, revoked = block.claimed(2)
+    data(block.owner.get(f"{block.path}/codes"))
+    block.invite("tuli@example.com")
+    block.open_link(maxPerClaim=2)
+    data(block.post("move", toBlockId=create_another_block(block).id, quantity=1))
+    data(block.post("release-unused", quantity=1))
+    data(block.revoke(revoked))
+    data(block.admit(admitted))
+
+
+@records(Action.SLOT_REASSIGNED)
+def passing_a_place_on(client: Client) -> None:
+    token = create_block(client).allocator()
+    path = f"/api/allocations/allocator/{token}"
+    slot = data(client.post(path, {"name": "Tuli", "email": "tuli@example.com"}))
+    data(client.post(path, {"slotId": slot["slotId"], "name": "Frieda", "email": "frieda@example.com"}))
+
+
+@records(Action.ADMITTED)
+def admitting_a_party(client: Client) -> None:
+    block = create_block(client)
+    party = data(claim_slot(client, block.open_link(maxPerClaim=2), quantity=2))
+    data(block.admit(party["slotId"], count=2))
+
+
+@records(Action.PACK_CREATED, Action.TICKETS_EXPORTED)
+def printing_tickets(client: Client) -> None:
+    block = create_block(client)
+    pack = data(block.post("packs", count=2), 202)
+    run_all_jobs()
+    assert block.owner.get(f"{block.path}/packs/{pack['id']}/tickets.pdf").status_code == 200
+
+
+@records(Action.CAMPAIGN_SENT, Action.CAMPAIGN_CANCELLED, Action.CAMPAIGN_RESENT)
+def writing_to_many(client: Client) -> None:
+    campaign_event = CampaignEvent(client)
+    campaign_event.sold("frieda@example.com")
+    sent = campaign_event.send()
+    campaign_event.finished(sent)
+    execute_sql("UPDATE campaign_recipient SET state = 'uncertain'")
+    execute_sql("UPDATE outbox SET state = 'uncertain' WHERE dedupe_key LIKE 'campaign-%'")
+    data(campaign_event.owner.post(f"{campaign_event.one(sent)}/resend-uncertain"), 202)
+    planned = campaign_event.send(sendNow=False, scheduledAt="2027-05-01T18:00:00")
+    for _ in range(2):
+        data(campaign_event.owner.post(f"{campaign_event.one(planned)}/cancel"))
+
+
+@records(
+    Action.STOCK_EXPORTED,
+    Action.VARIANCE_EXPORTED,
+    Action.REPORT_EXPORTED,
+    Action.PURCHASE_ORDER_EXPORTED,
+    Action.AUDIT_EXPORTED,
+)
+def downloading(client: Client) -> None:
+    stock = Stock(client)
+    stock.item(onHand=0, reorderLevel=5, parLevel=10)
+    path = stock.path
+    order = data(stock.owner.post(f"{path}/reorder/apply", {}))["orders"][0]
+    job = stock.owner.get(f"{path}/reports?format=pdf").get_json()["data"]["jobId"]
+    run_all_jobs()
+    paths = ("export.csv", "variance.csv", "reports?format=csv", f"reports?jobId={job}&download=true")
+    for name in paths:
+        assert stock.owner.get(f"{path}/{name}").status_code == 200
+    assert stock.owner.get(order["sheetUrl"]).status_code == 200
+    assert stock.owner.get("/api/organisations/me/audit.csv").status_code == 200
