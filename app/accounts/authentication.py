@@ -141,9 +141,22 @@ def confirm_owner(caller: Caller, password: str | None) -> None:
         if not verify_own_password(caller, password):
             raise CurrentPasswordWrong()
         return
+    methods = list_confirmation_methods(caller)
+    if methods:
+        raise ConfirmationRequired(methods=methods)
+
+
+def list_confirmation_methods(caller: Caller) -> list[str]:
+    """How the caller can confirm that they own the account; empty after a recent sign-in, when they need not."""
     _, has_password, signed_in_recently = _load_recent_sign_in(caller)
-    if not signed_in_recently:
-        raise ConfirmationRequired(methods=["password", "sign_in"] if has_password else ["sign_in"])
+    if signed_in_recently:
+        return []
+    return ["password", "sign_in"] if has_password else ["sign_in"]
+
+
+def has_password(caller: Caller) -> bool:
+    """Whether the account of the caller has a password."""
+    return _load_recent_sign_in(caller)[1]
 
 
 def require_own_password(caller: Caller, password: str | None, *, path: str) -> int:

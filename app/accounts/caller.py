@@ -8,9 +8,6 @@ from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, Grant, Member
 
 PERSON, DEVICE, KEY = "person", "device", "key"
 
-LANGUAGES = ("en", "af", "de")
-"""The languages that a person can choose for pages and mails."""
-
 
 @dataclass(frozen=True, slots=True)
 class Caller:

@@ -44,11 +44,11 @@ def mail_code(
     if not _is_code_valid(purpose, email, nonce):
         return
     if purpose == one_time_codes.CHANGE_EMAIL:
-        _mail_address_code(run, account, email, nonce)
+        _mail_address_code(run, account, email, nonce, language)
         return
     if account is None:
         if registration:
-            _mail_reservation(run, email)
+            _mail_reservation(run, email, language)
         return
     if purpose == one_time_codes.VERIFY_EMAIL and account.email_verified_at:
         if registration:
@@ -70,20 +70,23 @@ def mail_code(
     send(message, fence=run.fence)
 
 
-def _mail_address_code(run: Run, account: Account | None, email: str, nonce: str) -> None:
+def _mail_address_code(run: Run, account: Account | None, email: str, nonce: str, language: str | None) -> None:
     """Mails the code for a new address, or says that the address belongs to an account. Greets nobody by name."""
     if account is not None and not is_replaceable(account):
         if account.email_verified_at is not None:
-            _send_notice(run, account, "address_in_use")
+            _send_notice(run, account, "address_in_use", language=language)
         return
-    if _mail_reservation(run, email):
+    if _mail_reservation(run, email, language):
         return
     code = one_time_codes.compute_code(one_time_codes.CHANGE_EMAIL, email, nonce)
-    message = render_email("change_email", to=email, key=run.key, name=None, code=code, minutes=CODE_LIFETIME_MINUTES)
+    with use_language(language):
+        message = render_email(
+            "change_email", to=email, key=run.key, name=None, code=code, minutes=CODE_LIFETIME_MINUTES
+        )
     send(message, fence=run.fence)
 
 
-def _mail_reservation(run: Run, email: str) -> bool:
+def _mail_reservation(run: Run, email: str, language: str | None) -> bool:
     """Mails that the address is reserved, if no account that waits for its code has reserved it. Whether it did."""
     waiting_accounts = select(AddressChange.account_id).where(
         AddressChange.new_email == email, AddressChange.confirmed_at.is_(None), AddressChange.ended_at.is_(None)
@@ -91,8 +94,10 @@ def _mail_reservation(run: Run, email: str) -> bool:
     reserved_until = find_reservation_end(db.session(), email, except_account_ids=waiting_accounts)
     if reserved_until is None:
         return False
-    until = format_time(reserved_until)
-    send(render_email("address_reserved", to=email, key=run.key, name=None, until=until), fence=run.fence)
+    with use_language(language):
+        until = format_time(reserved_until)
+        message = render_email("address_reserved", to=email, key=run.key, name=None, until=until)
+    send(message, fence=run.fence)
     return True
 
 
@@ -103,15 +108,16 @@ def mail_address_changed(run: Run, *, change_id: str) -> None:
     account = find_account(change.account_id) if change is not None else None
     if change is None or account is None or change.ended_at is not None or change.undo_until is None:
         return
-    message = render_email(
-        "address_changed",
-        to=change.old_email,
-        key=run.key,
-        name=account.name,
-        new_address=mask_email(change.new_email),
-        undo_url=_build_url(f"undo-address-change/{build_undo_token(change.id)}"),
-        until=format_time(change.undo_until),
-    )
+    with use_language(find_account_language(account.id)):
+        message = render_email(
+            "address_changed",
+            to=change.old_email,
+            key=run.key,
+            name=account.name,
+            new_address=mask_email(change.new_email),
+            undo_url=_build_url(f"undo-address-change/{build_undo_token(change.id)}"),
+            until=format_time(change.undo_until),
+        )
     send(message, fence=run.fence)
 
 
@@ -119,11 +125,13 @@ def mail_address_changed(run: Run, *, change_id: str) -> None:
 def mail_address_restored(run: Run, *, account_id: str, email: str) -> None:
     """Tells an address that its account has its earlier address again."""
     account = find_account(account_id)
-    if account is not None:
+    if account is None:
+        return
+    with use_language(find_account_language(account.id)):
         message = render_email(
             "address_restored", to=email, key=run.key, name=account.name, old_address=mask_email(account.email)
         )
-        send(message, fence=run.fence)
+    send(message, fence=run.fence)
 
 
 @job("accounts.renew_code", Delivery.LOCAL)

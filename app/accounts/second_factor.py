@@ -23,6 +23,8 @@ from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.own_account_models import RecoveryCode, SecondFactor, SignInChallenge
 from app.accounts.sessions import UNKNOWN_ORIGIN, LoginResult, SessionOrigin
 from app.accounts.sql import CREATE_CHALLENGE_SQL
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core import throttle
 from app.core.errors import AppError, Throttled
 from app.core.throttle import Rule
@@ -110,7 +112,7 @@ def find_code_error(session: OrmSession, account_id: str, code: str) -> AppError
         throttle.clear(session, WRONG_CODES_PER_DAY, account_id)
         return None
     if daily_limit.spent:
-        notify_owner(account_id, "blocked", tries=daily_limit.hits)
+        record_change(session, Action.SECOND_FACTOR_LOCKED, account_id, "blocked", tries=daily_limit.hits)
     return CodeInvalid(WRONG_CODE_MESSAGE)
 
 
@@ -159,7 +161,8 @@ def redeem_recovery_code(session: OrmSession, account_id: str, code: str) -> boo
     )
     if used_id is None:
         return False
-    notify_owner(account_id, "code_used", left=count_recovery_codes(session, account_id))
+    codes_left = count_recovery_codes(session, account_id)
+    record_change(session, Action.RECOVERY_CODE_USED, account_id, "code_used", left=codes_left)
     return True
 
 
@@ -188,9 +191,10 @@ def remove_second_factor(session: OrmSession, account: Account) -> None:
         account.version += 1
 
 
-def notify_owner(account_id: str, change: str, **context: object) -> None:
-    """Mails the owner what happened to the second factor, after the open transaction commits."""
-    enqueue_notice("second_factor_changed", account_id, change=change, **context)
+def record_change(session: OrmSession, action: Action, account_id: str, news: str, **context: object) -> None:
+    """Records what happened to the second factor, and mails it to the owner after the open transaction commits."""
+    record(session, action, account_id=account_id, subject=account_id)
+    enqueue_notice("second_factor_changed", account_id, change=news, **context)
 
 
 def encrypt_secret(account_id: str, secret: str) -> str:

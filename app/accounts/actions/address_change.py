@@ -23,6 +23,8 @@ from app.accounts.models import Account
 from app.accounts.own_account_models import AddressChange
 from app.accounts.queries import find_account, lock_account_by_email, lock_address
 from app.accounts.quotas import ADDRESS_QUOTA, count_unverified_use
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core import throttle
 from app.core.db import db
 from app.core.errors import Busy, LinkExpired, NotFound, Throttled, ValidationFailed
@@ -129,6 +131,7 @@ def _change_address(session: OrmSession, account: Account, new_email: str, calle
         change.ended_at = func.now()
     session.flush()
     sessions.end_all_sessions(session, account.id, "address_changed", except_session_id=caller.session_id)
+    record(session, Action.ADDRESS_CHANGED, account_id=account.id, subject=account.id)
     if can_be_undone:
         enqueue("accounts.mail_address_changed", change_id=change.id)
     elif was_verified:
@@ -219,6 +222,7 @@ def undo_address_change(*, token: str) -> str:
         _void_codes(session, last_email)
         _set_address(session, account, old_email)
         sessions.end_all_sessions(session, account.id, "address_restored")
+        record(session, Action.ADDRESS_RESTORED, account_id=account.id, subject=account.id)
         one_time_codes.issue_code_when_allowed(session, one_time_codes.RESET_PASSWORD, old_email)
         enqueue("accounts.mail_address_restored", account_id=account.id, email=last_email)
     return old_email

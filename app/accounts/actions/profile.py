@@ -12,6 +12,8 @@ from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong, InvalidCredentials
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import enqueue_notice
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
 
@@ -25,7 +27,11 @@ def update_profile(*, caller: Caller, expected_version: int | None = None, **new
         changes = {name: value for name, value in new_values.items() if getattr(account, name) != value}
         for name, value in changes.items():
             setattr(account, name, value)
-        account.version += bool(changes)
+        if changes:
+            account.version += 1
+            record(
+                session, Action.PROFILE_CHANGED, account_id=account.id, subject=account.id, data={"fields": [*changes]}
+            )
         session.flush()
         return replace(
             caller, name=account.name, phone=account.phone, language=account.language, version=account.version
@@ -61,4 +67,5 @@ def change_password(*, caller: Caller, new_password: str, current_password: str 
         if changed_id is None:
             raise CurrentPasswordWrong()
         sessions.end_all_sessions(session, caller.id, "password_changed", except_session_id=caller.session_id)
+        record(session, Action.PASSWORD_CHANGED, account_id=caller.id, subject=caller.id)
         enqueue_notice("password_changed", caller.id)

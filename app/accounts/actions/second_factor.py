@@ -17,6 +17,7 @@ from app.accounts.errors import CodeInvalid, SecondFactorOff, SecondFactorOn
 from app.accounts.models import Account
 from app.accounts.own_account_models import SecondFactor
 from app.accounts.queries import lock_account_by_email
+from app.audit.actions import Action
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
 
@@ -63,7 +64,7 @@ def confirm_second_factor(*, caller: Caller, code: str) -> list[str]:
             raise CodeInvalid("The code is wrong or old; enter the code that the app shows now.")
         account.second_factor_since = func.now()
         account.version += 1
-        second_factor.notify_owner(account.id, "on")
+        second_factor.record_change(session, Action.SECOND_FACTOR_ON, account.id, "on")
         return second_factor.replace_recovery_codes(session, account.id)
 
 
@@ -77,7 +78,7 @@ def renew_recovery_codes(*, caller: Caller, password: str | None) -> list[str]:
         account = lock_own_account(session, caller)
         if account.second_factor_since is None:
             raise SecondFactorOff()
-        second_factor.notify_owner(account.id, "codes_renewed")
+        second_factor.record_change(session, Action.RECOVERY_CODES_RENEWED, account.id, "codes_renewed")
         return second_factor.replace_recovery_codes(session, account.id)
 
 
@@ -91,7 +92,7 @@ def turn_off_second_factor(*, caller: Caller, password: str | None, expected_ver
         account = lock_own_account(session, caller)
         if expected_version not in (None, account.version):
             raise StaleVersion()
-        _turn_off(session, account, "off")
+        _turn_off(session, account, Action.SECOND_FACTOR_OFF, "off")
 
 
 def reset_second_factor(*, email: str) -> bool:
@@ -103,12 +104,12 @@ def reset_second_factor(*, email: str) -> bool:
         account = lock_account_by_email(session, email)
         if account is None or account.second_factor_since is None:
             return False
-        _turn_off(session, account, "reset")
+        _turn_off(session, account, Action.SECOND_FACTOR_RESET, "reset")
         sessions.end_all_sessions(session, account.id, "second_factor_reset")
     return True
 
 
-def _turn_off(session: OrmSession, account: Account, change: str) -> None:
+def _turn_off(session: OrmSession, account: Account, action: Action, news: str) -> None:
     if account.second_factor_since is not None:
-        second_factor.notify_owner(account.id, change)
+        second_factor.record_change(session, action, account.id, news)
     second_factor.remove_second_factor(session, account)

@@ -3,9 +3,9 @@
 from typing import Any
 
 from app.accounts import actions, errors, queries
-from app.accounts.caller import LANGUAGES
 from app.blueprints.accounts.schemas import CODE_METADATA, PASSWORD_METADATA, Me
 from app.core.errors import Throttled
+from app.core.languages import LANGUAGES
 from app.web.access import SIGNED_IN, get_current_caller
 from app.web.blueprint import Blueprint
 from app.web.fields import Choice, Email, Phone, Secret

@@ -2,7 +2,7 @@
 
 from marshmallow import fields
 
-from app.accounts.caller import LANGUAGES
+from app.core.languages import LANGUAGES
 from app.web.access import TIERS
 from app.web.fields import Boolean, Choice, Email, List, Nested, Phone, Secret, Text, TimeField, WholeNumber
 from app.web.schema import Schema
