@@ -38,6 +38,7 @@ from app.accounts.actions.second_factor import (
     confirm_second_factor,
     renew_recovery_codes,
     reset_second_factor,
+    restore_enrolment,
     turn_off_second_factor,
 )
 
@@ -52,6 +53,7 @@ __all__ = [
     "undo_address_change",
     "renew_recovery_codes",
     "reset_second_factor",
+    "restore_enrolment",
     "turn_off_second_factor",
     "update_profile",
     "RESET_TOKEN_LIFETIME",

@@ -24,10 +24,11 @@ from app.core.transaction import transaction
 
 @dataclass(frozen=True)
 class Enrolment:
-    """The secret for the authenticator app, and the same as a URI for a QR code."""
+    """The secret for the authenticator app, the same as a URI for a QR code, and encrypted for its owner's page."""
 
     secret: str
     uri: str
+    token: str
 
 
 def begin_second_factor(*, caller: Caller, password: str | None) -> Enrolment:
@@ -37,18 +38,25 @@ def begin_second_factor(*, caller: Caller, password: str | None) -> Enrolment:
     """
     confirm_owner(caller, password)
     secret = pyotp.random_base32()
-    new_values = {
-        "secret": second_factor.encrypt_secret(caller.id, secret),
-        "created_at": func.now(),
-        "last_step": None,
-    }
+    token = second_factor.encrypt_secret(caller.id, secret)
+    new_values = {"secret": token, "created_at": func.now(), "last_step": None}
     with transaction() as session:
         if lock_own_account(session, caller).second_factor_since is not None:
             raise SecondFactorOn()
         statement = insert(SecondFactor).values(account_id=caller.id, **new_values)
         session.execute(statement.on_conflict_do_update(index_elements=["account_id"], set_=new_values))
+    return _build_enrolment(caller, secret, token)
+
+
+def restore_enrolment(*, caller: Caller, token: str) -> Enrolment | None:
+    """The secret that a page of the caller has encrypted; None for any other text. It changes nothing."""
+    secret = second_factor.decrypt_secret(caller.id, token)
+    return None if secret is None else _build_enrolment(caller, secret, token)
+
+
+def _build_enrolment(caller: Caller, secret: str, token: str) -> Enrolment:
     issuer = parseaddr(current_app.extensions["settings"].MAIL_FROM)[0] or "Event Commerce"
-    return Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=caller.email, issuer_name=issuer))
+    return Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=caller.email, issuer_name=issuer), token)
 
 
 def confirm_second_factor(*, caller: Caller, code: str) -> list[str]:
