@@ -31,6 +31,8 @@ class Caller:
     permission: str | None = None
     grant: Grant = NOTHING
     memberships: Sequence[Membership] = ()
+    language: str | None = None
+    has_second_factor: bool = False
 
     def for_permission(self, permission: str) -> "Caller":
         """The same caller for a route with this permission."""
@@ -75,6 +77,8 @@ def build_caller(account: Account) -> Caller:
         tier=account.admin_tier,
         title=account.admin_title,
         version=account.version,
+        language=account.language,
+        has_second_factor=account.second_factor_since is not None,
         grant=Grant(
             organisation_ids=(account.id,) if ORGANISER in account.roles else (),
             merchant_id=account.id if MERCHANT in account.roles else None,

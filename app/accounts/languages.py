@@ -1,6 +1,6 @@
 """The language of an account, for the mails to its owner.
 
-Other domains add where they keep it:
+The account's own choice goes first. Other domains add where they keep one:
 
     @account_language_source
     def find_merchant_language(account_id):
@@ -9,6 +9,10 @@ Other domains add where they keep it:
 
 from collections.abc import Callable
 
+from sqlalchemy import select
+
+from app.accounts.models import Account
+from app.core.db import db
 from app.core.languages import find_first_language
 
 LanguageSource = Callable[[str], str | None]
@@ -23,4 +27,5 @@ def account_language_source(source: LanguageSource) -> LanguageSource:
 
 def find_account_language(account_id: str) -> str | None:
     """The language that the owner of the account has chosen; None if they chose none that we have."""
-    return find_first_language(source(account_id) for source in _sources)
+    own_language = db.session.scalar(select(Account.language).where(Account.id == account_id))
+    return own_language or find_first_language(source(account_id) for source in _sources)

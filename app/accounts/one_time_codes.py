@@ -27,7 +27,7 @@ from app.core.throttle import Rule
 from app.core.tokens import derive, derived_text, fingerprint, same
 from app.core.transaction import transaction
 
-VERIFY_EMAIL, RESET_PASSWORD = "verify_email", "reset_password"
+VERIFY_EMAIL, RESET_PASSWORD, CHANGE_EMAIL = PURPOSES = "verify_email", "reset_password", "change_email"
 CODE_LIFETIME = timedelta(minutes=10)
 RESEND_INTERVAL = timedelta(seconds=60)
 MAX_ATTEMPTS = 5
@@ -109,7 +109,8 @@ def redeem_code(session: OrmSession, purpose: str, email: str, code: str) -> boo
     if daily_limit.exceeded:
         return False
     if not same(code, compute_code(purpose, email, nonce)):
-        if daily_limit.spent:
+        # The code for a new address may be for a stranger's, who need not know of the tries.
+        if daily_limit.spent and purpose != CHANGE_EMAIL:
             enqueue(
                 "accounts.mail_codes_blocked",
                 purpose=purpose,

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, TIERS, Account, AccountSession, ExternalIdentity, ResetToken
+from app.accounts.own_account_models import RecoveryCode
 from app.accounts.permissions import NOTHING, ORGANISER, PERMISSIONS, Membership, resolve_grant
 from app.accounts.sessions import LAST_SEEN_INTERVAL, PAGE_IDLE_LIFETIME
 from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL
@@ -53,7 +54,7 @@ def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
 
 
 def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
-    account_id, session_id, email, name, phone, verified, roles, tier, title, version, kind, memberships = row
+    account_id, session_id, email, name, phone, verified, roles, tier, title, version, kind, memberships, *own = row
     memberships = [Membership(*entry) for entry in memberships or ()]
     return Caller(
         account_id,
@@ -70,6 +71,7 @@ def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
         permission,
         resolve_grant(permission, account_id, roles, memberships) if permission is not None else NOTHING,
         memberships,
+        *own,
     )
 
 
@@ -82,7 +84,7 @@ def find_account(account_id: str) -> Account | None:
 
 
 def load_account_profile(caller: Caller) -> dict[str, object]:
-    """The caller's account with the profile of each of its roles. `phone` is missing when it is not set."""
+    """The caller's account with the profile of each of its roles. `phone` and `language` are missing when not set."""
     account_profile: dict[str, object] = {
         "id": caller.id,
         "name": caller.name,
@@ -91,8 +93,9 @@ def load_account_profile(caller: Caller) -> dict[str, object]:
         "email_verified": caller.email_verified,
         "version": caller.version,
     }
-    if caller.phone:
-        account_profile["phone"] = caller.phone
+    for name in ("phone", "language"):
+        if value := getattr(caller, name):
+            account_profile[name] = value
     for role in PROFILES.keys() & caller.roles:
         role_profile = fetch_mapping(_select_role_profile(role), {"account_id": caller.id})
         if role_profile is not None:
@@ -137,6 +140,28 @@ def list_sessions(caller: Caller) -> list[ActiveSession]:
         .order_by(is_current.desc(), last_seen_at.desc(), table.id)
     )
     return [ActiveSession(*row) for row in db.session.execute(query)]
+
+
+@dataclass(frozen=True)
+class SecondFactorStatus:
+    """Whether the second factor is on, since when, and how many recovery codes are left. `version` is the account's."""
+
+    enabled: bool
+    since: datetime | None
+    recovery_codes_left: int
+    version: int
+
+
+def get_second_factor(caller: Caller) -> SecondFactorStatus:
+    """The second factor of the caller's account."""
+    unused_codes = (
+        select(func.count())
+        .where(RecoveryCode.account_id == Account.id, RecoveryCode.used_at.is_(None))
+        .scalar_subquery()
+    )
+    query = select(Account.second_factor_since, unused_codes, Account.version).where(Account.id == caller.id)
+    since, codes_left, version = db.session.execute(query).one()
+    return SecondFactorStatus(since is not None, since, codes_left, version)
 
 
 def list_identities(caller: Caller) -> Sequence[ExternalIdentity]:

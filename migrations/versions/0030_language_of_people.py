@@ -3,14 +3,14 @@
 Null: not known, which is English.
 
 Revision ID: 0030
-Revises: 0027
+Revises: 0028
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = '0030'
-down_revision = '0027'
+down_revision = '0028'
 branch_labels = None
 depends_on = None
 

@@ -7,6 +7,10 @@ from flask import Flask
 
 from app.blueprints.pages import (
     account,
+    account_address,
+    account_profile,
+    account_second_factor,
+    address_undo_page,
     claim,
     csrf,
     dev_mail,
@@ -20,6 +24,7 @@ from app.blueprints.pages import (
     pay,
     provider_sign_in,
     reset,
+    second_step,
     sign_in,
     sign_up,
     stop_payout_page,
@@ -35,9 +40,14 @@ from app.web.error_handlers import ERROR_PAGE_KEY
 
 PAGES = (
     sign_in,
+    second_step,
     provider_sign_in,
     sign_up,
     account,
+    account_profile,
+    account_address,
+    account_second_factor,
+    address_undo_page,
     team,
     reset,
     documents,

@@ -8,9 +8,10 @@ from dataclasses import replace
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
+from app.accounts.errors import SecondFactorRequired
 from app.applications import actions, link_queries
 from app.applications.errors import LinkUsed
-from app.blueprints.pages import signed_in
+from app.blueprints.pages import second_step, signed_in
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
@@ -116,9 +117,14 @@ def activate(token: str) -> ResponseReturnValue:
         return _render(token, activation, replace(form, form=FORMS[_get_form_kind(activation)]).with_error(error))
     except LinkUsed:
         return redirect(url_for("activate.start", token=token), 303)
+    if isinstance(activated_account.login_result, SecondFactorRequired):
+        return second_step.begin(activated_account.login_result, next_path=activated_account.path)
     signed_in.start_session(activated_account.login_result, remember=False)
-    user = activated_account.login_result.user
-    session[DONE_KEY] = {"email": user["email"], "event": activated_account.event, "path": activated_account.path}
+    session[DONE_KEY] = {
+        "email": activated_account.email,
+        "event": activated_account.event,
+        "path": activated_account.path,
+    }
     return redirect(url_for("activate.done"), 303)
 
 
