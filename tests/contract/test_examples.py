@@ -43,6 +43,10 @@ FROM_REQUEST = {
 WITHOUT_SUCCESS = {
     "POST /api/auth/apple": "needs a token that Apple signed",
     "POST /api/auth/google": "needs a token that Google signed",
+    "POST /api/auth/change-email/confirm": "needs a code that was mailed",
+    "POST /api/auth/login/second-factor": "needs the challenge of a sign-in",
+    "POST /api/auth/second-factor/confirm": "needs a code of the app",
+    "POST /api/auth/second-factor/recovery-codes": "needs a second factor",
     "POST /api/auth/register/admin": "the caller decides the tier; tests/security has each",
     "POST /api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain": "tests/campaigns has uncertain messages",
     "POST /api/payrail/callbacks": "needs the signature of the rail",

@@ -41,6 +41,9 @@ CODES = {
     "M": (409, "BALANCE_NOT_ZERO"),
     "U": (409, "NOTHING_UNCERTAIN"),
     "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
+    "K": (422, "CODE_INVALID"),
+    "F": (409, "SECOND_FACTOR_OFF"),
+    "H": (401, "CHALLENGE_INVALID"),
 }
 
 #                        guests   merchants  organisers  tiers      unverified
@@ -75,6 +78,10 @@ organisation: passing   . x e  -  - - -      + 0 v      - - - -    - - v
 organisation: audit     . x e  -  - - -      + + +      + + + +    - - +
 admins of every tier    . x e  -  - - -      - - -      + + + +    - - -
 invited to a team       . x e  +  A A A      A A A      A A A A    A A A
+codes of nobody         . x e  K  K K K      K K K      K K K K    K K K
+codes, verified         . x e  K  K K v      K K v      K K K K    v v v
+no second factor        . x e  F  F F v      F F v      F F F F    v v v
+challenge of nobody     H H H  H  H H H      H H H      H H H H    H H H
 membership of others    . x e  0  0 0 0      0 0 0      0 0 0 0    0 0 0
 """
 
@@ -121,6 +128,16 @@ provider                POST   /api/auth/google
 signed by the rail      POST   /api/payrail/callbacks
 making admins           POST   /api/auth/register/admin
 signed in               GET    /api/auth/me
+signed in               PATCH  /api/auth/me
+signed in               POST   /api/auth/change-password
+signed in               POST   /api/auth/change-email
+codes of nobody         POST   /api/auth/change-email/confirm
+signed in               GET    /api/auth/second-factor
+signed in, verified     POST   /api/auth/second-factor
+signed in               DELETE /api/auth/second-factor
+codes, verified         POST   /api/auth/second-factor/confirm
+no second factor        POST   /api/auth/second-factor/recovery-codes
+challenge of nobody     POST   /api/auth/login/second-factor
 signed in               GET    /api/auth/identities
 signed in               DELETE /api/auth/identities/{provider}
 organisation: profile   GET    /api/organisations/me

@@ -54,10 +54,14 @@ stall: manage   - - - - - - -   - - -   + -
 stall: money    - - - - - - -   - - -   + -
 stall: own      - - - - - - -   - - -   - -
 admins          - - - - - - -   - - -   - -
+own: codes      K K K K K K K   - - -   K K
+own: off        F F F F F F F   - - -   F F
 invited         A A A A A A A   - - -   A A
 others' things  0 0 0 0 0 0 0   - - -   0 0
 """
 TEAM_CODES = {
+    "K": (422, "CODE_INVALID"),
+    "F": (409, "SECOND_FACTOR_OFF"),
     "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
     "-": (403, "ROLE_NOT_ALLOWED"),
     "0": (404, "NOT_FOUND"),
@@ -72,6 +76,8 @@ TEAM_AREAS = {
 PATTERNS = (
     (r"\w+ /api/admin/", "admins"),
     (r"POST /api/team-invites/", "invited"),
+    (r"POST /api/auth/(change-email|second-factor)/confirm", "own: codes"),
+    (r"POST /api/auth/second-factor/recovery-codes", "own: off"),
     (r"DELETE /api/auth/(memberships|sessions)/{", "others' things"),
     (r"\w+ /api/organisations/me/api-keys", "keys"),
     (r"GET /api/organisations/me/audit", "audit"),

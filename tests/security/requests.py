@@ -73,6 +73,15 @@ CAMPAIGN = "/api/events/{id}/notifications/campaigns/{campaignId}"
 
 ORGANISATION = "/api/organisations/me"
 SAMPLE_REQUESTS: dict[str, SampleRequest] = {
+    "PATCH /api/auth/me": SampleRequest({"name": "Frieda Amupolo"}),
+    "POST /api/auth/change-password": SampleRequest({"currentPassword": PASSWORD, "newPassword": NEXT}),
+    "POST /api/auth/change-email": SampleRequest({"newEmail": "moved@example.com", "password": PASSWORD}),
+    "POST /api/auth/change-email/confirm": SampleRequest({"code": "000000"}),
+    "POST /api/auth/second-factor": SampleRequest({"password": PASSWORD}),
+    "DELETE /api/auth/second-factor": SampleRequest({"password": PASSWORD}),
+    "POST /api/auth/second-factor/confirm": SampleRequest({"code": "000000"}),
+    "POST /api/auth/second-factor/recovery-codes": SampleRequest({"password": PASSWORD}),
+    "POST /api/auth/login/second-factor": SampleRequest({"challenge": "x" * 43, "code": "000000"}),
     f"PATCH {ORGANISATION}": SampleRequest({"requiresSecondFactor": False}),
     f"POST {ORGANISATION}/members": SampleRequest({"email": "helper@example.com", "role": "door"}),
     f"PATCH {ORGANISATION}/members/{{memberId}}": SampleRequest({"role": "stock"}),

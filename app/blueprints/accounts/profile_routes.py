@@ -63,7 +63,7 @@ def change_profile(**body: Any) -> tuple[dict[str, object], dict[str, str]]:
     limit=CODE_ATTEMPT_LIMIT,
     errors=[errors.CurrentPasswordWrong, errors.ConfirmationRequired, Throttled],
 )
-def change_password(new_password: str, current_password: str | None = None) -> None:
+def change_own_password(new_password: str, current_password: str | None = None) -> None:
     """Set a new password.
 
     Every other session ends, and the owner gets a mail. A wrong current password counts like a failed sign-in. An
