@@ -17,11 +17,11 @@ down_revision = '0027'
 branch_labels = None
 depends_on = None
 
-MOMENT = sa.DateTime(timezone=True)
+MOMENT, OBJECT_ID = sa.DateTime(timezone=True), sa.String(24, collation='C')
 
 
 def _account_id(**options: bool) -> sa.Column[str]:
-    return sa.Column('account_id', sa.CHAR(24), sa.ForeignKey('account.id', ondelete='CASCADE'), nullable=False, **options)
+    return sa.Column('account_id', OBJECT_ID, sa.ForeignKey('account.id', ondelete='CASCADE'), nullable=False, **options)
 
 
 def upgrade() -> None:
@@ -49,7 +49,7 @@ def upgrade() -> None:
     )
     op.create_table(
         'address_change',
-        sa.Column('id', sa.CHAR(24), primary_key=True),
+        sa.Column('id', OBJECT_ID, primary_key=True),
         _account_id(),
         sa.Column('old_email', sa.String(254), nullable=False),
         sa.Column('new_email', sa.String(254), nullable=False),

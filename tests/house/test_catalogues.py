@@ -21,6 +21,19 @@ from tests.house.sources import ROOT
 
 TRANSLATIONS = sorted(set(LANGUAGES) - {SOURCE_LANGUAGE})
 ENGLISH_PAGES = {
+    "account_address",
+    "account_address_code",
+    "account_details",
+    "account_password",
+    "account_recovery_codes",
+    "account_second_factor",
+    "account_second_factor_confirm",
+    "account_second_factor_setup",
+    "account_sign_in_again",
+    "address_restored",
+    "address_undo",
+    "address_undo_ended",
+    "second_step",
     "account",
     "account_header",
     "account_identities",

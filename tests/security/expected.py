@@ -40,6 +40,8 @@ CODES = {
     "W": (409, "PAYOUT_IN_PROGRESS"),
     "M": (409, "BALANCE_NOT_ZERO"),
     "U": (409, "NOTHING_UNCERTAIN"),
+    "K": (422, "CODE_INVALID"),
+    "F": (409, "SECOND_FACTOR_OFF"),
     "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
 }
 
@@ -52,6 +54,9 @@ signed by the rail       C C C  C  C C C      C C C      C C C C    C C C
 making admins            B x e  B  B B B      B B B      B B T +    B B B
 signed in                . x e  +  + + +      + + +      + + + +    + + +
 signed in, verified      . x e  +  + + v      + + v      + + + +    v v v
+code, signed in          . x e  K  K K K      K K K      K K K K    K K K
+code, verified           . x e  K  K K v      K K v      K K K K    v v v
+recovery codes           . x e  F  F F v      F F v      F F F F    v v v
 thing of a customer      . x e  +  0 0 0      0 0 0      0 0 0 0    + 0 0
 own stall                . x e  -  + + +      - - -      - - - -    - + -
 own stall, closed        . x e  -  W M +      - - -      - - - -    - W -
@@ -86,6 +91,7 @@ open                    GET    /metrics
 open                    GET    /media/{name}
 open                    POST   /api/diagnostics/logs
 open                    POST   /api/auth/login
+open                    POST   /api/auth/login/second-factor
 open                    POST   /api/auth/logout
 open                    POST   /api/auth/refresh
 open                    POST   /api/auth/verify-email
@@ -120,6 +126,15 @@ provider                POST   /api/auth/google
 signed by the rail      POST   /api/payrail/callbacks
 making admins           POST   /api/auth/register/admin
 signed in               GET    /api/auth/me
+signed in               PATCH  /api/auth/me
+signed in               POST   /api/auth/change-password
+signed in               POST   /api/auth/change-email
+code, signed in         POST   /api/auth/change-email/confirm
+signed in               GET    /api/auth/second-factor
+signed in, verified     POST   /api/auth/second-factor
+signed in               DELETE /api/auth/second-factor
+code, verified          POST   /api/auth/second-factor/confirm
+recovery codes          POST   /api/auth/second-factor/recovery-codes
 signed in               GET    /api/auth/identities
 signed in               DELETE /api/auth/identities/{provider}
 organisation            GET    /api/organisations/me/members

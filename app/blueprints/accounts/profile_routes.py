@@ -35,7 +35,7 @@ class ChangePasswordBody(Schema):
 
 
 class ChangeEmailBody(Schema):
-    new_email = Email(required=True)
+    new_email = Email(required=True, metadata={"description": "the address that the account shall have"})
     password = Secret(
         max=128,
         metadata={**PASSWORD_METADATA, "description": "required unless the account has no password"},
@@ -63,7 +63,7 @@ def change_profile(**body: Any) -> tuple[dict[str, object], dict[str, str]]:
     limit=CODE_ATTEMPT_LIMIT,
     errors=[errors.CurrentPasswordWrong, errors.ConfirmationRequired, Throttled],
 )
-def change_password(new_password: str, current_password: str | None = None) -> None:
+def change_own_password(new_password: str, current_password: str | None = None) -> None:
     """Set a new password.
 
     Every other session ends, and the owner gets a mail. A wrong current password counts like a failed sign-in. An
