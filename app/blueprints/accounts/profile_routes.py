@@ -35,7 +35,7 @@ class ChangePasswordBody(Schema):
 
 
 class ChangeEmailBody(Schema):
-    new_email = Email(required=True)
+    new_email = Email(required=True, metadata={"description": "the address that the account shall have"})
     password = Secret(
         max=128,
         metadata={**PASSWORD_METADATA, "description": "required unless the account has no password"},
