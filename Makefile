@@ -11,10 +11,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 RUNTIME := $(shell sed -n 's/^\([A-Za-z0-9_.-]*\)\(\[.*\]\)\{0,1\}==.*/\1/p' requirements.txt | sort -u)
+PYBABEL = $(BIN)/pybabel -q
 LICENCES = $(BIN)/pip-licenses --format markdown --packages $(RUNTIME)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs site shots clean
+.PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs catalogues site shots clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +74,12 @@ clients/node_modules/stamp: clients/package-lock.json
 docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	$(BIN)/flask --app wsgi docs write
 	@table=$$($(LICENCES)) && { printf '# Licences\n\nWhat the service needs to run, written by `make docs`. `make audit` fails at a licence that is not in\n`pyproject.toml`. The service itself is under the [MIT licence](../LICENSE).\n\n'; echo "$$table"; } > docs/licences.md
+
+catalogues: $(VENV)/dev.stamp  ## the texts of the program, in the catalogues of app/translations
+	@texts=$$(mktemp) && $(PYBABEL) extract -F app/translations/babel.cfg -k lazy_gettext -k mark_for_translation \
+		--no-wrap --add-location=file --omit-header -o $$texts . && \
+		$(PYBABEL) update -i $$texts -d app/translations --no-wrap --no-fuzzy-matching --ignore-obsolete --omit-header; \
+		status=$$?; rm -f $$texts; exit $$status
 
 shots: $(VENV)/dev.stamp  ## the pictures of the guides, taken from the demo (Chromium, pdftoppm)
 	@$(BIN)/python -m tests.docs.screenshots

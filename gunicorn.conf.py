@@ -67,7 +67,10 @@ loglevel = os.environ.get("LOG_LEVEL") or "info"
 
 
 def when_ready(server: object) -> None:
-    """Keeps the collector from touching, and so copying, what the workers share."""
+    """Loads the languages once for all workers, and keeps the collector from touching, and so copying, what they share."""
+    languages = sys.modules.get("app.core.languages")
+    if languages is not None:
+        cast("Any", languages).preload()
     gc.collect()
     gc.freeze()
 

@@ -13,7 +13,7 @@ from app import cli, config, jobs
 from app.accounts.models import PROFILES
 from app.clients import payrail
 from app.config import Settings
-from app.core import connections, logs, metrics, migrations, replica, telemetry
+from app.core import connections, languages, logs, metrics, migrations, replica, telemetry
 from app.core.db import db
 from app.embedded import servers
 from app.merchants.models import MerchantProfile
@@ -39,6 +39,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     metrics.init(settings.METRICS_DIR)
     telemetry.init_app(app, settings)
     PROFILES["merchant"] = MerchantProfile
+    languages.init_app(app)
     db.init_app(app)
     replica.init_app(app, settings)
     migrations.init_app(app)

@@ -16,6 +16,7 @@ from app.events import jobs as events
 from app.inventory import jobs as inventory
 from app.invitations import jobs as invitations
 from app.merchants import jobs as merchants
+from app.merchants import notifications as merchants_notifications
 from app.payouts import deletion_hooks as payouts_deletion_hooks
 from app.payouts import jobs as payouts
 from app.payouts import reviews as payouts_integrity_checks
@@ -41,6 +42,7 @@ MODULES: tuple[ModuleType, ...] = (
 )
 HOOKS: tuple[ModuleType, ...] = (
     applications_erasure,
+    merchants_notifications,
     outbox_cleanup,
     payouts_deletion_hooks,
     payouts_integrity_checks,

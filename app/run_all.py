@@ -108,6 +108,7 @@ def _format_banner(settings: Settings, secret: str | None, *, demo_was_seeded: b
     lines = ["", f"  Event commerce      {base}", f"  API docs            {base}/docs"]
     if not settings.production:
         lines += [
+            f"  Sign in             {base}/sign-in",
             f"  Mail, SMS, push     {base}/dev/mail",
             *(
                 [f"  Payment rail        {settings.rail_url}   (mock: no money moves)"]

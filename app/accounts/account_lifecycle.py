@@ -13,12 +13,13 @@ Register such functions in the domain's `jobs.py`, which every worker imports.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import case, exists, func, literal, select, update
+from sqlalchemy import case, cast, exists, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
 from app.accounts import one_time_codes, sessions
+from app.accounts.address_reservations import is_reserved_condition
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong, OwnershipPassed
 from app.accounts.models import PROFILES, Account, ResetToken
@@ -57,26 +58,28 @@ class Applicant:
 def create_account(
     session: OrmSession, applicant: Applicant, *, verified: bool, roles: Sequence[str] | None = None
 ) -> Account | None:
-    """The new account with its profile, in one statement; None when the address is taken.
+    """The new account with its profile, in one statement; None when the address is taken or reserved.
 
     The caller has locked the address. `roles`, if given, replace the applicant's single role.
     """
     new_roles = [applicant.role] if roles is None else list(roles)
+    values: dict[str, object] = {
+        "id": new_id(),
+        "email": applicant.email,
+        "email_verified_at": func.now() if verified else None,
+        "password_hash": applicant.password_hash,
+        "password_version": 1,
+        "name": applicant.name,
+        "phone": applicant.phone,
+        "roles": new_roles,
+        "admin_tier": applicant.tier,
+        "admin_title": applicant.title,
+        "version": 1,
+    }
+    new_row = select(*(cast(value, getattr(Account, name).type) for name, value in values.items()))
     inserted_account = (
         insert(Account)
-        .values(
-            id=new_id(),
-            email=applicant.email,
-            email_verified_at=func.now() if verified else None,
-            password_hash=applicant.password_hash,
-            password_version=1,
-            name=applicant.name,
-            phone=applicant.phone,
-            roles=new_roles,
-            admin_tier=applicant.tier,
-            admin_title=applicant.title,
-            version=1,
-        )
+        .from_select([*values], new_row.where(~is_reserved_condition(applicant.email)), include_defaults=False)
         .on_conflict_do_nothing(index_elements=["email"])
         .returning(Account)
         .cte("new_account")
@@ -98,7 +101,7 @@ def create_account(
 
 
 def create_or_replace_account(session: OrmSession, applicant: Applicant) -> Account | None:
-    """The applicant's new, unverified account; None when the address is taken. A code is mailed to the address.
+    """The applicant's new, unverified account; None when the address is taken or reserved. A code is mailed to the address.
 
     A verified owner gets a mail and nothing changes. An unverified account is retired, so that nobody can block an
     address that is not theirs; an admin's is never replaced. Free and taken addresses cost the same statements, count

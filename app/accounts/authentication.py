@@ -141,11 +141,47 @@ def confirm_owner(caller: Caller, password: str | None) -> None:
         if not verify_own_password(caller, password):
             raise CurrentPasswordWrong()
         return
-    has_password, signed_in_recently = fetch_row(
-        RECENT_SIGN_IN_SQL, (RECENT_SIGN_IN_WINDOW, NEW_IDENTITY_DELAY, caller.id, caller.session_id)
-    ) or (True, False)
+    methods = list_confirmation_methods(caller)
+    if methods:
+        raise ConfirmationRequired(methods=methods)
+
+
+def list_confirmation_methods(caller: Caller) -> list[str]:
+    """How the caller can confirm that they own the account; empty after a recent sign-in, when they need not."""
+    _, has_password, signed_in_recently = _load_recent_sign_in(caller)
+    if signed_in_recently:
+        return []
+    return ["password", "sign_in"] if has_password else ["sign_in"]
+
+
+def has_password(caller: Caller) -> bool:
+    """Whether the account of the caller has a password."""
+    return _load_recent_sign_in(caller)[1]
+
+
+def require_own_password(caller: Caller, password: str | None, *, path: str) -> int:
+    """The version of the caller's password, after a check of it, to detect a change later.
+
+    An account without a password needs a recent sign-in instead. Raises CurrentPasswordWrong (it counts like a failed
+    sign-in), Throttled, ConfirmationRequired, and ValidationFailed when the password at `path` is missing.
+    """
+    if password is not None:
+        version = find_own_password_version(caller, password)
+        if version is None:
+            raise CurrentPasswordWrong()
+        return version
+    version, has_password, signed_in_recently = _load_recent_sign_in(caller)
+    if has_password:
+        raise ValidationFailed.of(path, "required", "Send the password of the account.")
     if not signed_in_recently:
-        raise ConfirmationRequired(methods=["password", "sign_in"] if has_password else ["sign_in"])
+        raise ConfirmationRequired(methods=["sign_in"])
+    return version
+
+
+def _load_recent_sign_in(caller: Caller) -> tuple[int, bool, bool]:
+    """The version of the password, whether there is one, and whether the caller has signed in recently."""
+    row = fetch_row(RECENT_SIGN_IN_SQL, (RECENT_SIGN_IN_WINDOW, NEW_IDENTITY_DELAY, caller.id, caller.session_id))
+    return (0, True, False) if row is None else (row[0], row[1], row[2])
 
 
 def hash_password(password: str) -> str:

@@ -1,9 +1,10 @@
 """The caller of a request, loaded in one query: a person, a device or an API key."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from app.accounts.models import TIERS, Account
-from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, Grant
+from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, Grant, Membership, resolve_grant
 
 PERSON, DEVICE, KEY = "person", "device", "key"
 
@@ -13,7 +14,8 @@ class Caller:
     """Who calls, and where they have the permission of the route.
 
     A device or a key acts for its organisation: `id` is the organisation's account, and `session_id` is the id of the
-    device or key. `name` is its own name.
+    device or key. `name` is its own name. `memberships` has those that the caller can use; the caller
+    `lacks_second_factor` if an organisation that requires one has others.
     """
 
     id: str
@@ -29,6 +31,15 @@ class Caller:
     kind: str = PERSON
     permission: str | None = None
     grant: Grant = NOTHING
+    memberships: Sequence[Membership] = ()
+    language: str | None = None
+    has_second_factor: bool = False
+    lacks_second_factor: bool = False
+
+    def for_permission(self, permission: str) -> "Caller":
+        """The same caller for a route with this permission."""
+        grant = resolve_grant(permission, self.id, self.roles, self.memberships)
+        return replace(self, permission=permission, grant=grant)
 
     @property
     def client_id(self) -> str:
@@ -68,6 +79,8 @@ def build_caller(account: Account) -> Caller:
         tier=account.admin_tier,
         title=account.admin_title,
         version=account.version,
+        language=account.language,
+        has_second_factor=account.second_factor_since is not None,
         grant=Grant(
             organisation_ids=(account.id,) if ORGANISER in account.roles else (),
             merchant_id=account.id if MERCHANT in account.roles else None,

@@ -23,6 +23,19 @@ class IdentityRejected(Unauthorised):
     message = "The provider's token is not valid; sign in with the provider again."
 
 
+class SecondFactorRequired(Unauthorised):
+    number, code = 40115, "SECOND_FACTOR_REQUIRED"
+    message = (
+        "This account has a second factor. Send data.challenge with a code of the app, or with a recovery code, to "
+        "/api/auth/login/second-factor within 5 minutes."
+    )
+
+
+class ChallengeInvalid(Unauthorised):
+    number, code = 40116, "CHALLENGE_INVALID"
+    message = "This sign-in took too long, had too many wrong codes, or is complete; start again with the first step."
+
+
 class EmailNotVerified(Forbidden):
     number, code = 40302, "EMAIL_NOT_VERIFIED"
     message = "Verify your e-mail address first; /api/auth/resend-verification sends a new code."
@@ -36,6 +49,11 @@ class BootstrapRefused(Forbidden):
 class TierTooHigh(Forbidden):
     number, code = 40311, "TIER_TOO_HIGH"
     message = "Admins can give at most their own tier."
+
+
+class SecondFactorSetupRequired(Forbidden):
+    number, code = 40312, "SECOND_FACTOR_SETUP_REQUIRED"
+    message = "You need a second factor here; turn it on first: POST /api/auth/second-factor."
 
 
 class IdentityLinkedElsewhere(Conflict):
@@ -64,6 +82,26 @@ class ConfirmationRequired(Conflict):
         "Confirm that it is you: send your password as password or in the header X-Confirm-Password, or sign in again "
         "and repeat this within 10 minutes."
     )
+
+
+class SecondFactorOn(Conflict):
+    number, code = 40905, "SECOND_FACTOR_ON"
+    message = "The second factor is on; turn it off first to set up another app."
+
+
+class SecondFactorOff(Conflict):
+    number, code = 40906, "SECOND_FACTOR_OFF"
+    message = "The second factor is off; turn it on first."
+
+
+class AddressReserved(Conflict):
+    number, code = 40907, "ADDRESS_RESERVED"
+    message = "An account has given up this address a few days ago and can take it back for 7 days; try again later."
+
+
+class AddressTaken(Conflict):
+    number, code = 40908, "ADDRESS_TAKEN"
+    message = "Another account has this address now, so it cannot be restored."
 
 
 class SenderNotVerified(Conflict):

@@ -23,7 +23,7 @@ TIERS = ("analyst", "support", "admin", "super_admin")
 
 
 class Account(Base):
-    """A login of one person. A new password raises `password_version`, which voids tokens of the old one.
+    """A login of one person. A new password or address raises `password_version`, which voids tokens of the old one.
 
     A retired account was never verified and has lost its address to another account; it cannot be signed in to.
     """
@@ -36,6 +36,8 @@ class Account(Base):
     password_version: Mapped[int] = mapped_column(Integer, default=1)
     name: Mapped[str] = mapped_column(String(200))
     phone: Mapped[str | None] = mapped_column(String(20))
+    language: Mapped[str | None] = mapped_column(String(2))
+    second_factor_since: Mapped[datetime | None] = mapped_column(Timestamp)
     roles: Mapped[list[str]] = mapped_column(ARRAY(String(20)))
     admin_tier: Mapped[str | None] = mapped_column(String(20))
     admin_title: Mapped[str | None] = mapped_column(String(80))
@@ -52,6 +54,9 @@ class OrganiserProfile(Base):
 
     account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
     org_name: Mapped[str] = mapped_column(String(200))
+    requires_second_factor: Mapped[bool] = mapped_column(
+        Boolean, default=False, server_default=text("false"), deferred=True
+    )
 
 
 PROFILES: dict[str, type[Base]] = {"organiser": OrganiserProfile}

@@ -20,13 +20,14 @@ from app.accounts.models import Account, OneTimeCode, ResetToken
 from app.accounts.queries import lock_address
 from app.core import throttle
 from app.core.errors import Throttled
+from app.core.languages import SOURCE_LANGUAGE, find_page_language, mark_for_translation
 from app.core.outbox import enqueue, job_spec
 from app.core.outbox.writer import Work
 from app.core.throttle import Rule
 from app.core.tokens import derive, derived_text, fingerprint, same
 from app.core.transaction import transaction
 
-VERIFY_EMAIL, RESET_PASSWORD = "verify_email", "reset_password"
+VERIFY_EMAIL, RESET_PASSWORD, CHANGE_EMAIL = PURPOSES = "verify_email", "reset_password", "change_email"
 CODE_LIFETIME = timedelta(minutes=10)
 RESEND_INTERVAL = timedelta(seconds=60)
 MAX_ATTEMPTS = 5
@@ -43,11 +44,13 @@ def issue_code(session: OrmSession, purpose: str, email: str) -> None:
     lock_address(session, email)
     daily_limit = throttle.hit(session, CODES_PER_DAY, email)
     if daily_limit.exceeded:
-        raise Throttled("Too many codes were sent to this address today.", retry_after=daily_limit.seconds)
+        raise Throttled(
+            mark_for_translation("Too many codes were sent to this address today."), retry_after=daily_limit.seconds
+        )
     nonce = _renew_code(session, purpose, email)
     if nonce is None:
         raise Throttled(
-            "A code was sent a moment ago; wait before asking again.",
+            mark_for_translation("A code was sent a moment ago; wait before asking again."),
             retry_after=_count_seconds_to_resend(session, purpose, email),
         )
     _enqueue_mail(purpose, email, nonce)
@@ -106,7 +109,8 @@ def redeem_code(session: OrmSession, purpose: str, email: str, code: str) -> boo
     if daily_limit.exceeded:
         return False
     if not same(code, compute_code(purpose, email, nonce)):
-        if daily_limit.spent:
+        # The code for a new address may be for a stranger's, who need not know of the tries.
+        if daily_limit.spent and purpose != CHANGE_EMAIL:
             enqueue(
                 "accounts.mail_codes_blocked",
                 purpose=purpose,
@@ -167,12 +171,19 @@ def _enqueue_mail(purpose: str, email: str, nonce: str, *, registration: bool = 
         email=email,
         nonce=nonce,
         **_registration_flag(registration),
+        **_page_language(),
     )
 
 
 def _registration_flag(registration: bool) -> dict[str, Any]:
     """The flag only when it is set, because workers of the previous release do not know it."""
     return {"registration": True} if registration else {}
+
+
+def _page_language() -> dict[str, Any]:
+    """The language of the page on which the code was requested; left out for English, as above."""
+    language = find_page_language()
+    return {"language": language} if language not in (None, SOURCE_LANGUAGE) else {}
 
 
 def _code_conditions(purpose: str, email: str) -> tuple[ColumnElement[bool], ...]:

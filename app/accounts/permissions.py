@@ -114,6 +114,7 @@ class Membership(NamedTuple):
     kind: str
     role: str
     event_ids: Sequence[str] | None
+    requires_second_factor: bool = False
 
 
 class Grant(NamedTuple):
@@ -161,7 +162,7 @@ def list_scope_permissions(scopes: Iterable[str]) -> frozenset[str]:
 
 
 def describe_role(role: str) -> str:
-    """Return the role in words for people: "member of the door staff"."""
+    """Return the role in words for people: "a member of the door staff"."""
     return _NAMES[role]
 
 
@@ -175,14 +176,14 @@ def describe_holders(permission: str) -> str:
 
 
 _NAMES = {
-    OWNER: "owner",
-    MANAGER: "manager",
-    FINANCE: "member of the finance staff",
-    DOOR: "member of the door staff",
-    STOCK: "member of the stock staff",
-    MESSAGES: "member of the messages staff",
-    VIEWER: "viewer",
-    CASHIER: "cashier",
+    OWNER: "the owner",
+    MANAGER: "a manager",
+    FINANCE: "a member of the finance staff",
+    DOOR: "a member of the door staff",
+    STOCK: "a member of the stock staff",
+    MESSAGES: "a member of the messages staff",
+    VIEWER: "a viewer",
+    CASHIER: "a cashier",
 }
 _PLURALS = {
     OWNER: "owners",

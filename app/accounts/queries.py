@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, TIERS, Account, AccountSession, ExternalIdentity, ResetToken
+from app.accounts.own_account_models import RecoveryCode
 from app.accounts.permissions import NOTHING, ORGANISER, PERMISSIONS, Membership, resolve_grant
 from app.accounts.sessions import LAST_SEEN_INTERVAL, PAGE_IDLE_LIFETIME
 from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL
@@ -38,11 +39,11 @@ def find_token_caller(token: str, permission: str | None) -> Caller | None:
     return None if row is None else _parse_caller_row(row, permission)
 
 
-def find_page_caller(session_id: str, permission: str | None = None) -> Caller | None:
+def find_page_caller(session_id: str) -> Caller | None:
     """The account of an active session of the pages; None when the session has ended. Its use extends the session."""
     params = {"id": session_id, "idle_lifetime": PAGE_IDLE_LIFETIME, "interval": LAST_SEEN_INTERVAL}
     row = write_row(PAGE_CALLER_SQL, params)
-    return None if row is None else _parse_caller_row(row, permission)
+    return None if row is None else _parse_caller_row(row, None)
 
 
 def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
@@ -53,10 +54,10 @@ def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
 
 
 def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
-    account_id, session_id, email, name, phone, verified, roles, tier, title, version, kind, memberships = row
-    grant = NOTHING
-    if permission is not None:
-        grant = resolve_grant(permission, account_id, roles, [Membership(*entry) for entry in memberships or ()])
+    account_id, session_id, email, name, phone, verified, roles, tier, title, version, kind, *own = row
+    entries, language, has_second_factor = own
+    memberships = [Membership(*entry) for entry in entries or ()]
+    usable = [entry for entry in memberships if has_second_factor or not entry.requires_second_factor]
     return Caller(
         account_id,
         session_id,
@@ -70,7 +71,11 @@ def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
         version,
         kind,
         permission,
-        grant,
+        resolve_grant(permission, account_id, roles, usable) if permission is not None else NOTHING,
+        usable,
+        language,
+        has_second_factor,
+        lacks_second_factor=len(usable) < len(memberships),
     )
 
 
@@ -83,7 +88,7 @@ def find_account(account_id: str) -> Account | None:
 
 
 def load_account_profile(caller: Caller) -> dict[str, object]:
-    """The caller's account with the profile of each of its roles. `phone` is missing when it is not set."""
+    """The caller's account with the profile of each of its roles. `phone` and `language` are missing when not set."""
     account_profile: dict[str, object] = {
         "id": caller.id,
         "name": caller.name,
@@ -92,8 +97,9 @@ def load_account_profile(caller: Caller) -> dict[str, object]:
         "email_verified": caller.email_verified,
         "version": caller.version,
     }
-    if caller.phone:
-        account_profile["phone"] = caller.phone
+    for name in ("phone", "language"):
+        if value := getattr(caller, name):
+            account_profile[name] = value
     for role in PROFILES.keys() & caller.roles:
         role_profile = fetch_mapping(_select_role_profile(role), {"account_id": caller.id})
         if role_profile is not None:
@@ -138,6 +144,28 @@ def list_sessions(caller: Caller) -> list[ActiveSession]:
         .order_by(is_current.desc(), last_seen_at.desc(), table.id)
     )
     return [ActiveSession(*row) for row in db.session.execute(query)]
+
+
+@dataclass(frozen=True)
+class SecondFactorStatus:
+    """Whether the second factor is on, since when, and how many recovery codes are left. `version` is the account's."""
+
+    enabled: bool
+    since: datetime | None
+    recovery_codes_left: int
+    version: int
+
+
+def get_second_factor(caller: Caller) -> SecondFactorStatus:
+    """The second factor of the caller's account."""
+    unused_codes = (
+        select(func.count())
+        .where(RecoveryCode.account_id == Account.id, RecoveryCode.used_at.is_(None))
+        .scalar_subquery()
+    )
+    query = select(Account.second_factor_since, unused_codes, Account.version).where(Account.id == caller.id)
+    since, codes_left, version = db.session.execute(query).one()
+    return SecondFactorStatus(since is not None, since, codes_left, version)
 
 
 def list_identities(caller: Caller) -> Sequence[ExternalIdentity]:

@@ -26,6 +26,7 @@ class Quota:
 
 EVENTS_QUOTA = Quota("events", 3, "events")
 SLOTS_QUOTA = Quota("places", 200, "places in blocks")
+ADDRESS_QUOTA = Quota("addresses", 3, "codes for a new address")
 IMPORTS_QUOTA = Quota("imports", 10, "imports")
 
 

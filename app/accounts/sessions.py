@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import PERSON
 from app.accounts.errors import InvalidCredentials
 from app.accounts.models import Account, AccountSession
+from app.accounts.own_account_models import SignInChallenge
 from app.accounts.sql import CREATE_SESSION_SQL
 from app.audit.actions import Action
 from app.audit.log import entry_params
@@ -81,11 +82,19 @@ class LoginResult:
     device_mark: str | None = None
 
 
-def create_session(session: OrmSession, account: Account, origin: SessionOrigin = UNKNOWN_ORIGIN) -> LoginResult:
+def create_session(
+    session: OrmSession,
+    account: Account,
+    origin: SessionOrigin = UNKNOWN_ORIGIN,
+    *,
+    second_factor_passed: bool = False,
+) -> LoginResult:
     """Starts a session, and ends the oldest one beyond MAX_SESSIONS_PER_ACCOUNT.
 
-    Raises InvalidCredentials when the password has changed since `account` was read: a sign-in with the old password
-    must not survive the change.
+    Sign-ins call `second_factor.start_session`, which asks for the second factor of an account that has one.
+
+    Raises InvalidCredentials when the password has changed, or a second factor was turned on, since `account` was read:
+    a sign-in with the old password must not survive the change.
     """
     session.flush()
     new_session_id = new_id()
@@ -94,6 +103,7 @@ def create_session(session: OrmSession, account: Account, origin: SessionOrigin 
         "id": new_session_id,
         "account_id": account.id,
         "password_version": account.password_version,
+        "second_factor_passed": second_factor_passed,
         "others": MAX_SESSIONS_PER_ACCOUNT - 1,
         "idle_lifetime": PAGE_IDLE_LIFETIME if origin.kind == "console" else IDLE_LIFETIME,
         "lifetime": PAGE_LIFETIME if origin.kind == "console" else LIFETIME,
@@ -126,7 +136,8 @@ def derive_device_mark(account: Account) -> str:
 def end_all_sessions(
     session: OrmSession, account_id: str, reason: str, *, except_session_id: str | None = None
 ) -> None:
-    """Ends every active session of an account, except one."""
+    """Ends every active session of an account, except one, and every sign-in that waits for its second step."""
+    ended_challenges = delete(SignInChallenge).where(SignInChallenge.account_id == account_id)
     conditions = [AccountSession.account_id == account_id, AccountSession.ended_at.is_(None)]
     if except_session_id is not None:
         conditions.append(AccountSession.id != except_session_id)
@@ -134,6 +145,7 @@ def end_all_sessions(
         update(AccountSession)
         .where(*conditions)
         .values(ended_at=func.now(), end_reason=reason)
+        .add_cte(ended_challenges.cte("ended_challenges"))
         .execution_options(synchronize_session=False)
     )
 

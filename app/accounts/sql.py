@@ -7,22 +7,26 @@ from app.audit.sql import insert_entries_sql
 _PERSONS = """
     SELECT a.id, s.id AS session_id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
            a.admin_title, a.version, 'person',
-           (SELECT json_agg(json_build_array(m.team_id, m.kind, m.role, m.event_ids) ORDER BY m.created_at, m.id)
-              FROM team_member m WHERE m.account_id = a.id)
+           (SELECT json_agg(json_build_array(m.team_id, m.kind, m.role, m.event_ids,
+                                             m.kind = 'organiser' AND coalesce(o.requires_second_factor, false))
+                            ORDER BY m.created_at, m.id)
+              FROM team_member m LEFT JOIN organiser_profile o ON o.account_id = m.team_id
+             WHERE m.account_id = a.id),
+           a.language, a.second_factor_since IS NOT NULL
       FROM account_session s JOIN account a ON a.id = s.account_id
      WHERE s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()"""
 
 _DEVICES = """
     SELECT a.id, d.id AS session_id, a.email, d.name, NULL, a.email_verified_at IS NOT NULL, ARRAY[]::varchar[], NULL,
            NULL, a.version, 'device',
-           json_build_array(json_build_array(e.organiser_id, 'device', d.kind, json_build_array(e.id)))
+           json_build_array(json_build_array(e.organiser_id, 'device', d.kind, json_build_array(e.id))), NULL, false
       FROM device d JOIN event e ON e.id = d.event_id JOIN account a ON a.id = e.organiser_id
      WHERE d.ended_at IS NULL AND d.paired_at IS NOT NULL AND e.ends_at > now() - interval '48 hours'"""
 
 _KEYS = """
     SELECT a.id, k.id AS session_id, a.email, k.name, NULL, a.email_verified_at IS NOT NULL, ARRAY[]::varchar[], NULL,
            NULL, a.version, 'key',
-           json_build_array(json_build_array(k.organisation_id, 'key', array_to_string(k.scopes, ' '), NULL))
+           json_build_array(json_build_array(k.organisation_id, 'key', array_to_string(k.scopes, ' '), NULL)), NULL, false
       FROM api_key k JOIN account a ON a.id = k.organisation_id
      WHERE k.ended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"""
 
@@ -62,7 +66,7 @@ OWN_PASSWORD_SQL = """
 """
 
 RECENT_SIGN_IN_SQL = """
-    SELECT a.password_hash IS NOT NULL,
+    SELECT a.password_version, a.password_hash IS NOT NULL,
            s.created_at > now() - %s::interval AND NOT EXISTS (
                SELECT FROM external_identity i WHERE i.account_id = a.id
                   AND i.linked_at > a.created_at AND i.linked_at > now() - %s::interval)
@@ -73,7 +77,8 @@ RECENT_SIGN_IN_SQL = """
 CREATE_SESSION_SQL = text(f"""
     WITH owner AS (
         SELECT id FROM account
-         WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
+         WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL
+           AND (second_factor_since IS NULL OR :second_factor_passed) FOR SHARE
     ), surplus AS (
         UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
@@ -95,6 +100,13 @@ CREATE_SESSION_SQL = text(f"""
     SELECT id FROM new_session
 """)
 
+CREATE_CHALLENGE_SQL = text("""
+    INSERT INTO sign_in_challenge (token_hash, account_id, password_version, tries, expires_at)
+    SELECT :token_hash, id, password_version, 0, now() + :lifetime FROM account
+     WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
+    RETURNING account_id
+""")
+
 ADVANCE_REFRESH_COUNTER_SQL = text("""
     UPDATE account_session s
        SET counter = s.counter + 1, rotated_at = now(), last_seen_at = now(),
@@ -107,8 +119,10 @@ ADVANCE_REFRESH_COUNTER_SQL = text("""
 
 RETIRE_ACCOUNT_SQL = text("""
     WITH ended_sessions AS (
-        UPDATE account_session SET ended_at = now(), end_reason = 'address_reassigned'
-         WHERE account_id = :id AND ended_at IS NULL
+        UPDATE account_session
+           SET ended_at = coalesce(ended_at, now()), end_reason = coalesce(end_reason, 'address_reassigned'),
+               device = NULL, network = NULL
+         WHERE account_id = :id
     ), unlinked_identities AS (
         DELETE FROM external_identity WHERE account_id = :id
     ), deleted_organiser_profile AS (

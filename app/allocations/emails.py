@@ -13,6 +13,7 @@ from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
 from app.core.formatting import format_money
+from app.core.languages import gettext
 
 MAX_CODES = 6
 
@@ -57,7 +58,11 @@ def build_ticket_email(tickets: Sequence[Ticket], *, key: str) -> Message:
     ]
     codes = [ticket.code for ticket in listed_tickets]
     message = _render_email("allocation_ticket", first_ticket, key, codes=codes, **context)
-    file_name = f"Ticket {first_ticket.code}.pdf" if len(tickets) == 1 else f"{len(tickets)} tickets.pdf"
+    file_name = (
+        gettext("Ticket %(code)s.pdf", code=first_ticket.code)
+        if len(tickets) == 1
+        else gettext("%(count)s tickets.pdf", count=len(tickets))
+    )
     pdf = Attachment(file_name, draw_ticket_pdf(tickets), "application/pdf")
     return replace(message, attachments=(*qr_images, pdf))
 

@@ -20,6 +20,7 @@ from app.allocations.ticket_packs import draw_and_store_pack
 from app.core.db import db, release_connection
 from app.core.errors import NotFound
 from app.core.jobs import Delivery, Run, job
+from app.core.languages import use_language
 from app.core.transaction import transaction
 
 
@@ -57,7 +58,8 @@ def send_ticket_email(run: Run, *, slot_id: str, generation: int, slots: int) ->
     tickets = load_party_tickets(slot_id, generation)
     release_connection()
     if tickets and tickets[0].email is not None:
-        message = emails.build_ticket_email(tickets, key=run.key)
+        with use_language(tickets[0].language):
+            message = emails.build_ticket_email(tickets, key=run.key)
         send_for_account(tickets[0].organiser_id, message, run=run, already_counted=False)
 
 
@@ -84,7 +86,8 @@ def _send_claim_link(run: Run, slot_id: str, generation: int, *, is_reminder: bo
     for ticket in tickets:
         is_valid = ticket.status == states.INVITED and ticket.generation == generation and not ticket.closed
         if is_valid and ticket.email is not None:
-            message = emails.build_invite_email(ticket, key=run.key, is_reminder=is_reminder)
+            with use_language(ticket.language):
+                message = emails.build_invite_email(ticket, key=run.key, is_reminder=is_reminder)
             send_for_account(ticket.organiser_id, message, run=run)
 
 

@@ -24,6 +24,7 @@ from app.allocations.queries import BlockRow
 from app.core import throttle
 from app.core.db import db
 from app.core.errors import AppError, LinkExpired, LinkUsed, NotFound, Throttled
+from app.core.languages import mark_for_translation
 from app.core.throttle import Rule
 from app.core.tokens import derive
 from app.core.transaction import transaction
@@ -42,12 +43,12 @@ _CODE_CHARACTERS = frozenset(CODE_ALPHABET)
 FAILED_LOOKUP_LIMIT = Rule("allocation-links", 20, timedelta(minutes=1))
 UNKNOWN_TOKEN_MESSAGE = "This link or code is not valid; copy the whole of it from the message you got."
 TOO_MANY_FAILURES_MESSAGE = "Too many wrong links or codes came from this network; wait for the seconds in Retry-After."
-EVENT_CANCELLED_MESSAGE = "The event has been cancelled, so its links no longer work."
-EVENT_OVER_MESSAGE = "The event is over."
-RELEASE_TIME_PASSED_MESSAGE = (
+EVENT_CANCELLED_MESSAGE = mark_for_translation("The event has been cancelled, so its links no longer work.")
+EVENT_OVER_MESSAGE = mark_for_translation("The event is over.")
+RELEASE_TIME_PASSED_MESSAGE = mark_for_translation(
     "Places that were not claimed in time went back on sale; ask the person who gave you this link."
 )
-LINK_REPLACED_MESSAGE = (
+LINK_REPLACED_MESSAGE = mark_for_translation(
     "This link has ended, or a newer link has replaced it; ask the person who gave it to you for a new one."
 )
 SlotColumns = tuple[str, str, str, int, str | None, str | None, str | None, str | None, datetime | None]

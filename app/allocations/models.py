@@ -127,6 +127,7 @@ class AllocationSlot(EventRow, Base):
       `claim_code`; slots claimed before this column existed have one code for both.
     - `party_id` is the id of the first slot that was claimed together with this one. A slot that gets another guest
       leaves its party: it has a `party_id` of its own and a `party_size` of 1.
+    - `language` is that of the page on which the guest claimed, for their mails.
     - `given_at` is when the slot was invited or claimed, `ended_at` when it was revoked or released.
     - `admitted_by` is the id of an account.
     """
@@ -186,6 +187,7 @@ class AllocationSlot(EventRow, Base):
     email: Mapped[str | None] = mapped_column(String(254, collation="C"))
     phone: Mapped[str | None] = mapped_column(String(20))
     delivery: Mapped[str | None] = mapped_column(String(20))
+    language: Mapped[str | None] = mapped_column(String(2))
     party_id: Mapped[str | None] = mapped_column(ObjectId)
     party_size: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     given_at: Mapped[datetime | None] = mapped_column(Timestamp)

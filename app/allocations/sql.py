@@ -190,7 +190,8 @@ CLAIM_INVITED_SLOT = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s
            SET status = 'claimed', claim_code = s.code, code = :code, name = :name, email = :email,
-               phone = :phone, delivery = :delivery, party_id = s.id, claimed_at = now(), version = s.version + 1
+               phone = :phone, delivery = :delivery, language = :language, party_id = s.id, claimed_at = now(),
+               version = s.version + 1
          WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'invited'
            AND s.generation = coalesce(CAST(:generation AS integer), s.generation)
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'invited' AS old_status, s.status AS new_status,
@@ -211,8 +212,8 @@ CLAIM_FREE_SLOTS = text(f"""
     changed AS (
         UPDATE allocation_slot s
            SET status = 'claimed', via = :via, code = c.code, name = :name, email = :email, phone = :phone,
-               delivery = :delivery, party_id = f.party_id, party_size = :quantity, given_at = now(),
-               claimed_at = now(), version = s.version + 1
+               delivery = :delivery, language = :language, party_id = f.party_id, party_size = :quantity,
+               given_at = now(), claimed_at = now(), version = s.version + 1
           FROM free_slots f JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
          WHERE s.id = f.id AND s.event_id = :event_id
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
@@ -246,7 +247,7 @@ CLAIM_PACK = text(f"""
 REASSIGN_SLOT = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s
-           SET name = :name, email = :email, phone = :phone, delivery = :delivery, code = :code,
+           SET name = :name, email = :email, phone = :phone, delivery = :delivery, language = :language, code = :code,
                party_id = :party_id, party_size = 1, generation = s.generation + 1, version = s.version + 1
          WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'claimed'
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,

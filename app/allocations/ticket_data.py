@@ -25,6 +25,7 @@ TICKET_COLUMNS = (
     AllocationSlot.status,
     AllocationSlot.generation,
     AllocationSlot.party_size,
+    AllocationSlot.language,
     AllocationBlock.name.label("block"),
     AllocationBlock.holder_name,
     AllocationBlock.holder_organisation,
@@ -47,7 +48,7 @@ TICKET_COLUMNS = (
 class Ticket:
     """The ticket of one slot. The gate scans or types `code`; `party` is how many slots were claimed together.
 
-    `closed` is whether its claim link has ended with the event or the block.
+    `closed` is whether its claim link has ended with the event or the block. `when` and `until` are in the language in use.
     """
 
     slot_id: str
@@ -60,7 +61,7 @@ class Ticket:
     party: int
     event: str
     starts_at: datetime
-    when: str
+    timezone: str
     where: str
     kind: str
     block: str
@@ -68,8 +69,17 @@ class Ticket:
     organiser: str
     organiser_id: str
     contact: str
-    until: str = ""
+    release_at: datetime | None = None
+    language: str | None = None
     closed: bool = False
+
+    @property
+    def when(self) -> str:
+        return format_time(self.starts_at, self.timezone)
+
+    @property
+    def until(self) -> str:
+        return format_time(self.release_at, self.timezone) if self.release_at else ""
 
     @property
     def reference(self) -> str:
@@ -116,7 +126,7 @@ def _build_ticket(row: Row[*tuple[object, ...]]) -> Ticket:
         party=row.party_size,
         event=row.event,
         starts_at=row.starts_at,
-        when=format_time(row.starts_at, row.timezone),
+        timezone=row.timezone,
         where=", ".join(part for part in (row.venue, row.city) if part),
         kind=row.kind,
         block=row.block or "",
@@ -124,6 +134,7 @@ def _build_ticket(row: Row[*tuple[object, ...]]) -> Ticket:
         organiser=row.org_name or row.organiser_name,
         organiser_id=row.organiser_id,
         contact=row.contact,
-        until=format_time(row.release_at, row.timezone) if row.release_at else "",
+        release_at=row.release_at,
+        language=row.language,
         closed=bool(row.event_cancelled or row.event_over or row.release_time_passed),
     )

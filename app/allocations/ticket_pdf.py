@@ -15,6 +15,7 @@ from reportlab.pdfgen.canvas import Canvas
 from app.allocations import qr_codes
 from app.allocations.ticket_data import Ticket, load_party_tickets
 from app.core.db import release_connection
+from app.core.languages import get_language, gettext, lazy_gettext
 from app.core.pdf_text import (
     BOLD,
     DUNE,
@@ -35,9 +36,9 @@ QR_SIZE = 52 * mm
 SHEET_COLUMNS, SHEET_ROWS = 2, 4
 SMALL_QR_SIZE = 38 * mm
 TERMS = (
-    "The code admits once. Anyone who shows it first is admitted, so do not post a picture of it.",
-    "Show it on paper, or on a screen turned up bright. No code at hand? Tell your name at the gate.",
-    "If you pass the ticket on, ask the person who gave it to you to change the name on it.",
+    lazy_gettext("The code admits once. Anyone who shows it first is admitted, so do not post a picture of it."),
+    lazy_gettext("Show it on paper, or on a screen turned up bright. No code at hand? Tell your name at the gate."),
+    lazy_gettext("If you pass the ticket on, ask the person who gave it to you to change the name on it."),
 )
 
 
@@ -45,12 +46,13 @@ def draw_ticket_pdf(tickets: Sequence[Ticket]) -> bytes:
     """Return a PDF with a page for each ticket; the same bytes for the same tickets."""
     buffer = BytesIO()
     first_ticket = tickets[0]
-    canvas = _create_canvas(buffer, f"Ticket for {first_ticket.event}", first_ticket.organiser)
+    canvas = _create_canvas(buffer, gettext("Ticket for %(event)s", event=first_ticket.event), first_ticket.organiser)
     for number, ticket in enumerate(tickets, 1):
         with TextWriter(canvas) as pen:
             _draw_ticket_page(canvas, pen, ticket)
             if len(tickets) > 1:
-                pen.draw(f"Ticket {number} of {len(tickets)}", RIGHT, 14 * mm, size=9, colour=MUTED, right=True)
+                label = gettext("Ticket %(number)s of %(total)s", number=number, total=len(tickets))
+                pen.draw(label, RIGHT, 14 * mm, size=9, colour=MUTED, right=True)
         canvas.showPage()
     canvas.save()
     return buffer.getvalue()
@@ -88,10 +90,10 @@ def draw_pack_pdf(out: IO[bytes], tickets: Iterable[Ticket], *, title: str, orga
 
 def _create_canvas(out: IO[bytes], title: str, author: str) -> Canvas:
     register_fonts()
-    canvas = Canvas(out, pagesize=A4, invariant=1, pageCompression=1, lang="en")
+    canvas = Canvas(out, pagesize=A4, invariant=1, pageCompression=1, lang=get_language())
     canvas.setTitle(printable(title))
     canvas.setAuthor(printable(author))
-    canvas.setSubject("Ticket")
+    canvas.setSubject(gettext("Ticket"))
     canvas.setCreator("Event Commerce")
     canvas.setViewerPreference("DisplayDocTitle", "true")
     return canvas
@@ -102,7 +104,13 @@ def _draw_ticket_page(canvas: Canvas, pen: TextWriter, ticket: Ticket) -> None:
     canvas.rect(0, PAGE_HEIGHT - 4 * mm, PAGE_WIDTH, 4 * mm, stroke=0, fill=1)
     pen.draw(ticket.organiser, LEFT, PAGE_HEIGHT - 18 * mm, size=11, colour=MUTED, across=RIGHT - LEFT - 68 * mm)
     pen.draw(
-        f"{ticket.kind} · Admits one", RIGHT, PAGE_HEIGHT - 18 * mm, font=BOLD, size=11, right=True, across=62 * mm
+        f"{ticket.kind} · {gettext('Admits one')}",
+        RIGHT,
+        PAGE_HEIGHT - 18 * mm,
+        font=BOLD,
+        size=11,
+        right=True,
+        across=62 * mm,
     )
     y = _draw_paragraph(pen, ticket.event, LEFT, PAGE_HEIGHT - 32 * mm, BOLD, 26, RIGHT - LEFT, max_lines=6)
     y = _draw_paragraph(pen, ticket.when, LEFT, y - 3 * mm, REGULAR, 13, RIGHT - LEFT, max_lines=1)
@@ -121,9 +129,13 @@ def _draw_ticket_page(canvas: Canvas, pen: TextWriter, ticket: Ticket) -> None:
 def _draw_holder(pen: TextWriter, ticket: Ticket, y: float) -> float:
     """Draw the guest, the host and the reference next to the code; return the y below them."""
     max_width = RIGHT - LEFT - QR_SIZE - 8 * mm
-    pen.draw("Name", LEFT, y, size=9, colour=MUTED)
+    pen.draw(gettext("Name"), LEFT, y, size=9, colour=MUTED)
     y = _draw_paragraph(pen, ticket.name, LEFT, y - 8 * mm, BOLD, 20, max_width, max_lines=9)
-    rows = (("From", ticket.host), ("Allocation", ticket.block), ("Reference", ticket.reference))
+    rows = (
+        (gettext("From"), ticket.host),
+        (gettext("Allocation"), ticket.block),
+        (gettext("Reference"), ticket.reference),
+    )
     for label, value in rows:
         if value:
             pen.draw(label, LEFT, y - 1 * mm, size=9, colour=MUTED)
@@ -132,8 +144,8 @@ def _draw_holder(pen: TextWriter, ticket: Ticket, y: float) -> float:
 
 
 def _draw_terms(pen: TextWriter, ticket: Ticket, y: float) -> None:
-    contact_line = f"Questions? {ticket.organiser}, {ticket.contact}"
-    for term in (*TERMS, contact_line):
+    contact_line = gettext("Questions? %(organiser)s, %(contact)s", organiser=ticket.organiser, contact=ticket.contact)
+    for term in (*map(str, TERMS), contact_line):
         for line in break_lines(printable(term), REGULAR, 9, RIGHT - LEFT, most=2):
             pen.put(line, LEFT, y, size=9, colour=MUTED)
             y -= 12.5
@@ -152,11 +164,11 @@ def _draw_small_ticket(canvas: Canvas, pen: TextWriter, ticket: Ticket, x: float
     text_left, text_width = left + SMALL_QR_SIZE, max_width - SMALL_QR_SIZE
     text_y = min(heading_bottom, qr_bottom + SMALL_QR_SIZE) - 6 * mm
     text_y = _draw_paragraph(pen, ticket.kind, text_left, text_y, BOLD, 11, text_width, max_lines=2)
-    for text in ("Admits one", ticket.host, ticket.where):
+    for text in (gettext("Admits one"), ticket.host, ticket.where):
         if text:
             text_y = _draw_paragraph(pen, text, text_left, text_y, REGULAR, 8, text_width, max_lines=2)
     pen.draw(
-        f"{ticket.organiser} · no. {number}",
+        gettext("%(organiser)s · no. %(number)s", organiser=ticket.organiser, number=number),
         x + PAGE_WIDTH / SHEET_COLUMNS - 8 * mm,
         y + 9 * mm,
         size=7,

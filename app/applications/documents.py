@@ -10,13 +10,14 @@ from flask import current_app
 from PIL import Image, UnidentifiedImageError
 
 from app.applications.errors import DocumentKindUnsupported, DocumentTooLarge
+from app.core.languages import mark_for_translation
 from app.core.tokens import DownloadGrant, sign_download_token, verify_download_token
 
 LABELS = {
-    "identity": "Identity document",
-    "business_registration": "Business registration",
-    "tax_clearance": "Tax clearance certificate",
-    "food_safety": "Food safety certificate",
+    "identity": mark_for_translation("Identity document"),
+    "business_registration": mark_for_translation("Business registration"),
+    "tax_clearance": mark_for_translation("Tax clearance certificate"),
+    "food_safety": mark_for_translation("Food safety certificate"),
 }
 KINDS = tuple(LABELS)
 ALWAYS_REQUIRED_KINDS = KINDS[:3]

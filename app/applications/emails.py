@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from flask import current_app
 from sqlalchemy import func, select
 
+from app.accounts.languages import find_account_language
 from app.accounts.models import Account
 from app.applications import links
 from app.applications.links import EventContext
@@ -17,24 +18,35 @@ from app.clients.message import Message
 from app.core.addresses import mask_number
 from app.core.db import db
 from app.core.formatting import format_day, format_money, format_time
+from app.core.languages import gettext, lazy_gettext
 from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.pdf import Sheet
 
 STEP_LABELS = {
-    links.DOCUMENTS: ("Upload your documents", "Photos or PDF files of the papers the organiser needs."),
-    links.PAYMENT: ("Pay the stall fee", "From a mobile wallet, with a code that comes to your phone."),
-    links.ACTIVATION: ("Activate your account", "Choose a password, and your stall can open."),
+    links.DOCUMENTS: (
+        lazy_gettext("Upload your documents"),
+        lazy_gettext("Photos or PDF files of the papers the organiser needs."),
+    ),
+    links.PAYMENT: (
+        lazy_gettext("Pay the stall fee"),
+        lazy_gettext("From a mobile wallet, with a code that comes to your phone."),
+    ),
+    links.ACTIVATION: (
+        lazy_gettext("Activate your account"),
+        lazy_gettext("Choose a password, and your stall can open."),
+    ),
 }
 
 
 @dataclass(frozen=True)
 class EmailContext:
-    """An application with everything that its mails need; `payment` is the paid one."""
+    """An application with everything that its mails need; `payment` is the paid one, `language` the applicant's."""
 
     application: Application
     event_context: EventContext
     links: list[ApplicationLink]
     payment: StallPayment | None
+    language: str | None
 
 
 def enqueue_email(template: str, application: Application, *email_links: ApplicationLink, **params: str) -> None:
@@ -72,7 +84,19 @@ def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext
         return None
     application, payment, *context_values = row
     assert isinstance(application, Application) and isinstance(payment, StallPayment | None)
-    return EmailContext(application, links.build_event_context(context_values), _load_active_links(link_ids), payment)
+    return EmailContext(
+        application,
+        links.build_event_context(context_values),
+        _load_active_links(link_ids),
+        payment,
+        _find_language(application),
+    )
+
+
+def _find_language(application: Application) -> str | None:
+    """The language of the applicant's account, else that of the page on which they applied or went on."""
+    account_language = find_account_language(application.account_id) if application.account_id else None
+    return account_language or application.language
 
 
 def _build_sign_in_url(path: str) -> str:
@@ -95,7 +119,7 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
         sender_name=context.event_context.organiser,
         reply_to=context.event_context.contact,
         name=application.contact_name,
-        business=application.business_name or "your stall",
+        business=application.business_name or gettext("your stall"),
         event=context.event_context.event or "",
         reference=application.reference,
         reason_lines=(application.decline_reason or "").splitlines(),
@@ -120,7 +144,7 @@ def build_organiser_email(context: EmailContext, *, reply_to: str | None, key: s
         key=key,
         reply_to=reply_to,
         name="",
-        business=application.business_name or application.contact_name or "A merchant",
+        business=application.business_name or application.contact_name or gettext("A merchant"),
         contact=application.contact_name or "",
         event=context.event_context.event or "",
         reference=application.reference,
@@ -173,11 +197,15 @@ def _load_active_links(link_ids: list[str]) -> list[ApplicationLink]:
 def _build_step(link: ApplicationLink, timezone: str | None) -> dict[str, str]:
     label, hint = STEP_LABELS[link.purpose]
     return {
-        "label": label,
-        "hint": hint,
+        "label": str(label),
+        "hint": str(hint),
         "url": links.build_link_url(link),
         "until": format_day(link.expires_at, timezone),
     }
+
+
+def _describe_purpose(event: str | None) -> str:
+    return gettext("Stall at %(event)s", event=event) if event else gettext("Stall fee")
 
 
 def draw_receipt(context: EmailContext) -> bytes:
@@ -187,10 +215,10 @@ def draw_receipt(context: EmailContext) -> bytes:
     vat_percent = current_app.extensions["settings"].VAT_PERCENT
     vat_minor = round(payment.amount_minor * vat_percent / (100 + vat_percent))
     with Sheet(
-        title="Receipt",
+        title=gettext("Receipt"),
         number=application.reference,
         when=format_day(payment.paid_at, event_context.timezone),
-        foot=f"Payment {payment.id}",
+        foot=gettext("Payment %(id)s", id=payment.id),
         author=event_context.organiser or "Event Commerce",
     ) as sheet:
         organiser = [event_context.organiser or "Event Commerce", event_context.contact or ""]
@@ -200,21 +228,24 @@ def draw_receipt(context: EmailContext) -> bytes:
             application.email or "",
             application.phone or "",
         ]
-        sheet.parties(organiser, list(dict.fromkeys(merchant)), headings=("Received by", "Paid by"))
+        sheet.parties(organiser, list(dict.fromkeys(merchant)), headings=(gettext("Received by"), gettext("Paid by")))
         sheet.facts(
             [
-                ("For", f"Stall at {event_context.event}" if event_context.event else "Stall fee"),
-                ("Stall", application.stall_type or "—"),
-                ("Paid on", format_time(payment.paid_at, event_context.timezone)),
-                ("Paid from", f"mobile wallet {mask_number(payment.msisdn, separator=' ')}"),
+                (gettext("For"), _describe_purpose(event_context.event)),
+                (gettext("Stall"), application.stall_type or "—"),
+                (gettext("Paid on"), format_time(payment.paid_at, event_context.timezone)),
+                (
+                    gettext("Paid from"),
+                    gettext("mobile wallet %(wallet)s", wallet=mask_number(payment.msisdn, separator=" ")),
+                ),
             ]
         )
         sheet.lines(
             [
-                ("Stall fee without VAT", format_money(payment.amount_minor - vat_minor)),
-                (f"VAT {vat_percent:g} %", format_money(vat_minor)),
+                (gettext("Stall fee without VAT"), format_money(payment.amount_minor - vat_minor)),
+                (gettext("VAT %(percent)s %%", percent=f"{vat_percent:g}"), format_money(vat_minor)),
             ]
         )
-        sheet.total("Paid", format_money(payment.amount_minor))
-        sheet.note("Keep this receipt for your books. Nothing more is to be paid for this stall fee.")
+        sheet.total(gettext("Paid"), format_money(payment.amount_minor))
+        sheet.note(gettext("Keep this receipt for your books. Nothing more is to be paid for this stall fee."))
     return sheet.data

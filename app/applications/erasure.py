@@ -34,6 +34,7 @@ PERSONAL_COLUMNS = (
     "contact_name",
     "email",
     "phone",
+    "language",
     "products",
     "description",
     "website",

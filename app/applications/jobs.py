@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from sqlalchemy import Interval, exists, func, select, type_coerce, update
 
+from app.accounts.languages import find_account_language
 from app.accounts.outgoing_mail import find_verified_address, send_for_account
 from app.accounts.queries import list_operator_ids
 from app.applications import emails
@@ -25,6 +26,7 @@ from app.clients.payrail import ChargeState, Outcome, rail
 from app.clients.payrail.errors import PayrailDisabled
 from app.core.db import db, release_connection
 from app.core.jobs import Delivery, Postpone, Run, job
+from app.core.languages import gettext, use_language
 from app.core.outbox import Outbox, enqueue, enqueue_many
 from app.core.transaction import transaction
 from app.events.models import Event
@@ -52,12 +54,12 @@ def send_applicant_email(
     release_connection()
     if context is None or context.application.email is None:
         return
-    message = emails.build_applicant_email(template, context, key=run.key, path=path)
-    if payment_id is not None:
-        pdf = Attachment(
-            f"Receipt {context.application.reference}.pdf", emails.draw_receipt(context), "application/pdf"
-        )
-        message = replace(message, attachments=(pdf,))
+    with use_language(context.language):
+        message = emails.build_applicant_email(template, context, key=run.key, path=path)
+        if payment_id is not None:
+            file_name = f"{gettext('Receipt')} {context.application.reference}.pdf"
+            pdf = Attachment(file_name, emails.draw_receipt(context), "application/pdf")
+            message = replace(message, attachments=(pdf,))
     sender_id = context.application.organiser_id or context.application.decided_by
     if sender_id is not None:
         send_for_account(sender_id, message, run=run, already_counted=template in DECISION_TEMPLATES)
@@ -70,7 +72,11 @@ def send_organiser_email(run: Run, *, application_id: str) -> None:
     release_connection()
     if context is not None and context.event_context.contact is not None:
         reply_to = find_verified_address(context.application.account_id)
-        send(emails.build_organiser_email(context, reply_to=reply_to, key=run.key), fence=run.fence)
+        organiser_id = context.application.organiser_id
+        with use_language(find_account_language(organiser_id) if organiser_id else None):
+            message = emails.build_organiser_email(context, reply_to=reply_to, key=run.key)
+        release_connection()
+        send(message, fence=run.fence)
 
 
 @job("applications.delete_files", Delivery.AT_LEAST_ONCE)

@@ -70,6 +70,7 @@ class Application(Base):
     products: Mapped[str | None] = mapped_column(String(1000))
     description: Mapped[str | None] = mapped_column(String(2000))
     website: Mapped[str | None] = mapped_column(String(300))
+    language: Mapped[str | None] = mapped_column(String(2))
     amount_minor: Mapped[int] = mapped_column(BigInteger)
     destination: Mapped[str] = mapped_column(String(20))
     mode: Mapped[str] = mapped_column(String(20))

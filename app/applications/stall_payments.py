@@ -33,6 +33,7 @@ from app.core import throttle
 from app.core.addresses import mask_number
 from app.core.db import db
 from app.core.errors import Throttled
+from app.core.languages import mark_for_translation
 from app.core.outbox import enqueue
 from app.core.throttle import Rule
 
@@ -176,7 +177,9 @@ def count_code(session: OrmSession, msisdn: str) -> None:
     """Counts one code to a wallet. Raises Throttled over the limit, so that its owner does not get codes all day."""
     for limit_status in throttle.hit_all(session, (SHORT_TERM_LIMIT, msisdn), (DAILY_LIMIT, msisdn)):
         if limit_status.exceeded:
-            raise Throttled("Too many codes were sent to this number.", retry_after=limit_status.seconds)
+            raise Throttled(
+                mark_for_translation("Too many codes were sent to this number."), retry_after=limit_status.seconds
+            )
 
 
 def add_review(session: OrmSession, reference: str, kind: str, **detail: object) -> None:

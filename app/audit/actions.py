@@ -44,6 +44,23 @@ class Action(StrEnum):
     SESSION_REUSED = "access.session_reused", "session", "A session ended, because an old refresh token was used again."
     PASSWORD_RESET = "access.password_reset", "account", "A password was set by a mailed code."
     PASSWORD_CHANGED = "access.password_changed", "account", "A password was changed."
+    PROFILE_CHANGED = "access.profile_changed", "account", "A person changed their name, telephone number or language."
+    ADDRESS_CHANGED = (
+        "access.address_changed",
+        "account",
+        "A code from the new mailbox changed the address of an account.",
+    )
+    ADDRESS_RESTORED = "access.address_restored", "account", "The link of the mail to the old address restored it."
+    SECOND_FACTOR_ON = "access.second_factor_on", "account", "A second factor was turned on."
+    SECOND_FACTOR_OFF = "access.second_factor_off", "account", "A second factor was turned off."
+    SECOND_FACTOR_RESET = (
+        "access.second_factor_reset",
+        "account",
+        "An operator turned off the second factor of a person.",
+    )
+    SECOND_FACTOR_LOCKED = "access.second_factor_locked", "account", "Too many wrong codes blocked those of the app."
+    RECOVERY_CODES_RENEWED = "access.recovery_codes_renewed", "account", "The recovery codes were replaced."
+    RECOVERY_CODE_USED = "access.recovery_code_used", "account", "A recovery code was used to sign in."
     IDENTITY_LINKED = "access.identity_linked", "account", "An identity of Apple or Google was linked."
     IDENTITY_UNLINKED = "access.identity_unlinked", "account", "An identity of Apple or Google was unlinked."
     MERCHANT_PAUSED = "access.merchant_paused", "account", "A merchant paused the business."
@@ -54,6 +71,7 @@ class Action(StrEnum):
     MEMBER_CHANGED = "access.member_changed", "member", "The role or the events of a member were changed."
     MEMBER_REMOVED = "access.member_removed", "member", "A member left a team or was removed."
     MEMBER_INVITE_WITHDRAWN = "access.member_invite_withdrawn", "invitation", "An invitation to a team was withdrawn."
+    ORGANISATION_CHANGED = "access.organisation_changed", "account", "The settings of an organisation were changed."
     DEVICE_ADDED = "access.device_added", "device", "A device was added to an event."
     DEVICE_PAIRED = "access.device_paired", "device", "A device was paired."
     DEVICE_ENDED = "access.device_ended", "device", "A device was ended."

@@ -3,7 +3,9 @@
 from flask import Flask
 
 from app.blueprints import pages
+from app.blueprints.accounts.profile_routes import blp as profile
 from app.blueprints.accounts.routes import blp as accounts
+from app.blueprints.accounts.second_factor_routes import blp as second_factor
 from app.blueprints.accounts.session_routes import blp as account_sessions
 from app.blueprints.allocations.document_routes import blp as allocation_documents
 from app.blueprints.allocations.link_routes import blp as allocation_links
@@ -37,6 +39,8 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
     api = openapi.create_api(app)
     for blueprint in (
         accounts,
+        profile,
+        second_factor,
         teams,
         devices,
         account_sessions,

@@ -18,7 +18,28 @@ from jinja2 import Environment, StrictUndefined
 from app.clients.mail import Message, message_id
 from app.config import Settings
 from app.core.addresses import break_web_addresses
+from app.core.languages import get_language, use_language
 
+TRANSLATED = frozenset(
+    {
+        "allocation_invite",
+        "allocation_ticket",
+        "allocation_will_call",
+        "already_registered",
+        "application_activated",
+        "application_activation",
+        "application_approved",
+        "application_declined",
+        "application_documents",
+        "application_link",
+        "application_paid",
+        "application_ready_organiser",
+        "merchant_invite",
+        "reset_code",
+        "verify_email",
+    }
+)
+"""The templates whose texts are in the catalogues. All others are English, with their frame."""
 SUBJECT_LENGTH = 200
 NAME_LENGTH = 60
 LINK_VARIABLES = ("href", "destination_host")
@@ -41,8 +62,22 @@ def render_email(
 ) -> Message:
     """Render the email `template` to `to`. The same `key` gives the same Message-ID.
 
-    With `keep_links` no web address is broken.
+    With `keep_links` no web address is broken. The email is in the language in use if its template is TRANSLATED.
     """
+    with use_language(get_language() if template in TRANSLATED else None):
+        return _render(template, to, key, sender_name, reply_to, headers, keep_links, context)
+
+
+def _render(
+    template: str,
+    to: str,
+    key: str,
+    sender_name: str | None,
+    reply_to: str | None,
+    headers: Mapping[str, str] | None,
+    keep_links: bool,
+    context: Mapping[str, object],
+) -> Message:
     unlinked = {name for name in context if not (keep_links or name.endswith("url") or name in LINK_VARIABLES)}
     service = _build_service_context()
     sender = one_line(sender_name or service["service"])
@@ -51,6 +86,7 @@ def render_email(
         **service,
         "sender": sender if keep_links else break_web_addresses(sender),
         "reply_to": reply_to,
+        "language": get_language(),
     }
     if "name" in variables:
         variables["name"] = safe_display_name(variables["name"])

@@ -1,25 +1,38 @@
-"""Formats amounts of money (whole cents of NAD) and times for people: `Fri 4 December 2026, 18:00 (Windhoek)`."""
+"""Formats amounts of money (whole cents of NAD) and times for people, in the language in use.
+
+`N$ 1 234.50` and `Fri 4 December 2026, 18:00 (Windhoek)` in English; `N$ 1 234,50` and
+`Fr 4. Dezember 2026, 18:00 (Windhoek)` in German.
+"""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from babel.dates import format_date
+from babel.numbers import get_decimal_symbol
+
+from app.core.languages import get_language
+
 NARROW = "\u202f"
+HOME = "Africa/Windhoek"
+DAY_PATTERNS = {"de": "ccc d. MMMM y"}
+DAY_PATTERN = "ccc d MMMM y"
+"""The standalone name of the weekday, `ccc`, has no full stop in German; in Afrikaans it has one."""
 
 
 def format_money(amount_minor: int) -> str:
     """Return `N$ 1 234.50`, for pages, mails and documents; lines do not break at its spaces."""
     sign = "−" if amount_minor < 0 else ""
     whole, cents = divmod(abs(amount_minor), 100)
-    return f"{sign}N$\u00a0{f'{whole:,}'.replace(',', NARROW)}.{cents:02d}"
-
-
-HOME = "Africa/Windhoek"
+    decimal_sign = get_decimal_symbol(get_language())
+    return f"{sign}N$\u00a0{f'{whole:,}'.replace(',', NARROW)}{decimal_sign}{cents:02d}"
 
 
 def format_day(moment: datetime, zone: str | None = None) -> str:
     """Return `Fri 4 December 2026` in the time zone, by default that of Windhoek."""
-    local = moment.astimezone(ZoneInfo(zone or HOME))
-    return f"{local:%a} {local.day} {local:%B %Y}"
+    language = get_language()
+    local_day = moment.astimezone(ZoneInfo(zone or HOME)).date()
+    text = format_date(local_day, DAY_PATTERNS.get(language, DAY_PATTERN), locale=language)
+    return text.replace(".", "", 1) if language == "af" else text
 
 
 def format_time(moment: datetime, zone: str | None = None) -> str:

@@ -20,6 +20,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, CondPageBreak, Flowable, Frame, PageTemplate, Spacer, Table, TableStyle
 
+from app.core.languages import get_language, gettext
 from app.core.pdf_text import (
     BOLD,
     DUNE,
@@ -53,7 +54,7 @@ class _NumberedCanvas(Canvas):  # type: ignore[misc]
         for number, page in enumerate(self.pages, 1):
             self.__dict__.update(page)
             with TextWriter(self) as writer:
-                label = f"Page {number} of {len(self.pages)}"
+                label = gettext("Page %(number)s of %(total)s", number=number, total=len(self.pages))
                 writer.draw(label, A4[0] - MARGIN, 14 * mm, size=8, colour=MUTED, right=True)
             super().showPage()
         super().save()
@@ -154,7 +155,7 @@ class Sheet:
             author=self.author,
             subject=self.title,
             creator="Event Commerce",
-            lang="en",
+            lang=get_language(),
             displayDocTitle=1,
             pageCompression=1,
             invariant=1,

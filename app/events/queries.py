@@ -159,6 +159,12 @@ def list_events_query(
     return statement if filters.since is not None else statement.where(Event.ends_at > func.now())
 
 
+def list_present_events(caller: Caller) -> list[tuple[str, str]]:
+    """Id and name of the caller's events that are not over, the next first; 100 at most."""
+    statement = select(Event.id, Event.name).where(owned(caller, READS), Event.ends_at > func.now())
+    return [(id, name) for id, name in db.session.execute(statement.order_by(Event.starts_at).limit(100))]
+
+
 def _has_visibility(value: str) -> ColumnElement[bool]:
     if value == visibility.PUBLISHED:
         return or_(Event.visibility == value, IS_DUE)

@@ -19,6 +19,7 @@ from app.inventory.actions.reports import run_report_job
 from app.inventory.emails import build_alert_email, build_digest_email
 from app.inventory.models import Change, Reminder
 from app.inventory.sql import TAKE_ALERTS_SQL
+from app.merchants.notifications import may_send
 
 BATCH_SIZE, DELETE_BATCH_SIZE = 500, 5000
 
@@ -77,7 +78,9 @@ def enqueue_due_digests(run: Run) -> None:
 
 @job("inventory.mail_digest", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_digest(run: Run, *, event_id: str, to: str, always: bool) -> None:
-    """Send a digest. An empty one is sent only with `always`, when a person requested it."""
+    """Send a digest. An empty one, or one to a merchant who has switched mail off, only with `always`: on request."""
+    if not always and not may_send("inventory_digest", to):
+        return
     digest = reminders.load_digest(event_id)
     release_connection()
     if digest is not None and (always or digest.low or digest.expiring):
@@ -87,6 +90,8 @@ def send_digest(run: Run, *, event_id: str, to: str, always: bool) -> None:
 @job("inventory.mail_alert", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_alert(run: Run, *, event_id: str, to: str, fallen: dict[str, str]) -> None:
     """Send an alert."""
+    if not may_send("inventory_alert", to):
+        return
     message = build_alert_email(
         event_id, {item_id: Decimal(available) for item_id, available in fallen.items()}, to=to, key=run.key
     )

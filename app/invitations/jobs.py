@@ -7,12 +7,15 @@ from sqlalchemy import RowMapping, case, select, update
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
 
+from app.accounts.languages import find_account_language
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import send_for_account
+from app.accounts.queries import find_account_by_email
 from app.clients.email_templates import render_email
 from app.core.db import db
 from app.core.formatting import format_money, format_time
 from app.core.jobs import Delivery, Run, job
+from app.core.languages import use_language
 from app.events.models import Event
 from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import EVENT_COLUMNS, INVITE_KIND, build_invite_url
@@ -20,6 +23,7 @@ from app.invitations.sql import invite_status_sql, link_state_sql
 from app.invitations.states import ACCEPTED, ANSWERS, OPEN, PENDING, WITHDRAWN
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 from app.merchants.models import MerchantProfile
+from app.merchants.notifications import may_send
 
 Organiser = aliased(Account)
 
@@ -44,6 +48,8 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
     if invite is None or invite["current_status"] not in (PENDING, ACCEPTED):
         return
     template = "event_invite" if invite["current_status"] == PENDING else "event_joined"
+    if not may_send(template, invite["merchant_email"]):
+        return
     message = render_email(
         template,
         to=invite["merchant_email"],
@@ -80,16 +86,18 @@ def send_link_email(run: Run, *, link_id: str) -> None:
     link: InviteLink = row["InviteLink"]
     if link.email is None:
         return
-    message = render_email(
-        "merchant_invite",
-        to=link.email,
-        key=run.key,
-        sender_name=row["organiser_name"],
-        reply_to=row["organiser_email"],
-        name=link.business_name or "",
-        url=build_invite_url(link.id),
-        **_build_invitation_text(row, link.stall_type, link.fee_minor, link.message, link.expires_at),
-    )
+    invited_account = find_account_by_email(link.email)
+    with use_language(find_account_language(invited_account.id) if invited_account else None):
+        message = render_email(
+            "merchant_invite",
+            to=link.email,
+            key=run.key,
+            sender_name=row["organiser_name"],
+            reply_to=row["organiser_email"],
+            name=link.business_name or "",
+            url=build_invite_url(link.id),
+            **_build_invitation_text(row, link.stall_type, link.fee_minor, link.message, link.expires_at),
+        )
     send_for_account(row["organiser_id"], message, run=run)
 
 

@@ -1,4 +1,4 @@
-"""Actions of merchants on their own account: update the profile, change the password, pause, resume, delete.
+"""Actions of merchants on their own account: update the profile, pause, resume, delete.
 
 Pausing needs only the token, resuming needs the password. Deletion erases the person; ledger and payouts stay.
 """
@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from flask import current_app
 from sqlalchemy import Delete, Update, case, delete, exists, func, null, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import authentication, sessions
 from app.accounts.authentication import find_own_password_version, verify_own_password
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
 from app.accounts.models import Account, AccountSession, ExternalIdentity, OneTimeCode
 from app.accounts.outgoing_mail import enqueue_notice
+from app.accounts.own_account_models import AddressChange, RecoveryCode, SecondFactor, SignInChallenge
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.errors import StaleVersion
@@ -109,40 +108,6 @@ def _update_settings(merchant: Merchant, changes: Mapping[str, object]) -> bool:
     return True
 
 
-def change_password(*, caller: Caller, current_password: str, new_password: str) -> None:
-    """Sets the password, ends every other session, and notifies the owner.
-
-    Raises CurrentPasswordWrong (it counts like a failed sign-in), Throttled, ValidationFailed. Of two concurrent
-    requests with the current password one succeeds; the other gets CurrentPasswordWrong.
-    """
-    production = current_app.extensions["settings"].production
-    authentication.reject_common_password(
-        new_password, caller.email, caller.name, production=production, path="newPassword"
-    )
-    password_version = find_own_password_version(caller, current_password)
-    if password_version is None:
-        raise CurrentPasswordWrong()
-    new_hash = authentication.hash_password(new_password)
-    with transaction() as session:
-        result = session.execute(
-            update(Account)
-            .where(Account.id == caller.id, Account.password_version == password_version)
-            .values(
-                password_hash=new_hash,
-                password_version=Account.password_version + 1,
-                version=Account.version + 1,
-                updated_at=func.now(),
-            )
-            .returning(Account.id)
-            .execution_options(synchronize_session=False)
-        )
-        if result.first() is None:
-            raise CurrentPasswordWrong()
-        sessions.end_all_sessions(session, caller.id, "password_changed", except_session_id=caller.session_id)
-        record(session, Action.PASSWORD_CHANGED, account_id=caller.id, subject=caller.id)
-        enqueue_notice("password_changed", caller.id)
-
-
 def pause_merchant(*, caller: Caller) -> MerchantStatus:
     """Hides the merchant, closes their stalls and holds their payouts. A second call changes nothing."""
     with transaction() as session:
@@ -223,6 +188,8 @@ def _erase_account(session: OrmSession, caller: Caller) -> None:
         "password_version": Account.password_version + 1,
         "name": DELETED_MERCHANT_NAME,
         "phone": null(),
+        "language": null(),
+        "second_factor_since": null(),
     }
     statement = (
         update(Account)
@@ -244,20 +211,28 @@ def _erase_account(session: OrmSession, caller: Caller) -> None:
 
 
 def _build_merchant_erasures(caller: Caller) -> dict[str, Update | Delete]:
-    is_active_session = (AccountSession.account_id == caller.id, AccountSession.ended_at.is_(None))
     return {
         "erased_merchant": update(Merchant)
         .where(Merchant.account_id == caller.id)
         .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1),
+        "ended_challenges": delete(SignInChallenge).where(SignInChallenge.account_id == caller.id),
         "erased_profile": delete(MerchantProfile).where(MerchantProfile.account_id == caller.id),
         "ended_sessions": update(AccountSession)
-        .where(*is_active_session)
-        .values(ended_at=func.now(), end_reason="merchant_deleted"),
+        .where(AccountSession.account_id == caller.id)
+        .values(
+            ended_at=func.coalesce(AccountSession.ended_at, func.now()),
+            end_reason=func.coalesce(AccountSession.end_reason, "merchant_deleted"),
+            device=None,
+            network=None,
+        ),
     }
 
 
 def _build_personal_erasures(caller: Caller) -> dict[str, Delete]:
     return {
         "unlinked_identities": delete(ExternalIdentity).where(ExternalIdentity.account_id == caller.id),
+        "erased_second_factor": delete(SecondFactor).where(SecondFactor.account_id == caller.id),
+        "erased_recovery_codes": delete(RecoveryCode).where(RecoveryCode.account_id == caller.id),
+        "erased_address_changes": delete(AddressChange).where(AddressChange.account_id == caller.id),
         "erased_codes": delete(OneTimeCode).where(OneTimeCode.email == caller.email),
     }

@@ -67,7 +67,11 @@ def _erasing(*columns: InstrumentedAttribute[Any]) -> tuple[dict[str, None], Col
 ERASED_NAME = literal("erased:").concat(Recipient.id)
 ERASURE_TARGETS = (
     ErasureTarget("tickets", Ticket, *_erasing(Ticket.name, Ticket.email)),
-    ErasureTarget("slots", AllocationSlot, *_erasing(AllocationSlot.name, AllocationSlot.email, AllocationSlot.phone)),
+    ErasureTarget(
+        "slots",
+        AllocationSlot,
+        *_erasing(AllocationSlot.name, AllocationSlot.email, AllocationSlot.phone, AllocationSlot.language),
+    ),
     ErasureTarget(
         "block holders",
         AllocationBlock,

@@ -3,10 +3,12 @@
 
 for (const button of document.querySelectorAll("button[data-shows]")) {
   const input = document.getElementById(button.dataset.shows);
+  const show = button.textContent;
+  const showLabel = button.getAttribute("aria-label");
   const setVisible = (isVisible) => {
     input.type = isVisible ? "text" : "password";
-    button.textContent = isVisible ? "Hide" : "Show";
-    button.setAttribute("aria-label", isVisible ? "Hide password" : "Show password");
+    button.textContent = isVisible ? button.dataset.hide : show;
+    button.setAttribute("aria-label", isVisible ? button.dataset.hideLabel : showLabel);
   };
   button.hidden = false;
   button.addEventListener("click", () => setVisible(input.type === "password"));

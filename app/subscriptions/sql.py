@@ -7,6 +7,8 @@ select list or in WHERE, not in the FILTER of an aggregate, where the planner es
 
 from sqlalchemy import text
 
+from app.merchants.sql import has_switched_channel_off_sql
+
 MAX_UNSUBSCRIBES_LISTED = 500
 
 PREFERENCES_SQL = f"""
@@ -52,10 +54,14 @@ def is_unsubscribed_sql(address: str, organiser: str) -> str:
 
 
 def has_disabled_channel_sql(address: str, channel: str) -> str:
-    """SQL: whether the account with this verified, lower-case e-mail address has switched the channel off."""
-    return f"""EXISTS (SELECT FROM account JOIN channel_preference ON channel_preference.account_id = account.id
+    """SQL: whether the account with this verified, lower-case e-mail address has switched the channel off.
+
+    It did so in its preferences or, as a merchant, in its settings.
+    """
+    return f"""(EXISTS (SELECT FROM account JOIN channel_preference ON channel_preference.account_id = account.id
         AND channel_preference.channel = {channel} AND NOT channel_preference.wanted
-        WHERE account.email = {address} AND account.email_verified_at IS NOT NULL)"""
+        WHERE account.email = {address} AND account.email_verified_at IS NOT NULL)
+        OR {has_switched_channel_off_sql(address, channel)})"""
 
 
 def is_suppressed_sql(channel: str, address: str) -> str:

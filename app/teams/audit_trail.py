@@ -160,7 +160,7 @@ def _build_conditions(filters: AuditFilters, zone: str) -> list[ColumnElement[bo
 def _stream_csv(query: Select[Any]) -> Iterator[bytes]:
     """The rows of a query as CSV, the newest first."""
     entries = query.subquery("entries")
-    cells: Select[Any] = select(*(literal_column(escape_sql(f"CAST(entries.{name} AS text)")) for name in COLUMNS))
-    ordered = cells.select_from(entries).order_by(entries.c.at.desc(), entries.c.id.desc())
+    cells: list[ColumnElement[Any]] = [literal_column(escape_sql(f"CAST(entries.{name} AS text)")) for name in COLUMNS]
+    ordered = select(*cells).select_from(entries).order_by(entries.c.at.desc(), entries.c.id.desc())
     compiled = ordered.compile(dialect=DIALECT, compile_kwargs={"render_postcompile": True})
     return stream_query_csv(str(compiled), tuple(COLUMNS.values()), compiled.params)

@@ -19,7 +19,7 @@ from flask_jwt_extended.exceptions import JWTExtendedException
 
 from app.accounts import signing_keys
 from app.accounts.caller import PERSON, Caller
-from app.accounts.errors import EmailNotVerified
+from app.accounts.errors import EmailNotVerified, SecondFactorSetupRequired
 from app.accounts.models import TIERS as TIERS
 from app.accounts.permissions import PERMISSIONS, STALLS_READ, describe_holders
 from app.accounts.queries import DEVICE_TOKEN_PREFIX, KEY_PREFIXES, find_caller, find_token_caller
@@ -35,7 +35,8 @@ class Access:
 
     With `whole_organisation` a permission that is limited to some events is not enough. `tier` is None if admins may not
     call. `optional` means public, but a token identifies the caller.
-    `needs_verified_email` requires a verified email address. The document publishes `name`.
+    `needs_verified_email` requires a verified email address. `for_setup` admits admins who have to
+    turn on a second factor first. The document publishes `name`.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Access:
     roles: frozenset[str] = frozenset()
     tier: str | None = None
     needs_verified_email: bool = False
+    for_setup: bool = False
 
     def allows(self, caller: Caller) -> bool:
         """Whether this caller may call. Only a permission admits devices and keys."""
@@ -69,6 +71,7 @@ class Access:
 PUBLIC = Access("anybody", public=True)
 PUBLIC_OR_SIGNED_IN = Access("anybody; a token adds to the account it belongs to", public=True, optional=True)
 SIGNED_IN = Access("anybody signed in")
+SECOND_FACTOR_SETUP = replace(SIGNED_IN, for_setup=True)
 APPLICATION_READERS = Access(
     f"merchants for their own, {describe_holders(STALLS_READ)}",
     permission=STALLS_READ,
@@ -165,12 +168,29 @@ def authorise(access: Access) -> None:
     if access.public and not (access.optional and "Authorization" in request.headers):
         g.caller = None
         return
-    g.caller = caller = _authenticate(access.permission)
-    identify_actor(caller)
+    g.caller = _authenticate(access.permission)
+    identify_actor(g.caller)
+    check_access(access, g.caller)
+
+
+def check_access(access: Access, caller: Caller) -> None:
+    """Check the caller, who has been looked up for the permission.
+
+    Raises SecondFactorSetupRequired, RoleNotAllowed, EmailNotVerified.
+    """
+    if needs_second_factor(caller) and not access.for_setup:
+        raise SecondFactorSetupRequired()
     if not access.allows(caller):
+        if caller.lacks_second_factor and access.permission is not None:
+            raise SecondFactorSetupRequired()
         raise RoleNotAllowed(f"Only {access.name} may do this. {_describe_caller(caller)}")
     if access.needs_verified_email and not caller.email_verified:
         raise EmailNotVerified()
+
+
+def needs_second_factor(caller: Caller) -> bool:
+    """Whether the caller must turn on a second factor first: an admin in production who has none."""
+    return caller.tier is not None and not caller.has_second_factor and current_app.extensions["settings"].production
 
 
 def _describe_caller(caller: Caller) -> str:

@@ -72,6 +72,11 @@ def set_provider_cookie(secret: str, *, seconds: int) -> None:
     _set_cookie(PROVIDER_COOKIE, secret, max_age=seconds, samesite="None")
 
 
+def set_device_token_cookie(token: str) -> None:
+    """Keep the token of a paired phone in its browser. The token ends by itself."""
+    _set_cookie("__Host-paired" if _is_https() else "paired", token, max_age=DEVICE_SECONDS, samesite="Strict")
+
+
 def _get_sign_in_cookie_name() -> str:
     # Browsers refuse a cookie with this prefix from any other host, so an attacker cannot sign somebody in.
     return "__Host-sign-in" if _is_https() else "sign-in"

@@ -17,6 +17,7 @@ from limits.strategies import SlidingWindowCounterRateLimiter
 from redis.exceptions import RedisError
 
 from app.core.errors import Gone, NotFound, Throttled
+from app.core.languages import mark_for_translation
 from app.core.redis import connected
 from app.core.throttle import Network, network_of
 from app.web.middleware import EXTRA_HEADERS_KEY
@@ -95,15 +96,15 @@ def init_app(app: Flask) -> None:
     app.extensions["request_counter"] = RateLimiter(settings.REDIS_URL, settings.RATE_LIMIT_SCALE)
 
 
-def count_request(limit: Limit, route: str, *, per_account: bool = False) -> None:
+def count_request(limit: Limit, route: str, *, per_account: bool = False, account_id: str | None = None) -> None:
     """Count this request against `limit` and set its headers on the response. Raises Throttled.
 
-    A public route counts per client network, also for requests with a token; other routes count per account.
+    A public route counts per client network, also for requests with a token; other routes count per account, and so do
+    the pages that share their limits (`account_id`).
     """
+    client_id = g.caller.client_id if per_account else account_id
     limit_status = (
-        _count_by_network(limit, route)
-        if not per_account
-        else _get_rate_limiter().hit(limit, route, g.caller.client_id)
+        _count_by_network(limit, route) if client_id is None else _get_rate_limiter().hit(limit, route, client_id)
     )
     request.environ[EXTRA_HEADERS_KEY] = limit_status.headers
     if not limit_status.is_allowed:
@@ -145,7 +146,10 @@ def count_lookup_failure() -> None:
     """Count the lookup of an unknown or expired link. Raises Throttled beyond the limit."""
     limit_status = _count_by_network(FAILED_LOOKUP_LIMIT, "missed")
     if not limit_status.is_allowed:
-        raise Throttled("Too many links that do not work; wait a moment.", retry_after=limit_status.reset_seconds)
+        raise Throttled(
+            mark_for_translation("Too many links that do not work; wait a moment."),
+            retry_after=limit_status.reset_seconds,
+        )
 
 
 def get_client_network() -> Network:

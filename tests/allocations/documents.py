@@ -31,7 +31,7 @@ TICKET = Ticket(
     party=1,
     event="Windhoek Lights 2026",
     starts_at=datetime(2026, 12, 4, 16, tzinfo=UTC),
-    when="Fri 4 December 2026, 18:00 (Windhoek)",
+    timezone="Africa/Windhoek",
     where="River grounds, Windhoek",
     kind="Weekend pass",
     block="Main sponsor",

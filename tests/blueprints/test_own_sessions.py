@@ -8,6 +8,7 @@ from app.core.addresses import truncate_address
 from app.core.transaction import transaction
 from app.web.session_origin import describe_device
 from tests.factories.accounts import PASSWORD, create_customer, create_signed_in_client, sign_in
+from tests.factories.merchants import create_merchant_account
 from tests.http import Client, data, read_error
 
 SESSIONS = "/api/auth/sessions"
@@ -143,3 +144,15 @@ def test_a_device_is_described_in_words(user_agent: str, device: str | None) -> 
 )
 def test_the_stored_network_is_no_exact_address(address: str | None, network: str | None) -> None:
     assert truncate_address(address) == network
+
+
+def test_a_deletion_erases_devices_and_networks(client: Client) -> None:
+    owner = create_merchant_account()
+    for _ in range(2):
+        signed_in = sign_in(client, owner.email)
+    data(client.post("/api/auth/logout", {"refreshToken": signed_in["refreshToken"]}))
+    asking = create_signed_in_client(client, owner)
+    data(asking.post("/api/merchants/me/delete", {"confirmation": True, "currentPassword": PASSWORD}))
+    with transaction() as session:
+        kept = session.execute(text("SELECT count(*), count(device), count(network) FROM account_session")).one()
+    assert tuple(kept) == (3, 0, 0)

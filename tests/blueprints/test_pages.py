@@ -111,7 +111,7 @@ def test_the_mailbox_is_looked_through_by_channel(client: Client, code_mail: dic
 def test_a_message_shows_its_text_its_headers_and_a_frame(client: Client, code_mail: dict[str, Any]) -> None:
     page = client.get(f"/dev/mail/{code_mail['id']}")
     assert page.status_code == 200
-    assert "Enter it to confirm this address." in page.text
+    assert "Enter it to confirm your address." in page.text
     assert "Message-ID" in page.text
     assert re.search(rf'<iframe [^>]*\bsandbox\b[^>]*src="/dev/mail/{code_mail["id"]}/html"', page.text)
     assert "frame-src 'self'" in page.headers["Content-Security-Policy"]

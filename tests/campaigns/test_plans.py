@@ -44,7 +44,8 @@ def test_pages_and_searches_read_no_more_than_they_return(
     assert "Seq Scan on ticket" not in plan and "Seq Scan on allocation_slot" not in plan, plan
     assert count_discarded(plan) < 1500, plan
 
-    parameters = {"event_id": event["event"], "caller_id": event["organiser"], "is_admin": False, "plain": "x"}
+    scope = f"{{{event['organiser']}}}"
+    parameters = {"event_id": event["event"], "event_scope": scope, "is_admin": False, "plain": "x"}
     for q in ("amupolo 17", "holder1234", "fan7."):
         plan = explain(connection, audience_sql.FIND_PEOPLE, {**parameters, "words": build_tsquery(q, event["event"])})
         assert "ix_ticket_search" in plan and "ix_allocation_slot_search" in plan, plan

@@ -68,6 +68,7 @@ applications             . x e  -  + + +      + + +      + + + +    - + +
 application: read        . x e  -  + 0 0      + 0 0      + + + +    - + +
 application: decide      . x e  -  - - -      + 0 v      - + + +    - - v
 organisation            . x e  -  - - -      + + +      - - - -    - - +
+organisation: profile   . x e  -  - - -      + 0 0      - - - -    - - +
 organisation, verified  . x e  -  - - -      + + v      - - - -    - - v
 organisation: thing     . x e  -  - - -      + 0 0      - - - -    - - +
 organisation: passing   . x e  -  - - -      + 0 v      - - - -    - - v
@@ -122,6 +123,8 @@ making admins           POST   /api/auth/register/admin
 signed in               GET    /api/auth/me
 signed in               GET    /api/auth/identities
 signed in               DELETE /api/auth/identities/{provider}
+organisation: profile   GET    /api/organisations/me
+organisation: profile   PATCH  /api/organisations/me
 organisation            GET    /api/organisations/me/members
 organisation, verified  POST   /api/organisations/me/members
 organisation: thing     PATCH  /api/organisations/me/members/{memberId}

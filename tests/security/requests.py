@@ -73,6 +73,7 @@ CAMPAIGN = "/api/events/{id}/notifications/campaigns/{campaignId}"
 
 ORGANISATION = "/api/organisations/me"
 SAMPLE_REQUESTS: dict[str, SampleRequest] = {
+    f"PATCH {ORGANISATION}": SampleRequest({"requiresSecondFactor": False}),
     f"POST {ORGANISATION}/members": SampleRequest({"email": "helper@example.com", "role": "door"}),
     f"PATCH {ORGANISATION}/members/{{memberId}}": SampleRequest({"role": "stock"}),
     f"POST {ORGANISATION}/members/{{memberId}}/offer-ownership": SampleRequest({"password": PASSWORD}),

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.accounts.models import Account
+from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import MERCHANT, ORGANISER
 from app.accounts.sessions import create_session
 from app.accounts.team_models import TeamMember
@@ -78,7 +78,9 @@ class World:
         self.things["customer_email"] = customer.email
         with transaction() as session:
             self.things["sessionId"] = create_session(session, customer).session_id
-        self.caller("organiser", "organiser")
+        organiser = self.caller("organiser", "organiser")
+        with transaction() as session:
+            session.add(OrganiserProfile(account_id=organiser.id, org_name="Windhoek Lights"))
         self.caller("other_organiser", "organiser")
         self.things["unverified_email"] = self.caller("new_organiser", "organiser", verified=False).email
         for tier in ("analyst", "support", "admin", "super_admin"):

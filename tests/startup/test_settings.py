@@ -242,3 +242,11 @@ def test_gunicorn_reads_the_env_file(tmp_path: Path) -> None:
         check=True,
     )
     assert process.stdout == "['127.0.0.1:8123'] 3\n"
+
+
+@pytest.mark.parametrize("provider", ["APPLE", "GOOGLE"])
+def test_the_client_of_browsers_is_one_whose_tokens_are_accepted(provider: str) -> None:
+    ids, web = f"{provider}_CLIENT_IDS", f"{provider}_WEB_CLIENT_ID"
+    assert problems(**{ids: "app,web", web: "web"}) == []
+    assert problems(**{ids: "app", web: "web"}) == [web]
+    assert problems(**{web: "web"}) == [web]

@@ -5,7 +5,7 @@ from sqlalchemy import delete, exists, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import sessions
+from app.accounts import second_factor, sessions
 from app.accounts.account_lifecycle import (
     Applicant,
     build_default_name,
@@ -15,6 +15,7 @@ from app.accounts.account_lifecycle import (
 )
 from app.accounts.caller import Caller
 from app.accounts.errors import (
+    AddressReserved,
     EmailNotVerifiedByProvider,
     IdentityLinkedElsewhere,
     IdentityRejected,
@@ -53,7 +54,8 @@ def sign_in_with_provider(
     that address is retired.
 
     Raises IdentityRejected, IdentityLinkedElsewhere, EmailNotVerifiedByProvider, ProviderNotConfigured,
-    ProviderUnavailable, ValidationFailed.
+    ProviderUnavailable, AddressReserved, ValidationFailed, and SecondFactorRequired, with which the identity is linked already: a token of
+    the caller alone gives no new session.
     """
     assert_no_transaction()
     identity = verify_identity_token(provider, token, nonce=nonce)
@@ -65,10 +67,10 @@ def sign_in_with_provider(
         account = account or _link_identity(
             session, identity, _find_or_create_account(session, identity, caller, full_name)
         )
-        login_result = sessions.create_session(session, account, origin)
+        login_result = second_factor.start_session(session, account, origin)
         # The account is locked now: a concurrent unlinking either waits and ends this session too, or is visible.
         _check_still_linked(session, identity, account)
-        return login_result
+    return second_factor.require_session(login_result)
 
 
 def _mark_token_used(session: OrmSession, identity: Identity) -> None:
@@ -110,7 +112,8 @@ def _find_or_create_account(
         roles = existing_account.roles if existing_account.admin_tier else [CUSTOMER_ROLE]
         return replace_unverified_account(session, existing_account, name=name, roles=roles)
     account = create_account(session, Applicant(role=CUSTOMER_ROLE, email=identity.email, name=name), verified=True)
-    assert account is not None
+    if account is None:
+        raise AddressReserved()
     return account
 
 

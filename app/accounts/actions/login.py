@@ -1,4 +1,4 @@
-"""Signs in with a password, refreshes sessions and ends them."""
+"""Signs in with a password and a second factor, refreshes sessions and ends them."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -6,10 +6,10 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts import authentication, sessions
+from app.accounts import authentication, second_factor, sessions
 from app.accounts.authentication import is_known_device
 from app.accounts.caller import PERSON, Caller
-from app.accounts.errors import InvalidCredentials, RefreshInvalid, RefreshReused
+from app.accounts.errors import ChallengeInvalid, InvalidCredentials, RefreshInvalid, RefreshReused
 from app.accounts.models import Account, AccountSession
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.queries import find_account_by_email
@@ -37,7 +37,8 @@ def log_in(
 ) -> LoginResult:
     """A new session. The failure limit of the network does not apply to a known device.
 
-    Raises Throttled, and InvalidCredentials, which takes the same time for a wrong password and an unknown address.
+    Raises Throttled, InvalidCredentials, which takes the same time for a wrong password and an unknown address, and
+    SecondFactorRequired with the challenge for `log_in_with_second_factor`.
     """
     account = find_account_by_email(email)
     is_known = is_known_device(account, marks=device_marks, refresh_token=refresh_token)
@@ -51,11 +52,38 @@ def log_in(
         authentication.hash_password(password) if authentication.needs_rehash(account.password_hash or "") else None
     )
     with transaction() as session:
-        if has_failures:
+        if has_failures and account.second_factor_since is None:
             throttle.clear(session, authentication.FAILURES_PER_ADDRESS, email)
         if new_hash:
             session.execute(update(Account).where(Account.id == account.id).values(password_hash=new_hash))
-        return sessions.create_session(session, account, origin)
+        login_result = second_factor.start_session(session, account, origin)
+    return second_factor.require_session(login_result)
+
+
+def log_in_with_second_factor(
+    *,
+    challenge: str,
+    code: str,
+    network: str,
+    device_marks: Sequence[str] = (),
+    origin: SessionOrigin = UNKNOWN_ORIGIN,
+) -> LoginResult:
+    """A new session, by the challenge of the first step and a code of the app or a recovery code.
+
+    A wrong code counts for the challenge, the account and, unless the device is known, the network. Raises
+    ChallengeInvalid, CodeInvalid, Throttled. Of concurrent requests with one challenge or one code, one succeeds.
+    """
+    with transaction() as session:
+        account = second_factor.open_challenge(session, challenge)
+        error = ChallengeInvalid() if account is None else second_factor.find_code_error(session, account.id, code)
+        if account is not None and error is None:
+            second_factor.close_challenge(session, challenge)
+            throttle.clear(session, authentication.FAILURES_PER_ADDRESS, account.email)
+            return sessions.create_session(session, account, origin, second_factor_passed=True)
+        if account is None or not is_known_device(account, marks=device_marks, refresh_token=None):
+            throttle.hit_all(session, *throttle.by_network(authentication.FAILURES_PER_NETWORK, network))
+    assert error is not None
+    raise error
 
 
 def log_out(*, refresh_token: str) -> None:

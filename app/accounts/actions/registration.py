@@ -21,7 +21,7 @@ from app.accounts.account_lifecycle import (
 from app.accounts.actions.external_login import unlink_all_identities
 from app.accounts.authentication import verify_own_password
 from app.accounts.caller import Caller
-from app.accounts.errors import BootstrapRefused, CodeInvalid, CurrentPasswordWrong, TierTooHigh
+from app.accounts.errors import AddressReserved, BootstrapRefused, CodeInvalid, CurrentPasswordWrong, TierTooHigh
 from app.accounts.models import TIERS, Account
 from app.accounts.queries import lock_account_by_email
 from app.audit.actions import Action
@@ -149,7 +149,8 @@ def register_admin(
 def create_admin(*, email: str, password: str, name: str, tier: str) -> str:
     """Creates an admin from the command line and returns the account's id.
 
-    A verified account gets the role. An unverified one is replaced, because anybody may have registered it.
+    A verified account gets the role. An unverified one is replaced, because anybody may have registered it. Raises
+    AddressReserved.
     """
     applicant = Applicant(
         role="admin", email=email, name=name, tier=tier, password_hash=authentication.hash_password(password)
@@ -160,7 +161,8 @@ def create_admin(*, email: str, password: str, name: str, tier: str) -> str:
             add_role(session, account, applicant)
             return account.id
         account = create_or_replace_account(session, applicant)
-        assert account is not None
+        if account is None:
+            raise AddressReserved()
         return account.id
 
 

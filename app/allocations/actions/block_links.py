@@ -22,6 +22,7 @@ from app.audit.log import record
 from app.core.db import database_now
 from app.core.errors import LinkExpired, NotFound, ValidationFailed
 from app.core.ids import new_id
+from app.core.languages import find_page_language, mark_for_translation
 from app.core.transaction import transaction
 from app.events.timezones import to_instant
 
@@ -192,7 +193,7 @@ def reassign_slot(
         if slot["status"] == states.ADMITTED:
             raise AlreadyAdmitted()
         if slot["status"] != states.CLAIMED:
-            raise LinkExpired("This place was taken back; hand out another.")
+            raise LinkExpired(mark_for_translation("This place was taken back; hand out another."))
         guest = {
             "name": name or slot["name"],
             "email": email or slot["email"],
@@ -208,6 +209,7 @@ def reassign_slot(
             "event_id": block["event_id"],
             "code": generate_code(),
             "party_id": new_id(),
+            "language": find_page_language(),
         }
         generation = session.scalar(sql.REASSIGN_SLOT, params)
         if generation is None:

@@ -21,6 +21,7 @@ from app.core.cache_invalidation import invalidate
 from app.core.db import database_now
 from app.core.errors import NotFound, ValidationFailed
 from app.core.ids import new_id
+from app.core.languages import mark_for_translation
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events import queries as events
@@ -30,7 +31,7 @@ from app.events.timezones import to_instant
 from app.events.visibility import ARCHIVED, CANCELLED
 from app.invitations.errors import EventClosed
 
-ALREADY_ADMITTED_MESSAGE = "This ticket has been admitted, so it can no longer be revoked."
+ALREADY_ADMITTED_MESSAGE = mark_for_translation("This ticket has been admitted, so it can no longer be revoked.")
 
 
 class Holder(TypedDict, total=False):

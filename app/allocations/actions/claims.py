@@ -4,7 +4,7 @@ Slots that are claimed together are a party: they share `party_id`, and their ti
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, TypedDict
 
@@ -18,19 +18,21 @@ from app.allocations.queries import BlockRow, lock_block_by_id, lock_block_of_sl
 from app.allocations.sql import GUEST_ACTOR, Actor
 from app.core.db import fetch_rows
 from app.core.errors import ValidationFailed
+from app.core.languages import find_page_language
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 
 
 @dataclass(frozen=True)
 class Claimant:
-    """The guest, how their ticket reaches them, and how many places they take."""
+    """The guest, how their ticket reaches them, how many places they take, and the language of the page they are on."""
 
     name: str
     email: str
     phone: str | None = None
     delivery: str = states.E_TICKET
     quantity: int = 1
+    language: str | None = field(default_factory=find_page_language)
 
 
 class ClaimedSlot(TypedDict):

@@ -7,7 +7,7 @@ from sqlalchemy import func, update
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from app.accounts import authentication, one_time_codes, sessions
+from app.accounts import authentication, one_time_codes, second_factor
 from app.accounts.account_lifecycle import (
     Applicant,
     add_role_if_unchanged,
@@ -15,8 +15,9 @@ from app.accounts.account_lifecycle import (
     is_replaceable,
     retire_account,
 )
+from app.accounts.address_reservations import is_reserved
 from app.accounts.authentication import check_login_limits, verify_account_password
-from app.accounts.errors import CurrentPasswordWrong
+from app.accounts.errors import AddressReserved, CurrentPasswordWrong, SecondFactorRequired
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import build_notice_job
 from app.accounts.queries import find_account_by_email, lock_account_by_email, lock_address
@@ -29,21 +30,23 @@ from app.applications.models import Application, ApplicationLink
 from app.applications.states import ACTIVATED, READY, check_step
 from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.errors import AppError, ValidationFailed
+from app.core.languages import find_page_language, mark_for_translation
 from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.transaction import transaction
 from app.invitations.participation import add_participant_sql
 
 KnownAccount = aliased(Account)
-WRONG_PASSWORD_MESSAGE = (
+WRONG_PASSWORD_MESSAGE = mark_for_translation(
     "This is not the password of the account that has this address. Enter that one, or reset it first."
 )
 
 
 @dataclass(frozen=True)
 class ActivationResult:
-    """A signed-in merchant, the path to go to, and the event of the application."""
+    """A merchant with their session or what it still needs, the path to go to, and the event of the application."""
 
-    login_result: LoginResult
+    email: str
+    login_result: LoginResult | SecondFactorRequired
     path: str
     event: str | None
 
@@ -69,13 +72,18 @@ def activate_account(
 ) -> ActivationResult:
     """Opens the merchant's account, or links an existing one, and signs in. The merchant takes part in the event now.
 
-    Of concurrent activations one succeeds. Raises NotFound, LinkExpired, LinkUsed, CurrentPasswordWrong, ValidationFailed, Throttled.
+    An existing account with a second factor gets no session yet: the result has the error with its challenge.
+
+    Of concurrent activations one succeeds. Raises NotFound, LinkExpired, LinkUsed, CurrentPasswordWrong, AddressReserved, ValidationFailed,
+    Throttled.
     """
     resolved_link, known_account = _get_link_with_account(token)
     owner = _build_owner(resolved_link, known_account, name=name, password=password, email=email)
     with transaction() as session:
         account = open_account(session, owner)
         if account is None:
+            if is_reserved(session, owner.applicant.email):
+                raise AddressReserved()
             raise _find_activation_error(session, token) or CurrentPasswordWrong(WRONG_PASSWORD_MESSAGE)
         if not _complete_activation(session, resolved_link, account, message):
             raise _find_activation_error(session, token) or LinkExpired()
@@ -87,8 +95,8 @@ def activate_account(
         if application.organiser_id is not None:
             jobs.append(job_spec("applications.mail_organiser", application_id=application.id))
         enqueue_all(jobs)
-        login_result = sessions.create_session(session, account, origin)
-        return ActivationResult(login_result, path, resolved_link.event_context.event)
+        login_result = second_factor.start_session(session, account, origin)
+        return ActivationResult(account.email, login_result, path, resolved_link.event_context.event)
 
 
 def _complete_activation(
@@ -118,6 +126,7 @@ def complete_activation_sql(resolved_link: ResolvedLink, account: Account, messa
             activated_at=func.now(),
             updated_at=func.now(),
             email=func.coalesce(Application.email, account.email),
+            language=find_page_language() or Application.language,
         )
         .returning(Application.id)
         .cte("activated_application")

@@ -21,6 +21,7 @@ from app.audit.log import record
 from app.core import throttle
 from app.core.db import ReadOrWriteSession
 from app.core.errors import StaleVersion, Throttled
+from app.core.languages import find_page_language
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 
@@ -141,6 +142,7 @@ def request_links(*, token: str, purpose: str) -> list[str]:
         if not due_purposes:
             return []
         _count_link_request(session, application)
+        application.language = find_page_language() or application.language
         enqueue_email("application_link", application, *links.renew_links(session, application, due_purposes))
         return due_purposes
 

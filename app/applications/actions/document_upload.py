@@ -19,6 +19,7 @@ from app.audit.log import record
 from app.clients import storage
 from app.core.db import ReadOrWriteSession, database_now, release_connection
 from app.core.ids import new_id
+from app.core.languages import find_page_language
 from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.tokens import opaque_token
 from app.core.transaction import transaction
@@ -62,6 +63,7 @@ def _save_uploads(
             return resolved_link, queries.list_documents(application.id, session), []
         uploaded_documents, replaced_names = save_documents(session, application.id, uploads, stored_names)
         application.version += 1
+        application.language = find_page_language() or application.language
         jobs = [job_spec("applications.delete_files", names=replaced_names)] if replaced_names else []
         if submit:
             missing_kinds = documents.list_missing_kinds(

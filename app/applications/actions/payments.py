@@ -27,6 +27,7 @@ from app.clients.payrail.errors import PayrailUnavailable
 from app.core.db import ReadOrWriteSession, release_connection
 from app.core.errors import AppError, ValidationFailed
 from app.core.ids import new_id
+from app.core.languages import find_page_language
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.models import Event
@@ -202,7 +203,11 @@ def _insert_payment(
         .returning(StallPayment.id)
         .cte("ended_payment")
     )
-    version_update = update(Application).where(Application.id == application.id).values(version=Application.version + 1)
+    version_update = (
+        update(Application)
+        .where(Application.id == application.id)
+        .values(version=Application.version + 1, language=find_page_language() or Application.language)
+    )
     columns: dict[str, ColumnElement[str] | ColumnElement[int] | ColumnElement[datetime]] = {
         "id": literal(new_id()),
         "application_id": literal(application.id),

@@ -13,6 +13,7 @@ from app.applications.models import Application
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.formatting import HOME
+from app.core.languages import find_page_language
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.timezones import to_payment_time
@@ -93,7 +94,11 @@ def submit_application(
         if terms is not None:
             count_link_use(session, terms.link_id)
         application = Application(
-            reference=_generate_reference(), event_id=event_id, invite_slug=invite_slug, **{**fields, **contact}
+            reference=_generate_reference(),
+            event_id=event_id,
+            invite_slug=invite_slug,
+            language=find_page_language(),
+            **{**fields, **contact},
         )
         application.organiser_id = event.organiser_id if event else None
         session.add(application)

@@ -10,6 +10,7 @@ from app.core.errors import NotFound, Throttled
 from app.web.access import (
     PUBLIC,
     PUBLIC_OR_SIGNED_IN,
+    SECOND_FACTOR_SETUP,
     SIGNED_IN,
     find_current_caller,
     get_current_caller,
@@ -25,11 +26,13 @@ blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accou
 
 IDENTITY_ACCESS = PUBLIC_OR_SIGNED_IN.with_verified_email()
 IDENTITY_ERRORS = [
+    errors.AddressReserved,
     errors.IdentityRejected,
     errors.IdentityLinkedElsewhere,
     errors.EmailNotVerifiedByProvider,
     errors.ProviderNotConfigured,
     errors.ProviderUnavailable,
+    errors.SecondFactorRequired,
 ]
 
 
@@ -38,15 +41,16 @@ IDENTITY_ERRORS = [
     access=PUBLIC,
     body=schemas.LoginBody,
     returns=schemas.SignedInData,
-    errors=[errors.InvalidCredentials, Throttled],
+    errors=[errors.InvalidCredentials, errors.SecondFactorRequired, Throttled],
 )
 def login(**body: Any) -> SignInData:
     """Sign in with a password.
 
     The failure limit of the network does not apply to a device that has signed in before. A browser is recognised by
-    its cookie, an app by its last `refreshToken`, even an expired one.
+    its cookie, an app by its last `refreshToken`, even an expired one. An account with a second factor gets 401
+    `SECOND_FACTOR_REQUIRED` with a challenge for `login/second-factor`.
     """
-    return _build_login_response(
+    return build_login_response(
         actions.log_in(
             network=get_client_network(), device_marks=list_device_marks(), origin=get_session_origin(), **body
         )
@@ -77,7 +81,7 @@ def refresh(refresh_token: str) -> SignInData:
     return serialize_sign_in(actions.refresh_session(refresh_token=refresh_token))
 
 
-@blp.get("/me", access=SIGNED_IN, returns=schemas.Me, etag=True)
+@blp.get("/me", access=SECOND_FACTOR_SETUP, returns=schemas.Me, etag=True)
 def me() -> dict[str, object]:
     """Read the signed-in account."""
     return queries.load_account_profile(get_current_caller())
@@ -113,7 +117,7 @@ def apple(
 
     With a Bearer token the identity is linked to that account, whose address must be verified.
     """
-    return _build_login_response(
+    return build_login_response(
         actions.sign_in_with_provider(
             "apple",
             caller=find_current_caller(),
@@ -138,7 +142,7 @@ def google(id_token: str, nonce: str | None = None) -> SignInData:
 
     With a Bearer token the identity is linked to that account, whose address must be verified.
     """
-    return _build_login_response(
+    return build_login_response(
         actions.sign_in_with_provider(
             "google", caller=find_current_caller(), token=id_token, nonce=nonce, origin=get_session_origin()
         )
@@ -277,7 +281,7 @@ def complete_reset(email: str, reset_token: str, password: str) -> None:
     actions.complete_reset(email=email, reset_token=reset_token, password=password)
 
 
-def _build_login_response(login_result: LoginResult) -> SignInData:
+def build_login_response(login_result: LoginResult) -> SignInData:
     """The response to a sign-in. It sets the device cookie too."""
     set_device_cookie(login_result)
     return serialize_sign_in(login_result)

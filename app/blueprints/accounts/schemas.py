@@ -2,6 +2,7 @@
 
 from marshmallow import fields
 
+from app.core.languages import LANGUAGES
 from app.web.access import TIERS
 from app.web.fields import Boolean, Choice, Email, List, Nested, Phone, Secret, Text, TimeField, WholeNumber
 from app.web.schema import Schema
@@ -123,6 +124,9 @@ class AdminData(Schema):
 
 class Me(User):
     email_verified = Boolean(required=True)
+    language = fields.String(
+        metadata={"enum": list(LANGUAGES), "example": "af", "description": "present only when set"}
+    )
     organiser = Nested(OrganiserData)
     merchant = Nested(MerchantData)
     admin = Nested(AdminData)

@@ -6,8 +6,9 @@ from urllib.parse import quote
 from flask import Response
 from werkzeug.datastructures import FileStorage
 
-from app.accounts.errors import MAIL_ERRORS, CurrentPasswordWrong
+from app.accounts.errors import MAIL_ERRORS, AddressReserved, CurrentPasswordWrong, SecondFactorRequired
 from app.accounts.permissions import STALL_OWN, STALLS_DECIDE
+from app.accounts.second_factor import require_session
 from app.applications import actions, errors, link_queries, queries
 from app.applications.actions.decisions import SentLink
 from app.applications.actions.submission import ApplicationFields, SubmittedApplication
@@ -282,7 +283,14 @@ def activation_of(token: str, path: str = "/", **_: object) -> dict[str, object]
     body=schemas.ActivationBody,
     returns=response_schemas.ActivatedData,
     limit=CODE_ATTEMPT_LIMIT,
-    errors=[errors.LinkExpired, errors.LinkUsed, CurrentPasswordWrong, Throttled],
+    errors=[
+        errors.LinkExpired,
+        errors.LinkUsed,
+        AddressReserved,
+        CurrentPasswordWrong,
+        SecondFactorRequired,
+        Throttled,
+    ],
 )
 @limit_failed_lookups
 def activate(
@@ -291,7 +299,8 @@ def activate(
     """Activate the merchant's account and sign in.
 
     Opens an account, or links the one with this email. Then the password must be that account's, and a wrong one
-    counts as a failed sign-in. Works once.
+    counts as a failed sign-in. Works once. If that account has a second factor, the activation is complete with the
+    response 401, and `login/second-factor` signs in.
     """
     result = actions.activate_account(
         token=token,
@@ -302,4 +311,4 @@ def activate(
         email=email,
         origin=get_session_origin(),
     )
-    return {**serialize_sign_in(result.login_result), "path": result.path}
+    return {**serialize_sign_in(require_session(result.login_result)), "path": result.path}

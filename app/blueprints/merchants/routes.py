@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.accounts import actions as accounts
 from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
 from app.accounts.permissions import STALL_MANAGE, STALL_OWN, STALL_READ
 from app.blueprints.merchants import schemas
@@ -45,7 +46,7 @@ def change_merchant(**body: Any) -> tuple[queries.MerchantAccount, dict[str, str
 @blp.post("/change-password", access=may(STALL_OWN), body=schemas.ChangePasswordBody, errors=PASSWORD_ERRORS)
 def change_password(current_password: str, new_password: str) -> None:
     """Set a new password. Every other session ends, and the owner gets a mail."""
-    actions.change_password(caller=get_current_caller(), current_password=current_password, new_password=new_password)
+    accounts.change_password(caller=get_current_caller(), current_password=current_password, new_password=new_password)
 
 
 @blp.post("/me/pause", access=may(STALL_MANAGE), returns=schemas.StatusData, errors=[errors.MerchantDeleted])

@@ -7,6 +7,10 @@ from flask import Flask
 
 from app.blueprints.pages import (
     account,
+    account_address,
+    account_profile,
+    account_second_factor,
+    address_undo_page,
     claim,
     csrf,
     dev_mail,
@@ -20,22 +24,31 @@ from app.blueprints.pages import (
     pay,
     provider_sign_in,
     reset,
+    second_step,
     sign_in,
     sign_up,
     stop_payout_page,
+    team,
+    team_devices,
     tracked_links,
     unsubscribe,
 )
-from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_error
+from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_unknown_path
 from app.config import Settings
 from app.core.formatting import format_time
 from app.web.error_handlers import ERROR_PAGE_KEY
 
 PAGES = (
     sign_in,
+    second_step,
     provider_sign_in,
     sign_up,
     account,
+    account_profile,
+    account_address,
+    account_second_factor,
+    address_undo_page,
+    team,
     reset,
     documents,
     pay,
@@ -53,13 +66,15 @@ PAGES = (
 def register(app: Flask, settings: Settings) -> None:
     """Register the pages of this environment."""
     csrf.init_app(app, settings)
-    app.extensions[ERROR_PAGE_KEY] = render_error
+    app.extensions[ERROR_PAGE_KEY] = render_unknown_path
     app.add_template_filter(mark_code_spans, "code_spans")
     app.add_template_filter(mark_breaks_of_path, "breaks_of_path")
     app.add_template_filter(format_time, "day_and_time")
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)
+    for blueprint in (team.join, team_devices.devices, team_devices.pairing, team_devices.keys):
+        app.register_blueprint(blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:
         app.register_blueprint(dev_mail.blueprint)

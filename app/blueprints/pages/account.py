@@ -6,11 +6,14 @@ from flask import Response, current_app, flash, redirect, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
+from app.accounts.caller import Caller
 from app.accounts.errors import LastSignInMethod
+from app.accounts.permissions import DEVICES, KEYS
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.sign_in import PROVIDERS
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import NotFound
+from app.web.access import Access, may
 
 blueprint = Pages("account", __name__, url_prefix="/account", needs_sign_in=True)
 ROLE_NAMES = {"customer": "guest"}
@@ -22,6 +25,7 @@ class Section(NamedTuple):
     path: str
     title: str
     purpose: str
+    access: Access | None = None
 
 
 SECTIONS = (
@@ -31,9 +35,12 @@ SECTIONS = (
     Section("/account/second-factor", "Second factor", "a code from your phone at each sign-in"),
     Section("/account/sessions", "Devices and sessions", "see where you are signed in, and sign out there"),
     Section("/account/identities", "Sign-in with Apple or Google", "see and remove what signs in to your account"),
+    Section("/account/team", "Teams", "who works with you, and for whom you work"),
+    Section("/account/devices", "Phones", "at the gate and in the stock", may(DEVICES)),
+    Section("/account/api-keys", "API keys", "for programs of your organisation", may(KEYS, whole_organisation=True)),
     Section("/account/data", "Your data", "get a copy, or delete your account"),
 )
-"""The sections in the order of the page. A section without a page is left out."""
+"""The sections in the order of the page. A section without a page, or that the person may not use, is left out."""
 
 
 @blueprint.get("")
@@ -46,8 +53,16 @@ def show() -> Response:
         caller_email=caller.email,
         is_verified=caller.email_verified,
         roles=[ROLE_NAMES.get(role, role) for role in sorted(caller.roles)],
-        sections=[section for section in SECTIONS if section.path in paths],
+        sections=[
+            section
+            for section in SECTIONS
+            if section.path in paths and (section.access is None or _may_use(caller, section.access))
+        ],
     )
+
+
+def _may_use(caller: Caller, access: Access) -> bool:
+    return access.allows(caller.for_permission(str(access.permission)))
 
 
 @blueprint.get("/sessions")

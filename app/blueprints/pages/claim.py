@@ -13,9 +13,10 @@ from app.allocations.states import DELIVERIES, E_TICKET
 from app.allocations.ticket_data import load_party_tickets
 from app.allocations.ticket_pdf import draw_party_pdf
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
-from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.rendering import Pages, describe_error, render_page
 from app.core.errors import AppError, Gone, NotFound
 from app.core.formatting import format_time
+from app.core.languages import gettext, lazy_gettext
 from app.core.tokens import fingerprint
 from app.web.fields import Choice, Email, Phone, WholeNumber
 from app.web.rate_limits import get_client_network
@@ -23,17 +24,19 @@ from app.web.schema import Query
 from app.web.text_fields import EmailName
 
 PAGE, TICKETS_KEY, MAX_CLAIMS = "pages/claim.html", "tickets", 8
-blueprint = Pages("claim", __name__, url_prefix="/claim")
+blueprint = Pages("claim", __name__, url_prefix="/claim", translated=True)
 View = Callable[..., ResponseReturnValue]
 TEXTS_BY_ERROR = {
     "LINK_USED": (
-        "Somebody has claimed this ticket",
-        "We sent it to the e-mail address that was entered. Look in that mailbox, and in its spam folder.",
+        lazy_gettext("Somebody has claimed this ticket"),
+        lazy_gettext(
+            "We sent it to the e-mail address that was entered. Look in that mailbox, and in its spam folder."
+        ),
     ),
-    "LINK_EXPIRED": ("This link has expired", ""),
+    "LINK_EXPIRED": (lazy_gettext("This link has expired"), ""),
     "NO_SLOTS_LEFT": (
-        "All tickets are taken",
-        "If somebody gives a ticket back, you can claim it with this same link.",
+        lazy_gettext("All tickets are taken"),
+        lazy_gettext("If somebody gives a ticket back, you can claim it with this same link."),
     ),
 }
 
@@ -50,10 +53,14 @@ def _build_form(max_quantity: int) -> Form:
     """The form. It asks for a quantity only if the link allows more than one ticket."""
     quantity = Input(
         "quantity",
-        "How many tickets",
-        hint=f"From 1 to {max_quantity}. Each ticket has its own code.",
+        lazy_gettext("How many tickets"),
+        hint=gettext("From 1 to %(max)s. Each ticket has its own code.", max=max_quantity),
         inputmode="numeric",
-        messages={"invalid_type": "Enter a number, like 2.", "too_small": "Enter 1 or more."},
+        messages={
+            "invalid_type": lazy_gettext("Enter a number, like 2."),
+            "too_small": lazy_gettext("Enter 1 or more."),
+            "too_large": gettext("Enter %(max)s or less.", max=max_quantity),
+        },
     )
     inputs = (NAME, EMAIL, PHONE, DELIVERY)
     return Form(ClaimSchema, *inputs, *((quantity,) if max_quantity > 1 else ()))
@@ -61,36 +68,40 @@ def _build_form(max_quantity: int) -> Form:
 
 NAME = Input(
     "name",
-    "Name of the guest",
-    hint="As it is in your identity document.",
+    lazy_gettext("Name of the guest"),
+    hint=lazy_gettext("As it is in your identity document."),
     autocomplete="name",
     messages={
-        "required": "Enter the name of the guest.",
-        "too_long": "Shorten the name to 200 characters.",
-        "link_not_allowed": "Enter a name, not the address of a web page.",
+        "required": lazy_gettext("Enter the name of the guest."),
+        "too_long": lazy_gettext("Shorten the name to 200 characters."),
+        "link_not_allowed": lazy_gettext("Enter a name, not the address of a web page."),
     },
 )
-WRONG_EMAIL = "Enter an e-mail address like frieda@example.com."
+WRONG_EMAIL = lazy_gettext("Enter an e-mail address like frieda@example.com.")
 EMAIL = Input(
     "email",
-    "E-mail address",
-    hint="We send the ticket there.",
+    lazy_gettext("E-mail address"),
+    hint=lazy_gettext("We send the ticket there."),
     type="email",
     autocomplete="email",
     inputmode="email",
     messages={"required": WRONG_EMAIL, "invalid_email": WRONG_EMAIL},
     error_codes=("ALREADY_CLAIMED",),
 )
-WRONG_PHONE = "Enter a phone number like 081 123 4567, or leave this empty."
+WRONG_PHONE = lazy_gettext("Enter a phone number like 081 123 4567, or leave this empty.")
 PHONE = Input(
     "phone",
-    "Phone number",
+    lazy_gettext("Phone number"),
     type="tel",
     autocomplete="tel",
     inputmode="tel",
     messages={"invalid_phone": WRONG_PHONE, "too_short": WRONG_PHONE, "too_long": WRONG_PHONE},
 )
-DELIVERY = Input("delivery", "How do you want to get in?", messages={"required": "Choose one of the two."})
+DELIVERY = Input(
+    "delivery",
+    lazy_gettext("How do you want to get in?"),
+    messages={"required": lazy_gettext("Choose one of the two.")},
+)
 
 
 def handle_unusable_link(view: View) -> View:
@@ -116,7 +127,7 @@ def render_ended_link(token: str, error: AppError) -> Response:
         "pages/claim_ended.html",
         status=error.status,
         title=title,
-        hint=hint or error.text,
+        hint=hint or describe_error(error),
         link_contact=link_contact,
     )
 

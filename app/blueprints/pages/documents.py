@@ -12,6 +12,7 @@ from app.blueprints.pages.forms import Form, Input, render_form
 from app.blueprints.pages.rendering import Pages
 from app.core.errors import AppError, ValidationFailed
 from app.core.formatting import format_day
+from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Text
 from app.web.rate_limits import Limit
@@ -21,12 +22,18 @@ PURPOSE, PAGE = "documents", "pages/documents.html"
 MAX_UPLOAD_BYTES = 41 * 1024 * 1024
 UPLOAD_LIMIT = Limit(60)
 HINTS = {
-    "identity": "Your ID card, passport or driving licence.",
-    "business_registration": "Your BIPA certificate, or your founding statement.",
-    "tax_clearance": "A good-standing certificate, not older than one year.",
-    "food_safety": "The fitness certificate from your municipality.",
+    "identity": lazy_gettext("Your ID card, passport or driving licence."),
+    "business_registration": lazy_gettext("Your BIPA certificate, or your founding statement."),
+    "tax_clearance": lazy_gettext("A good-standing certificate, not older than one year."),
+    "food_safety": lazy_gettext("The fitness certificate from your municipality."),
 }
-blueprint = Pages("documents", __name__, url_prefix="/documents", max_bytes=MAX_UPLOAD_BYTES)
+REQUIRED_MESSAGES = {
+    "identity": lazy_gettext("Choose a file: identity document."),
+    "business_registration": lazy_gettext("Choose a file: business registration."),
+    "tax_clearance": lazy_gettext("Choose a file: tax clearance certificate."),
+    "food_safety": lazy_gettext("Choose a file: food safety certificate."),
+}
+blueprint = Pages("documents", __name__, url_prefix="/documents", max_bytes=MAX_UPLOAD_BYTES, translated=True)
 add_new_link_routes(blueprint, PURPOSE)
 
 
@@ -80,16 +87,21 @@ def _page(token: str, documents_page: link_queries.DocumentsPage, error: AppErro
 
 
 def _build_input(row: DocumentStatus) -> Input:
-    label = row["label"]
+    english_label = row["label"]
+    label = gettext(english_label)
     return Input(
         row["kind"],
         label,
         hint=HINTS[row["kind"]],
         type="file",
         messages={
-            "required": f"Choose a file: {label.lower()}.",
-            "DOCUMENT_TOO_LARGE": f"{label}: this file is larger than 10 MB. Choose a smaller file, or take a photo.",
-            "DOCUMENT_TYPE_UNSUPPORTED": f"{label}: we can only read PDF, JPEG and PNG files. Choose another file.",
+            "required": REQUIRED_MESSAGES[row["kind"]],
+            "DOCUMENT_TOO_LARGE": gettext(
+                "%(document)s: this file is larger than 10 MB. Choose a smaller file, or take a photo.", document=label
+            ),
+            "DOCUMENT_TYPE_UNSUPPORTED": gettext(
+                "%(document)s: we can only read PDF, JPEG and PNG files. Choose another file.", document=label
+            ),
         },
     )
 

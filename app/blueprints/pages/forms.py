@@ -21,10 +21,24 @@ from marshmallow import ValidationError
 
 from app.blueprints.pages.rendering import POLICY, describe_error, render_page
 from app.core.errors import AppError, Conflict, Throttled, Unprocessable, ValidationFailed
+from app.core.languages import lazy_gettext
 from app.web.schema import Query, to_validation_failed
 
 FORM_ERRORS = (Unprocessable, Conflict, Throttled)
 FORM_POLICY = f"{POLICY}; script-src 'self'"
+FIELD_MESSAGES = {
+    "required": lazy_gettext("Fill in this field."),
+    "too_short": lazy_gettext("This is too short."),
+    "too_long": lazy_gettext("This is too long."),
+    "too_small": lazy_gettext("This number is too small."),
+    "too_large": lazy_gettext("This number is too large."),
+    "invalid_type": lazy_gettext("This does not look right. Check it."),
+    "invalid_characters": lazy_gettext("There are characters that we cannot use. Type the text again."),
+    "invalid_email": lazy_gettext("Enter an e-mail address like name@example.com."),
+    "invalid_phone": lazy_gettext("Enter a phone number like 081 123 4567."),
+    "unknown_value": lazy_gettext("Choose one of the choices."),
+}
+"""What a page says about a problem for which the field has no message of its own, by the code of the problem."""
 _SPACES_AND_DASHES = re.compile(r"[\s\u2010-\u2015-]+")
 
 
@@ -128,6 +142,7 @@ class FilledForm:
         if input_ is None:
             return FieldError("", message, message)
         own_message = input_.messages.get(code)
+        message = str(FIELD_MESSAGES.get(code, message))
         return FieldError(input_.name, own_message or message, own_message or f"{input_.label}: {message}")
 
 

@@ -13,14 +13,19 @@ from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import AppError, Gone, NotFound
 from app.core.formatting import format_time
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext
 from app.web.fields import Boolean, Choice, Email
 from app.web.rate_limits import get_client_network
 from app.web.schema import Query
 from app.web.text_fields import EmailName
 
 PAGE, SLOT_PAGE, NOTICE_KEY = "pages/holder.html", "pages/holder_slot.html", "allocator_notice"
-blueprint = Pages("allocator", __name__, url_prefix="/allocator")
-STATUS_LABELS = {"claimed": "Handed out", "admitted": "Admitted", "invited": "Invited"}
+blueprint = Pages("allocator", __name__, url_prefix="/allocator", translated=True)
+STATUS_LABELS = {
+    "claimed": lazy_gettext("Handed out"),
+    "admitted": lazy_gettext("Admitted"),
+    "invited": lazy_gettext("Invited"),
+}
 
 
 class HandOutSchema(Query):
@@ -37,29 +42,33 @@ class RenameSchema(Query):
 
 NAME = Input(
     "name",
-    "Name of the guest",
+    lazy_gettext("Name of the guest"),
     messages={
-        "required": "Enter the name of the guest.",
-        "too_long": "Shorten the name to 200 characters.",
-        "link_not_allowed": "Enter a name, not the address of a web page.",
+        "required": lazy_gettext("Enter the name of the guest."),
+        "too_long": lazy_gettext("Shorten the name to 200 characters."),
+        "link_not_allowed": lazy_gettext("Enter a name, not the address of a web page."),
     },
 )
-WRONG_EMAIL = "Enter an e-mail address like frieda@example.com."
+WRONG_EMAIL = lazy_gettext("Enter an e-mail address like frieda@example.com.")
 EMAIL = Input(
     "email",
-    "E-mail address of the guest",
-    hint="We send the ticket there.",
+    lazy_gettext("E-mail address of the guest"),
+    hint=lazy_gettext("We send the ticket there."),
     type="email",
     inputmode="email",
     messages={
         "required": WRONG_EMAIL,
         "invalid_email": WRONG_EMAIL,
-        "ALREADY_CLAIMED": "This address already has a ticket. To give it another one, tick the box below.",
+        "ALREADY_CLAIMED": lazy_gettext(
+            "This address already has a ticket. To give it another one, tick the box below."
+        ),
     },
     error_codes=("ALREADY_CLAIMED",),
 )
-ALLOW_DUPLICATES = Input("allowDuplicates", "Give this address another ticket")
-HAND_OUT = Form(HandOutSchema, NAME, EMAIL, Input("delivery", "How does the guest get in?"), ALLOW_DUPLICATES)
+ALLOW_DUPLICATES = Input("allowDuplicates", lazy_gettext("Give this address another ticket"))
+HAND_OUT = Form(
+    HandOutSchema, NAME, EMAIL, Input("delivery", lazy_gettext("How does the guest get in?")), ALLOW_DUPLICATES
+)
 RENAME = Form(RenameSchema, NAME, EMAIL)
 
 
@@ -91,7 +100,12 @@ def hand_out(token: str) -> ResponseReturnValue:
         return render_unusable_link(token, error)
     except FORM_ERRORS as error:
         return _render_allocator(token, form.with_error(error))
-    return _redirect_with_notice(token, f"{guest['name']} has a ticket. We are sending an e-mail to {guest['email']}.")
+    return _redirect_with_notice(
+        token,
+        gettext(
+            "%(name)s has a ticket. We are sending an e-mail to %(email)s.", name=guest["name"], email=guest["email"]
+        ),
+    )
 
 
 @blueprint.get("/<token>/<slot_id>")
@@ -114,7 +128,7 @@ def rename(token: str, slot_id: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render_slot(token, slot_id, form.with_error(error))
     return _redirect_with_notice(
-        token, f"The ticket now belongs to {guest['name']}. The earlier ticket no longer works."
+        token, gettext("The ticket now belongs to %(name)s. The earlier ticket no longer works.", name=guest["name"])
     )
 
 
@@ -127,7 +141,9 @@ def take_back(token: str, slot_id: str) -> ResponseReturnValue:
         return render_unusable_link(token, error)
     except FORM_ERRORS as error:
         return _render_slot(token, slot_id, RENAME.fill().with_error(error))
-    return _redirect_with_notice(token, f"You took back the ticket of {guest['name']}. You can hand it out again.")
+    return _redirect_with_notice(
+        token, gettext("You took back the ticket of %(name)s. You can hand it out again.", name=guest["name"])
+    )
 
 
 def _redirect_with_notice(token: str, notice: str) -> ResponseReturnValue:

@@ -8,12 +8,14 @@ from dataclasses import replace
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
+from app.accounts.errors import SecondFactorRequired
 from app.applications import actions, link_queries
 from app.applications.errors import LinkUsed
-from app.blueprints.pages import signed_in
+from app.blueprints.pages import second_step, signed_in
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
+from app.core.languages import lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Email, Text
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
@@ -25,7 +27,7 @@ from app.web.text_fields import Name, NewPassword
 PURPOSE, PAGE = "activation", "pages/activate.html"
 ACTIVATE_ROUTE = "/api/merchant-activation/<token>"
 DONE_KEY = "activated"
-blueprint = Pages("activate", __name__, url_prefix="/activate")
+blueprint = Pages("activate", __name__, url_prefix="/activate", translated=True)
 add_new_link_routes(blueprint, PURPOSE)
 
 
@@ -42,45 +44,50 @@ class AddressedSchema(ActivationSchema):
 
 NAME = Input(
     "name",
-    "Your name",
+    lazy_gettext("Your name"),
     autocomplete="name",
     messages={
-        "required": "Enter your name.",
-        "too_short": "Enter your full name.",
-        "too_long": "Shorten your name to 80 characters.",
+        "required": lazy_gettext("Enter your name."),
+        "too_short": lazy_gettext("Enter your full name."),
+        "too_long": lazy_gettext("Shorten your name to 80 characters."),
     },
 )
 ADDRESS = Input(
     "email",
-    "Your e-mail address",
-    hint="You will sign in with this address.",
+    lazy_gettext("Your e-mail address"),
+    hint=lazy_gettext("You will sign in with this address."),
     type="email",
     autocomplete="username",
     inputmode="email",
-    messages={"required": "Enter your e-mail address.", "invalid_email": "Enter an address like name@example.com."},
+    messages={
+        "required": lazy_gettext("Enter your e-mail address."),
+        "invalid_email": lazy_gettext("Enter an address like name@example.com."),
+    },
 )
 PASSWORD = Input(
     "password",
-    "Choose a password, or enter the one you have",
-    hint="If this address already has an account, enter its password. A new password needs at least 8 characters.",
+    lazy_gettext("Choose a password, or enter the one you have"),
+    hint=lazy_gettext(
+        "If this address already has an account, enter its password. A new password needs at least 8 characters."
+    ),
     type="password",
     autocomplete="current-password",
     messages={
-        "required": "Enter a password.",
-        "too_short": "Enter a password of at least 8 characters.",
-        "too_long": "Enter a password of at most 128 characters.",
-        "too_common": "Choose another password. This one is easy to guess.",
+        "required": lazy_gettext("Enter a password."),
+        "too_short": lazy_gettext("Enter a password of at least 8 characters."),
+        "too_long": lazy_gettext("Enter a password of at most 128 characters."),
+        "too_common": lazy_gettext("Choose another password. This one is easy to guess."),
     },
     error_codes=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
 )
 MESSAGE = Input(
     "message",
-    "A message to the organiser",
-    hint="For example, when you want to set up your stall.",
+    lazy_gettext("A message to the organiser"),
+    hint=lazy_gettext("For example, when you want to set up your stall."),
     type="textarea",
-    messages={"too_long": "Shorten the message to 1 000 characters."},
+    messages={"too_long": lazy_gettext("Shorten the message to 1 000 characters.")},
 )
-NEXT_PATH = Input("path", "Next page", type="hidden")
+NEXT_PATH = Input("path", lazy_gettext("Next page"), type="hidden")
 
 
 @blueprint.get("/<token>")
@@ -110,9 +117,14 @@ def activate(token: str) -> ResponseReturnValue:
         return _render(token, activation, replace(form, form=FORMS[_get_form_kind(activation)]).with_error(error))
     except LinkUsed:
         return redirect(url_for("activate.start", token=token), 303)
+    if isinstance(activated_account.login_result, SecondFactorRequired):
+        return second_step.begin(activated_account.login_result, next_path=activated_account.path)
     signed_in.start_session(activated_account.login_result, remember=False)
-    user = activated_account.login_result.user
-    session[DONE_KEY] = {"email": user["email"], "event": activated_account.event, "path": activated_account.path}
+    session[DONE_KEY] = {
+        "email": activated_account.email,
+        "event": activated_account.event,
+        "path": activated_account.path,
+    }
     return redirect(url_for("activate.done"), 303)
 
 

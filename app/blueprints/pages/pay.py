@@ -9,6 +9,7 @@ from app.blueprints.pages.application_links import add_new_link_routes, handle_u
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, format_wait
 from app.core.errors import Unavailable
+from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Phone, Secret
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
@@ -18,7 +19,7 @@ PURPOSE, PAGE = "payment", "pages/pay.html"
 # The page and the API operations share their rate limits.
 START_ROUTE = "/api/merchant-applications/pay/<token>"
 VERIFY_ROUTE = f"{START_ROUTE}/payrail/verify-otp"
-blueprint = Pages("pay", __name__, url_prefix="/pay")
+blueprint = Pages("pay", __name__, url_prefix="/pay", translated=True)
 add_new_link_routes(blueprint, PURPOSE)
 
 
@@ -30,20 +31,20 @@ class CodeSchema(Query):
     code = Secret(required=True, min=4, max=12)
 
 
-INVALID_PHONE = "Enter a phone number like 081 123 4567."
+INVALID_PHONE = lazy_gettext("Enter a phone number like 081 123 4567.")
 CODE = Form(
     CodeSchema,
     Input(
         "code",
-        "Code from your phone",
-        hint="Spaces do not matter.",
+        lazy_gettext("Code from your phone"),
+        hint=lazy_gettext("Spaces do not matter."),
         type="code",
         autocomplete="one-time-code",
         inputmode="numeric",
         messages={
-            "required": "Enter the code from your phone.",
-            "too_short": "Enter all the digits of the code.",
-            "too_long": "This is too long. Enter only the digits of the code.",
+            "required": lazy_gettext("Enter the code from your phone."),
+            "too_short": lazy_gettext("Enter all the digits of the code."),
+            "too_long": lazy_gettext("This is too long. Enter only the digits of the code."),
         },
         error_codes=("OTP_WRONG",),
     ),
@@ -101,12 +102,16 @@ def _build_wallet_form(fee: link_queries.FeePage) -> Form:
         WalletSchema,
         Input(
             "payrailMsisdn",
-            "Number of your mobile wallet",
-            hint=f"Leave it empty to pay from {wallet}." if wallet else "The phone number of your wallet.",
+            lazy_gettext("Number of your mobile wallet"),
+            hint=(
+                gettext("Leave it empty to pay from %(wallet)s.", wallet=wallet)
+                if wallet
+                else gettext("The phone number of your wallet.")
+            ),
             type="tel",
             autocomplete="tel",
             messages={
-                "required": "Enter the number of your wallet.",
+                "required": lazy_gettext("Enter the number of your wallet."),
                 "invalid_phone": INVALID_PHONE,
                 "too_short": INVALID_PHONE,
                 "too_long": INVALID_PHONE,

@@ -20,8 +20,9 @@ from app.accounts.errors import (
     InvalidCredentials,
     ProviderNotConfigured,
     ProviderUnavailable,
+    SecondFactorRequired,
 )
-from app.blueprints.pages import sign_in, signed_in
+from app.blueprints.pages import second_step, sign_in, signed_in
 from app.blueprints.pages.csrf import FormExpired
 from app.blueprints.pages.rendering import Pages
 from app.core.errors import NotFound, ValidationFailed
@@ -91,6 +92,9 @@ def finish(provider: str) -> ResponseReturnValue:
             full_name=_parse_full_name(request.form.get("user", "")),
             origin=get_session_origin("console"),
         )
+    except SecondFactorRequired as error:
+        set_provider_cookie("", seconds=0)
+        return second_step.begin(error, next_path=next_path)
     except SHOWN_ERRORS as error:
         return sign_in.render_error_of_provider(error, next_path)
     signed_in.start_session(login_result, remember=False)

@@ -6,7 +6,9 @@ from flask import Blueprint, Response, make_response, render_template, request
 from markupsafe import Markup, escape
 
 from app.blueprints.pages import csrf, signed_in
-from app.core.errors import AppError
+from app.blueprints.pages.page_language import choose_visitor_language, list_language_links
+from app.core.errors import AppError, MethodNotAllowed
+from app.core.languages import find_page_language, get_language, gettext, lazy_gettext, ngettext
 from app.web.envelope import get_request_id
 from app.web.error_handlers import ERROR_PAGE_KEY
 from app.web.middleware import ROUTE_KEY
@@ -22,7 +24,8 @@ class Pages(Blueprint):
     """A blueprint of HTML pages: errors are pages, forms need a CSRF token, request bodies have a maximum size.
 
     `is_csrf_exempt` tells whether the current request needs no CSRF token. With `needs_sign_in` a visitor who is not
-    signed in is sent to `/sign-in`; views get the person from `signed_in.get_signed_in_caller()`.
+    signed in is sent to `/sign-in`; views get the person from `signed_in.get_signed_in_caller()`. Pages that are not
+    `translated` are English.
     """
 
     def __init__(
@@ -34,8 +37,12 @@ class Pages(Blueprint):
         max_bytes: int = MAX_FORM_BYTES,
         is_csrf_exempt: Callable[[], bool] | None = None,
         needs_sign_in: bool = False,
+        translated: bool = False,
     ) -> None:
         super().__init__(name, import_name, url_prefix=url_prefix)
+        self.translated = translated
+        if translated:
+            self.before_request(choose_visitor_language)
         self.max_bytes, self.is_csrf_exempt = max_bytes, is_csrf_exempt
         self.before_request(_log_rule_instead_of_path)
         self.before_request(render_errors_as_pages)
@@ -58,10 +65,14 @@ def render_page(template: str, *, status: int = 200, **context: object) -> Respo
 
     Its header has the name of the signed-in person, or a link to sign in, if the request has asked who that is.
     """
-    context = {"status": status, **signed_in.get_header_context(), **context}
-    response = make_response(render_template(template, **context), status)
+    links = list_language_links() if find_page_language() else []
+    context = {"status": status, "language_links": links, **signed_in.get_header_context(), **context}
+    page = render_template(template, language=get_language(), **context)
+    response = make_response(page, status)
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "no-store"
+    response.headers["Content-Language"] = get_language()
+    response.vary.add("Accept-Language")
     return response
 
 
@@ -78,6 +89,12 @@ def render_error(error: AppError) -> Response:
     )
     response.headers.extend(error.headers)
     return response
+
+
+def render_unknown_path(error: AppError) -> Response:
+    """Return the page of an error at an address that no page has."""
+    choose_visitor_language()
+    return render_error(error)
 
 
 def render_errors_as_pages() -> None:
@@ -105,34 +122,65 @@ def mark_breaks_of_path(path: str) -> Markup:
 
 
 PAGE_MESSAGES = {
-    "NOT_FOUND": "We can’t find this page. Check that you copied the whole link.",
-    "RATE_LIMITED": "You tried too often in a short time.",
-    "SERVICE_UNAVAILABLE": "A part of this service does not work at the moment.",
-    "DATABASE_UNAVAILABLE": "A part of this service does not work at the moment. What you sent may not be saved.",
-    "BUSY": "Somebody else is changing the same thing right now.",
-    "INTERNAL_ERROR": "This is our mistake, and we have recorded it. Please try again in a few minutes.",
-    "ALREADY_ADMITTED": "This guest is already inside, so you cannot change the ticket.",
-    "OTP_WRONG": "This code is wrong. Use the code in the newest message on your phone.",
+    "NOT_FOUND": lazy_gettext("We can’t find this page. Check that you copied the whole link."),
+    "METHOD_NOT_ALLOWED": lazy_gettext("This page cannot do that. Open it again with the link from the e-mail."),
+    "PAYLOAD_TOO_LARGE": lazy_gettext("What you sent is too large. Send less at once."),
+    "LINK_EXPIRED": lazy_gettext("This link has expired, or a newer one has replaced it. Ask for a new one."),
+    "FORM_EXPIRED": lazy_gettext(
+        "This page was open for too long, or your browser did not keep its cookie. Nothing was changed. "
+        "Open the page again and send the form again."
+    ),
+    "RATE_LIMITED": lazy_gettext("You tried too often in a short time."),
+    "SERVICE_UNAVAILABLE": lazy_gettext("A part of this service does not work at the moment."),
+    "DATABASE_UNAVAILABLE": lazy_gettext(
+        "A part of this service does not work at the moment. What you sent may not be saved."
+    ),
+    "BUSY": lazy_gettext("Somebody else is changing the same thing right now."),
+    "INTERNAL_ERROR": lazy_gettext("This is our mistake, and we have recorded it. Please try again in a few minutes."),
+    "ALREADY_ADMITTED": lazy_gettext("This guest is already inside, so you cannot change the ticket."),
+    "ALREADY_CLAIMED": lazy_gettext("This e-mail address already has a ticket. Look for it in its mailbox."),
+    "NO_SLOTS_LEFT": lazy_gettext("All tickets are taken."),
+    "OTP_WRONG": lazy_gettext("This code is wrong. Use the code in the newest message on your phone."),
+    "CODE_INVALID": lazy_gettext("The code is wrong or has expired. Ask for a new one."),
     "INVALID_CREDENTIALS": "The e-mail address or the password is wrong. Try again, or choose a new password.",
+    "CHALLENGE_INVALID": "This sign-in took too long, or had too many wrong codes.",
+    "CONFIRMATION_REQUIRED": "Sign out, sign in again, and repeat this within 10 minutes.",
+    "SECOND_FACTOR_SETUP_REQUIRED": "Admins need a second factor. Turn it on in your account first.",
     "IDENTITY_REJECTED": "This sign-in took too long or was used before. Please start again.",
     "PROVIDER_UNAVAILABLE": "We cannot reach the other service at the moment.",
     "EMAIL_NOT_VERIFIED_BY_PROVIDER": "The other service has not confirmed your e-mail address. Confirm it there, or "
     "sign up with a password here.",
-    "RESET_TOKEN_INVALID": "Somebody changed the password at the same moment. Ask for a new code.",
+    "RESET_TOKEN_INVALID": lazy_gettext("Somebody changed the password at the same moment. Ask for a new code."),
+    "CURRENT_PASSWORD_WRONG": lazy_gettext("This password is wrong."),
+    "NOTHING_DUE": lazy_gettext("You have nothing left to do here at the moment."),
+    "APPLICATIONS_CLOSED": lazy_gettext("This event is over or was cancelled, so you cannot pay or apply any more."),
+    "PAYMENT_EXPIRED": lazy_gettext(
+        "The time for the code is over, or it was wrong five times. You have not paid anything. Ask for a new code."
+    ),
+    "PAYMENT_NOT_STARTED": lazy_gettext("There is no payment yet. Ask for a code first."),
+    "PAYMENT_DECLINED": lazy_gettext(
+        "The wallet declined the payment. You have not paid anything. Check its balance, or pay from another wallet."
+    ),
+    "PAYMENT_IN_PROGRESS": lazy_gettext("A payment is in progress, and we do not know its result yet. Wait a minute."),
 }
 
 
 def describe_error(error: AppError) -> str:
     """Return the message of an error, with the time to wait if there is one."""
-    has_own_message = error.text != type(error).message
-    message = error.text if has_own_message else PAGE_MESSAGES.get(error.code, error.text)
+    is_for_programs = (
+        error.text == type(error).message or isinstance(error, MethodNotAllowed) or "Retry-After" in error.text
+    )
+    message = str(PAGE_MESSAGES[error.code]) if is_for_programs and error.code in PAGE_MESSAGES else gettext(error.text)
     seconds = error.headers.get("Retry-After", "")
-    return f"{message} Try again in {format_wait(int(seconds))}." if seconds.isdigit() else message
+    if not seconds.isdigit():
+        return message
+    return gettext("%(message)s Try again in %(wait)s.", message=message, wait=format_wait(int(seconds)))
 
 
 def format_wait(seconds: int) -> str:
     """Return a waiting time in seconds, minutes or hours, rounded up: "3 minutes"."""
-    for size, unit in ((3600, "hour"), (60, "minute")):
-        if seconds > 2 * size:
-            return f"{-(-seconds // size)} {unit}s"
-    return f"{seconds} second{'' if seconds == 1 else 's'}"
+    if seconds > 2 * 3600:
+        return ngettext("%(num)s hour", "%(num)s hours", -(-seconds // 3600))
+    if seconds > 2 * 60:
+        return ngettext("%(num)s minute", "%(num)s minutes", -(-seconds // 60))
+    return ngettext("%(num)s second", "%(num)s seconds", seconds)

@@ -15,12 +15,13 @@ from app.accounts.errors import CodeInvalid, ResetTokenInvalid
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import LinkExpired
+from app.core.languages import lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Email
 from app.web.schema import Query
 from app.web.text_fields import NewPassword, OneTimeCode
 
-blueprint = Pages("reset", __name__, url_prefix="/reset-password")
+blueprint = Pages("reset", __name__, url_prefix="/reset-password", translated=True)
 # The pages and the API operations share their rate limits.
 REQUEST_ROUTE, VERIFY_ROUTE = "/api/auth/password-reset/request", "/api/auth/password-reset/verify"
 ADDRESS_PAGE, CODE_PAGE = "pages/reset_address.html", "pages/reset_code.html"
@@ -43,41 +44,44 @@ ADDRESS = Form(
     AddressSchema,
     Input(
         "email",
-        "Your e-mail address",
-        hint="The address you sign in with.",
+        lazy_gettext("Your e-mail address"),
+        hint=lazy_gettext("The address you sign in with."),
         type="email",
         autocomplete="username",
         inputmode="email",
         messages={
-            "required": "Enter your e-mail address.",
-            "invalid_email": "Enter an e-mail address like name@example.com.",
+            "required": lazy_gettext("Enter your e-mail address."),
+            "invalid_email": lazy_gettext("Enter an e-mail address like name@example.com."),
         },
         error_codes=("RATE_LIMITED",),
     ),
 )
 PASSWORD = Input(
     "password",
-    "New password",
-    hint="At least 8 characters. A short sentence is easy to remember and hard to guess.",
+    lazy_gettext("New password"),
+    hint=lazy_gettext("At least 8 characters. A short sentence is easy to remember and hard to guess."),
     type="password",
     autocomplete="new-password",
     messages={
-        "required": "Choose a new password.",
-        "too_short": "Choose a password of at least 8 characters.",
-        "too_long": "Choose a password of at most 128 characters.",
-        "too_common": "Choose another password. This one is easy to guess.",
+        "required": lazy_gettext("Choose a new password."),
+        "too_short": lazy_gettext("Choose a password of at least 8 characters."),
+        "too_long": lazy_gettext("Choose a password of at most 128 characters."),
+        "too_common": lazy_gettext("Choose another password. This one is easy to guess."),
     },
 )
 NEW_PASSWORD = Form(
     NewPasswordSchema,
     Input(
         "code",
-        "Code from the e-mail",
-        hint="Six digits. Spaces do not matter.",
+        lazy_gettext("Code from the e-mail"),
+        hint=lazy_gettext("Six digits. Spaces do not matter."),
         type="code",
         autocomplete="one-time-code",
         inputmode="numeric",
-        messages={"required": "Enter the code from the e-mail.", "wrong_length": "Enter all six digits of the code."},
+        messages={
+            "required": lazy_gettext("Enter the code from the e-mail."),
+            "wrong_length": lazy_gettext("Enter all six digits of the code."),
+        },
         error_codes=("CODE_INVALID",),
     ),
     PASSWORD,
@@ -181,7 +185,9 @@ def _set_password(email: str, *, code: str, password: str) -> None:
 KEY = "reset"
 MAX_AGE_SECONDS = 15 * 60
 MAX_WRONG_CODES = 5
-WRONG_CODE_MESSAGE = "This code is wrong. Enter the six digits from the newest e-mail. Older codes no longer work."
+WRONG_CODE_MESSAGE = lazy_gettext(
+    "This code is wrong. Enter the six digits from the newest e-mail. Older codes no longer work."
+)
 
 
 class ResetSession(TypedDict, total=False):
@@ -223,7 +229,7 @@ def count_wrong_code() -> CodeInvalid:
     """Count a wrong code and return the error for the form."""
     reset_session = _read_session()
     session[KEY] = {**reset_session, "wrong": reset_session.get("wrong", 0) + 1}
-    return CodeInvalid(WRONG_CODE_MESSAGE)
+    return CodeInvalid(str(WRONG_CODE_MESSAGE))
 
 
 def finish() -> None:

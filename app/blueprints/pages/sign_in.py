@@ -8,8 +8,8 @@ from flask import Response, current_app, flash, redirect, request, session, url_
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions
-from app.accounts.errors import InvalidCredentials
-from app.blueprints.pages import signed_in
+from app.accounts.errors import InvalidCredentials, SecondFactorRequired
+from app.blueprints.pages import second_step, signed_in
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import AppError
@@ -75,6 +75,8 @@ def sign_in() -> ResponseReturnValue:
             origin=get_session_origin("console"),
             **values,
         )
+    except SecondFactorRequired as error:
+        return second_step.begin(error, next_path=_get_next_path(), remember=remember)
     except (*FORM_ERRORS, InvalidCredentials) as error:
         return _render(form.with_error(error))
     signed_in.start_session(login_result, remember=remember)

@@ -10,11 +10,11 @@ from app.accounts import actions, queries
 from app.accounts.caller import Caller
 from app.accounts.sessions import LoginResult
 from app.blueprints.pages import csrf
-from app.web.access import identify_actor
+from app.web.access import Access, check_access, identify_actor, needs_second_factor
 from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_device_cookie, set_sign_in_cookie
 from app.web.safe_redirect import is_local_path
 
-ACCOUNT_PATH = "/account"
+ACCOUNT_PATH, SETUP_PATH = "/account", "/account/second-factor"
 _CALLER_KEY = "event_commerce.page_caller"
 
 
@@ -36,10 +36,23 @@ def get_signed_in_caller() -> Caller:
     return caller
 
 
+def authorise_page(access: Access) -> Caller:
+    """Return the signed-in person with the permission of the rule. Raises RoleNotAllowed, EmailNotVerified."""
+    assert access.permission is not None
+    caller = get_signed_in_caller().for_permission(access.permission)
+    check_access(access, caller)
+    return caller
+
+
 def redirect_to_sign_in() -> ResponseReturnValue | None:
-    """Send a visitor who is not signed in to the sign-in page, and from there back; for `before_request`."""
-    if get_page_caller() is not None:
-        return None
+    """Send a visitor who is not signed in to the sign-in page, and from there back; for `before_request`.
+
+    An admin who must turn on a second factor first is sent to the page for it.
+    """
+    caller = get_page_caller()
+    if caller is not None:
+        is_setup = request.path.startswith(SETUP_PATH)
+        return redirect(SETUP_PATH, 303) if needs_second_factor(caller) and not is_setup else None
     next_path = request.full_path.rstrip("?") if request.method in ("GET", "HEAD") else csrf.find_page_of_form()
     return redirect(url_for("sign_in.start", next=next_path), 303)
 

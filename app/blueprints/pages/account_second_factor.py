@@ -1,0 +1,180 @@
+"""The pages of the second factor: its state, setting up an app, recovery codes, and turning it off.
+
+Secrets and recovery codes are shown in the response to a form, and nowhere else. While an app is set up, the page carries
+the encrypted secret, so that a wrong code does not need another QR code; no other session can read it.
+"""
+
+from dataclasses import dataclass
+
+import segno
+from flask import Response, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts import actions, authentication, queries
+from app.accounts.errors import EmailNotVerified, SecondFactorOff, SecondFactorOn
+from app.blueprints.pages.account_profile import CURRENT_PASSWORD
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.signed_in import get_signed_in_caller
+from app.web import rate_limits
+from app.web.fields import Secret
+from app.web.rate_limits import CODE_ATTEMPT_LIMIT
+from app.web.schema import Query
+
+blueprint = Pages("account_second_factor", __name__, url_prefix="/account/second-factor", needs_sign_in=True)
+STATE_PAGE, CONFIRM_PAGE = "pages/account_second_factor.html", "pages/account_second_factor_confirm.html"
+SETUP_PAGE, CODES_PAGE = "pages/account_second_factor_setup.html", "pages/account_recovery_codes.html"
+
+
+class NothingSchema(Query):
+    pass
+
+
+class PasswordSchema(Query):
+    current_password = Secret(required=True, max=128)
+
+
+class CodeSchema(Query):
+    code = Secret(required=True, max=64)
+    setup = Secret(required=True, max=200)
+
+
+NOTHING, PASSWORD = Form(NothingSchema), Form(PasswordSchema, CURRENT_PASSWORD)
+CODE = Form(
+    CodeSchema,
+    Input(
+        "code",
+        "Code that the app shows",
+        hint="Six digits. It changes every 30 seconds.",
+        type="code",
+        autocomplete="one-time-code",
+        inputmode="numeric",
+        messages={"required": "Enter the code that the app shows."},
+        error_codes=("CODE_INVALID", "RATE_LIMITED"),
+    ),
+    Input("setup", "Setup", type="hidden"),
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change that the owner confirms: the texts of its page."""
+
+    title: str
+    lead: str
+    button: str
+    is_danger: bool = False
+
+
+CHANGES = {
+    "start": Change(
+        "Turn on the second factor",
+        "You need a phone with an authenticator app, such as Aegis, 2FAS, Google Authenticator or that of your "
+        "password manager. Each sign-in then needs a code of the app.",
+        "Continue",
+    ),
+    "recovery-codes": Change(
+        "Get new recovery codes", "You get ten new codes. The earlier ones stop working.", "Get new codes"
+    ),
+    "off": Change(
+        "Turn off the second factor?",
+        "Then your password alone signs in, also for somebody who has stolen it.",
+        "Turn it off",
+        is_danger=True,
+    ),
+}
+
+
+@blueprint.get("")
+def show() -> Response:
+    """Show whether the second factor is on, and what can be changed."""
+    caller = get_signed_in_caller()
+    state = queries.get_second_factor(caller)
+    return render_page(STATE_PAGE, state=state, is_verified=caller.email_verified, is_admin=caller.tier is not None)
+
+
+@blueprint.get("/<any('start', 'recovery-codes', 'off'):change>")
+def ask(change: str) -> ResponseReturnValue:
+    """Ask for the password, unless the sign-in was recent."""
+    return _render_question(change, _find_confirmation_form().fill())
+
+
+@blueprint.post("/start")
+def start() -> ResponseReturnValue:
+    """Show the QR code of a new secret, and the form for the first code."""
+    form = _find_confirmation_form().from_request()
+    try:
+        password = form.load().get("current_password")
+        enrolment = actions.begin_second_factor(caller=get_signed_in_caller(), password=password)
+    except SecondFactorOn:
+        return redirect(url_for("account_second_factor.show"), 303)
+    except (*FORM_ERRORS, EmailNotVerified) as error:
+        return _render_question("start", form.with_error(error))
+    return _render_setup(CODE.fill(setup=enrolment.token), enrolment)
+
+
+@blueprint.post("/confirm")
+def confirm() -> ResponseReturnValue:
+    """Turn the second factor on, and show the recovery codes."""
+    caller, form = get_signed_in_caller(), CODE.from_request()
+    try:
+        rate_limits.count_request(CODE_ATTEMPT_LIMIT, "/api/auth/second-factor/confirm", account_id=caller.id)
+        codes = actions.confirm_second_factor(caller=caller, code=form.load()["code"])
+    except SecondFactorOn:
+        return redirect(url_for("account_second_factor.show"), 303)
+    except FORM_ERRORS as error:
+        enrolment = actions.restore_enrolment(caller=caller, token=form.value("setup"))
+        if enrolment is None:
+            return redirect(url_for("account_second_factor.ask", change="start"), 303)
+        return _render_setup(form.with_error(error), enrolment)
+    return render_page(CODES_PAGE, codes=codes, is_new=True)
+
+
+@blueprint.post("/recovery-codes")
+def renew_codes() -> ResponseReturnValue:
+    """Show ten new recovery codes."""
+    form = _find_confirmation_form().from_request()
+    try:
+        password = form.load().get("current_password")
+        codes = actions.renew_recovery_codes(caller=get_signed_in_caller(), password=password)
+    except SecondFactorOff:
+        return redirect(url_for("account_second_factor.show"), 303)
+    except FORM_ERRORS as error:
+        return _render_question("recovery-codes", form.with_error(error))
+    return render_page(CODES_PAGE, codes=codes, is_new=False)
+
+
+@blueprint.post("/off")
+def turn_off() -> ResponseReturnValue:
+    """Turn the second factor off."""
+    form = _find_confirmation_form().from_request()
+    try:
+        password = form.load().get("current_password")
+        actions.turn_off_second_factor(caller=get_signed_in_caller(), password=password)
+    except FORM_ERRORS as error:
+        return _render_question("off", form.with_error(error))
+    flash("The second factor is off.")
+    return redirect(url_for("account_second_factor.show"), 303)
+
+
+def _find_confirmation_form() -> Form:
+    """The form with the password, if one is needed or was sent."""
+    methods = authentication.list_confirmation_methods(get_signed_in_caller())
+    return PASSWORD if "password" in methods or "currentPassword" in request.form else NOTHING
+
+
+def _render_question(change: str, form: FilledForm) -> Response:
+    methods = authentication.list_confirmation_methods(get_signed_in_caller())
+    return render_form(
+        CONFIRM_PAGE,
+        form,
+        key=change,
+        change=CHANGES[change],
+        email=get_signed_in_caller().email,
+        is_sign_in_too_old=methods == ["sign_in"],
+    )
+
+
+def _render_setup(form: FilledForm, enrolment: actions.Enrolment) -> Response:
+    picture = segno.make(enrolment.uri, error="m", micro=False).svg_data_uri(scale=4, border=4)
+    return render_form(SETUP_PAGE, form, qr_code=picture, secret=enrolment.secret)

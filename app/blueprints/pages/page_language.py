@@ -1,0 +1,47 @@
+"""The language of a page: the one that its visitor chose, else the first that their browser asks for and we have."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from flask import request, session
+from flask.globals import request_ctx
+
+from app.core.languages import LANGUAGES, SOURCE_LANGUAGE, choose_page_language, get_language, match_language
+
+ARGUMENT, SESSION_KEY = "lang", "language"
+
+
+@dataclass(frozen=True)
+class LanguageLink:
+    """A link to the same page in another language; `name` is that of the language in itself."""
+
+    language: str
+    name: str
+    url: str
+    is_current: bool
+
+
+def choose_visitor_language() -> None:
+    """Use the language of the visitor; for `before_request`. `?lang=de` is remembered in the session."""
+    requested = match_language(request.args.get(ARGUMENT))
+    if requested and session.get(SESSION_KEY) != requested:
+        session[SESSION_KEY] = requested
+    accepted = request.accept_languages.best_match(LANGUAGES, SOURCE_LANGUAGE)
+    choose_page_language(requested or match_language(session.get(SESSION_KEY)) or accepted or SOURCE_LANGUAGE)
+
+
+def list_language_links() -> list[LanguageLink]:
+    """Return a link for each language; none at an address that only takes forms."""
+    adapter = request_ctx.url_adapter
+    if request.method == "POST" and (adapter is None or "GET" not in adapter.allowed_methods()):
+        return []
+    arguments = request.args.to_dict()
+    return [
+        LanguageLink(
+            language=language,
+            name=name,
+            url=f"{request.path}?{urlencode({**arguments, ARGUMENT: language})}",
+            is_current=language == get_language(),
+        )
+        for language, name in LANGUAGES.items()
+    ]

@@ -1,0 +1,79 @@
+"""How the service writes to a merchant: the language, and which messages the merchant can switch off.
+
+`settings.notifications` of a merchant stops messages on a channel, but only those that KINDS calls optional.
+"""
+
+from sqlalchemy import select
+
+from app.accounts.languages import account_language_source
+from app.core.db import db, fetch_row
+from app.merchants.models import Merchant
+from app.merchants.sql import HAS_SWITCHED_MAIL_OFF
+
+SECURITY, MONEY, DECISION, TICKET, OPERATIONS = "security", "money", "decision", "ticket", "operations"
+OPTIONAL = "optional"
+KINDS = {
+    "already_registered": SECURITY,
+    "api_key_created": SECURITY,
+    "codes_blocked": SECURITY,
+    "identity_linked": SECURITY,
+    "identity_unlinked": SECURITY,
+    "login_throttled": SECURITY,
+    "merchant_deleted": SECURITY,
+    "merchant_paused": SECURITY,
+    "password_changed": SECURITY,
+    "payout_details_changed": SECURITY,
+    "payout_new_destination": SECURITY,
+    "reset_code": SECURITY,
+    "role_added": SECURITY,
+    "sessions_ended": SECURITY,
+    "team_joined": SECURITY,
+    "verify_email": SECURITY,
+    "welcome_admin": SECURITY,
+    "allocation_invoice": MONEY,
+    "application_paid": MONEY,
+    "payout_failed": MONEY,
+    "payout_paid": MONEY,
+    "payout_returned": MONEY,
+    "payout_statement": MONEY,
+    "application_activated": DECISION,
+    "application_activation": DECISION,
+    "application_approved": DECISION,
+    "application_declined": DECISION,
+    "application_documents": DECISION,
+    "application_link": DECISION,
+    "application_ready_organiser": DECISION,
+    "event_joined": DECISION,
+    "invite_answered": DECISION,
+    "merchant_invite": DECISION,
+    "team_invite": DECISION,
+    "allocation_invite": TICKET,
+    "allocation_ticket": TICKET,
+    "allocation_will_call": TICKET,
+    "payout_review": OPERATIONS,
+    "stall_payment_review": OPERATIONS,
+    "campaign": OPTIONAL,
+    "event_invite": OPTIONAL,
+    "inventory_alert": OPTIONAL,
+    "inventory_digest": OPTIONAL,
+}
+"""Why each message is always sent, or that it is OPTIONAL, by the name of its mail template. A campaign also goes by SMS
+and push. A `merchant_invite` is always sent, because the invitation can be found nowhere else; an `event_invite` is in
+the merchant's list too."""
+
+
+def may_send(template: str, address: str) -> bool:
+    """Whether this mail may go to the address: it is essential, or no merchant with that address has switched mail off."""
+    if KINDS[template] != OPTIONAL:
+        return True
+    row = fetch_row(HAS_SWITCHED_MAIL_OFF, {"address": address})
+    return row is None or not row[0]
+
+
+@account_language_source
+def find_merchant_language(account_id: str) -> str | None:
+    """The language tag in the settings of a merchant; None when they have not set one."""
+    language = Merchant.settings["language"].astext
+    return db.session.scalar(
+        select(language).where(Merchant.account_id == account_id, Merchant.profile_id.is_not(None))
+    )
