@@ -1,9 +1,6 @@
 """Access: accounts, sessions, passwords, merchants, teams, devices and keys."""
 
-import pyotp
-
-from app.accounts import second_factor
-from app.accounts.actions import create_admin, reset_second_factor, undo_address_change
+from app.accounts.actions import create_admin
 from app.accounts.actions.external_login import _link_identity, unlink_identity
 from app.accounts.models import Account
 from app.accounts.queries import find_caller
@@ -12,11 +9,9 @@ from app.clients.identity import Identity
 from app.core.db import db
 from app.core.transaction import transaction
 from tests.audit.scenes import records
-from tests.blueprints.test_address_change import find_undo_token
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, find_newest_code, sign_in
 from tests.factories.events import create_event, create_organiser_client
 from tests.factories.merchants import create_merchant_client
-from tests.factories.second_factors import get_challenge, send_code, turn_on
 from tests.http import Client, data, read_error
 from tests.teams.test_devices import add_device, pair
 from tests.teams.test_members import MEMBERS, create_team, invite
@@ -147,39 +142,3 @@ def making_and_ending_a_key(client: Client) -> None:
 def changing_an_organisation(client: Client) -> None:
     owner = create_profiled_owner(client)
     data(owner.patch("/api/organisations/me", {"requiresSecondFactor": False}))
-
-
-@records(
-    Action.PROFILE_CHANGED,
-    Action.SECOND_FACTOR_ON,
-    Action.RECOVERY_CODES_RENEWED,
-    Action.RECOVERY_CODE_USED,
-    Action.SECOND_FACTOR_OFF,
-)
-def using_a_second_factor(client: Client) -> None:
-    owner = create_account()
-    me, path = create_signed_in_client(client, owner), "/api/auth/second-factor"
-    data(me.patch("/api/auth/me", {"name": "Another Name"}))
-    secret = data(me.post(path, {"password": PASSWORD}), 201)["secret"]
-    data(me.post(f"{path}/confirm", {"code": pyotp.TOTP(secret).now()}))
-    codes = data(me.post(f"{path}/recovery-codes", {"password": PASSWORD}))["recoveryCodes"]
-    data(send_code(client, get_challenge(client, owner), codes[0]))
-    data(me.delete(path, body={"password": PASSWORD}))
-
-
-@records(Action.SECOND_FACTOR_LOCKED, Action.SECOND_FACTOR_RESET)
-def losing_a_second_factor(client: Client) -> None:
-    owner = create_account()
-    app = turn_on(owner)
-    for _ in range(second_factor.WRONG_CODES_PER_DAY.allowed):
-        send_code(client, get_challenge(client, owner), app.wrong_code())
-    reset_second_factor(email=owner.email)
-
-
-@records(Action.ADDRESS_CHANGED, Action.ADDRESS_RESTORED)
-def changing_the_address_and_back(client: Client) -> None:
-    owner = create_account(email="frieda@example.com")
-    me = create_signed_in_client(client, owner)
-    data(me.post("/api/auth/change-email", {"newEmail": "new@example.com", "password": PASSWORD}))
-    data(me.post("/api/auth/change-email/confirm", {"code": find_newest_code("new@example.com")}))
-    undo_address_change(token=find_undo_token(owner.email))
