@@ -3,11 +3,11 @@
 import pytest
 
 from app.audit.actions import Action
-from tests.audit import of_access, of_money, of_organisers, of_own_account
+from tests.audit import of_access, of_money, of_organisers, of_own_account, of_personal_data
 from tests.audit.scenes import SCENES, list_entries
 from tests.http import Client
 
-MODULES = (of_access, of_money, of_organisers, of_own_account)
+MODULES = (of_access, of_money, of_organisers, of_own_account, of_personal_data)
 
 
 @pytest.mark.parametrize("name", SCENES)
