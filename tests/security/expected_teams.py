@@ -55,10 +55,14 @@ stall: money    - - - - - - -   - - -   + -
 stall: own      - - - - - - -   - - -   - -
 admins          - - - - - - -   - - -   - -
 invited         A A A A A A A   - - -   A A
+code            K K K K K K K   - - -   K K
+recovery codes  F F F F F F F   - - -   F F
 others' things  0 0 0 0 0 0 0   - - -   0 0
 """
 TEAM_CODES = {
     "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
+    "K": (422, "CODE_INVALID"),
+    "F": (409, "SECOND_FACTOR_OFF"),
     "-": (403, "ROLE_NOT_ALLOWED"),
     "0": (404, "NOT_FOUND"),
     "U": (409, "NOTHING_UNCERTAIN"),
@@ -70,6 +74,8 @@ TEAM_AREAS = {
 
 # The first pattern that matches `METHOD path` decides.
 PATTERNS = (
+    (r"POST /api/auth/(change-email|second-factor)/confirm", "code"),
+    (r"POST /api/auth/second-factor/recovery-codes", "recovery codes"),
     (r"\w+ /api/admin/", "admins"),
     (r"POST /api/team-invites/", "invited"),
     (r"DELETE /api/auth/(memberships|sessions)/{", "others' things"),
