@@ -221,6 +221,7 @@ class AddressOwnership(RuleBasedStateMachine):
         actor, session = self.actor(who), self.session(who, pick)
         if session is not None:
             actor.take_role("merchant", session)
+            self.credit(who)
             body = {"payoutDetails": {"destination": "payrail", "msisdn": actor.msisdn}, "settings": {}}
             answer = actor.send("PATCH", "/api/merchants/me", body, session)
             assert answer.status_code in (200, 401, 403), answer.text
@@ -232,6 +233,7 @@ class AddressOwnership(RuleBasedStateMachine):
         if session is None:
             return
         actor.take_role("organiser", session)
+        self.credit(who)
         answer = actor.send("POST", "/api/events", event_body(), session)
         if answer.status_code != 201:
             return
