@@ -13,9 +13,16 @@ from app.merchants.sql import HAS_SWITCHED_MAIL_OFF
 SECURITY, MONEY, DECISION, TICKET, OPERATIONS = "security", "money", "decision", "ticket", "operations"
 OPTIONAL = "optional"
 KINDS = {
+    "account_deleted": SECURITY,
+    "account_kept": SECURITY,
+    "account_not_deleted": SECURITY,
+    "account_restored": SECURITY,
+    "account_suspended": SECURITY,
     "already_registered": SECURITY,
     "api_key_created": SECURITY,
     "codes_blocked": SECURITY,
+    "data_export": SECURITY,
+    "deletion_requested": SECURITY,
     "identity_linked": SECURITY,
     "identity_unlinked": SECURITY,
     "login_throttled": SECURITY,
@@ -27,6 +34,7 @@ KINDS = {
     "reset_code": SECURITY,
     "role_added": SECURITY,
     "sessions_ended": SECURITY,
+    "sessions_ended_by_admin": SECURITY,
     "team_joined": SECURITY,
     "verify_email": SECURITY,
     "welcome_admin": SECURITY,

@@ -1,7 +1,7 @@
 """Accounts: language, second factor, and changes of address that can be undone
 
-The version that is running reads none of the columns and tables. Do not let people turn on a second factor before all
-processes run the new version, because the old one signs in without it: `deploy/upgrade.sh` replaces them together.
+The version that is running reads none of the columns and tables. Until all of its processes are replaced, they sign in
+without a second factor, also accounts that have just turned one on, and do not reserve addresses.
 
 Revision ID: 0028
 Revises: 0027

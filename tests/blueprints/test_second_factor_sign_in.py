@@ -1,7 +1,10 @@
 """Signing in with a second factor: challenges, codes, limits, and every way in."""
 
+from collections.abc import Iterator
+
 import pytest
 from flask import Flask
+from pytest_httpserver import HTTPServer
 from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session as OrmSession
 
@@ -11,7 +14,11 @@ from app.accounts.models import Account
 from app.accounts.own_account_models import RecoveryCode
 from app.accounts.sessions import create_session
 from app.core.transaction import transaction
-from tests.factories.accounts import PASSWORD, create_customer, create_signed_in_client, list_mails_to
+from tests.blueprints.test_external_login import configure_provider
+from tests.clients.identity_provider import IdentityProvider
+from tests.factories.accounts import PASSWORD, create_account, create_customer, create_signed_in_client, list_mails_to
+from tests.factories.applications import EMAIL, build_activation_body, create_ready_application
+from tests.factories.events import create_organiser_client
 from tests.factories.second_factors import App, get_challenge, send_code, turn_on
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
@@ -220,3 +227,56 @@ def test_challenge_met_concurrently_by_two_codes_gives_one_session(client: Clien
     codes = phone.recovery_codes[:4]
     statuses = run_concurrently(4, lambda number: send_code(client, challenge, codes[number]).status_code)
     assert sorted(statuses) == [200, 401, 401, 401]
+
+
+@pytest.fixture
+def google(app: Flask, httpserver: HTTPServer) -> Iterator[IdentityProvider]:
+    yield from configure_provider(app, IdentityProvider(httpserver, "google"))
+
+
+@pytest.mark.parametrize("way_in", ["password", "google", "google with a token", "activation"])
+def test_every_way_in_asks_for_the_code(client: Client, google: IdentityProvider, way_in: str) -> None:
+    owner = create_customer(email=EMAIL)
+    me = create_signed_in_client(client, owner)
+    phone = turn_on(owner)
+    token = create_ready_application(client, create_organiser_client(client)) if way_in == "activation" else ""
+    id_token = {"id_token": google.token(sub="g-1", email=EMAIL)}
+    responses = {
+        "password": lambda: client.post("/api/auth/login", {"email": EMAIL, "password": PASSWORD}),
+        "google": lambda: client.post("/api/auth/google", id_token),
+        "google with a token": lambda: me.post("/api/auth/google", id_token),
+        "activation": lambda: client.post(
+            f"/api/merchant-activation/{token}", build_activation_body(password=PASSWORD)
+        ),
+    }
+    response = responses[way_in]()
+    assert read_error(response) == (401, "SECOND_FACTOR_REQUIRED")
+    assert response.get_json()["data"]["expiresIn"] == 300
+    signed_in = data(send_code(client, response.get_json()["data"]["challenge"], phone.code()))
+    assert signed_in["user"]["id"] == owner.id
+    if way_in == "activation":
+        assert "merchant" in signed_in["user"]["roles"], "the activation is complete"
+
+
+def test_unlinked_identity_voids_its_challenge(client: Client, google: IdentityProvider) -> None:
+    owner = create_customer(email=EMAIL)
+    me = create_signed_in_client(client, owner)
+    phone = turn_on(owner)
+    response = client.post("/api/auth/google", {"id_token": google.token(sub="g-1", email=EMAIL)})
+    data(me.delete("/api/auth/identities/google"))
+    step = send_code(client, response.get_json()["data"]["challenge"], phone.code())
+    assert read_error(step) == (401, "CHALLENGE_INVALID")
+
+
+def test_deleted_merchant_leaves_no_second_factor(client: Client, app: Flask) -> None:
+    owner = create_account("merchant")
+    with transaction() as session:
+        statement = text("INSERT INTO merchant_profile (account_id, business_name) VALUES (:id, 'Kapana Corner')")
+        session.execute(statement, {"id": owner.id})
+    me = create_signed_in_client(client, owner)
+    turn_on(owner)
+    get_challenge(client, owner)
+    data(me.post("/api/merchants/me/delete", {"currentPassword": PASSWORD, "confirmation": "DELETE"}))
+    with transaction() as session:
+        for table in ("second_factor", "recovery_code", "sign_in_challenge"):
+            assert session.scalar(text(f"SELECT count(*) FROM {table}")) == 0, table

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyotp
 from flask import Flask
 from sqlalchemy import text
 from werkzeug.test import TestResponse
@@ -18,6 +19,8 @@ KINDS = ("customer", "merchant", "organiser")
 LATER = """
     UPDATE one_time_code SET sent_at = sent_at - interval '{0}', expires_at = expires_at - interval '{0}';
     UPDATE throttle SET ends_at = ends_at - interval '{0}';
+    UPDATE sign_in_challenge SET expires_at = expires_at - interval '{0}';
+    UPDATE address_change SET undo_until = undo_until - interval '{0}';
     UPDATE reset_token SET expires_at = expires_at - interval '{0}';
     UPDATE outbox SET run_at = run_at - interval '{0}' WHERE state = 'ready'
 """
@@ -56,6 +59,19 @@ def code_mailed(sign: str) -> str | None:
     return None
 
 
+def find_address_code(email: str) -> str | None:
+    """The code in the newest mail to an address, if that mail is about a new address."""
+    newest = next(iter(list_mails_to(email)), None)
+    found = re.search(r"(\d{3}) ?(\d{3})", newest["subject"]) if newest else None
+    return found[1] + found[2] if newest and found and "use this address" in newest["text"] else None
+
+
+def find_undo_link() -> str | None:
+    """The token of the newest link that restores ADDRESS."""
+    texts = [mail["text"] for mail in list_mails_to(ADDRESS)]
+    return next((found[1] for item in texts if (found := re.search(r"/undo-address-change/(\S+)", item))), None)
+
+
 @dataclass
 class Actor:
     """What somebody knows and does; `sessions` are the answers of their sign-ins."""
@@ -68,6 +84,7 @@ class Actor:
     calls: int = 0
     password_number: int = 0
     sessions: list[dict[str, Any]] = field(default_factory=list)
+    recovery_codes: list[str] = field(default_factory=list)
 
     @property
     def password(self) -> str:
@@ -93,8 +110,11 @@ class Actor:
             self.register(kind, session)
 
     def sign_in(self, path: str, body: dict[str, Any], session: dict[str, Any] | None = None) -> TestResponse:
-        """Signs in, and keeps what that answers."""
+        """Signs in, with a recovery code where one is needed and known, and keeps what that answers."""
         answer = self.post(f"/api/auth/{path}", body, session)
+        if answer.get_json()["shortMessage"] == "SECOND_FACTOR_REQUIRED" and self.recovery_codes:
+            step = {"challenge": answer.get_json()["data"]["challenge"], "code": self.recovery_codes.pop()}
+            answer = self.post("/api/auth/login/second-factor", step)
         if answer.status_code == 200:
             self.sessions.append(answer.get_json()["data"])
         return answer
@@ -106,6 +126,29 @@ class Actor:
         """Signs in with the own Google account, or links it to the account of a session."""
         token = self.google.token(sub=self.name, email=email, email_verified=verified, name=self.name)
         return self.sign_in("google", {"id_token": token}, session)
+
+    def turn_on_second_factor(self, session: dict[str, Any]) -> bool:
+        """Sets up an app for the account of a session, and keeps the recovery codes."""
+        begun = self.post("/api/auth/second-factor", {"password": self.password}, session)
+        assert begun.status_code in (201, 401, 403, 409, 422, 429), begun.text
+        if begun.status_code != 201:
+            return False
+        code = pyotp.TOTP(begun.get_json()["data"]["secret"]).now()
+        confirmed = self.post("/api/auth/second-factor/confirm", {"code": code}, session)
+        assert confirmed.status_code == 200, confirmed.text
+        self.recovery_codes = confirmed.get_json()["data"]["recoveryCodes"]
+        return True
+
+    def change_address(self, email: str, session: dict[str, Any]) -> bool:
+        """Moves the account of a session to an address whose mailbox the actor reads."""
+        asked = self.post("/api/auth/change-email", {"newEmail": email, "password": self.password}, session)
+        assert asked.status_code in (200, 401, 403, 422, 429), asked.text
+        code = find_address_code(email) if asked.status_code == 200 else None
+        if code is None:
+            return False
+        confirmed = self.post("/api/auth/change-email/confirm", {"code": code}, session)
+        assert confirmed.status_code in (200, 422), confirmed.text
+        return confirmed.status_code == 200
 
     def _client(self, session: dict[str, Any] | None) -> Client:
         client = Client(self.app.test_client())
