@@ -34,7 +34,7 @@ from app.merchants.states import PAUSED
 from app.payouts import destination_encryption, transfers
 from app.payouts.callbacks import enqueue_status_check
 from app.payouts.destination_encryption import EncryptedDestination
-from app.payouts.errors import NotCancellable, NotResolvable, PayoutDetailsMissing
+from app.payouts.errors import NotCancellable, NotResolvable, OwnerMustConfirm, PayoutDetailsMissing
 from app.payouts.models import Payout, PayrailCallback
 from app.payouts.outcomes import cancel_payouts, post_hold, record_outcome
 from app.payouts.queries import PAYOUT_COLUMNS, PayoutSummary, summarize_payout
@@ -114,7 +114,7 @@ def request_payout(
     The owner has to confirm a destination to which nothing was paid before. The password is checked outside the
     transaction and confirms only the destination that the first try resolved. Raises ValidationFailed, MerchantPaused,
     PayoutDetailsMissing, InsufficientFunds with the available amount, PayrailDisabled, ConfirmationRequired,
-    CurrentPasswordWrong, Throttled.
+    CurrentPasswordWrong, Throttled, and OwnerMustConfirm for a member of the merchant's team.
     """
     try_request = partial(_create_payout, caller, payout_request)
     try:
@@ -123,6 +123,8 @@ def request_payout(
         destination_hash = error.destination_hash
     if destination_encryption.hash_earlier_destinations(caller.merchant_id, destination_hash):
         return try_request(confirmed_hash=destination_hash)
+    if caller.merchant_id != caller.id:
+        raise OwnerMustConfirm()
     confirm_owner(caller, password)
     try:
         return try_request(confirmed_hash=destination_hash)

@@ -6,6 +6,13 @@ from app.core.errors import Conflict
 CALLBACK_ERRORS = [CallbackNotSigned, CallbackUnreadable]
 
 
+class OwnerMustConfirm(Conflict):
+    number, code = 40993, "OWNER_MUST_CONFIRM"
+    message = (
+        "Nothing was paid to this destination before; only the owner of the business can request the first payout."
+    )
+
+
 class NotCancellable(Conflict):
     number, code = 40991, "NOT_CANCELLABLE"
     message = "It has been handed to the payment rail, or is over; only a payout that has not begun can be cancelled."

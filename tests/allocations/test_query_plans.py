@@ -26,7 +26,7 @@ def connection(app: Flask) -> Iterator[psycopg.Connection[Any]]:
 def test_will_call_list_uses_its_indexes(connection: psycopg.Connection[Any]) -> None:
     made = seed_event(connection, create_account("organiser").id)
     seed_block(connection, made, "claimed", COUNT)
-    values = {"event_id": made["event"], "caller_id": made["organiser"], "is_admin": False}
+    values = {"event_id": made["event"], "event_scope": f"{{{made['organiser']}}}", "is_admin": False}
     for q, index in (
         (None, "ix_allocation_slot_gate"),
         ("frieda amupolo", "ix_allocation_slot_search"),

@@ -8,6 +8,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.accounts.caller import Caller
+from app.accounts.permissions import Grant
 from app.core.db import db
 from app.core.transaction import transaction
 from app.invitations import directory
@@ -74,4 +75,16 @@ def test_page_costs_the_same_among_a_hundred_thousand_merchants(app: Flask, clie
 
 
 def build_caller(owner: Any) -> Any:
-    return Caller(owner.id, "s", owner.email, owner.name, None, True, frozenset({"organiser"}), None, None, 1)
+    return Caller(
+        owner.id,
+        "s",
+        owner.email,
+        owner.name,
+        None,
+        True,
+        frozenset({"organiser"}),
+        None,
+        None,
+        1,
+        grant=Grant((owner.id,)),
+    )

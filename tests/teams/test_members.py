@@ -6,6 +6,7 @@ from typing import Any
 from app.accounts.models import Account
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to
 from tests.factories.events import build_event_body, create_event
+from tests.factories.payouts import create_earning_merchant
 from tests.http import Client, data, read_error
 
 MEMBERS = "/api/organisations/me/members"
@@ -210,3 +211,27 @@ def test_a_cashier_runs_the_stall_and_sees_no_money(client: Client) -> None:
     assert data(cashier.patch("/api/merchants/me/pos-floor-status", {"status": "busy"}))["status"] == "busy"
     assert read_error(cashier.get("/api/merchants/me/payout-requests")) == (403, "ROLE_NOT_ALLOWED")
     assert read_error(cashier.patch("/api/merchants/me", {})) == (403, "ROLE_NOT_ALLOWED")
+
+
+def test_nobody_is_invited_as_the_owner(client: Client) -> None:
+    owner = create_signed_in_client(client, create_account("organiser"))
+    assert read_error(owner.post(MEMBERS, {"email": "a@example.com", "role": "owner"})) == (422, "VALIDATION_FAILED")
+
+
+def test_an_offer_of_the_ownership_ends_with_the_membership(client: Client) -> None:
+    owner, member, account = create_team(client)
+    row = next(row for row in data(owner.get(MEMBERS))["members"] if row["accountId"] == account.id)
+    data(owner.post(f"{MEMBERS}/{row['id']}/offer-ownership", {"password": PASSWORD}), 201)
+    token = find_token(account.email)
+    data(owner.delete(f"{MEMBERS}/{row['id']}"))
+    assert read_error(member.post(f"/api/team-invites/{token}/accept")) == (410, "LINK_EXPIRED")
+
+
+def test_a_manager_pays_to_no_new_destination(client: Client) -> None:
+    merchant, _ = create_earning_merchant(client, 100_000)
+    account = create_account()
+    data(merchant.post("/api/merchants/me/members", {"email": account.email, "role": "manager"}), 201)
+    manager = accept(client, account)
+    body = {"amountMinor": 5000, "destination": "payrail", "mode": "now", "payrailMsisdn": "+264819999999"}
+    refused = manager.post("/api/merchants/me/payout-requests", {**body, "password": PASSWORD})
+    assert read_error(refused) == (409, "OWNER_MUST_CONFIRM")

@@ -7,7 +7,7 @@ from markupsafe import Markup, escape
 
 from app.blueprints.pages import csrf, signed_in
 from app.blueprints.pages.page_language import choose_visitor_language, list_language_links
-from app.core.errors import AppError, MethodNotAllowed
+from app.core.errors import AppError, MethodNotAllowed, NotFound
 from app.core.languages import find_page_language, get_language, gettext, lazy_gettext, ngettext
 from app.web.envelope import get_request_id
 from app.web.error_handlers import ERROR_PAGE_KEY
@@ -45,6 +45,7 @@ class Pages(Blueprint):
             self.before_request(choose_visitor_language)
         self.max_bytes, self.is_csrf_exempt = max_bytes, is_csrf_exempt
         self.before_request(_log_rule_instead_of_path)
+        self.before_request(_refuse_control_characters)
         self.before_request(render_errors_as_pages)
         self.before_request(self._limit_body_size)
         self.before_request(self._check_csrf_token)
@@ -100,6 +101,12 @@ def render_unknown_path(error: AppError) -> Response:
 def render_errors_as_pages() -> None:
     """Show the errors of this request as pages instead of JSON; for `before_request`."""
     request.environ[ERROR_PAGE_KEY] = render_error
+
+
+def _refuse_control_characters() -> None:
+    """A part of the path with a control character is NotFound, because PostgreSQL cannot look it up."""
+    if any(isinstance(value, str) and not value.isprintable() for value in (request.view_args or {}).values()):
+        raise NotFound()
 
 
 def _log_rule_instead_of_path() -> None:

@@ -17,6 +17,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, ren
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.signed_in import authorise_page, get_page_caller, get_signed_in_caller
 from app.core.errors import LinkExpired, LinkUsed, NotFound
+from app.core.ids import is_id
 from app.events import queries as event_queries
 from app.teams import actions, queries
 from app.teams.errors import InviteForAnotherAddress
@@ -55,9 +56,12 @@ ROLE_HINTS = {
 }
 
 
+MAX_EVENTS = 100
+
+
 class InviteSchema(Query):
     email = Email(required=True)
-    role = Choice(*ROLES[ORGANISER], *ROLES[MERCHANT], required=True)
+    role = Choice(*(role for role in (*ROLES[ORGANISER], *ROLES[MERCHANT]) if role != OWNER), required=True)
 
 
 class PasswordSchema(Query):
@@ -141,7 +145,7 @@ def invite(kind: str) -> ResponseReturnValue:
     try:
         values = form.load()
         caller = authorise_page(WRITE[kind].with_verified_email())
-        event_ids = request.form.getlist("event") or None
+        event_ids = sorted({id for id in request.form.getlist("event") if is_id(id)})[:MAX_EVENTS] or None
         actions.invite_member(caller=caller, team=team, event_ids=event_ids, **values)
     except FORM_ERRORS as error:
         return _render_team(kind, form.with_error(error))
@@ -193,6 +197,8 @@ def remove(kind: str, member_id: str) -> ResponseReturnValue:
 @blueprint.post("/<kind>/members/<member_id>/owner")
 def offer_ownership(kind: str, member_id: str) -> ResponseReturnValue:
     """Offer a member the ownership."""
+    if kind != ORGANISER:
+        raise NotFound()
     form, team = PASSWORD.from_request(), _get_team(kind)
     try:
         caller = authorise_page(WRITE[ORGANISER].with_verified_email())

@@ -26,6 +26,7 @@ blp = Blueprint("payouts", __name__, url_prefix="/api/merchants/me/payout-reques
     status=201,
     idempotent="forever",
     errors=[
+        errors.OwnerMustConfirm,
         EmailNotVerified,
         InsufficientFunds,
         MerchantDeleted,

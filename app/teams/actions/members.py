@@ -15,11 +15,11 @@ from app.accounts.caller import Caller
 from app.accounts.errors import SecondFactorOff
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.outgoing_mail import count_mails, enqueue_notice, load_sender
-from app.accounts.permissions import MANAGER, ORGANISER, OWNER
+from app.accounts.permissions import MANAGER, ORGANISER, OWNER, ROLES
 from app.accounts.team_models import TeamInvite, TeamMember
 from app.audit.actions import Action
 from app.audit.log import record
-from app.core.errors import NotFound, ValidationFailed
+from app.core.errors import LinkExpired, NotFound, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.tokens import fingerprint
@@ -40,6 +40,10 @@ def invite_member(
     `event_ids` limits the role to these events of an organisation. Raises ValidationFailed, AlreadyMember, TeamFull,
     SenderNotVerified, MailLimitReached.
     """
+    if role == OWNER or role not in ROLES[team.kind]:
+        raise ValidationFailed.of(
+            "role", "unknown_value", "Choose a role of this team; the ownership is offered instead."
+        )
     with transaction() as session:
         _lock_team(session, team)
         _check_events(session, team, event_ids)
@@ -53,8 +57,10 @@ def offer_ownership(*, caller: Caller, team: Team, member_id: str, password: str
     """Offer a member the ownership by mail; it passes when they accept. The owner confirms by their password or a
     recent sign-in.
 
-    Raises NotFound, ConfirmationRequired, CurrentPasswordWrong, Throttled.
+    Only organisations can be passed on. Raises NotFound, ConfirmationRequired, CurrentPasswordWrong, Throttled.
     """
+    if team.kind != ORGANISER:
+        raise NotFound()
     confirm_owner(caller, password)
     with transaction() as session:
         _lock_team(session, team)
@@ -76,6 +82,9 @@ def accept_invite(*, caller: Caller, token: str) -> Team:
         if invite.email != caller.email or not caller.email_verified:
             raise InviteForAnotherAddress()
         if invite.role == OWNER:
+            is_member = exists().where(is_in_team(team), TeamMember.account_id == caller.id)
+            if not session.scalar(select(is_member)):
+                raise LinkExpired()
             _take_over(session, team, invite)
         _set_membership(session, team, caller.id, invite.role, invite.event_ids, invited_by=invite.invited_by)
         _end_invite(invite, "accepted")
