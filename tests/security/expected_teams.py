@@ -92,6 +92,7 @@ PATTERNS = (
     (r"POST .*/invoice/email", "money: write"),
     (r"GET .*/allocations|POST .*/allocations/quote", "guests: read"),
     (r"POST .*/allocations", "guests: write"),
+    (r"(PATCH|POST) .*/inventory/reminder", "event: write"),
     (r"GET .*/inventory", "stock: read"),
     (r"\w+ .*/inventory", "stock: write"),
     (r"POST .*/resend-uncertain", "messages: again"),
