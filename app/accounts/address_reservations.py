@@ -1,6 +1,6 @@
 """Addresses that an account has given up and can take back: nobody else can register or take them for seven days.
 
-The reservation is the row of the change. Check and change it under the lock of the address.
+The reservation is the row of the change. Code that checks or changes it has locked the address.
 """
 
 from datetime import datetime, timedelta

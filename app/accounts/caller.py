@@ -14,7 +14,8 @@ class Caller:
     """Who calls, and where they have the permission of the route.
 
     A device or a key acts for its organisation: `id` is the organisation's account, and `session_id` is the id of the
-    device or key. `name` is its own name.
+    device or key. `name` is its own name. `memberships` has those that the caller can use; the caller
+    `lacks_second_factor` if an organisation that requires one has others.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Caller:
     memberships: Sequence[Membership] = ()
     language: str | None = None
     has_second_factor: bool = False
+    lacks_second_factor: bool = False
 
     def for_permission(self, permission: str) -> "Caller":
         """The same caller for a route with this permission."""

@@ -53,7 +53,7 @@ class TierTooHigh(Forbidden):
 
 class SecondFactorSetupRequired(Forbidden):
     number, code = 40312, "SECOND_FACTOR_SETUP_REQUIRED"
-    message = "Admins need a second factor; turn it on first: POST /api/auth/second-factor."
+    message = "You need a second factor here; turn it on first: POST /api/auth/second-factor."
 
 
 class IdentityLinkedElsewhere(Conflict):

@@ -54,6 +54,9 @@ class OrganiserProfile(Base):
 
     account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
     org_name: Mapped[str] = mapped_column(String(200))
+    requires_second_factor: Mapped[bool] = mapped_column(
+        Boolean, default=False, server_default=text("false"), deferred=True
+    )
 
 
 PROFILES: dict[str, type[Base]] = {"organiser": OrganiserProfile}

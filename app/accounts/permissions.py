@@ -114,6 +114,7 @@ class Membership(NamedTuple):
     kind: str
     role: str
     event_ids: Sequence[str] | None
+    requires_second_factor: bool = False
 
 
 class Grant(NamedTuple):

@@ -54,8 +54,10 @@ def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
 
 
 def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
-    account_id, session_id, email, name, phone, verified, roles, tier, title, version, kind, memberships, *own = row
-    memberships = [Membership(*entry) for entry in memberships or ()]
+    account_id, session_id, email, name, phone, verified, roles, tier, title, version, kind, *own = row
+    entries, language, has_second_factor = own
+    memberships = [Membership(*entry) for entry in entries or ()]
+    usable = [entry for entry in memberships if has_second_factor or not entry.requires_second_factor]
     return Caller(
         account_id,
         session_id,
@@ -69,9 +71,11 @@ def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
         version,
         kind,
         permission,
-        resolve_grant(permission, account_id, roles, memberships) if permission is not None else NOTHING,
-        memberships,
-        *own,
+        resolve_grant(permission, account_id, roles, usable) if permission is not None else NOTHING,
+        usable,
+        language,
+        has_second_factor,
+        lacks_second_factor=len(usable) < len(memberships),
     )
 
 

@@ -7,8 +7,11 @@ from app.audit.sql import insert_entries_sql
 _PERSONS = """
     SELECT a.id, s.id AS session_id, a.email, a.name, a.phone, a.email_verified_at IS NOT NULL, a.roles, a.admin_tier,
            a.admin_title, a.version, 'person',
-           (SELECT json_agg(json_build_array(m.team_id, m.kind, m.role, m.event_ids) ORDER BY m.created_at, m.id)
-              FROM team_member m WHERE m.account_id = a.id),
+           (SELECT json_agg(json_build_array(m.team_id, m.kind, m.role, m.event_ids,
+                                             m.kind = 'organiser' AND coalesce(o.requires_second_factor, false))
+                            ORDER BY m.created_at, m.id)
+              FROM team_member m LEFT JOIN organiser_profile o ON o.account_id = m.team_id
+             WHERE m.account_id = a.id),
            a.language, a.second_factor_since IS NOT NULL
       FROM account_session s JOIN account a ON a.id = s.account_id
      WHERE s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()"""

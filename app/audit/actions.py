@@ -71,6 +71,7 @@ class Action(StrEnum):
     MEMBER_CHANGED = "access.member_changed", "member", "The role or the events of a member were changed."
     MEMBER_REMOVED = "access.member_removed", "member", "A member left a team or was removed."
     MEMBER_INVITE_WITHDRAWN = "access.member_invite_withdrawn", "invitation", "An invitation to a team was withdrawn."
+    ORGANISATION_CHANGED = "access.organisation_changed", "account", "The settings of an organisation were changed."
     DEVICE_ADDED = "access.device_added", "device", "A device was added to an event."
     DEVICE_PAIRED = "access.device_paired", "device", "A device was paired."
     DEVICE_ENDED = "access.device_ended", "device", "A device was ended."

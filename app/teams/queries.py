@@ -76,6 +76,15 @@ def get_organisation(caller: Caller, organisation_id: str | None = None) -> Team
     return Team(ORGANISER, organisation_id or caller.organisation_id)
 
 
+def load_organisation(organisation: Team) -> dict[str, object]:
+    """Name and settings of an organisation. Raises NotFound without a profile, as for an admin's own events."""
+    columns = (OrganiserProfile.account_id, OrganiserProfile.org_name, OrganiserProfile.requires_second_factor)
+    row = db.session.execute(select(*columns).where(OrganiserProfile.account_id == organisation.id)).first()
+    if row is None:
+        raise NotFound()
+    return {"id": row[0], "name": row[1], "requires_second_factor": row[2]}
+
+
 def get_merchant_team(caller: Caller) -> Team:
     """The merchant's team of the caller."""
     return Team(MERCHANT, caller.merchant_id)

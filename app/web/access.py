@@ -181,6 +181,8 @@ def check_access(access: Access, caller: Caller) -> None:
     if needs_second_factor(caller) and not access.for_setup:
         raise SecondFactorSetupRequired()
     if not access.allows(caller):
+        if caller.lacks_second_factor and access.permission is not None:
+            raise SecondFactorSetupRequired()
         raise RoleNotAllowed(f"Only {access.name} may do this. {_describe_caller(caller)}")
     if access.needs_verified_email and not caller.email_verified:
         raise EmailNotVerified()

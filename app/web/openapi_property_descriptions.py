@@ -466,6 +466,8 @@ DESCRIPTIONS: dict[str, str] = {
     "MembersData.invitations": "The invitations that nobody has answered.",
     "MembershipsData.memberships": "The teams of others in which you have a role.",
     "eventIds": "The events that the role is limited to; null for all.",
+    "requiresSecondFactor": "Whether members need a second factor.",
+    "newEmail": "The address that the account shall have; a code is mailed to it.",
     "eventNames": "Names of the events that the role is limited to; empty for all.",
     "teamName": "Name of the organisation or business.",
     "teamId": "Id of the organiser or merchant whose team it is.",

@@ -17,7 +17,8 @@ down_revision = '0027'
 branch_labels = None
 depends_on = None
 
-MOMENT, OBJECT_ID = sa.DateTime(timezone=True), sa.String(24, collation='C')
+OBJECT_ID = sa.String(24, collation='C')
+MOMENT = sa.DateTime(timezone=True)
 
 
 def _account_id(**options: bool) -> sa.Column[str]:

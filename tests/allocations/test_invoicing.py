@@ -252,12 +252,11 @@ def test_same_idempotency_key_sends_one_email(client: Client) -> None:
 def test_download_runs_few_statements(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner))
-    with record_statements() as seen:
-        owner.get(path(block))
-    assert len(seen) <= 8, seen
-    with record_statements() as seen:
-        owner.get(path(block))
-    assert len(seen) <= 2, seen
+    # The first one also records that the invoice was issued, and each one that it was downloaded.
+    for most in (10, 3):
+        with record_statements() as seen:
+            owner.get(path(block))
+        assert len(seen) <= most, seen
 
 
 def test_places_do_not_move_to_an_invoiced_block(client: Client) -> None:

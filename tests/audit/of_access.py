@@ -15,6 +15,7 @@ from tests.factories.merchants import create_merchant_client
 from tests.http import Client, data, read_error
 from tests.teams.test_devices import add_device, pair
 from tests.teams.test_members import MEMBERS, create_team, invite
+from tests.teams.test_second_factor_rule import create_profiled_owner
 
 NEW_PASSWORD = "the rain came late to Gobabis"
 EMAIL = "tuli@example.com"
@@ -135,3 +136,9 @@ def making_and_ending_a_key(client: Client) -> None:
     key = data(owner.post(keys, {"name": "Shop", "scopes": ["gate"], "password": PASSWORD}), 201)
     for _ in range(2):
         data(owner.delete(f"{keys}/{key['id']}"))
+
+
+@records(Action.ORGANISATION_CHANGED)
+def changing_an_organisation(client: Client) -> None:
+    owner = create_profiled_owner(client)
+    data(owner.patch("/api/organisations/me", {"requiresSecondFactor": False}))

@@ -3,11 +3,11 @@
 import pytest
 
 from app.audit.actions import Action
-from tests.audit import of_access, of_money, of_organisers
+from tests.audit import of_access, of_money, of_organisers, of_own_account
 from tests.audit.scenes import SCENES, list_entries
 from tests.http import Client
 
-MODULES = (of_access, of_money, of_organisers)
+MODULES = (of_access, of_money, of_organisers, of_own_account)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -29,6 +29,7 @@ def test_repeating_an_act_that_changes_nothing_is_not_recorded(client: Client) -
         of_money.requesting_and_cancelling_a_payout,
         of_organisers.withdrawing_an_application,
         of_organisers.inviting_merchants,
+        of_own_account.changing_details_and_address,
     ):
         play(client)
     once = [entry["action"] for entry in list_entries()]
@@ -38,6 +39,7 @@ def test_repeating_an_act_that_changes_nothing_is_not_recorded(client: Client) -
         Action.PAYOUT_CANCELLED,
         Action.APPLICATION_WITHDRAWN,
         Action.INVITE_LINK_WITHDRAWN,
+        Action.PROFILE_CHANGED,
     ):
         assert once.count(action.value) == 1
 

@@ -293,20 +293,20 @@ def test_idempotency_key_makes_one_block(client: Client) -> None:
 @pytest.mark.parametrize(
     ("what", "most"),
     [
-        ("create", 9),
+        ("create", 10),
         ("codes", 5),
-        ("invite", 6),
+        ("invite", 7),
         ("claim", 5),
         ("admit", 2),
         ("read", 4),
         ("will-call", 2),
         ("revoke", 6),
-        ("release-unused", 5),
+        ("release-unused", 6),
         ("list", 4),
     ],
 )
 def test_requests_run_few_statements(client: Client, what: str, most: int) -> None:
-    """Statements, with the one that knows the caller."""
+    """Statements, with the one that knows the caller and the one that records the act."""
     made = create_block(client)
     slot = made.claimed(1)[0]
     token = made.open_link()

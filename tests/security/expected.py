@@ -40,9 +40,10 @@ CODES = {
     "W": (409, "PAYOUT_IN_PROGRESS"),
     "M": (409, "BALANCE_NOT_ZERO"),
     "U": (409, "NOTHING_UNCERTAIN"),
+    "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
     "K": (422, "CODE_INVALID"),
     "F": (409, "SECOND_FACTOR_OFF"),
-    "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
+    "H": (401, "CHALLENGE_INVALID"),
 }
 
 #                        guests   merchants  organisers  tiers      unverified
@@ -54,9 +55,6 @@ signed by the rail       C C C  C  C C C      C C C      C C C C    C C C
 making admins            B x e  B  B B B      B B B      B B T +    B B B
 signed in                . x e  +  + + +      + + +      + + + +    + + +
 signed in, verified      . x e  +  + + v      + + v      + + + +    v v v
-code, signed in          . x e  K  K K K      K K K      K K K K    K K K
-code, verified           . x e  K  K K v      K K v      K K K K    v v v
-recovery codes           . x e  F  F F v      F F v      F F F F    v v v
 thing of a customer      . x e  +  0 0 0      0 0 0      0 0 0 0    + 0 0
 own stall                . x e  -  + + +      - - -      - - - -    - + -
 own stall, closed        . x e  -  W M +      - - -      - - - -    - W -
@@ -73,12 +71,17 @@ applications             . x e  -  + + +      + + +      + + + +    - + +
 application: read        . x e  -  + 0 0      + 0 0      + + + +    - + +
 application: decide      . x e  -  - - -      + 0 v      - + + +    - - v
 organisation            . x e  -  - - -      + + +      - - - -    - - +
+organisation: profile   . x e  -  - - -      + 0 0      - - - -    - - +
 organisation, verified  . x e  -  - - -      + + v      - - - -    - - v
 organisation: thing     . x e  -  - - -      + 0 0      - - - -    - - +
 organisation: passing   . x e  -  - - -      + 0 v      - - - -    - - v
 organisation: audit     . x e  -  - - -      + + +      + + + +    - - +
 admins of every tier    . x e  -  - - -      - - -      + + + +    - - -
 invited to a team       . x e  +  A A A      A A A      A A A A    A A A
+codes of nobody         . x e  K  K K K      K K K      K K K K    K K K
+codes, verified         . x e  K  K K v      K K v      K K K K    v v v
+no second factor        . x e  F  F F v      F F v      F F F F    v v v
+challenge of nobody     H H H  H  H H H      H H H      H H H H    H H H
 membership of others    . x e  0  0 0 0      0 0 0      0 0 0 0    0 0 0
 """
 
@@ -91,7 +94,6 @@ open                    GET    /metrics
 open                    GET    /media/{name}
 open                    POST   /api/diagnostics/logs
 open                    POST   /api/auth/login
-open                    POST   /api/auth/login/second-factor
 open                    POST   /api/auth/logout
 open                    POST   /api/auth/refresh
 open                    POST   /api/auth/verify-email
@@ -129,14 +131,17 @@ signed in               GET    /api/auth/me
 signed in               PATCH  /api/auth/me
 signed in               POST   /api/auth/change-password
 signed in               POST   /api/auth/change-email
-code, signed in         POST   /api/auth/change-email/confirm
+codes of nobody         POST   /api/auth/change-email/confirm
 signed in               GET    /api/auth/second-factor
 signed in, verified     POST   /api/auth/second-factor
 signed in               DELETE /api/auth/second-factor
-code, verified          POST   /api/auth/second-factor/confirm
-recovery codes          POST   /api/auth/second-factor/recovery-codes
+codes, verified         POST   /api/auth/second-factor/confirm
+no second factor        POST   /api/auth/second-factor/recovery-codes
+challenge of nobody     POST   /api/auth/login/second-factor
 signed in               GET    /api/auth/identities
 signed in               DELETE /api/auth/identities/{provider}
+organisation: profile   GET    /api/organisations/me
+organisation: profile   PATCH  /api/organisations/me
 organisation            GET    /api/organisations/me/members
 organisation, verified  POST   /api/organisations/me/members
 organisation: thing     PATCH  /api/organisations/me/members/{memberId}

@@ -54,15 +54,15 @@ stall: manage   - - - - - - -   - - -   + -
 stall: money    - - - - - - -   - - -   + -
 stall: own      - - - - - - -   - - -   - -
 admins          - - - - - - -   - - -   - -
+own: codes      K K K K K K K   - - -   K K
+own: off        F F F F F F F   - - -   F F
 invited         A A A A A A A   - - -   A A
-code            K K K K K K K   - - -   K K
-recovery codes  F F F F F F F   - - -   F F
 others' things  0 0 0 0 0 0 0   - - -   0 0
 """
 TEAM_CODES = {
-    "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
     "K": (422, "CODE_INVALID"),
     "F": (409, "SECOND_FACTOR_OFF"),
+    "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
     "-": (403, "ROLE_NOT_ALLOWED"),
     "0": (404, "NOT_FOUND"),
     "U": (409, "NOTHING_UNCERTAIN"),
@@ -74,15 +74,16 @@ TEAM_AREAS = {
 
 # The first pattern that matches `METHOD path` decides.
 PATTERNS = (
-    (r"POST /api/auth/(change-email|second-factor)/confirm", "code"),
-    (r"POST /api/auth/second-factor/recovery-codes", "recovery codes"),
     (r"\w+ /api/admin/", "admins"),
     (r"POST /api/team-invites/", "invited"),
+    (r"POST /api/auth/(change-email|second-factor)/confirm", "own: codes"),
+    (r"POST /api/auth/second-factor/recovery-codes", "own: off"),
     (r"DELETE /api/auth/(memberships|sessions)/{", "others' things"),
     (r"\w+ /api/organisations/me/api-keys", "keys"),
     (r"GET /api/organisations/me/audit", "audit"),
     (r"GET /api/events/{eventId}/audit", "money: read"),
-    (r"GET /api/organisations/me/members", "members: read"),
+    (r"GET /api/organisations/me(/members)?$", "members: read"),
+    (r"PATCH /api/organisations/me$", "members: write"),
     (r"\w+ /api/organisations/me/members", "members: write"),
     (r"\w+ /api/events/{eventId}/devices", "devices"),
     (r"GET /api/events/{eventId}/allocations/will-call", "gate: read"),

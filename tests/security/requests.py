@@ -73,6 +73,16 @@ CAMPAIGN = "/api/events/{id}/notifications/campaigns/{campaignId}"
 
 ORGANISATION = "/api/organisations/me"
 SAMPLE_REQUESTS: dict[str, SampleRequest] = {
+    "PATCH /api/auth/me": SampleRequest({"name": "Frieda Amupolo"}),
+    "POST /api/auth/change-password": SampleRequest({"currentPassword": PASSWORD, "newPassword": NEXT}),
+    "POST /api/auth/change-email": SampleRequest({"newEmail": "moved@example.com", "password": PASSWORD}),
+    "POST /api/auth/change-email/confirm": SampleRequest({"code": "000000"}),
+    "POST /api/auth/second-factor": SampleRequest({"password": PASSWORD}),
+    "DELETE /api/auth/second-factor": SampleRequest({"password": PASSWORD}),
+    "POST /api/auth/second-factor/confirm": SampleRequest({"code": "000000"}),
+    "POST /api/auth/second-factor/recovery-codes": SampleRequest({"password": PASSWORD}),
+    "POST /api/auth/login/second-factor": SampleRequest({"challenge": "x" * 43, "code": "000000"}),
+    f"PATCH {ORGANISATION}": SampleRequest({"requiresSecondFactor": False}),
     f"POST {ORGANISATION}/members": SampleRequest({"email": "helper@example.com", "role": "door"}),
     f"PATCH {ORGANISATION}/members/{{memberId}}": SampleRequest({"role": "stock"}),
     f"POST {ORGANISATION}/members/{{memberId}}/offer-ownership": SampleRequest({"password": PASSWORD}),
@@ -86,17 +96,6 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/devices/pair": SampleRequest(lambda it: {"code": it["pairing_code"]}),
     "POST /api/diagnostics/logs": SampleRequest({"events": [{"message": "The map did not load"}]}),
     "POST /api/auth/login": SampleRequest(lambda it: {"email": it["customer_email"], "password": PASSWORD}),
-    "POST /api/auth/login/second-factor": SampleRequest(
-        lambda it: {"challenge": it["challenge"], "code": it["recovery_code"]}
-    ),
-    "PATCH /api/auth/me": SampleRequest({"name": "Frieda Nangolo", "phone": None, "language": "af"}),
-    "POST /api/auth/change-password": SampleRequest({"currentPassword": PASSWORD, "newPassword": NEXT}),
-    "POST /api/auth/change-email": SampleRequest({"newEmail": NEW["email"], "password": PASSWORD}),
-    "POST /api/auth/change-email/confirm": SampleRequest({"code": "000000"}),
-    "POST /api/auth/second-factor": SampleRequest({"password": PASSWORD}),
-    "DELETE /api/auth/second-factor": SampleRequest({"password": PASSWORD}),
-    "POST /api/auth/second-factor/confirm": SampleRequest({"code": "000000"}),
-    "POST /api/auth/second-factor/recovery-codes": SampleRequest({"password": PASSWORD}),
     "POST /api/auth/logout": SampleRequest(lambda it: {"refreshToken": it["refresh_token"]}),
     "POST /api/auth/refresh": SampleRequest(lambda it: {"refreshToken": it["refresh_token"]}),
     "POST /api/auth/verify-email": SampleRequest(lambda it: {"email": it["newcomer"], "code": it["newcomer_code"]}),

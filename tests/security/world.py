@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from app.accounts.models import Account
+from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import MERCHANT, ORGANISER
 from app.accounts.sessions import create_session
 from app.accounts.team_models import TeamMember
@@ -16,7 +16,6 @@ from app.core.transaction import transaction
 from app.teams.queries import build_invite_token
 from tests.factories import allocations, applications, crew, events, merchants, payouts
 from tests.factories.accounts import PASSWORD, create_account, find_newest_code, run_jobs, sign_in
-from tests.factories.second_factors import get_challenge, turn_on
 from tests.http import Client, data
 from tests.security.requests import MESSAGE, build_picture
 
@@ -45,7 +44,6 @@ class World:
         self._applications()
         self._teams()
         self._passwords()
-        self._second_factor()
         self.callers |= {f"{UNVERIFIED}{role}": self.callers[role] for role in ("customer", "merchant", "organiser")}
         self._identities()
         save_tables()
@@ -80,7 +78,9 @@ class World:
         self.things["customer_email"] = customer.email
         with transaction() as session:
             self.things["sessionId"] = create_session(session, customer).session_id
-        self.caller("organiser", "organiser")
+        organiser = self.caller("organiser", "organiser")
+        with transaction() as session:
+            session.add(OrganiserProfile(account_id=organiser.id, org_name="Windhoek Lights"))
         self.caller("other_organiser", "organiser")
         self.things["unverified_email"] = self.caller("new_organiser", "organiser", verified=False).email
         for tier in ("analyst", "support", "admin", "super_admin"):
@@ -236,14 +236,6 @@ class World:
             "reset_code": find_newest_code(forgetful),
             "reset_token": token,
         }
-
-    def _second_factor(self) -> None:
-        """A person between the two steps of a sign-in, for as long as the tests take."""
-        owner = create_account("customer")
-        phone = turn_on(owner)
-        self.things |= {"challenge": get_challenge(self.client, owner), "recovery_code": phone.recovery_codes[0]}
-        with transaction() as session:
-            session.execute(text("UPDATE sign_in_challenge SET expires_at = now() + interval '1 hour'"))
 
     def _identities(self) -> None:
         """Link Google to every account; all have a password too."""

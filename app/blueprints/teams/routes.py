@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.accounts.errors import SecondFactorOff
 from app.accounts.permissions import MEMBERS_READ, MEMBERS_WRITE, STALL_OWN
 from app.blueprints.teams import schemas
 from app.core.errors import LinkExpired, LinkUsed, NotFound
@@ -18,6 +19,36 @@ INVITE_ERRORS = [errors.AlreadyMember, errors.TeamFull]
 
 def _list_team(team: Team) -> dict[str, object]:
     return {"members": queries.list_members(team), "invitations": queries.list_open_invites(team)}
+
+
+@blp.get(
+    "/organisations/me",
+    access=may(MEMBERS_READ, whole_organisation=True),
+    query=schemas.OrganisationQuery,
+    returns=schemas.OrganisationData,
+)
+def read_organisation(organisation_id: str | None = None) -> dict[str, object]:
+    """Read the name and the settings of the organisation."""
+    return queries.load_organisation(queries.get_organisation(get_current_caller(), organisation_id))
+
+
+@blp.patch(
+    "/organisations/me",
+    access=may(MEMBERS_WRITE, whole_organisation=True),
+    body=schemas.OrganisationChanges,
+    query=schemas.OrganisationQuery,
+    returns=schemas.OrganisationData,
+    errors=[SecondFactorOff],
+)
+def change_organisation(requires_second_factor: bool, organisation_id: str | None = None) -> dict[str, object]:
+    """Set whether members need a second factor.
+
+    Members without one get 403 `SECOND_FACTOR_SETUP_REQUIRED` until they turn it on. The owner needs one first.
+    """
+    caller = get_current_caller()
+    organisation = queries.get_organisation(caller, organisation_id)
+    actions.require_second_factor(caller=caller, organisation=organisation, required=requires_second_factor)
+    return queries.load_organisation(organisation)
 
 
 @blp.get(

@@ -4,7 +4,7 @@ from marshmallow import fields
 
 from app.accounts.permissions import DEVICE_KINDS, MERCHANT, ORGANISER, OWNER, ROLES, SCOPES
 from app.web.confirmation import ConfirmedBody
-from app.web.fields import Choice, Email, EndTimeField, Id, List, Secret, TimeField
+from app.web.fields import Boolean, Choice, Email, EndTimeField, Id, List, Secret, TimeField
 from app.web.schema import Query, Schema
 from app.web.text_fields import EmailName, Name
 
@@ -19,6 +19,16 @@ OFFERED_ROLES = {kind: tuple(role for role in roles if role != OWNER) for kind, 
 
 class OrganisationQuery(Query):
     organisation_id = Id(metadata={"description": "one of several organisations; by default your own"})
+
+
+class OrganisationData(Schema):
+    id = fields.String(required=True, metadata=ID)
+    name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
+    requires_second_factor = Boolean(required=True)
+
+
+class OrganisationChanges(Schema):
+    requires_second_factor = Boolean(required=True, metadata={"example": False})
 
 
 class MemberBody(Schema):

@@ -9,6 +9,7 @@ from app.teams.actions.members import (
     leave_team,
     offer_ownership,
     remove_member,
+    require_second_factor,
 )
 
 __all__ = [
@@ -23,4 +24,5 @@ __all__ = [
     "offer_ownership",
     "pair_device",
     "remove_member",
+    "require_second_factor",
 ]
