@@ -127,6 +127,7 @@ class Settings:
         secret=True,
     )
     MAIL_FROM: str = setting("sender of all mail", default="Event Commerce <no-reply@localhost>")
+    CONTACT_EMAIL: str | None = setting("address of the operators, for people whose account is suspended")
     SMS_URL: str | None = setting(
         "https://token@host/path, a gateway for text messages; absent: they stay in the mailbox", secret=True
     )

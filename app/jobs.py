@@ -5,23 +5,34 @@ from types import ModuleType
 from flask import Flask
 
 from app.accounts import jobs as accounts
+from app.accounts import own_data_export as accounts_data_export
+from app.accounts import personal_data_jobs as accounts_personal_data
+from app.allocations import data_export as allocations_data_export
 from app.allocations import jobs as allocations
+from app.applications import data_export as applications_data_export
 from app.applications import erasure as applications_erasure
 from app.applications import jobs as applications
+from app.campaigns import data_export as campaigns_data_export
 from app.campaigns import jobs as campaigns
 from app.core.outbox import maintenance as outbox_cleanup
 from app.crew import jobs as crew
 from app.diagnostics import jobs as diagnostics
+from app.events import data_export as events_data_export
 from app.events import jobs as events
 from app.inventory import jobs as inventory
+from app.invitations import data_export as invitations_data_export
 from app.invitations import jobs as invitations
+from app.merchants import data_export as merchants_data_export
 from app.merchants import jobs as merchants
 from app.merchants import notifications as merchants_notifications
+from app.payouts import data_export as payouts_data_export
 from app.payouts import deletion_hooks as payouts_deletion_hooks
 from app.payouts import jobs as payouts
 from app.payouts import reviews as payouts_integrity_checks
 from app.retention import jobs as retention
+from app.subscriptions import data_export as subscriptions_data_export
 from app.subscriptions import jobs as subscriptions
+from app.teams import data_export as teams_data_export
 from app.teams import jobs as teams
 
 MODULES: tuple[ModuleType, ...] = (
@@ -41,11 +52,22 @@ MODULES: tuple[ModuleType, ...] = (
     teams,
 )
 HOOKS: tuple[ModuleType, ...] = (
+    accounts_data_export,
+    accounts_personal_data,
+    allocations_data_export,
+    applications_data_export,
     applications_erasure,
+    campaigns_data_export,
+    events_data_export,
+    invitations_data_export,
+    merchants_data_export,
     merchants_notifications,
     outbox_cleanup,
+    payouts_data_export,
     payouts_deletion_hooks,
     payouts_integrity_checks,
+    subscriptions_data_export,
+    teams_data_export,
 )
 
 

@@ -51,6 +51,11 @@ class TierTooHigh(Forbidden):
     message = "Admins can give at most their own tier."
 
 
+class AccountSuspended(Forbidden):
+    number, code = 40313, "ACCOUNT_SUSPENDED"
+    message = "This account is suspended; ask the operators of this service why."
+
+
 class SecondFactorSetupRequired(Forbidden):
     number, code = 40312, "SECOND_FACTOR_SETUP_REQUIRED"
     message = "You need a second factor here; turn it on first: POST /api/auth/second-factor."
@@ -82,6 +87,21 @@ class ConfirmationRequired(Conflict):
         "Confirm that it is you: send your password as password or in the header X-Confirm-Password, or sign in again "
         "and repeat this within 10 minutes."
     )
+
+
+class OwnAccount(Conflict):
+    number, code = 40914, "OWN_ACCOUNT"
+    message = "This is your own account; another admin must do this."
+
+
+class ExportInProgress(Conflict):
+    number, code = 40966, "EXPORT_IN_PROGRESS"
+    message = "A copy of your data is being made; its link comes by mail."
+
+
+class LastSuperAdmin(Conflict):
+    number, code = 40969, "LAST_SUPER_ADMIN"
+    message = "This is the last super_admin; make another one first."
 
 
 class SecondFactorOn(Conflict):

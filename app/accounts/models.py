@@ -20,15 +20,29 @@ from app.core.db import Base, ObjectId, Timestamp, id_column
 
 ROLES = ("customer", "merchant", "organiser", "admin")
 TIERS = ("analyst", "support", "admin", "super_admin")
+SUPER_ADMIN = TIERS[-1]
+DELETED_DOMAIN = "deleted.invalid"
+"""The domain of the addresses of deleted accounts: their ids @ this domain."""
 
 
 class Account(Base):
     """A login of one person. A new password or address raises `password_version`, which voids tokens of the old one.
 
-    A retired account was never verified and has lost its address to another account; it cannot be signed in to.
+    A retired account was never verified and has lost its address to another account; it cannot be signed in to. Neither
+    can a suspended one. An account is erased after `deletion_due_at`, unless its owner keeps it until then.
     """
 
     __tablename__ = "account"
+    __table_args__ = (
+        Index("ix_account_email_prefix", "email", postgresql_ops={"email": "varchar_pattern_ops"}),
+        Index(
+            "ix_account_name_search",
+            text("to_tsvector('simple'::regconfig, name)"),
+            postgresql_using="gin",
+            postgresql_with={"fastupdate": "off"},
+        ),
+        Index("ix_account_deletion_due", "deletion_due_at", postgresql_where=text("deletion_due_at IS NOT NULL")),
+    )
     id: Mapped[str] = id_column()
     email: Mapped[str] = mapped_column(String(254), unique=True)
     email_verified_at: Mapped[datetime | None] = mapped_column(Timestamp)
@@ -45,6 +59,8 @@ class Account(Base):
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now(), onupdate=func.now())
     retired_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    suspended_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    deletion_due_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
 class OrganiserProfile(Base):

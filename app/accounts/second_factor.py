@@ -17,7 +17,7 @@ from sqlalchemy import Integer, cast, delete, func, insert, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts import sessions
-from app.accounts.errors import CodeInvalid, InvalidCredentials, SecondFactorRequired
+from app.accounts.errors import CodeInvalid, SecondFactorRequired
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.own_account_models import RecoveryCode, SecondFactor, SignInChallenge
@@ -48,7 +48,7 @@ def start_session(
     """A session; for an account with a second factor, the error with the challenge of its second step.
 
     Raise the error by `require_session` after the transaction, because the challenge is stored. Raises
-    InvalidCredentials when the password has changed since `account` was read.
+    InvalidCredentials when the password has changed since `account` was read, and AccountSuspended.
     """
     if account.second_factor_since is None:
         return sessions.create_session(session, account, origin)
@@ -61,7 +61,7 @@ def start_session(
         "lifetime": CHALLENGE_LIFETIME,
     }
     if session.execute(CREATE_CHALLENGE_SQL, params).first() is None:
-        raise InvalidCredentials()
+        raise sessions.find_refusal(session, account)
     return SecondFactorRequired(challenge=challenge, expiresIn=int(CHALLENGE_LIFETIME.total_seconds()))
 
 

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Literal, NamedTuple, NotRequired, TypedDict
 
+from flask import current_app
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import PERSON
-from app.accounts.errors import InvalidCredentials
+from app.accounts.errors import AccountSuspended, InvalidCredentials
 from app.accounts.models import Account, AccountSession
 from app.accounts.own_account_models import SignInChallenge
 from app.accounts.sql import CREATE_SESSION_SQL
@@ -94,7 +95,7 @@ def create_session(
     Sign-ins call `second_factor.start_session`, which asks for the second factor of an account that has one.
 
     Raises InvalidCredentials when the password has changed, or a second factor was turned on, since `account` was read:
-    a sign-in with the old password must not survive the change.
+    a sign-in with the old password must not survive the change. Raises AccountSuspended for the right password of a suspended account.
     """
     session.flush()
     new_session_id = new_id()
@@ -111,8 +112,21 @@ def create_session(
     }
     session_id = session.execute(CREATE_SESSION_SQL, params).scalar()
     if session_id is None:
-        raise InvalidCredentials()
+        raise find_refusal(session, account)
     return replace(build_login_result(account, session_id, 0), device_mark=derive_device_mark(account))
+
+
+def find_refusal(session: OrmSession, account: Account) -> InvalidCredentials | AccountSuspended:
+    """Why an account whose owner has proven who they are gets no session."""
+    query = select(Account.suspended_at).where(
+        Account.id == account.id, Account.password_version == account.password_version
+    )
+    if session.scalar(query) is None:
+        return InvalidCredentials()
+    contact = current_app.extensions["settings"].CONTACT_EMAIL
+    if contact is None:
+        return AccountSuspended()
+    return AccountSuspended(f"This account is suspended. Write to {contact} to ask why.", contact=contact)
 
 
 def build_login_result(account: SessionOwner | Account, session_id: str, counter: int) -> LoginResult:

@@ -28,7 +28,7 @@ _KEYS = """
            NULL, a.version, 'key',
            json_build_array(json_build_array(k.organisation_id, 'key', array_to_string(k.scopes, ' '), NULL)), NULL, false
       FROM api_key k JOIN account a ON a.id = k.organisation_id
-     WHERE k.ended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())"""
+     WHERE k.ended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AND a.suspended_at IS NULL"""
 
 CALLER_SQL = f"{_PERSONS} AND s.id = %s AND s.kind = 'api'"
 
@@ -78,7 +78,7 @@ CREATE_SESSION_SQL = text(f"""
     WITH owner AS (
         SELECT id FROM account
          WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL
-           AND (second_factor_since IS NULL OR :second_factor_passed) FOR SHARE
+           AND suspended_at IS NULL AND (second_factor_since IS NULL OR :second_factor_passed) FOR SHARE
     ), surplus AS (
         UPDATE account_session SET ended_at = now(), end_reason = 'too_many' WHERE id IN (
             SELECT id FROM account_session WHERE account_id = :account_id AND ended_at IS NULL
@@ -103,7 +103,8 @@ CREATE_SESSION_SQL = text(f"""
 CREATE_CHALLENGE_SQL = text("""
     INSERT INTO sign_in_challenge (token_hash, account_id, password_version, tries, expires_at)
     SELECT :token_hash, id, password_version, 0, now() + :lifetime FROM account
-     WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL FOR SHARE
+     WHERE id = :account_id AND password_version = :password_version AND retired_at IS NULL
+       AND suspended_at IS NULL FOR SHARE
     RETURNING account_id
 """)
 
@@ -136,6 +137,34 @@ RETIRE_ACCOUNT_SQL = text("""
        SET email = id || '@retired.invalid', name = 'Retired account', phone = NULL, roles = '{}',
            admin_tier = NULL, admin_title = NULL, password_hash = NULL, password_version = password_version + 1,
            version = version + 1, retired_at = now(), updated_at = now()
+     WHERE id = :id
+""")
+
+ERASE_ACCOUNT_SQL = text("""
+    WITH deleted_sessions AS (
+        DELETE FROM account_session WHERE account_id = :id
+    ), unlinked_identities AS (
+        DELETE FROM external_identity WHERE account_id = :id
+    ), deleted_profile AS (
+        DELETE FROM organiser_profile WHERE account_id = :id
+    ), deleted_tokens AS (
+        DELETE FROM reset_token WHERE account_id = :id
+    ), deleted_second_factor AS (
+        DELETE FROM second_factor WHERE account_id = :id
+    ), deleted_recovery_codes AS (
+        DELETE FROM recovery_code WHERE account_id = :id
+    ), deleted_challenges AS (
+        DELETE FROM sign_in_challenge WHERE account_id = :id
+    ), deleted_address_changes AS (
+        DELETE FROM address_change WHERE account_id = :id
+    ), deleted_codes AS (
+        DELETE FROM one_time_code WHERE email = :email
+    )
+    UPDATE account
+       SET email = :erased_email, email_verified_at = NULL, name = :erased_name, phone = NULL, roles = '{}',
+           admin_tier = NULL, admin_title = NULL, password_hash = NULL, password_version = password_version + 1,
+           second_factor_since = NULL, language = NULL, deletion_due_at = NULL, version = version + 1,
+           updated_at = now()
      WHERE id = :id
 """)
 

@@ -9,12 +9,15 @@ from datetime import timedelta
 from sqlalchemy import ColumnElement, Select, Update, case, delete, exists, func, null, select, update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.deletion import account_deletion_check
+from app.applications.errors import StallFeesOpen
 from app.applications.models import (
     UNFINISHED_PAYMENT_STATES,
     Application,
     ApplicationDocument,
     ApplicationLink,
     StallPayment,
+    StallPaymentReview,
 )
 from app.applications.stall_payments import UNANSWERED_SQL
 from app.applications.states import ENDED_STATES, OPEN_STATES, WITHDRAWN
@@ -26,6 +29,7 @@ ERASED_BUSINESS_NAME = "Deleted merchant"
 ERASED_WALLET = ""
 FILES_PER_JOB = 100
 BATCH_SIZE = 500
+MAX_LISTED_FEES = 20
 WAITING_STATES = ("starting", "otp_required")
 ENDED_WITH_WALLET_SQL = (
     StallPayment.status.not_in(UNFINISHED_PAYMENT_STATES) & ~UNANSWERED_SQL & (StallPayment.msisdn != ERASED_WALLET)
@@ -65,6 +69,34 @@ def erase_merchant_applications(session: OrmSession, deletion: MerchantDeletion)
         ).all()
         ids = [id for id in ids if id not in set(detached_ids)]
     erase_applications(session, ids)
+
+
+@account_deletion_check
+def check_stall_fees(session: OrmSession, account_id: str) -> None:
+    """Raises StallFeesOpen while a fee for a stall at an organiser's event is being paid, or a payment of one is under
+    review."""
+    has_review = exists().where(
+        StallPaymentReview.reference == StallPayment.id, StallPaymentReview.resolved_at.is_(None)
+    )
+    query = (
+        select(Application.reference, Application.business_name, StallPayment.amount_minor)
+        .join(StallPayment, StallPayment.application_id == Application.id)
+        .where(
+            Application.organiser_id == account_id,
+            StallPayment.status.in_(UNFINISHED_PAYMENT_STATES) | UNANSWERED_SQL | has_review,
+        )
+        .order_by(Application.reference)
+        .limit(MAX_LISTED_FEES)
+    )
+    open_fees = session.execute(query).all()
+    if open_fees:
+        raise StallFeesOpen(
+            f"These stall fees are not settled: {', '.join(fee.reference for fee in open_fees)}.",
+            stallFees=[
+                {"reference": fee.reference, "businessName": fee.business_name, "amountMinor": fee.amount_minor}
+                for fee in open_fees
+            ],
+        )
 
 
 def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:

@@ -72,3 +72,8 @@ class OtpWrong(Unprocessable):
 
 class NotResolvable(Exception):
     """An operator asked for a step that the payment's state does not allow."""
+
+
+class StallFeesOpen(Conflict):
+    number, code = 40968, "STALL_FEES_OPEN"
+    message = "Some stall fees for your events are not settled; wait until they are."

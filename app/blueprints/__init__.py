@@ -3,6 +3,8 @@
 from flask import Flask
 
 from app.blueprints import pages
+from app.blueprints.accounts.admin_routes import blp as admin_accounts
+from app.blueprints.accounts.personal_data_routes import blp as personal_data
 from app.blueprints.accounts.profile_routes import blp as profile
 from app.blueprints.accounts.routes import blp as accounts
 from app.blueprints.accounts.second_factor_routes import blp as second_factor
@@ -44,6 +46,8 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         teams,
         devices,
         account_sessions,
+        personal_data,
+        admin_accounts,
         public_events,
         events,
         media,

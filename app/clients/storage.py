@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import obstore
@@ -33,6 +33,7 @@ TIMEOUT = timedelta(seconds=10)
 PUBLIC = "media"
 PRIVATE_FOLDERS = ("private", "ticket-packs")
 """The folders of private files. The service does not delete other files in the bucket, nor change their permissions."""
+PIECE_BYTES = 1024 * 1024
 RETRIES = {"max_retries": 2, "retry_timeout": timedelta(seconds=15)}
 
 
@@ -50,8 +51,8 @@ class StoredFile:
     modified_at: datetime
 
 
-def put(name: str, data: bytes, *, content_type: str) -> None:
-    """Store bytes under a name. Raises StorageUnavailable."""
+def put(name: str, data: bytes | IO[bytes], *, content_type: str) -> None:
+    """Store bytes, or the rest of an open file, under a name. Raises StorageUnavailable."""
     assert_no_transaction()
     url = _get_url()
     # The local store keeps no content types; whatever serves a file derives the type from its name.
@@ -77,6 +78,18 @@ def get(name: str) -> bytes | None:
         return None
     except Exception as error:
         raise StorageUnavailable() from error
+
+
+def stream(name: str) -> Iterator[bytes] | None:
+    """The same in pieces, for large files. Raises StorageUnavailable."""
+    assert_no_transaction()
+    try:
+        pieces = obstore.get(_get_store(_get_url()), name).stream(min_chunk_size=PIECE_BYTES)
+    except FileNotFoundError:
+        return None
+    except Exception as error:
+        raise StorageUnavailable() from error
+    return map(bytes, pieces)
 
 
 def delete(name: str) -> None:

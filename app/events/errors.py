@@ -26,3 +26,8 @@ class NotPublishable(Conflict):
 class TicketsCommitted(Conflict):
     number, code = 40932, "TICKETS_COMMITTED"
     message = "Tickets of this type are sold or allocated; it cannot offer fewer than those, nor be removed."
+
+
+class EventsNotOver(Conflict):
+    number, code = 40967, "EVENTS_NOT_OVER"
+    message = "Some of your events are not over; cancel them, or wait until they are over."

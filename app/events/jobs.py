@@ -1,13 +1,18 @@
-"""Hooks of events: cancellation when an account is retired."""
+"""Hooks of events: cancellation when an account is retired, and what holds the deletion of an organiser."""
 
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.account_lifecycle import on_account_retired
+from app.accounts.deletion import account_deletion_check
 from app.core.cache_invalidation import invalidate
+from app.core.clock import rfc3339
 from app.events.actions import event_actions
+from app.events.errors import EventsNotOver
 from app.events.models import Event
 from app.events.visibility import CANCELLED
+
+MAX_LISTED_EVENTS = 20
 
 
 @on_account_retired
@@ -20,3 +25,21 @@ def cancel_events(session: OrmSession, account_id: str) -> None:
         .execution_options(synchronize_session=False)
     )
     invalidate(session, event_actions.CATALOGUE)
+
+
+@account_deletion_check
+def check_events_over(session: OrmSession, account_id: str) -> None:
+    """Raises EventsNotOver while an event of the account is neither over nor cancelled."""
+    query = (
+        select(Event.id, Event.name, Event.ends_at)
+        .where(Event.organiser_id == account_id, Event.ends_at > func.now(), Event.visibility != CANCELLED)
+        .order_by(Event.starts_at, Event.id)
+        .limit(MAX_LISTED_EVENTS)
+    )
+    open_events = session.execute(query).all()
+    if open_events:
+        names = ", ".join(event.name for event in open_events)
+        raise EventsNotOver(
+            f"These events are not over: {names}. Cancel them, or wait until they are over.",
+            events=[{"id": event.id, "name": event.name, "endsAt": rfc3339(event.ends_at)} for event in open_events],
+        )

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.authentication import find_own_password_version, verify_own_password
 from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
-from app.accounts.models import Account, AccountSession, ExternalIdentity, OneTimeCode
+from app.accounts.models import DELETED_DOMAIN, Account, AccountSession, ExternalIdentity, OneTimeCode
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.own_account_models import AddressChange, RecoveryCode, SecondFactor, SignInChallenge
 from app.audit.actions import Action
@@ -182,7 +182,7 @@ def _erase_account(session: OrmSession, caller: Caller) -> None:
     """Removes the role and, when it was the last one, all personal data of the account, in one statement."""
     only_role = Account.roles.contained_by([MERCHANT_ROLE])
     erased_values: dict[str, object] = {
-        "email": f"{caller.id}@deleted.invalid",
+        "email": f"{caller.id}@{DELETED_DOMAIN}",
         "email_verified_at": null(),
         "password_hash": null(),
         "password_version": Account.password_version + 1,

@@ -1,11 +1,12 @@
-"""Jobs after the deletion of a merchant, and the erasure of a retired account."""
+"""Jobs after the deletion of a merchant, and the erasure of a retired or deleted account."""
 
 from datetime import datetime
 
-from sqlalchemy import update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.account_lifecycle import on_account_retired
+from app.accounts.deletion import AccountDeletion, account_deletion_check, lock_before_account, on_account_deleted
 from app.accounts.models import Account
 from app.clients.email_templates import render_email
 from app.clients.mail import send
@@ -13,8 +14,8 @@ from app.core.formatting import format_time
 from app.core.jobs import Delivery, Permanent, Run, job
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.merchants.deletion_hooks import MerchantDeletion, run_deletion_hooks
-from app.merchants.models import Merchant
+from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, run_deletion_hooks
+from app.merchants.models import Merchant, MerchantProfile
 from app.merchants.states import CLOSED, DELETED
 
 
@@ -54,10 +55,34 @@ def mail_deletion_notice(
 @on_account_retired
 def erase_retired_merchant(session: OrmSession, account_id: str) -> None:
     """Erases the payout details and settings of a retired account, and the merchant's data in other domains."""
+    _erase_merchant_row(session, account_id)
+    run_deletion_hooks(session, MerchantDeletion(account_id, retired=True))
+
+
+@lock_before_account
+def lock_merchant_row(session: OrmSession, account_id: str) -> None:
+    """Lets payouts and changes of the merchant end first: they lock the merchant before they refer to the account."""
+    session.execute(select(Merchant.account_id).where(Merchant.account_id == account_id).with_for_update())
+
+
+@account_deletion_check
+def check_merchant_money(session: OrmSession, account_id: str) -> datetime | None:
+    """Until when money that was paid out may come back. Raises BalanceNotZero, PayoutInProgress."""
+    return check_open_money(session, account_id)
+
+
+@on_account_deleted
+def erase_merchant(session: OrmSession, deletion: AccountDeletion) -> None:
+    """Erases the business, and what all domains have stored about the person as a merchant or an applicant."""
+    _erase_merchant_row(session, deletion.account_id)
+    session.execute(delete(MerchantProfile).where(MerchantProfile.account_id == deletion.account_id))
+    run_deletion_hooks(session, MerchantDeletion(deletion.account_id, deletion.email))
+
+
+def _erase_merchant_row(session: OrmSession, account_id: str) -> None:
     session.execute(
         update(Merchant)
         .where(Merchant.account_id == account_id)
         .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1)
         .execution_options(synchronize_session=False)
     )
-    run_deletion_hooks(session, MerchantDeletion(account_id, retired=True))

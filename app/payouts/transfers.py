@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from sqlalchemy import ColumnElement, exists, func, select
 
+from app.accounts.models import Account
 from app.clients.payrail import Transfer, TransferOutcome, TransferState, rail
 from app.clients.payrail.errors import PayrailDisabled
 from app.core.db import db, release_connection
@@ -46,8 +47,10 @@ class PayoutSnapshot:
 
 
 def merchant_paused_sql() -> ColumnElement[bool]:
-    """Whether the payout's merchant has paused; then none of their payouts leaves."""
-    return exists().where(Merchant.account_id == Payout.account_id, Merchant.status == PAUSED)
+    """Whether the payout's merchant has paused, or their account is suspended; then none of their payouts leaves."""
+    has_paused = exists().where(Merchant.account_id == Payout.account_id, Merchant.status == PAUSED)
+    is_suspended = exists().where(Account.id == Payout.account_id, Account.suspended_at.is_not(None))
+    return has_paused | is_suspended
 
 
 def may_leave_sql() -> ColumnElement[bool]:

@@ -6,6 +6,8 @@ from pathlib import PurePath
 
 from sqlalchemy import select
 
+from app.accounts.data_export import build_file_name
+from app.accounts.personal_data_models import DataExport
 from app.allocations.models import TicketPack
 from app.allocations.ticket_packs import build_pack_file_name
 from app.applications.models import ApplicationDocument
@@ -31,7 +33,9 @@ def _select_orphaned(files: Sequence[StoredFile]) -> list[StoredFile]:
     names = [file.name for file in files]
     documents = select(ApplicationDocument.stored_as).where(ApplicationDocument.stored_as.in_(names))
     packs = select(TicketPack.id).where(TicketPack.id.in_([PurePath(name).stem for name in names]))
+    exports = select(DataExport.id).where(DataExport.id.in_([PurePath(name).stem for name in names]))
+    export_names = map(build_file_name, db.session.scalars(exports))
     pack_names = map(build_pack_file_name, db.session.scalars(packs))
-    referenced_names = {*db.session.scalars(documents), *pack_names}
+    referenced_names = {*db.session.scalars(documents), *pack_names, *export_names}
     release_connection()
     return [file for file in files if file.name not in referenced_names]

@@ -21,3 +21,8 @@ class OwnerRoleFixed(Conflict):
 class InviteForAnotherAddress(Conflict):
     number, code = 40919, "INVITE_FOR_ANOTHER_ADDRESS"
     message = "This invitation was sent to another address; sign in with the account of that address, and verify it."
+
+
+class TeamNeedsOwner(Conflict):
+    number, code = 40963, "TEAM_NEEDS_OWNER"
+    message = "A team needs you; pass its ownership on first."

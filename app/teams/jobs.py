@@ -1,18 +1,20 @@
-"""The mail of an invitation to a team, and the end of a deleted merchant's team."""
+"""The mail of an invitation to a team, and the end of the teams of deleted merchants and accounts."""
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts.models import Account
+from app.accounts.deletion import AccountDeletion, account_deletion_check, on_account_deleted
+from app.accounts.models import DELETED_DOMAIN, Account
 from app.accounts.outgoing_mail import send_for_account
 from app.accounts.permissions import MERCHANT, ORGANISER, OWNER, describe_role
-from app.accounts.team_models import TeamInvite, TeamMember
+from app.accounts.team_models import ApiKey, TeamInvite, TeamMember
 from app.clients.email_templates import render_email
 from app.core.db import db
 from app.core.formatting import format_time
 from app.core.jobs import Delivery, Run, job
 from app.events.models import Event
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
+from app.teams.errors import TeamNeedsOwner
 from app.teams.queries import build_join_url, team_name_sql
 
 HOME_ZONE = "Africa/Windhoek"
@@ -62,3 +64,40 @@ def end_team(session: OrmSession, deletion: MerchantDeletion) -> None:
         delete(TeamMember).filter_by(**own_team).add_cte(ended_invites.cte("ended_invites")),
         execution_options={"synchronize_session": False},
     )
+
+
+@account_deletion_check
+def check_team_owner(session: OrmSession, account_id: str) -> None:
+    """Raises TeamNeedsOwner for the owner of another account's team, and for an account whose team others own: its events,
+    money and mails are those of the account."""
+    query = select(TeamMember.team_id, team_name_sql(TeamMember)).where(
+        TeamMember.role == OWNER, or_(TeamMember.account_id == account_id, TeamMember.team_id == account_id)
+    )
+    owned_teams = session.execute(query).all()
+    if owned_teams:
+        names = ", ".join(name for _, name in owned_teams)
+        raise TeamNeedsOwner(
+            f"These teams need you: {names}. Pass on those that you own; for one that you passed on, ask the operators.",
+            teams=[{"id": team_id, "name": name} for team_id, name in owned_teams],
+        )
+
+
+@on_account_deleted
+def end_teams(session: OrmSession, deletion: AccountDeletion) -> None:
+    """Ends the memberships and invitations of a deleted account, its own teams, and its API keys."""
+    account_id = deletion.account_id
+    no_sync = {"synchronize_session": False}
+    is_in_team = or_(TeamMember.account_id == account_id, TeamMember.team_id == account_id)
+    session.execute(delete(TeamMember).where(is_in_team), execution_options=no_sync)
+    ended = {
+        "ended_at": func.coalesce(TeamInvite.ended_at, func.now()),
+        "outcome": func.coalesce(TeamInvite.outcome, "withdrawn"),
+    }
+    session.execute(update(TeamInvite).where(TeamInvite.team_id == account_id).values(ended), execution_options=no_sync)
+    if deletion.email is not None:
+        erased = {**ended, "email": f"{account_id}@{DELETED_DOMAIN}"}
+        session.execute(
+            update(TeamInvite).where(TeamInvite.email == deletion.email).values(erased), execution_options=no_sync
+        )
+    ended_keys = update(ApiKey).where(ApiKey.organisation_id == account_id, ApiKey.ended_at.is_(None))
+    session.execute(ended_keys.values(ended_at=func.now()), execution_options=no_sync)

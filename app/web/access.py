@@ -78,6 +78,7 @@ APPLICATION_READERS = Access(
     roles=frozenset({"merchant"}),
     tier="analyst",
 )
+SUPPORT = Access("admins of tier support or higher", tier="support")
 ANALYST = Access("admins of every tier", tier="analyst")
 ADMIN = Access("admins of tier admin or super_admin", tier="admin")
 AUDIENCE = "event-commerce"

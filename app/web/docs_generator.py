@@ -7,6 +7,7 @@ from flask import Flask
 from flask.cli import AppGroup
 
 from app import config
+from app.accounts import personal_data_models
 from app.accounts.permissions import PERMISSIONS, SCOPES, describe_holders
 from app.allocations import states as allocations
 from app.applications import states as applications
@@ -229,6 +230,15 @@ STATE_MACHINES = (
             (merchants.PAUSED, merchants.ACTIVE): "with the password",
             (merchants.DELETED, merchants.ACTIVE): "registers again",
         },
+    ),
+    StateMachine(
+        name="Copy of data",
+        description="A copy of what is stored about a person. Its row and its file are deleted when its link ends.",
+        transitions=personal_data_models.EXPORT_STEPS,
+        initial_states=(personal_data_models.QUEUED,),
+        column=("data_export", "status"),
+        source=("EXPORT_STEPS", "app/accounts/personal_data_models.py"),
+        doc_pages=("privacy.md#a-copy-of-your-data",),
     ),
     StateMachine(
         name="Application",

@@ -22,6 +22,7 @@ PARAMETERS: dict[str, str] = {
 """Query parameters that are not a property to filter by."""
 
 PATH_PARAMETERS: dict[str, str] = {
+    "accountId": "Id of the account.",
     "applicationId": "Id of the application.",
     "blockId": "Id of the allocation block.",
     "campaignId": "Id of the campaign.",

@@ -3,14 +3,14 @@
 Null: not known, which is English.
 
 Revision ID: 0030
-Revises: 0028
+Revises: 0029
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = '0030'
-down_revision = '0028'
+down_revision = '0029'
 branch_labels = None
 depends_on = None
 

@@ -3,11 +3,11 @@
 import pytest
 
 from app.audit.actions import Action
-from tests.audit import of_access, of_money, of_organisers, of_own_account
+from tests.audit import of_access, of_leaving, of_money, of_organisers, of_own_account
 from tests.audit.scenes import SCENES, list_entries
 from tests.http import Client
 
-MODULES = (of_access, of_money, of_organisers, of_own_account)
+MODULES = (of_access, of_leaving, of_money, of_organisers, of_own_account)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -30,6 +30,7 @@ def test_repeating_an_act_that_changes_nothing_is_not_recorded(client: Client) -
         of_organisers.withdrawing_an_application,
         of_organisers.inviting_merchants,
         of_own_account.changing_details_and_address,
+        of_leaving.suspending_an_account,
     ):
         play(client)
     once = [entry["action"] for entry in list_entries()]
@@ -40,6 +41,8 @@ def test_repeating_an_act_that_changes_nothing_is_not_recorded(client: Client) -
         Action.APPLICATION_WITHDRAWN,
         Action.INVITE_LINK_WITHDRAWN,
         Action.PROFILE_CHANGED,
+        Action.ACCOUNT_SUSPENDED,
+        Action.ACCOUNT_RESTORED,
     ):
         assert once.count(action.value) == 1
 

@@ -22,6 +22,8 @@ from tests.house.sources import ROOT
 TRANSLATIONS = sorted(set(LANGUAGES) - {SOURCE_LANGUAGE})
 ENGLISH_PAGES = {
     "account",
+    "account_data",
+    "account_data_delete",
     "account_address",
     "account_address_code",
     "account_details",
@@ -42,6 +44,8 @@ ENGLISH_PAGES = {
     "api_key_created",
     "api_keys",
     "device_code",
+    "data_export",
+    "data_export_ended",
     "devices",
     "devices_events",
     "docs",

@@ -40,6 +40,8 @@ CODES = {
     "W": (409, "PAYOUT_IN_PROGRESS"),
     "M": (409, "BALANCE_NOT_ZERO"),
     "U": (409, "NOTHING_UNCERTAIN"),
+    "E": (409, "EVENTS_NOT_OVER"),
+    "G": (409, "STALL_FEES_OPEN"),
     "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
     "K": (422, "CODE_INVALID"),
     "F": (409, "SECOND_FACTOR_OFF"),
@@ -55,6 +57,7 @@ signed by the rail       C C C  C  C C C      C C C      C C C C    C C C
 making admins            B x e  B  B B B      B B B      B B T +    B B B
 signed in                . x e  +  + + +      + + +      + + + +    + + +
 signed in, verified      . x e  +  + + v      + + v      + + + +    v v v
+leaving                  . x e  +  W M +      G E +      + + + +    + W G
 thing of a customer      . x e  +  0 0 0      0 0 0      0 0 0 0    + 0 0
 own stall                . x e  -  + + +      - - -      - - - -    - + -
 own stall, closed        . x e  -  W M +      - - -      - - - -    - W -
@@ -70,6 +73,8 @@ event: send again        . x e  -  - - -      U 0 v      - - U U    - - v
 applications             . x e  -  + + +      + + +      + + + +    - + +
 application: read        . x e  -  + 0 0      + 0 0      + + + +    - + +
 application: decide      . x e  -  - - -      + 0 v      - + + +    - - v
+accounts: read           . x e  -  - - -      - - -      - + + +    - - -
+accounts: act            . x e  -  - - -      - - -      - - + +    - - -
 organisation            . x e  -  - - -      + + +      - - - -    - - +
 organisation: profile   . x e  -  - - -      + 0 0      - - - -    - - +
 organisation, verified  . x e  -  - - -      + + v      - - - -    - - v
@@ -165,6 +170,14 @@ open                    POST   /api/devices/pair
 signed in               GET    /api/auth/sessions
 signed in               DELETE /api/auth/sessions/others
 thing of a customer     DELETE /api/auth/sessions/{sessionId}
+signed in, verified     POST   /api/auth/me/export
+leaving                 DELETE /api/auth/me
+signed in               POST   /api/auth/me/keep
+accounts: read          GET    /api/admin/accounts
+accounts: read          GET    /api/admin/accounts/{accountId}
+accounts: act           POST   /api/admin/accounts/{accountId}/suspend
+accounts: act           POST   /api/admin/accounts/{accountId}/restore
+accounts: act           DELETE /api/admin/accounts/{accountId}/sessions
 new event               POST   /api/events
 new event               POST   /api/events/upload-cover
 event: read             GET    /api/events/{id}

@@ -115,6 +115,10 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/auth/register/admin": SampleRequest({**NEW, "assignedTier": "super_admin"}),
     "POST /api/auth/apple": SampleRequest({"identity_token": "eyJh.eyJh.c2ln"}),
     "POST /api/auth/google": SampleRequest({"id_token": "eyJh.eyJh.c2ln"}),
+    "DELETE /api/auth/me": SampleRequest({"password": PASSWORD}),
+    "POST /api/admin/accounts/{accountId}/suspend": SampleRequest({"reason": "Three people complained."}),
+    "POST /api/admin/accounts/{accountId}/restore": SampleRequest({}),
+    "DELETE /api/admin/accounts/{accountId}/sessions": SampleRequest({}),
     "GET /api/allocations/allocator/{token}": SampleRequest(path_values={"token": "allocator_token"}),
     "POST /api/allocations/allocator/{token}": SampleRequest(
         {"name": "Tuli", "email": "tuli@example.com"}, path_values={"token": "allocator_token"}

@@ -76,6 +76,7 @@ class World:
         self.callers |= {"nobody": self.client, "forged": self.client.as_(FORGED)}
         customer = self.caller("customer", "customer")
         self.things["customer_email"] = customer.email
+        self.things["accountId"] = create_account("customer").id
         with transaction() as session:
             self.things["sessionId"] = create_session(session, customer).session_id
         organiser = self.caller("organiser", "organiser")

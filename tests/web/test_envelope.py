@@ -150,7 +150,7 @@ def test_head_is_get_without_a_body(client: Client) -> None:
 
 
 def test_options_lists_methods_and_asks_for_no_token(client: Client) -> None:
-    response = client.open("OPTIONS", "/api/auth/me")
+    response = client.open("OPTIONS", "/api/auth/memberships")
     assert response.status_code == 200 and set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
 
 

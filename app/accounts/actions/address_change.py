@@ -218,6 +218,8 @@ def undo_address_change(*, token: str) -> str:
         if account.second_factor_since is not None and account.second_factor_since > changed_at:
             second_factor.remove_second_factor(session, account)
         account.password_hash = None
+        # The person who changed the address may have asked for the deletion too.
+        account.deletion_due_at = None
         unlink_all_identities(session, account.id)
         _void_codes(session, last_email)
         _set_address(session, account, old_email)

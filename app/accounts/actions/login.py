@@ -38,7 +38,8 @@ def log_in(
     """A new session. The failure limit of the network does not apply to a known device.
 
     Raises Throttled, InvalidCredentials, which takes the same time for a wrong password and an unknown address, and
-    SecondFactorRequired with the challenge for `log_in_with_second_factor`.
+    AccountSuspended and SecondFactorRequired, with the challenge for `log_in_with_second_factor`, after the right
+    password.
     """
     account = find_account_by_email(email)
     is_known = is_known_device(account, marks=device_marks, refresh_token=refresh_token)

@@ -74,8 +74,8 @@ def activate_account(
 
     An existing account with a second factor gets no session yet: the result has the error with its challenge.
 
-    Of concurrent activations one succeeds. Raises NotFound, LinkExpired, LinkUsed, CurrentPasswordWrong, AddressReserved, ValidationFailed,
-    Throttled.
+    Of concurrent activations one succeeds. Raises NotFound, LinkExpired, LinkUsed, CurrentPasswordWrong,
+    AccountSuspended, AddressReserved, ValidationFailed, Throttled.
     """
     resolved_link, known_account = _get_link_with_account(token)
     owner = _build_owner(resolved_link, known_account, name=name, password=password, email=email)

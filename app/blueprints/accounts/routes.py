@@ -26,6 +26,7 @@ blp = Blueprint("accounts", __name__, url_prefix="/api/auth", description="Accou
 
 IDENTITY_ACCESS = PUBLIC_OR_SIGNED_IN.with_verified_email()
 IDENTITY_ERRORS = [
+    errors.AccountSuspended,
     errors.AddressReserved,
     errors.IdentityRejected,
     errors.IdentityLinkedElsewhere,
@@ -41,7 +42,7 @@ IDENTITY_ERRORS = [
     access=PUBLIC,
     body=schemas.LoginBody,
     returns=schemas.SignedInData,
-    errors=[errors.InvalidCredentials, errors.SecondFactorRequired, Throttled],
+    errors=[errors.InvalidCredentials, errors.AccountSuspended, errors.SecondFactorRequired, Throttled],
 )
 def login(**body: Any) -> SignInData:
     """Sign in with a password.

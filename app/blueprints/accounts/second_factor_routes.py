@@ -88,7 +88,7 @@ class RecoveryCodesData(Schema):
     body=ChallengeBody,
     returns=SignedInData,
     limit=CODE_ATTEMPT_LIMIT,
-    errors=[errors.ChallengeInvalid, errors.CodeInvalid, Throttled],
+    errors=[errors.ChallengeInvalid, errors.AccountSuspended, errors.CodeInvalid, Throttled],
 )
 def log_in_with_second_factor(challenge: str, code: str) -> SignInData:
     """Complete a sign-in that needs a second factor.

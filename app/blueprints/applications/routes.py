@@ -6,7 +6,13 @@ from urllib.parse import quote
 from flask import Response
 from werkzeug.datastructures import FileStorage
 
-from app.accounts.errors import MAIL_ERRORS, AddressReserved, CurrentPasswordWrong, SecondFactorRequired
+from app.accounts.errors import (
+    MAIL_ERRORS,
+    AccountSuspended,
+    AddressReserved,
+    CurrentPasswordWrong,
+    SecondFactorRequired,
+)
 from app.accounts.permissions import STALL_OWN, STALLS_DECIDE
 from app.accounts.second_factor import require_session
 from app.applications import actions, errors, link_queries, queries
@@ -286,6 +292,7 @@ def activation_of(token: str, path: str = "/", **_: object) -> dict[str, object]
     errors=[
         errors.LinkExpired,
         errors.LinkUsed,
+        AccountSuspended,
         AddressReserved,
         CurrentPasswordWrong,
         SecondFactorRequired,

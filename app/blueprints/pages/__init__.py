@@ -8,11 +8,13 @@ from flask import Flask
 from app.blueprints.pages import (
     account,
     account_address,
+    account_data,
     account_profile,
     account_second_factor,
     address_undo_page,
     claim,
     csrf,
+    data_export_page,
     dev_mail,
     docs,
     documents,
@@ -44,6 +46,7 @@ PAGES = (
     provider_sign_in,
     sign_up,
     account,
+    account_data,
     account_profile,
     account_address,
     account_second_factor,
@@ -59,6 +62,7 @@ PAGES = (
     tracked_links,
     unsubscribe,
     stop_payout_page,
+    data_export_page,
     ops,
 )
 

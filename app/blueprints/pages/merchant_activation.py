@@ -8,7 +8,7 @@ from dataclasses import replace
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts.errors import SecondFactorRequired
+from app.accounts.errors import AccountSuspended, SecondFactorRequired
 from app.applications import actions, link_queries
 from app.applications.errors import LinkUsed
 from app.blueprints.pages import second_step, signed_in
@@ -112,7 +112,7 @@ def activate(token: str) -> ResponseReturnValue:
         activated_account = actions.activate_account(
             token=token, origin=get_session_origin("console"), **{"message": "", **form.load()}
         )
-    except FORM_ERRORS as error:
+    except (*FORM_ERRORS, AccountSuspended) as error:
         activation = link_queries.get_activation(token)
         return _render(token, activation, replace(form, form=FORMS[_get_form_kind(activation)]).with_error(error))
     except LinkUsed:

@@ -15,6 +15,7 @@ from marshmallow import ValidationError
 
 from app.accounts import actions
 from app.accounts.errors import (
+    AccountSuspended,
     EmailNotVerifiedByProvider,
     IdentityRejected,
     InvalidCredentials,
@@ -43,6 +44,7 @@ PARAMETERS = {
     "google": {"response_type": "id_token", "scope": "openid email profile", "prompt": "select_account"},
 }
 SHOWN_ERRORS = (
+    AccountSuspended,
     EmailNotVerifiedByProvider,
     IdentityRejected,
     InvalidCredentials,

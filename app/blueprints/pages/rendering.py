@@ -143,6 +143,8 @@ PAGE_MESSAGES = {
     "OTP_WRONG": lazy_gettext("This code is wrong. Use the code in the newest message on your phone."),
     "CODE_INVALID": lazy_gettext("The code is wrong or has expired. Ask for a new one."),
     "INVALID_CREDENTIALS": "The e-mail address or the password is wrong. Try again, or choose a new password.",
+    "BALANCE_NOT_ZERO": "There is money on your balance. Have it paid out first.",
+    "PAYOUT_IN_PROGRESS": "A payout is under way. Wait until it is settled, or cancel it.",
     "CHALLENGE_INVALID": "This sign-in took too long, or had too many wrong codes.",
     "CONFIRMATION_REQUIRED": "Sign out, sign in again, and repeat this within 10 minutes.",
     "SECOND_FACTOR_SETUP_REQUIRED": "Admins need a second factor. Turn it on in your account first.",

@@ -9,7 +9,7 @@ from flask import Response, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions
-from app.accounts.errors import ChallengeInvalid, SecondFactorRequired
+from app.accounts.errors import AccountSuspended, ChallengeInvalid, SecondFactorRequired
 from app.blueprints.pages import signed_in
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages
@@ -81,7 +81,7 @@ def finish() -> ResponseReturnValue:
     except ChallengeInvalid as error:
         session.pop(KEY)
         return _render(form.with_error(error), is_over=True)
-    except FORM_ERRORS as error:
+    except (*FORM_ERRORS, AccountSuspended) as error:
         return _render(form.with_error(error))
     signed_in.start_session(login_result, remember=step["remember"])
     return redirect(step["next_path"], 303)

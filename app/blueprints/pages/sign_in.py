@@ -8,7 +8,7 @@ from flask import Response, current_app, flash, redirect, request, session, url_
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions
-from app.accounts.errors import InvalidCredentials, SecondFactorRequired
+from app.accounts.errors import AccountSuspended, InvalidCredentials, SecondFactorRequired
 from app.blueprints.pages import second_step, signed_in
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
@@ -77,7 +77,7 @@ def sign_in() -> ResponseReturnValue:
         )
     except SecondFactorRequired as error:
         return second_step.begin(error, next_path=_get_next_path(), remember=remember)
-    except (*FORM_ERRORS, InvalidCredentials) as error:
+    except (*FORM_ERRORS, InvalidCredentials, AccountSuspended) as error:
         return _render(form.with_error(error))
     signed_in.start_session(login_result, remember=remember)
     return redirect(_get_next_path(), 303)

@@ -14,6 +14,8 @@ EVENT_IDS = {
     "example": None,
     "description": "the events that the role is limited to; null or absent for all",
 }
+ALL_ROLES = list(dict.fromkeys((*ROLES[ORGANISER], *ROLES[MERCHANT])))
+ROLE = {"enum": ALL_ROLES, "example": "door", "description": "The role in the team."}
 OFFERED_ROLES = {kind: tuple(role for role in roles if role != OWNER) for kind, roles in ROLES.items()}
 
 
@@ -33,22 +35,28 @@ class OrganisationChanges(Schema):
 
 class MemberBody(Schema):
     email = Email(required=True)
-    role = Choice(*OFFERED_ROLES[ORGANISER], required=True, metadata={"example": "door"})
+    role = Choice(
+        *OFFERED_ROLES[ORGANISER], required=True, metadata={"example": "door", "description": "The role in the team."}
+    )
     event_ids = List(Id(), min=1, max=MAX_EVENTS, allow_none=True, metadata=EVENT_IDS)
 
 
 class MerchantMemberBody(Schema):
     email = Email(required=True)
-    role = Choice(*OFFERED_ROLES[MERCHANT], required=True, metadata={"example": "cashier"})
+    role = Choice(
+        *OFFERED_ROLES[MERCHANT], required=True, metadata={"example": "cashier", "description": "The role in the team."}
+    )
 
 
 class MemberChanges(Schema):
-    role = Choice(*OFFERED_ROLES[ORGANISER], metadata={"example": "door"})
+    role = Choice(*OFFERED_ROLES[ORGANISER], metadata={"example": "door", "description": "The role in the team."})
     event_ids = List(Id(), min=1, max=MAX_EVENTS, allow_none=True, metadata=EVENT_IDS)
 
 
 class MerchantMemberChanges(Schema):
-    role = Choice(*OFFERED_ROLES[MERCHANT], required=True, metadata={"example": "cashier"})
+    role = Choice(
+        *OFFERED_ROLES[MERCHANT], required=True, metadata={"example": "cashier", "description": "The role in the team."}
+    )
 
 
 class OwnershipBody(ConfirmedBody):
@@ -60,21 +68,21 @@ class MemberRow(Schema):
     account_id = fields.String(required=True, metadata=ID)
     name = fields.String(required=True)
     email = fields.String(required=True)
-    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    role = fields.String(required=True, metadata=ROLE)
     event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
     since = TimeField(required=True)
 
 
 class MemberChanged(Schema):
     id = fields.String(required=True, metadata=ID)
-    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    role = fields.String(required=True, metadata=ROLE)
     event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
 
 
 class TeamInviteRow(Schema):
     id = fields.String(required=True, metadata=ID)
     email = fields.String(required=True)
-    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    role = fields.String(required=True, metadata=ROLE)
     event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
     created_at = TimeField(required=True)
     expires_at = TimeField(required=True)
@@ -90,7 +98,7 @@ class InvitationData(Schema):
     kind = fields.String(required=True, metadata={"enum": [ORGANISER, MERCHANT], "example": ORGANISER})
     team_name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
     email = fields.String(required=True)
-    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    role = fields.String(required=True, metadata=ROLE)
     event_names = fields.List(fields.String(), required=True, metadata={"example": ["Windhoek Lights"]})
     expires_at = TimeField(required=True)
 
@@ -105,7 +113,7 @@ class MembershipRow(Schema):
     team_id = fields.String(required=True, metadata=ID)
     kind = fields.String(required=True, metadata={"enum": [ORGANISER, MERCHANT], "example": ORGANISER})
     team_name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
-    role = fields.String(required=True, metadata={"enum": list(ROLES[ORGANISER]), "example": "door"})
+    role = fields.String(required=True, metadata=ROLE)
     event_ids = fields.List(fields.String(), required=True, allow_none=True, metadata=EVENT_IDS)
 
 
