@@ -201,6 +201,9 @@ class AddressOwnership(RuleBasedStateMachine):
         found, signed_in = self.holder(), (answer.get_json()["data"] or {}).get("user")
         if found and signed_in and signed_in["id"] == found.id:
             self.check_new_account(before, found)
+            if before is not None and before.id != found.id:
+                # The new account is verified by Google, and the owner's own token was for the one that it replaces.
+                self.reset_token = None
         self.credit(who)
 
     def check_new_account(self, before: Account | None, found: Account) -> None:
