@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from app.core.ids import new_id
 from app.subscriptions.message_links import ONE_CLICK_BODY
@@ -181,7 +181,7 @@ def test_how_it_looks(lights: str, address: str, chromium: Browser, scripts: boo
         view.page.get_by_role("button", name="Stop messages of all organisers").click()
         view.check("done-all")
         view.page.get_by_role("button", name="Get messages again").click()
-        assert view.page.get_by_role("button", name="Stop these messages").is_visible()
+        expect(view.page.get_by_role("button", name="Stop these messages")).to_be_visible()
         long = create_account("organiser", name="Gesellschaft-der-Freunde-der-Wüste-und-ihrer-Nachtmärkte مهرجان").id
         view.page.goto(address + build_unsubscribe_path("x" * 60 + "@guest.example", long))
         view.check("long")

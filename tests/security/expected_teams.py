@@ -52,6 +52,7 @@ stall: read     - - - - - - -   - - -   + +
 stall: run      - - - - - - -   - - -   + +
 stall: manage   - - - - - - -   - - -   + -
 stall: money    - - - - - - -   - - -   + -
+stall: pay      - - - - - - -   - - -   N -
 stall: own      - - - - - - -   - - -   - -
 admins          - - - - - - -   - - -   - -
 own: codes      K K K K K K K   - - -   K K
@@ -65,6 +66,7 @@ TEAM_CODES = {
     "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
     "-": (403, "ROLE_NOT_ALLOWED"),
     "0": (404, "NOT_FOUND"),
+    "N": (409, "OWNER_MUST_CONFIRM"),
     "U": (409, "NOTHING_UNCERTAIN"),
 }
 TEAM_AREAS = {
@@ -110,6 +112,7 @@ PATTERNS = (
     (r"\w+ /api/events/", "event: write"),
     (r"PUT .*/crew|PATCH .*/event-invites|POST .*/me/pause", "stall: manage"),
     (r"\w+ .*/crew|PATCH .*/pos-floor-status", "stall: run"),
+    (r"POST .*/payout-requests$", "stall: pay"),
     (r"\w+ .*/payout-requests", "stall: money"),
     (r"GET /api/merchants/me(/events|/event-invites.*)?$", "stall: read"),
     (r"\w+ /api/merchants/", "stall: own"),

@@ -45,8 +45,8 @@ class Pages(Blueprint):
             self.before_request(choose_visitor_language)
         self.max_bytes, self.is_csrf_exempt = max_bytes, is_csrf_exempt
         self.before_request(_log_rule_instead_of_path)
-        self.before_request(_refuse_control_characters)
         self.before_request(render_errors_as_pages)
+        self.before_request(_refuse_control_characters)
         self.before_request(self._limit_body_size)
         self.before_request(self._check_csrf_token)
         if needs_sign_in:
