@@ -1,11 +1,12 @@
 """Mail of an account: notices to its owner, and mail that it sends to other people, with daily limits.
 
-    sender = build_sender(row)                             # the row has `list_sender_columns(Account)`
+    sender = build_sender(row)                             # the row has `list_sender_columns(Event.organiser_id)`
     count_mails(session, sender, addresses)                # in the action, next to `enqueue`
-    send_for_account(sender_id, message, run=run)          # in the job
+    send_for_organisation(sender_id, message, run=run)     # in the job
 
-The sender is the organiser of the event, even if one of their staff or an admin acts, because the mail has the
-organiser's name. Jobs that call `send_for_account` are declared with `to_others=True`; docs/security.md lists them.
+The sender is the organisation of the event, even if one of its staff or an admin acts, because the mail has its name.
+Its address is that of its present owner. A merchant can be a sender as well, by `send_for_team`. Jobs that call one of
+these are declared with `to_others=True`; docs/security.md lists them.
 """
 
 from collections import Counter
@@ -15,11 +16,14 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import Label, select
+from sqlalchemy import ColumnElement, Label, literal, select
+from sqlalchemy.orm import QueryableAttribute
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import MailLimitReached, SenderNotVerified
 from app.accounts.models import Account
+from app.accounts.permissions import MERCHANT, ORGANISER
+from app.accounts.queries import owner_id_sql
 from app.clients.mail import Message, send
 from app.core import throttle
 from app.core.db import db, release_connection
@@ -39,19 +43,19 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Sender:
-    """The account in whose name a mail is sent."""
+    """The organisation or merchant in whose name a mail is sent, and the address of its owner."""
 
     id: str
     email: str
     verified: bool
 
 
-def list_sender_columns(account: type[Account]) -> list[Label[str] | Label[bool]]:
-    """The columns of an account (the class or an alias) that `build_sender` reads."""
+def list_sender_columns(sender_id: QueryableAttribute[str]) -> list[Label[str] | Label[bool]]:
+    """The columns that `build_sender` reads, in a query where `Account` is the sender's owner."""
     return [
-        account.id.label("sender_id"),
-        account.email.label("sender_email"),
-        account.email_verified_at.is_not(None).label("sender_verified"),
+        sender_id.label("sender_id"),
+        Account.email.label("sender_email"),
+        Account.email_verified_at.is_not(None).label("sender_verified"),
     ]
 
 
@@ -60,11 +64,16 @@ def build_sender(row: Mapping[Any, Any]) -> Sender:
     return Sender(row["sender_id"], row["sender_email"], row["sender_verified"])
 
 
-def load_sender(session: OrmSession, account_id: str) -> Sender:
-    """The account as a sender, loaded by its id."""
-    return build_sender(
-        session.execute(select(*list_sender_columns(Account)).where(Account.id == account_id)).mappings().one()
-    )
+def load_sender(session: OrmSession, team_id: str, kind: str = ORGANISER) -> Sender:
+    """The organisation or merchant as a sender, loaded by its id."""
+    email, verified = session.execute(
+        select(Account.email, Account.email_verified_at.is_not(None)).where(_is_owner(team_id, kind))
+    ).one()
+    return Sender(team_id, email, verified)
+
+
+def _is_owner(team_id: str, kind: str) -> ColumnElement[bool]:
+    return Account.id == (owner_id_sql(literal(team_id)) if kind == ORGANISER else team_id)
 
 
 def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) -> None:
@@ -98,23 +107,29 @@ def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) 
         )
 
 
-def find_verified_address(account_id: str | None) -> str | None:
-    """The account's address if it is verified now. Replies may go only to a verified address."""
-    if account_id is None:
+def find_verified_address(team_id: str | None, kind: str = MERCHANT) -> str | None:
+    """The address of the owner if it is verified now. Replies may go only to a verified address."""
+    if team_id is None:
         return None
-    query = select(Account.email).where(Account.id == account_id, Account.email_verified_at.is_not(None))
+    query = select(Account.email).where(_is_owner(team_id, kind), Account.email_verified_at.is_not(None))
     address = db.session.scalar(query)
     release_connection()
     return address
 
 
-def send_for_account(sender_id: str, message: Message, *, run: Run, already_counted: bool = True) -> None:
-    """Sends a mail if the sender's address is verified now; otherwise drops and logs it.
+def send_for_organisation(organisation_id: str, message: Message, *, run: Run, already_counted: bool = True) -> None:
+    """`send_for_team` for an organisation."""
+    send_for_team(organisation_id, ORGANISER, message, run=run, already_counted=already_counted)
+
+
+def send_for_team(sender_id: str, kind: str, message: Message, *, run: Run, already_counted: bool = True) -> None:
+    """Sends a mail of an organisation or a merchant if the address of its owner is verified now; otherwise drops and
+    logs it.
 
     Replies go to that address or nowhere. A mail that no request has counted (`already_counted=False`) counts here,
     once for all attempts, towards UNREQUESTED_MAILS_PER_RECIPIENT. Raises what `mail.send` raises.
     """
-    address = find_verified_address(sender_id)
+    address = find_verified_address(sender_id, kind)
     if address is None:
         log.warning("outgoing_mail.sender_not_verified", sender_id=sender_id, key=run.key)
         return

@@ -14,7 +14,7 @@ from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, TIERS, Account, AccountSession, ExternalIdentity, ResetToken
 from app.accounts.own_account_models import RecoveryCode
-from app.accounts.permissions import NOTHING, ORGANISER, PERMISSIONS, Membership, resolve_grant
+from app.accounts.permissions import NOTHING, ORGANISER, OWNER, PERMISSIONS, Membership, resolve_grant
 from app.accounts.sessions import LAST_SEEN_INTERVAL, PAGE_IDLE_LIFETIME
 from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL
 from app.accounts.team_models import TeamMember
@@ -224,6 +224,14 @@ def may_in_organisation(
     )
     is_admin = Account.admin_tier.in_(TIERS[TIERS.index(tier) :]) if tier else false()
     return or_(is_owner, is_member, is_admin)
+
+
+def owner_id_sql(organisation_id: ColumnElement[Any] | QueryableAttribute[Any]) -> ColumnElement[str]:
+    """The account of an organisation's present owner, whose address is the contact and sends its mails."""
+    passed_to = select(TeamMember.account_id).where(
+        TeamMember.team_id == organisation_id, TeamMember.kind == ORGANISER, TeamMember.role == OWNER
+    )
+    return func.coalesce(passed_to.correlate_except(TeamMember).scalar_subquery(), organisation_id)
 
 
 def list_operator_ids(session: OrmSession) -> list[str]:

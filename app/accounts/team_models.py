@@ -27,6 +27,7 @@ class TeamMember(Base):
         CheckConstraint("event_ids IS NULL OR cardinality(event_ids) > 0", name="event_ids"),
         UniqueConstraint("account_id", "team_id", "kind"),
         Index("ix_team_member_team", "team_id", "kind"),
+        Index("uq_team_member_owner", "team_id", "kind", unique=True, postgresql_where=text("role = 'owner'")),
     )
 
     id: Mapped[str] = id_column()

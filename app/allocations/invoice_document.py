@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.queries import owner_id_sql
 from app.allocations.models import AllocationBlock, DocumentJson
 from app.allocations.states import CREDIT_NOTE, INVOICE
 from app.core.formatting import format_time
@@ -21,7 +22,7 @@ from app.events.models import Event, TicketType
 TITLES = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note"}
 # Increase it when the layout changes; documents of an earlier layout are drawn as before.
 LAYOUT_VERSION = 1
-ContextRow = Row[AllocationBlock, str, str, str, datetime, str, str, Account, str, datetime]
+ContextRow = Row[AllocationBlock, str, str, str, datetime, str, str, str, Account, str, datetime]
 CONTEXT_QUERY = (
     select(
         AllocationBlock,
@@ -31,13 +32,14 @@ CONTEXT_QUERY = (
         Event.starts_at,
         Event.timezone,
         TicketType.name,
+        Event.organiser_id,
         Account,
         OrganiserProfile.org_name,
         func.now(),
     )
     .join(Event, Event.id == AllocationBlock.event_id)
     .join(TicketType, belongs_to(AllocationBlock.ticket_type_id, TicketType))
-    .join(Account, Account.id == Event.organiser_id)
+    .join(Account, Account.id == owner_id_sql(Event.organiser_id))
     .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
 )
 
@@ -125,7 +127,7 @@ def load_invoice_context(session: Session, block_id: str) -> InvoiceContext:
 
 
 def _build_invoice_context(row: ContextRow) -> InvoiceContext:
-    block, event, venue, city, starts_at, timezone, ticket_type, organiser, org_name, now = row
+    block, event, venue, city, starts_at, timezone, ticket_type, organiser_id, owner, org_name, now = row
     location = ", ".join(part for part in (venue, city) if part)
     facts = [
         ("Event", event),
@@ -136,12 +138,12 @@ def _build_invoice_context(row: ContextRow) -> InvoiceContext:
     holder = [block.holder_organisation, block.holder_name, block.holder_email, block.holder_phone]
     return InvoiceContext(
         block=block,
-        organiser_id=organiser.id,
+        organiser_id=organiser_id,
         ticket_type=ticket_type,
-        seller=_list_known_parts(org_name, organiser.name, organiser.email, organiser.phone),
+        seller=_list_known_parts(org_name, owner.name, owner.email, owner.phone),
         buyer=_list_known_parts(*holder) or [block.name or "The holder of this block"],
         facts=facts,
-        contact=organiser.email,
+        contact=owner.email,
         moment=now,
     )
 

@@ -5,7 +5,7 @@ Each job reads the present state, so an invitation or ticket that is no longer v
 
 from datetime import timedelta
 
-from app.accounts.outgoing_mail import send_for_account
+from app.accounts.outgoing_mail import send_for_organisation
 from app.allocations import emails, states
 from app.allocations.actions.blocks import release_slots
 from app.allocations.emails import build_invoice_email
@@ -60,7 +60,7 @@ def send_ticket_email(run: Run, *, slot_id: str, generation: int, slots: int) ->
     if tickets and tickets[0].email is not None:
         with use_language(tickets[0].language):
             message = emails.build_ticket_email(tickets, key=run.key)
-        send_for_account(tickets[0].organiser_id, message, run=run, already_counted=False)
+        send_for_organisation(tickets[0].organiser_id, message, run=run, already_counted=False)
 
 
 @job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE, to_others=True)
@@ -71,7 +71,7 @@ def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
     if row is not None:
         document = parse_document(row.paper)
         message = build_invoice_email(document, to=to, key=run.key)
-        send_for_account(row.organiser_id, message, run=run, already_counted=document.kind != CREDIT_NOTE)
+        send_for_organisation(row.organiser_id, message, run=run, already_counted=document.kind != CREDIT_NOTE)
 
 
 @job("allocations.credit", Delivery.AT_LEAST_ONCE)
@@ -88,7 +88,7 @@ def _send_claim_link(run: Run, slot_id: str, generation: int, *, is_reminder: bo
         if is_valid and ticket.email is not None:
             with use_language(ticket.language):
                 message = emails.build_invite_email(ticket, key=run.key, is_reminder=is_reminder)
-            send_for_account(ticket.organiser_id, message, run=run)
+            send_for_organisation(ticket.organiser_id, message, run=run)
 
 
 @job("allocations.print_pack", Delivery.AT_LEAST_ONCE, time_limit=timedelta(minutes=4))

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session, aliased
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.outgoing_mail import list_sender_columns
+from app.accounts.queries import owner_id_sql
 from app.allocations import states
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.allocations.pricing import CostLine, PromoCode, build_quote
@@ -92,7 +93,7 @@ BLOCK_COLUMNS = (
     func.coalesce(OrganiserProfile.org_name, Account.name).label("organiser_name"),
     Account.email.label("contact_email"),
     *LINK_END_COLUMNS,
-    *list_sender_columns(Account),
+    *list_sender_columns(Event.organiser_id),
     (AllocationBlock.open_expires_at <= func.now()).label("open_expired"),
 )
 ID_PARAM = bindparam("id_param", type_=ObjectId, required=False)
@@ -123,7 +124,7 @@ def blocks_query() -> BlocksQuery:
         .select_from(AllocationBlock)
         .join(TicketType, belongs_to(AllocationBlock.ticket_type_id, TicketType))
         .join(Event, Event.id == AllocationBlock.event_id)
-        .join(Account, Account.id == Event.organiser_id)
+        .join(Account, Account.id == owner_id_sql(Event.organiser_id))
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
     )
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Row, and_, or_, select
 
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.queries import owner_id_sql
 from app.allocations import states
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.queries import LINK_END_COLUMNS
@@ -37,7 +38,7 @@ TICKET_COLUMNS = (
     Event.starts_at,
     Event.timezone,
     OrganiserProfile.org_name,
-    Account.id.label("organiser_id"),
+    Event.organiser_id,
     Account.name.label("organiser_name"),
     Account.email.label("contact"),
     *LINK_END_COLUMNS,
@@ -94,7 +95,7 @@ def load_tickets(condition: ColumnElement[bool]) -> list[Ticket]:
         .join(AllocationBlock, belongs_to(AllocationSlot.block_id, AllocationBlock))
         .join(TicketType, belongs_to(AllocationSlot.ticket_type_id, TicketType))
         .join(Event, Event.id == AllocationSlot.event_id)
-        .join(Account, Account.id == Event.organiser_id)
+        .join(Account, Account.id == owner_id_sql(Event.organiser_id))
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
         .where(condition)
         .order_by(AllocationSlot.id)

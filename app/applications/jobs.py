@@ -5,8 +5,7 @@ from datetime import timedelta
 
 from sqlalchemy import Interval, exists, func, select, type_coerce, update
 
-from app.accounts.languages import find_account_language
-from app.accounts.outgoing_mail import find_verified_address, send_for_account
+from app.accounts.outgoing_mail import find_verified_address, send_for_organisation
 from app.accounts.queries import list_operator_ids
 from app.applications import emails
 from app.applications.models import Application, StallPayment
@@ -62,7 +61,7 @@ def send_applicant_email(
             message = replace(message, attachments=(pdf,))
     sender_id = context.application.organiser_id or context.application.decided_by
     if sender_id is not None:
-        send_for_account(sender_id, message, run=run, already_counted=template in DECISION_TEMPLATES)
+        send_for_organisation(sender_id, message, run=run, already_counted=template in DECISION_TEMPLATES)
 
 
 @job("applications.mail_organiser", Delivery.AT_LEAST_ONCE)
@@ -72,8 +71,7 @@ def send_organiser_email(run: Run, *, application_id: str) -> None:
     release_connection()
     if context is not None and context.event_context.contact is not None:
         reply_to = find_verified_address(context.application.account_id)
-        organiser_id = context.application.organiser_id
-        with use_language(find_account_language(organiser_id) if organiser_id else None):
+        with use_language(context.event_context.language):
             message = emails.build_organiser_email(context, reply_to=reply_to, key=run.key)
         release_connection()
         send(message, fence=run.fence)

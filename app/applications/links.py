@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.sql.dml import ReturningInsert
 
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.queries import owner_id_sql
 from app.applications import states
 from app.applications.errors import LinkExpired, LinkUsed
 from app.applications.models import Application, ApplicationLink
@@ -26,7 +27,7 @@ from app.events.models import Event
 DOCUMENTS, PAYMENT, ACTIVATION = "documents", "payment", "activation"
 LIFETIMES = {DOCUMENTS: timedelta(days=14), PAYMENT: timedelta(days=14), ACTIVATION: timedelta(days=7)}
 PAGE_PATHS = {DOCUMENTS: "documents", PAYMENT: "pay", ACTIVATION: "activate"}
-EVENT_CONTEXT_COLUMNS = (Event.name, Event.timezone, OrganiserProfile.org_name, Account.email)
+EVENT_CONTEXT_COLUMNS = (Event.name, Event.timezone, OrganiserProfile.org_name, Account.email, Account.language)
 """The fields of `EventContext`."""
 LINK_COLUMNS = (Application, ApplicationLink, ApplicationLink.expires_at <= func.now(), *EVENT_CONTEXT_COLUMNS)
 
@@ -36,12 +37,13 @@ AnyRow = Row[*tuple[object, ...]]
 
 @dataclass(frozen=True)
 class EventContext:
-    """The event's name and time zone, and the organiser's name and email; all None without an event."""
+    """The event's name and time zone, the organisation's name, and the owner's email and language; None without event."""
 
     event: str | None = None
     timezone: str | None = None
     organiser: str | None = None
     contact: str | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def join_event_context(statement: LinkQuery) -> LinkQuery:
     """The statement with the tables of `EVENT_CONTEXT_COLUMNS` joined."""
     return (
         statement.outerjoin(Event, Event.id == Application.event_id)
-        .outerjoin(Account, Account.id == Application.organiser_id)
+        .outerjoin(Account, Account.id == owner_id_sql(Application.organiser_id))
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Application.organiser_id)
     )
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from sqlalchemy import delete, func, select
 
-from app.accounts.outgoing_mail import send_for_account
+from app.accounts.outgoing_mail import send_for_organisation
 from app.clients.message import Message
 from app.core.db import ReadOrWriteSession, database_now, db, release_connection
 from app.core.jobs import Delivery, Run, job
@@ -114,7 +114,7 @@ def _send_for_organiser(run: Run, event_id: str, message: Message, *, counted: b
     organiser_id = db.session.scalar(select(Event.organiser_id).where(Event.id == event_id))
     release_connection()
     if organiser_id is not None:
-        send_for_account(organiser_id, message, run=run, already_counted=counted)
+        send_for_organisation(organiser_id, message, run=run, already_counted=counted)
 
 
 def _delete_old_changes() -> bool:

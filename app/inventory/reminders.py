@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import Sender, build_sender, list_sender_columns
+from app.accounts.queries import owner_id_sql
 from app.core.db import database_now, db
 from app.core.errors import NotFound
 from app.events.models import Event
@@ -177,9 +178,9 @@ def _get_reminder_row(caller: Caller, event_id: str, tier: str) -> RowMapping:
 
 def _reminder_query(event_id: str) -> Select[*tuple[Any, ...]]:
     return (
-        select(Reminder, *list_sender_columns(Account))
+        select(Reminder, *list_sender_columns(Event.organiser_id))
         .select_from(Event)
-        .join(Account, Account.id == Event.organiser_id)
+        .join(Account, Account.id == owner_id_sql(Event.organiser_id))
         .outerjoin(Reminder, Reminder.event_id == Event.id)
         .where(Event.id == event_id)
     )

@@ -9,8 +9,9 @@ from sqlalchemy.orm import aliased
 
 from app.accounts.languages import find_account_language
 from app.accounts.models import Account
-from app.accounts.outgoing_mail import send_for_account
-from app.accounts.queries import find_account_by_email
+from app.accounts.outgoing_mail import send_for_organisation, send_for_team
+from app.accounts.permissions import MERCHANT
+from app.accounts.queries import find_account_by_email, owner_id_sql
 from app.clients.email_templates import render_email
 from app.core.db import db
 from app.core.formatting import format_money, format_time
@@ -62,7 +63,7 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
             invite, invite["stall_type"], invite["fee_minor"], invite["message"], invite["expires_at"]
         ),
     )
-    send_for_account(invite["organiser_id"], message, run=run)
+    send_for_organisation(invite["organiser_id"], message, run=run)
 
 
 @job("invitations.mail_link", Delivery.AT_LEAST_ONCE, to_others=True)
@@ -72,12 +73,12 @@ def send_link_email(run: Run, *, link_id: str) -> None:
         select(
             InviteLink,
             link_state_sql().label("state"),
-            Organiser.id.label("organiser_id"),
+            Event.organiser_id,
             Organiser.email.label("organiser_email"),
             *EVENT_COLUMNS,
         )
         .join(Event, Event.id == InviteLink.event_id)
-        .join(Organiser, Organiser.id == Event.organiser_id)
+        .join(Organiser, Organiser.id == owner_id_sql(Event.organiser_id))
         .where(InviteLink.id == link_id)
     )
     row = db.session.execute(statement).mappings().first()
@@ -98,7 +99,7 @@ def send_link_email(run: Run, *, link_id: str) -> None:
             url=build_invite_url(link.id),
             **_build_invitation_text(row, link.stall_type, link.fee_minor, link.message, link.expires_at),
         )
-    send_for_account(row["organiser_id"], message, run=run)
+    send_for_organisation(row["organiser_id"], message, run=run)
 
 
 @job("invitations.mail_answer", Delivery.AT_LEAST_ONCE, to_others=True)
@@ -117,7 +118,7 @@ def send_answer_email(run: Run, *, invite_id: str) -> None:
         event=invite["event_name"],
         reply=(invite["reply"] or "").splitlines(),
     )
-    send_for_account(invite["merchant_id"], message, run=run, already_counted=False)
+    send_for_team(invite["merchant_id"], MERCHANT, message, run=run, already_counted=False)
 
 
 @on_merchant_deleted
@@ -146,12 +147,12 @@ def _find_invite(invite_id: str) -> RowMapping | None:
             MerchantProfile.business_name,
             Organiser.email.label("organiser_email"),
             Organiser.name.label("organiser_account_name"),
-            Organiser.id.label("organiser_id"),
+            Event.organiser_id,
             *EVENT_COLUMNS,
         )
         .join(Event, Event.id == EventInvite.event_id)
         .join(Account, Account.id == EventInvite.merchant_id)
-        .join(Organiser, Organiser.id == Event.organiser_id)
+        .join(Organiser, Organiser.id == owner_id_sql(Event.organiser_id))
         .outerjoin(MerchantProfile, MerchantProfile.account_id == Account.id)
         .where(EventInvite.id == invite_id)
     )

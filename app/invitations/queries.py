@@ -12,6 +12,7 @@ from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
+from app.accounts.queries import owner_id_sql
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.ids import is_id
@@ -210,7 +211,7 @@ def get_invitation_page(slug: str) -> InvitationPage:
             *EVENT_COLUMNS,
         )
         .join(Event, Event.id == EventInvite.event_id)
-        .join(Organiser, Organiser.id == Event.organiser_id)
+        .join(Organiser, Organiser.id == owner_id_sql(Event.organiser_id))
         .outerjoin(MerchantProfile, MerchantProfile.account_id == EventInvite.merchant_id)
         .where(EventInvite.id == invite_id)
     ).first()
@@ -239,7 +240,7 @@ def _get_invite_link(slug: str) -> InviteLinkDetails:
             *EVENT_COLUMNS,
         )
         .join(Event, Event.id == InviteLink.event_id)
-        .join(Account, Account.id == Event.organiser_id)
+        .join(Account, Account.id == owner_id_sql(Event.organiser_id))
         .where(InviteLink.id == link_id)
     ).first()
     if row is None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import Delete, Update, case, delete, exists, func, null, select, update
+from sqlalchemy import Delete, Update, and_, case, delete, exists, func, null, or_, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.authentication import find_own_password_version, verify_own_password
@@ -16,6 +16,8 @@ from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
 from app.accounts.models import DELETED_DOMAIN, Account, AccountSession, ExternalIdentity, OneTimeCode
 from app.accounts.outgoing_mail import enqueue_notice
 from app.accounts.own_account_models import AddressChange, RecoveryCode, SecondFactor, SignInChallenge
+from app.accounts.permissions import ORGANISER
+from app.accounts.team_models import TeamMember
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.errors import StaleVersion
@@ -149,7 +151,7 @@ def _build_status(merchant: Merchant) -> MerchantStatus:
 
 
 def delete_merchant(*, caller: Caller, current_password: str) -> DeletionResult:
-    """Erases the merchant, and the whole account unless it has another role. Every session ends.
+    """Erases the merchant, and the whole account unless it has another role or a place in a team. Every session ends.
 
     Raises CurrentPasswordWrong, Throttled, BalanceNotZero, PayoutInProgress, MerchantDeleted.
     """
@@ -179,8 +181,14 @@ def delete_merchant(*, caller: Caller, current_password: str) -> DeletionResult:
 
 
 def _erase_account(session: OrmSession, caller: Caller) -> None:
-    """Removes the role and, when it was the last one, all personal data of the account, in one statement."""
-    only_role = Account.roles.contained_by([MERCHANT_ROLE])
+    """Removes the role and, when nothing else needs the account, all its personal data, in one statement.
+
+    A place in a team needs it, and so does an organisation that it has founded and passed on.
+    """
+    in_team = or_(
+        TeamMember.account_id == caller.id, and_(TeamMember.team_id == caller.id, TeamMember.kind == ORGANISER)
+    )
+    only_role = and_(Account.roles.contained_by([MERCHANT_ROLE]), ~exists().where(in_team))
     erased_values: dict[str, object] = {
         "email": f"{caller.id}@{DELETED_DOMAIN}",
         "email_verified_at": null(),

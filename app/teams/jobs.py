@@ -5,7 +5,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.deletion import AccountDeletion, account_deletion_check, on_account_deleted
 from app.accounts.models import DELETED_DOMAIN, Account
-from app.accounts.outgoing_mail import send_for_account
+from app.accounts.outgoing_mail import send_for_team
 from app.accounts.permissions import MERCHANT, ORGANISER, OWNER, describe_role
 from app.accounts.team_models import ApiKey, TeamInvite, TeamMember
 from app.clients.email_templates import render_email
@@ -50,7 +50,7 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
         until=format_time(invite.expires_at, HOME_ZONE),
         url=build_join_url(invite_id),
     )
-    send_for_account(invite.team_id, message, run=run)
+    send_for_team(invite.team_id, invite.kind, message, run=run)
 
 
 @on_merchant_deleted

@@ -16,6 +16,7 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import Sender, build_sender, count_mails, list_sender_columns
+from app.accounts.queries import owner_id_sql
 from app.audit.actions import Action
 from app.audit.log import record, record_many
 from app.core.errors import NotFound, ValidationFailed
@@ -224,9 +225,9 @@ def _lock_event_for_invites(session: OrmSession, caller: Caller, event_id: str) 
                 Event.stall_types,
                 func.now().label("now"),
                 is_event_open_sql().label("is_open"),
-                *list_sender_columns(Account),
+                *list_sender_columns(Event.organiser_id),
             )
-            .join(Account, Account.id == Event.organiser_id)
+            .join(Account, Account.id == owner_id_sql(Event.organiser_id))
             .where(Event.id == event_id, owned(caller, WRITES))
             .with_for_update(read=True, of=Event)
         )

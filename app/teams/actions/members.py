@@ -10,6 +10,7 @@ from sqlalchemy import exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from app.accounts.account_lifecycle import lock_own_account
 from app.accounts.authentication import confirm_owner
 from app.accounts.caller import Caller
 from app.accounts.errors import SecondFactorOff
@@ -81,6 +82,10 @@ def accept_invite(*, caller: Caller, token: str) -> Team:
         invite, team_name = queries.find_invite(session, token, lock=True)
         if invite.email != caller.email or not caller.email_verified:
             raise InviteForAnotherAddress()
+        # In the order of their ids, because two people may pass organisations to each other.
+        both = select(Account.id).where(Account.id.in_([caller.id, invite.invited_by])).order_by(Account.id)
+        session.execute(both.with_for_update())
+        lock_own_account(session, caller, LinkExpired)
         if invite.role == OWNER:
             is_member = exists().where(is_in_team(team), TeamMember.account_id == caller.id)
             if not session.scalar(select(is_member)):
@@ -243,7 +248,7 @@ def _create_invite(
         .values(ended_at=func.now(), outcome="replaced")
         .execution_options(synchronize_session=False)
     )
-    count_mails(session, load_sender(session, team.id), [email])
+    count_mails(session, load_sender(session, team.id, team.kind), [email])
     invite_id = new_id()
     invite = TeamInvite(
         id=invite_id,

@@ -1,0 +1,85 @@
+"""Mails and contacts of an organisation whose founder has passed the ownership on."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from app.core.db import db
+from app.core.transaction import transaction
+from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to
+from tests.factories.allocations import create_block
+from tests.http import Client, data, read_error
+from tests.teams.test_members import MEMBERS, accept, find_token, invite
+
+GUEST = "guest@example.com"
+
+
+class PassedOn:
+    """An organisation of a founder, who is a merchant as well, and of its present owner."""
+
+    def __init__(self, client: Client) -> None:
+        self.founder, self.successor = create_account(roles=["merchant", "organiser"]), create_account()
+        self.former = create_signed_in_client(client, self.founder)
+        self.block = create_block(client, owner=self.former)
+        invite(self.former, self.successor.email)
+        self.owner = accept(client, self.successor)
+        row = next(row for row in data(self.former.get(MEMBERS))["members"] if row["role"] == "manager")
+        data(self.former.post(f"{MEMBERS}/{row['id']}/offer-ownership", {"password": PASSWORD}), 201)
+        data(self.owner.post(f"/api/team-invites/{find_token(self.successor.email)}/accept"))
+        self.block.owner = self.owner
+
+    def invite_guest(self) -> dict[str, Any]:
+        """The mail that a guest gets."""
+        self.block.invite(GUEST)
+        return list_mails_to(GUEST)[0]
+
+
+@pytest.fixture
+def passed_on(client: Client) -> PassedOn:
+    return PassedOn(client)
+
+
+def test_mails_come_from_the_present_owner(passed_on: PassedOn) -> None:
+    mail = passed_on.invite_guest()
+    assert mail["headers"]["Reply-To"] == passed_on.successor.email
+    assert passed_on.founder.email not in str(mail)
+
+
+def test_pages_name_the_present_owner(client: Client, passed_on: PassedOn) -> None:
+    link = data(client.get(f"/api/allocations/allocator/{passed_on.block.allocator()}"))
+    assert link["contactEmail"] == passed_on.successor.email
+    invited = data(passed_on.owner.post(f"/api/events/{passed_on.block.event['id']}/merchant-invite", {}), 201)
+    page = client.get(f"/merchant-invite/{invited['slug']}")
+    assert passed_on.successor.email in page.text and passed_on.founder.email not in page.text
+
+
+def test_stock_reminders_go_to_the_present_owner(passed_on: PassedOn) -> None:
+    reminder = data(passed_on.owner.get(f"/api/events/{passed_on.block.event['id']}/inventory/reminder"))
+    assert reminder["recipients"] == [passed_on.successor.email]
+
+
+def test_an_unverified_owner_sends_nothing(passed_on: PassedOn) -> None:
+    with transaction() as session:
+        session.get_one(Account, passed_on.successor.id).email_verified_at = None
+    answer = passed_on.former.post(f"{passed_on.block.path}/invite", {"recipients": [{"name": "G", "email": GUEST}]})
+    assert read_error(answer) == (409, "SENDER_NOT_VERIFIED")
+
+
+def test_a_founder_who_deletes_their_stall_leaves_the_organisation_whole(app: Flask, passed_on: PassedOn) -> None:
+    leave = {"currentPassword": PASSWORD, "confirmation": True}
+    data(passed_on.former.post("/api/merchants/me/delete", leave))
+    founder = db.session.get_one(Account, passed_on.founder.id, populate_existing=True)
+    assert founder.email == passed_on.founder.email and founder.roles == []
+    assert passed_on.invite_guest()["headers"]["Reply-To"] == passed_on.successor.email
+
+
+def test_an_owner_who_deletes_their_stall_stays_the_owner(client: Client, passed_on: PassedOn) -> None:
+    body = {"email": passed_on.successor.email, "password": PASSWORD, "name": "Selma", "businessName": "Kapana"}
+    registered = passed_on.owner.post("/api/auth/register/merchant", {**body, "phone": "+264811234567"})
+    assert registered.status_code < 300, registered.text
+    data(passed_on.owner.post("/api/merchants/me/delete", {"currentPassword": PASSWORD, "confirmation": True}))
+    again = passed_on.block.owner = create_signed_in_client(client, passed_on.successor)
+    assert next(row for row in data(again.get(MEMBERS))["members"] if row["role"] == "owner")
+    assert passed_on.invite_guest()["headers"]["Reply-To"] == passed_on.successor.email
