@@ -15,7 +15,7 @@ class Caller:
 
     A device or a key acts for its organisation: `id` is the organisation's account, and `session_id` is the id of the
     device or key. `name` is its own name. `memberships` has those that the caller can use; the caller
-    `lacks_second_factor` if an organisation that requires one has others.
+    `lacks_second_factor` if an organisation that requires one has others. With a `team_id` they act for this team only.
     """
 
     id: str
@@ -35,10 +35,11 @@ class Caller:
     language: str | None = None
     has_second_factor: bool = False
     lacks_second_factor: bool = False
+    team_id: str | None = None
 
     def for_permission(self, permission: str) -> "Caller":
         """The same caller for a route with this permission."""
-        grant = resolve_grant(permission, self.id, self.roles, self.memberships)
+        grant = resolve_grant(permission, self.id, self.roles, self.memberships, self.team_id)
         return replace(self, permission=permission, grant=grant)
 
     @property

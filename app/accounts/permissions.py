@@ -132,14 +132,24 @@ NOTHING = Grant()
 
 
 def resolve_grant(
-    permission: str, account_id: str, account_roles: Iterable[str], memberships: Iterable[Membership]
+    permission: str,
+    account_id: str,
+    account_roles: Iterable[str],
+    memberships: Iterable[Membership],
+    team_id: str | None = None,
 ) -> Grant:
-    """Return where the account has the permission, by its own roles and its memberships."""
+    """Return where the account has the permission, by its own roles and its memberships, or only in the given team.
+
+    Nobody acts for two merchants at once: without a team it is their own, or else the first that they have joined.
+    """
     kind = PERMISSIONS[permission].kind
-    own_id = account_id if kind in account_roles else None
-    granted = [entry for entry in memberships if _is_granted(permission, entry)]
+    own_id = account_id if kind in account_roles and team_id in (None, account_id) else None
+    entries = [entry for entry in memberships if team_id in (None, entry.team_id)]
     if kind == MERCHANT:
-        return Grant(merchant_id=own_id or next((entry.team_id for entry in granted), None))
+        joined = next((entry for entry in entries if entry.kind == MERCHANT), None)
+        joined_id = joined.team_id if joined is not None and _is_granted(permission, joined) else None
+        return Grant(merchant_id=own_id or joined_id)
+    granted = [entry for entry in entries if _is_granted(permission, entry)]
     whole_teams = (entry.team_id for entry in granted if entry.event_ids is None)
     return Grant(
         organisation_ids=(own_id, *whole_teams) if own_id else tuple(whole_teams),

@@ -26,17 +26,18 @@ OPERATOR_TIERS = ("admin", "super_admin")
 DEVICE_TOKEN_PREFIX, KEY_PREFIXES = "ecd_", ("eck_live_", "eck_test_")
 
 
-def find_caller(session_id: str, permission: str | None = None) -> Caller | None:
-    """The account of an active session of the API, and where it has the permission; None when the session has ended."""
+def find_caller(session_id: str, permission: str | None = None, team_id: str | None = None) -> Caller | None:
+    """The account of an active session of the API, and where it has the permission, in all its teams or in this one;
+    None when the session has ended."""
     row = fetch_row(CALLER_SQL, (session_id,))
-    return None if row is None else _parse_caller_row(row, permission)
+    return None if row is None else _parse_caller_row(row, permission, team_id)
 
 
-def find_token_caller(token: str, permission: str | None) -> Caller | None:
+def find_token_caller(token: str, permission: str | None, team_id: str | None = None) -> Caller | None:
     """The device or the API key of a token; None when it has ended or never existed."""
     statement = DEVICE_SQL if token.startswith(DEVICE_TOKEN_PREFIX) else KEY_SQL
     row = write_row(statement, {"hash": fingerprint(token)})
-    return None if row is None else _parse_caller_row(row, permission)
+    return None if row is None else _parse_caller_row(row, permission, team_id)
 
 
 def find_page_caller(session_id: str) -> Caller | None:
@@ -48,12 +49,12 @@ def find_page_caller(session_id: str) -> Caller | None:
 
 def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
     """The same callers as they are now, by session id, in one query; ended sessions are left out."""
-    permissions = {caller.session_id: caller.permission for caller in callers}
-    rows = fetch_rows(CALLERS_SQL, {"ids": sorted(permissions)})
-    return {row[1]: _parse_caller_row(row, permissions[row[1]]) for row in rows}
+    scopes = {caller.session_id: (caller.permission, caller.team_id) for caller in callers}
+    rows = fetch_rows(CALLERS_SQL, {"ids": sorted(scopes)})
+    return {row[1]: _parse_caller_row(row, *scopes[row[1]]) for row in rows}
 
 
-def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
+def _parse_caller_row(row: tuple[Any, ...], permission: str | None, team_id: str | None = None) -> Caller:
     account_id, session_id, email, name, phone, verified, roles, tier, title, version, kind, *own = row
     entries, language, has_second_factor = own
     memberships = [Membership(*entry) for entry in entries or ()]
@@ -71,11 +72,12 @@ def _parse_caller_row(row: tuple[Any, ...], permission: str | None) -> Caller:
         version,
         kind,
         permission,
-        resolve_grant(permission, account_id, roles, usable) if permission is not None else NOTHING,
+        resolve_grant(permission, account_id, roles, usable, team_id) if permission is not None else NOTHING,
         usable,
         language,
         has_second_factor,
         lacks_second_factor=len(usable) < len(memberships),
+        team_id=team_id,
     )
 
 

@@ -20,7 +20,6 @@ from app.core.spreadsheet_cells import escape_sql
 from app.events.queries import get_event
 from app.events.timezones import to_instant
 from app.teams.models import Device
-from app.teams.queries import get_organisation
 
 SORTS: dict[str, ColumnElement[Any]] = {"at": AuditEntry.at.expression}
 COLUMNS = {
@@ -54,11 +53,9 @@ class AuditFilters(TypedDict, total=False):
     until: datetime | None
 
 
-def list_organisation_entries_query(
-    caller: Caller, organisation_id: str | None = None, **filters: Unpack[AuditFilters]
-) -> Select[Any]:
-    """The entries of the organisation that the caller means. Raises NotFound."""
-    return _entries_query(_in_organisation(caller, organisation_id), filters, HOME)
+def list_organisation_entries_query(caller: Caller, **filters: Unpack[AuditFilters]) -> Select[Any]:
+    """The entries of the organisation for which the caller acts."""
+    return _entries_query(AuditEntry.organisation_id == caller.organisation_id, filters, HOME)
 
 
 def list_event_entries_query(caller: Caller, event_id: str, **filters: Unpack[AuditFilters]) -> Select[Any]:
@@ -88,12 +85,10 @@ def list_all_entries_query(
     return _entries_query(and_(true(), *conditions), filters, HOME)
 
 
-def stream_organisation_csv(
-    caller: Caller, organisation_id: str | None = None, **filters: Unpack[AuditFilters]
-) -> Iterator[bytes]:
-    """The entries of the organisation as CSV. The export is recorded. Raises NotFound."""
-    query = list_organisation_entries_query(caller, organisation_id, **filters)
-    record_export(Action.AUDIT_EXPORTED, organisation_id=get_organisation(caller, organisation_id).id)
+def stream_organisation_csv(caller: Caller, **filters: Unpack[AuditFilters]) -> Iterator[bytes]:
+    """The entries of the organisation as CSV. The export is recorded."""
+    query = list_organisation_entries_query(caller, **filters)
+    record_export(Action.AUDIT_EXPORTED, organisation_id=caller.organisation_id)
     return _stream_csv(query)
 
 
@@ -115,10 +110,6 @@ def stream_all_csv(
     scope: dict[str, Any] = {"organisation_id": organisation_id, "event_id": event_id, "account_id": account_id}
     record_export(Action.AUDIT_EXPORTED, **scope)
     return _stream_csv(list_all_entries_query(**scope, **filters))
-
-
-def _in_organisation(caller: Caller, organisation_id: str | None) -> ColumnElement[bool]:
-    return AuditEntry.organisation_id == get_organisation(caller, organisation_id).id
 
 
 def _entries_query(scope: ColumnElement[bool], filters: AuditFilters, zone: str) -> Select[Any]:

@@ -66,14 +66,9 @@ class MembershipDetails:
     event_ids: list[str] | None
 
 
-def get_organisation(caller: Caller, organisation_id: str | None = None) -> Team:
-    """The organisation that the caller means: the given one, or else their own or their first one.
-
-    Raises NotFound for an organisation in which the caller does not have the permission of the route.
-    """
-    if organisation_id is not None and organisation_id not in caller.grant.organisation_ids:
-        raise NotFound()
-    return Team(ORGANISER, organisation_id or caller.organisation_id)
+def get_organisation(caller: Caller) -> Team:
+    """The organisation for which the caller acts."""
+    return Team(ORGANISER, caller.organisation_id)
 
 
 def load_organisation(organisation: Team) -> dict[str, object]:

@@ -82,6 +82,8 @@ SUPPORT = Access("admins of tier support or higher", tier="support")
 ANALYST = Access("admins of every tier", tier="analyst")
 ADMIN = Access("admins of tier admin or super_admin", tier="admin")
 AUDIENCE = "event-commerce"
+TEAM_HEADER = "Team-Id"
+"""The header that names one of several teams, to act for it only."""
 MAX_TOKEN_LENGTH = 4096
 
 
@@ -210,15 +212,16 @@ def _authenticate(permission: str | None) -> Caller:
         raise TokenInvalid("The header does not have the form Authorization: Bearer <token>.")
     if len(token) > MAX_TOKEN_LENGTH:
         raise TokenInvalid()
+    team_id = request.headers.get(TEAM_HEADER)
     if token.startswith((DEVICE_TOKEN_PREFIX, *KEY_PREFIXES)):
-        token_caller = find_token_caller(token, permission)
+        token_caller = find_token_caller(token, permission, team_id)
         if token_caller is None:
             raise SessionEnded()
         return token_caller
     account_id, session_id, expires_at = _verify_token(token, signing_keys.get_key_set_version())
     if expires_at + 30 < time.time():
         raise TokenExpired()
-    caller = find_caller(session_id, permission)
+    caller = find_caller(session_id, permission, team_id)
     if caller is None or caller.id != account_id:
         raise SessionEnded()
     return caller

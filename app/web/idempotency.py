@@ -17,6 +17,7 @@ from app.core import idempotency_store
 from app.core.errors import AppError, ValidationFailed
 from app.core.idempotency_store import IdempotencyScope, OtherBody, StillRunning, StoredResponse
 from app.core.transaction import request_transaction
+from app.web.access import TEAM_HEADER
 from app.web.envelope import envelope_response
 from app.web.errors import IdempotencyInProgress, IdempotencyKeyReused, IdempotencyKeysDiffer
 from app.web.types import View
@@ -91,6 +92,8 @@ def _parse_key(body_key: str | None) -> str | None:
 def _hash_request(ignored_fields: Collection[str]) -> bytes:
     """Return a hash of the request. The order of JSON members does not change it; files count by their content."""
     parts = [request.full_path.encode()]
+    if TEAM_HEADER in request.headers:
+        parts.append(request.headers[TEAM_HEADER].encode())
     if request.mimetype == "multipart/form-data":
         parts += [f"{name}={value}".encode() for name, value in sorted(request.form.items(multi=True))]
         parts += [

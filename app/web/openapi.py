@@ -19,7 +19,7 @@ from app.core import errors as kinds
 from app.core.errors import AppError
 from app.version import __version__
 from app.web import confirmation, errors
-from app.web.access import Access
+from app.web.access import TEAM_HEADER, Access
 from app.web.envelope import dump_json
 from app.web.fields import Nested
 from app.web.openapi_descriptions import (
@@ -63,6 +63,12 @@ IDEMPOTENCY_HEADER: JsonObject = {
     "name": "Idempotency-Key",
     "schema": {"type": "string", "minLength": 8, "maxLength": 80},
     "description": "A repeated request with the same key and body gets the first response again, with `Idempotent-Replayed: true`.",
+}
+TEAM_ID_HEADER: JsonObject = {
+    "in": "header",
+    "name": TEAM_HEADER,
+    "schema": {"type": "string"},
+    "description": "The organisation or merchant to act for, if the caller is in several; 403 if they are not in it.",
 }
 CONFIRMATION_HEADER: JsonObject = {
     "in": "header",
@@ -300,6 +306,7 @@ def _is_body_required(schema: type[Schema]) -> bool:
 def _list_parameters(operation: Operation) -> list[JsonObject]:
     version_header = IF_NONE_MATCH_HEADER if operation.method == "GET" else IF_MATCH_HEADER
     return [
+        *([TEAM_ID_HEADER] if operation.access.permission else []),
         *([IDEMPOTENCY_HEADER] if operation.idempotent else []),
         *([CONFIRMATION_HEADER] if operation.needs_confirmation else []),
         *([version_header] if operation.has_etag else []),

@@ -77,7 +77,7 @@ def test_members_who_may_read_the_audit_trail_read_that_of_the_team(client: Clie
     event = create_event(owner)
     assert "events.created" in list_actions(finance, MINE)
     assert list_actions(finance, f"/api/events/{event['id']}/audit") == ["events.created"]
-    assert read_error(finance.get(MINE, query_string={"organisationId": "0" * 24})) == (404, "NOT_FOUND")
+    assert read_error(finance.with_(Team_Id="0" * 24).get(MINE)) == (403, "ROLE_NOT_ALLOWED")
 
 
 def test_another_organisation_sees_nothing(client: Client) -> None:

@@ -35,7 +35,7 @@ def send(sender: str, number: int, *, attempt: int = 1) -> None:
     message = Message(
         to=GUEST, subject="Your ticket", text="The code", html="<p>The code</p>", message_id=f"<{key}@test>"
     )
-    outgoing_mail.send_for_account(sender, message, run=Run(number, key, attempt, Lease()), already_counted=False)
+    outgoing_mail.send_for_organisation(sender, message, run=Run(number, key, attempt, Lease()), already_counted=False)
 
 
 def test_one_address_gets_so_many_a_day_from_one_sender() -> None:

@@ -145,10 +145,33 @@ def test_a_member_of_two_organisations_chooses_one(client: Client) -> None:
         invite(owner, account.email)
         member = accept(client, account)
     teams = data(member.get("/api/auth/memberships"))["memberships"]
-    counted = [data(member.get(f"{MEMBERS}?organisationId={team['teamId']}"))["members"] for team in teams]
+    for_one = [member.with_(Team_Id=team["teamId"]) for team in teams]
+    counted = [data(each.get(MEMBERS))["members"] for each in for_one]
     assert [len(members) for members in counted] == [2, 2] and counted[0] != counted[1]
-    stranger = create_account("organiser")
-    assert read_error(member.get(f"{MEMBERS}?organisationId={stranger.id}")) == (404, "NOT_FOUND")
+    made = [data(each.post("/api/events", build_event_body()), 201)["organiserId"] for each in for_one]
+    assert made == [team["teamId"] for team in teams]
+    assert len(data(member.get("/api/events?mine=true"))["events"]) == 2
+    assert len(data(for_one[1].get("/api/events?mine=true"))["events"]) == 1
+    key = {"Idempotency_Key": "made-once-only"}
+    body = build_event_body()
+    data(for_one[0].with_(**key).post("/api/events", body), 201)
+    assert read_error(for_one[1].with_(**key).post("/api/events", body)) == (409, "IDEMPOTENCY_KEY_REUSED")
+    elsewhere = member.with_(Team_Id=create_account("organiser").id)
+    assert read_error(elsewhere.get(MEMBERS)) == (403, "ROLE_NOT_ALLOWED")
+
+
+def test_a_member_of_two_merchants_acts_for_one(client: Client) -> None:
+    """A cashier of the first and a manager of the second requests no payout of the second by mistake."""
+    account, ids = create_account(), []
+    for role in ("cashier", "manager"):
+        merchant, owner = create_earning_merchant(client, 100_000)
+        ids.append(owner.id)
+        data(merchant.post("/api/merchants/me/members", {"email": account.email, "role": role}), 201)
+        member = accept(client, account)
+    second = member.with_(Team_Id=ids[1])
+    assert [data(each.get("/api/merchants/me"))["id"] for each in (member, second)] == ids
+    assert read_error(member.get("/api/merchants/me/payout-requests")) == (403, "ROLE_NOT_ALLOWED")
+    assert data(second.get("/api/merchants/me/payout-requests"))["payoutRequests"] == []
 
 
 def test_a_member_can_leave(client: Client) -> None:

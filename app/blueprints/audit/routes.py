@@ -22,7 +22,7 @@ CSV_LIMIT = Limit(20)
 @blp.get(
     ORGANISATION_PATH,
     access=may(AUDIT_READ, whole_organisation=True),
-    query=schemas.OrganisationAuditQuery,
+    query=schemas.AuditQuery,
     returns=LISTING,
 )
 def list_organisation_entries(**filters: Any) -> Any:
@@ -36,7 +36,7 @@ def list_organisation_entries(**filters: Any) -> Any:
 @blp.get(
     f"{ORGANISATION_PATH}.csv",
     access=may(AUDIT_READ, whole_organisation=True),
-    query=schemas.OrganisationAuditQuery,
+    query=schemas.AuditQuery,
     content_type="text/csv",
     limit=CSV_LIMIT,
 )

@@ -29,12 +29,6 @@ class AuditQuery(Query):
     until = EndTimeField(data_key="to")
 
 
-class OrganisationAuditQuery(AuditQuery):
-    """The entries to return, of one of several organisations."""
-
-    organisation_id = Id(metadata={"description": "one of several organisations; by default your own"})
-
-
 class AdminAuditQuery(AuditQuery):
     """The entries to return, of an organisation, an event or an account."""
 

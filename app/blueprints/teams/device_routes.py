@@ -77,35 +77,32 @@ def pair_device(code: str) -> dict[str, object]:
     }
 
 
-@blp.get(
-    KEY_PATH, access=may(KEYS, whole_organisation=True), query=schemas.OrganisationQuery, returns=schemas.ApiKeysData
-)
-def list_api_keys(organisation_id: str | None = None) -> dict[str, object]:
+@blp.get(KEY_PATH, access=may(KEYS, whole_organisation=True), returns=schemas.ApiKeysData)
+def list_api_keys() -> dict[str, object]:
     """List the API keys of the organisation, with the time each was last used."""
-    return {"api_keys": queries.list_api_keys(queries.get_organisation(get_current_caller(), organisation_id))}
+    return {"api_keys": queries.list_api_keys(queries.get_organisation(get_current_caller()))}
 
 
 @blp.post(
     KEY_PATH,
     access=may(KEYS, whole_organisation=True).with_verified_email(),
     body=schemas.ApiKeyBody,
-    query=schemas.OrganisationQuery,
     returns=schemas.NewApiKey,
     status=201,
     errors=[errors.TeamFull],
 )
-def create_api_key(organisation_id: str | None = None, **body: Any) -> dict[str, object]:
+def create_api_key(**body: Any) -> dict[str, object]:
     """Make an API key; it is shown once.
 
     It needs your password, or a sign-in of the last ten minutes. Send the key as a Bearer token.
     """
     caller = get_current_caller()
-    organisation = queries.get_organisation(caller, organisation_id)
+    organisation = queries.get_organisation(caller)
     api_key, key = actions.create_api_key(caller=caller, organisation=organisation, **body)
     return {**{field: getattr(api_key, field) for field in schemas.ApiKeyRow().fields}, "key": key}
 
 
-@blp.delete(f"{KEY_PATH}/<keyId>", access=may(KEYS, whole_organisation=True), query=schemas.OrganisationQuery)
-def end_api_key(key_id: str, organisation_id: str | None = None) -> None:
+@blp.delete(f"{KEY_PATH}/<keyId>", access=may(KEYS, whole_organisation=True))
+def end_api_key(key_id: str) -> None:
     """End an API key. It is refused from the next request on."""
-    actions.end_api_key(organisation=queries.get_organisation(get_current_caller(), organisation_id), key_id=key_id)
+    actions.end_api_key(organisation=queries.get_organisation(get_current_caller()), key_id=key_id)

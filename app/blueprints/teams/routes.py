@@ -24,29 +24,27 @@ def _list_team(team: Team) -> dict[str, object]:
 @blp.get(
     "/organisations/me",
     access=may(MEMBERS_READ, whole_organisation=True),
-    query=schemas.OrganisationQuery,
     returns=schemas.OrganisationData,
 )
-def read_organisation(organisation_id: str | None = None) -> dict[str, object]:
+def read_organisation() -> dict[str, object]:
     """Read the name and the settings of the organisation."""
-    return queries.load_organisation(queries.get_organisation(get_current_caller(), organisation_id))
+    return queries.load_organisation(queries.get_organisation(get_current_caller()))
 
 
 @blp.patch(
     "/organisations/me",
     access=may(MEMBERS_WRITE, whole_organisation=True),
     body=schemas.OrganisationChanges,
-    query=schemas.OrganisationQuery,
     returns=schemas.OrganisationData,
     errors=[SecondFactorOff],
 )
-def change_organisation(requires_second_factor: bool, organisation_id: str | None = None) -> dict[str, object]:
+def change_organisation(requires_second_factor: bool) -> dict[str, object]:
     """Set whether members need a second factor.
 
     Members without one get 403 `SECOND_FACTOR_SETUP_REQUIRED` until they turn it on. The owner needs one first.
     """
     caller = get_current_caller()
-    organisation = queries.get_organisation(caller, organisation_id)
+    organisation = queries.get_organisation(caller)
     actions.require_second_factor(caller=caller, organisation=organisation, required=requires_second_factor)
     return queries.load_organisation(organisation)
 
@@ -54,44 +52,41 @@ def change_organisation(requires_second_factor: bool, organisation_id: str | Non
 @blp.get(
     ORGANISATION,
     access=may(MEMBERS_READ, whole_organisation=True),
-    query=schemas.OrganisationQuery,
     returns=schemas.MembersData,
 )
-def list_members(organisation_id: str | None = None) -> dict[str, object]:
+def list_members() -> dict[str, object]:
     """List the members of the organisation, and the open invitations."""
-    return _list_team(queries.get_organisation(get_current_caller(), organisation_id))
+    return _list_team(queries.get_organisation(get_current_caller()))
 
 
 @blp.post(
     ORGANISATION,
     access=may(MEMBERS_WRITE, whole_organisation=True).with_verified_email(),
     body=schemas.MemberBody,
-    query=schemas.OrganisationQuery,
     returns=schemas.TeamInviteRow,
     status=201,
     idempotent=True,
     errors=INVITE_ERRORS,
 )
-def invite_member(organisation_id: str | None = None, **body: Any) -> object:
+def invite_member(**body: Any) -> object:
     """Invite a person to the organisation by mail.
 
     They join when they accept on the page of the mail, within seven days. A new invitation replaces the old one.
     """
     caller = get_current_caller()
-    return actions.invite_member(caller=caller, team=queries.get_organisation(caller, organisation_id), **body)
+    return actions.invite_member(caller=caller, team=queries.get_organisation(caller), **body)
 
 
 @blp.patch(
     f"{ORGANISATION}/<memberId>",
     access=may(MEMBERS_WRITE, whole_organisation=True),
     body=schemas.MemberChanges,
-    query=schemas.OrganisationQuery,
     returns=schemas.MemberChanged,
     errors=[errors.OwnerRoleFixed],
 )
-def change_member(member_id: str, organisation_id: str | None = None, **changes: Any) -> object:
+def change_member(member_id: str, **changes: Any) -> object:
     """Change the role or the events of a member. It counts from their next request on."""
-    team = queries.get_organisation(get_current_caller(), organisation_id)
+    team = queries.get_organisation(get_current_caller())
     return actions.change_member(
         team=team, member_id=member_id, all_events=changes.get("event_ids", ()) is None, **changes
     )
@@ -100,31 +95,29 @@ def change_member(member_id: str, organisation_id: str | None = None, **changes:
 @blp.delete(
     f"{ORGANISATION}/<memberId>",
     access=may(MEMBERS_WRITE, whole_organisation=True),
-    query=schemas.OrganisationQuery,
     errors=[errors.OwnerRoleFixed],
 )
-def remove_member(member_id: str, organisation_id: str | None = None) -> None:
+def remove_member(member_id: str) -> None:
     """Remove a member, or withdraw an invitation. It counts from their next request on."""
-    actions.remove_member(team=queries.get_organisation(get_current_caller(), organisation_id), member_id=member_id)
+    actions.remove_member(team=queries.get_organisation(get_current_caller()), member_id=member_id)
 
 
 @blp.post(
     f"{ORGANISATION}/<memberId>/offer-ownership",
     access=may(MEMBERS_WRITE, whole_organisation=True).with_verified_email(),
     body=schemas.OwnershipBody,
-    query=schemas.OrganisationQuery,
     returns=schemas.TeamInviteRow,
     status=201,
     errors=[errors.OwnerRoleFixed],
 )
-def offer_ownership(member_id: str, password: str | None, organisation_id: str | None = None) -> object:
+def offer_ownership(member_id: str, password: str | None) -> object:
     """Offer a member the ownership of the organisation by mail.
 
     It needs your password, or a sign-in of the last ten minutes. The ownership passes when they accept; you become a
     manager.
     """
     caller = get_current_caller()
-    team = queries.get_organisation(caller, organisation_id)
+    team = queries.get_organisation(caller)
     return actions.offer_ownership(caller=caller, team=team, member_id=member_id, password=password)
 
 

@@ -5,7 +5,7 @@ from marshmallow import fields
 from app.accounts.permissions import DEVICE_KINDS, MERCHANT, ORGANISER, OWNER, ROLES, SCOPES
 from app.web.confirmation import ConfirmedBody
 from app.web.fields import Boolean, Choice, Email, EndTimeField, Id, List, Secret, TimeField
-from app.web.schema import Query, Schema
+from app.web.schema import Schema
 from app.web.text_fields import EmailName, Name
 
 MAX_EVENTS = 100
@@ -17,10 +17,6 @@ EVENT_IDS = {
 ALL_ROLES = list(dict.fromkeys((*ROLES[ORGANISER], *ROLES[MERCHANT])))
 ROLE = {"enum": ALL_ROLES, "example": "door", "description": "The role in the team."}
 OFFERED_ROLES = {kind: tuple(role for role in roles if role != OWNER) for kind, roles in ROLES.items()}
-
-
-class OrganisationQuery(Query):
-    organisation_id = Id(metadata={"description": "one of several organisations; by default your own"})
 
 
 class OrganisationData(Schema):
