@@ -50,6 +50,11 @@ class NotWithdrawable(Conflict):
     message = "The stall fee is paid, so the application cannot be withdrawn here; write to the organiser."
 
 
+class StallTypeFull(Conflict):
+    number, code = 40972, "STALL_TYPE_FULL"
+    message = "All places of this stall type are taken; data.taken says how many."
+
+
 class PaymentInProgress(Conflict):
     number, code = 40903, "PAYMENT_IN_PROGRESS"
     message = "A payment of this fee is in progress and its outcome is not known yet. Try again in a minute."

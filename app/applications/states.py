@@ -1,6 +1,6 @@
 """The states of an application and of a stall payment.
 
-    submitted ──▶ declined
+    submitted ◀──▶ declined ◀── an approved one while nothing is paid (a decision can be revised with a reason)
         │
         ▼                        ┌──────────────────────────┐
     approved ──▶ awaiting_documents ──▶ awaiting_payment ──▶ ready ──▶ activated
@@ -21,10 +21,10 @@ WITHDRAWN, EXPIRED = "withdrawn", "expired"
 STEPS: dict[str, frozenset[str]] = {
     SUBMITTED: frozenset({APPROVED, DECLINED, WITHDRAWN, EXPIRED}),
     APPROVED: frozenset({AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY}),
-    AWAITING_DOCUMENTS: frozenset({AWAITING_PAYMENT, READY, WITHDRAWN, EXPIRED}),
-    AWAITING_PAYMENT: frozenset({READY, WITHDRAWN, EXPIRED}),
-    READY: frozenset({ACTIVATED, WITHDRAWN, EXPIRED}),
-    DECLINED: frozenset(),
+    AWAITING_DOCUMENTS: frozenset({AWAITING_PAYMENT, READY, DECLINED, WITHDRAWN, EXPIRED}),
+    AWAITING_PAYMENT: frozenset({READY, DECLINED, WITHDRAWN, EXPIRED}),
+    READY: frozenset({ACTIVATED, DECLINED, WITHDRAWN, EXPIRED}),
+    DECLINED: frozenset({SUBMITTED}),
     ACTIVATED: frozenset(),
     WITHDRAWN: frozenset(),
     EXPIRED: frozenset(),

@@ -25,6 +25,7 @@ class Action(StrEnum):
     PAYOUT_RESOLVED = "money.payout_resolved", "payout", "An operator ended a payout that needed a review."
     PAYOUT_DETAILS_CHANGED = "money.payout_details_changed", "account", "A merchant changed where payouts go."
     SETTLEMENT_IMPORTED = "money.settlement_imported", "settlement", "An operator credited merchants with earnings."
+    STALL_FEE_SET = "money.stall_fee_set", "application", "A decider set another stall fee."
     STALL_FEE_PAID = "money.stall_fee_paid", "application", "The rail confirmed the payment of a stall fee."
     STALL_FEE_RESOLVED = "money.stall_fee_resolved", "payment", "An operator ended a payment without an outcome."
     REVIEW_CLOSED = "money.review_closed", "review", "An operator closed the reviews of a payout or payment."
@@ -86,6 +87,7 @@ class Action(StrEnum):
 
     APPLICATION_APPROVED = "decisions.application_approved", "application", "An application was approved."
     APPLICATION_DECLINED = "decisions.application_declined", "application", "An application was declined."
+    APPLICATION_REOPENED = "decisions.application_reopened", "application", "A refusal was taken back."
     APPLICATION_WITHDRAWN = "decisions.application_withdrawn", "application", "The applicant withdrew an application."
     APPLICATION_LINK_SHOWN = "decisions.application_link_shown", "application", "A decider made and saw a new link."
     MERCHANTS_INVITED = "decisions.merchants_invited", "event", "Merchants of the directory were invited."

@@ -3,8 +3,10 @@
 A slug is an id and a keyed hash of it. It can be built again for another mail, so it is never stored.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from flask import current_app
 from sqlalchemy import ColumnElement, Select, select
@@ -117,6 +119,7 @@ class InviteLinkDetails(InvitationPage):
     id: str
     organiser_id: str
     email: str | None
+    stall_types: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +132,7 @@ class ApplicationTerms:
     timezone: str
     stall_type: str | None
     fee_minor: int | None
+    stall_types: Sequence[Mapping[str, Any]]
 
 
 def list_own_invites_query(caller: Caller, *, status: str | None = None, event_id: str | None = None) -> ListQuery:
@@ -191,6 +195,7 @@ def get_application_terms(slug: str) -> ApplicationTerms:
         timezone=invite_link.timezone,
         stall_type=invite_link.stall_type,
         fee_minor=invite_link.fee_minor,
+        stall_types=invite_link.stall_types,
     )
 
 
@@ -236,6 +241,7 @@ def _get_invite_link(slug: str) -> InviteLinkDetails:
             InviteLink.expires_at,
             link_state_sql().label("state"),
             Event.organiser_id,
+            Event.stall_types,
             Account.email.label("contact"),
             *EVENT_COLUMNS,
         )

@@ -8,7 +8,13 @@ from app.clients.payrail import TransferOutcome, TransferState
 from app.payouts import actions
 from tests.audit.scenes import records
 from tests.factories.allocations import create_block
-from tests.factories.applications import create_approved_application, find_mailed_token, pay_stall_fee
+from tests.factories.applications import (
+    create_application,
+    create_approved_application,
+    decide_application,
+    find_mailed_token,
+    pay_stall_fee,
+)
 from tests.factories.events import create_organiser_client
 from tests.factories.payouts import (
     PATH,
@@ -47,9 +53,11 @@ def resolving_a_payout(client: Client) -> None:
     assert actions.resolve_payout(payout_id, "failed", "asked the bank") == "failed"
 
 
-@records(Action.STALL_FEE_PAID)
-def paying_a_stall_fee(client: Client) -> None:
-    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
+@records(Action.STALL_FEE_SET, Action.STALL_FEE_PAID)
+def setting_and_paying_a_stall_fee(client: Client) -> None:
+    owner = create_organiser_client(client)
+    application = create_application(client, owner)
+    decide_application(owner, application, documentsRequired=[], feeMinor=5000, reason="a charity")
     pay_stall_fee(client, find_mailed_token("pay"))
 
 

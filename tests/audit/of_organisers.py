@@ -46,13 +46,16 @@ def the_life_of_events(client: Client) -> None:
 @records(
     Action.APPLICATION_APPROVED,
     Action.APPLICATION_DECLINED,
+    Action.APPLICATION_REOPENED,
     Action.APPLICATION_LINK_SHOWN,
     Action.DOCUMENTS_SUBMITTED,
     Action.DOCUMENT_READ,
 )
 def deciding_about_applications(client: Client) -> None:
     owner = create_organiser_client(client)
-    decide_application(owner, create_application(client, owner, email="other@example.com"), "declined")
+    declined = create_application(client, owner, email="other@example.com")
+    decide_application(owner, declined, "declined")
+    decide_application(owner, declined, "submitted", reason="a mistake")
     application = create_approved_application(client, owner)
     submit_documents(client, find_mailed_token("documents"))
     data(owner.post(f"{LIST}/{application['id']}/links", {"purpose": "payment"}), 201)

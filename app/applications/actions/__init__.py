@@ -1,12 +1,19 @@
 """Actions on applications. Each is one transaction; those on payments are two, with the call to the rail between."""
 
 from app.applications.actions.activation import activate_account
-from app.applications.actions.decisions import decide_application, request_links, send_link, withdraw_application
+from app.applications.actions.decisions import (
+    DecisionFields,
+    decide_application,
+    request_links,
+    send_link,
+    withdraw_application,
+)
 from app.applications.actions.document_upload import upload_documents
 from app.applications.actions.payments import start_payment, verify_otp
 from app.applications.actions.submission import submit_application
 
 __all__ = [
+    "DecisionFields",
     "activate_account",
     "decide_application",
     "request_links",

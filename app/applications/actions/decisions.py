@@ -5,6 +5,7 @@ A decider who asks for a link sees it; an applicant gets it only by mail.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypedDict, Unpack
 
 from sqlalchemy import func
 
@@ -16,17 +17,21 @@ from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
 from app.applications.links import advance_application
 from app.applications.models import Application
 from app.applications.queries import can_decide_sql, lock_application
+from app.applications.stall_types import take_place
+from app.applications.states import StepNotAllowed
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core import throttle
 from app.core.db import ReadOrWriteSession
-from app.core.errors import StaleVersion, Throttled
+from app.core.errors import StaleVersion, Throttled, ValidationFailed
 from app.core.languages import find_page_language
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 
 GAP_LIMIT = Rule("application-link-gap", 1, timedelta(seconds=60))
 DAILY_LIMIT = Rule("application-links-a-day", 5, timedelta(days=1))
+REVISIONS = ((states.APPROVED, states.DECLINED), (states.DECLINED, states.SUBMITTED))
+FEE_STATES = (states.SUBMITTED, states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
 
 
 @dataclass(frozen=True)
@@ -39,46 +44,93 @@ class SentLink:
     mailed_to: str | None
 
 
+class DecisionFields(TypedDict, total=False):
+    """What a decider may say besides the decision. `reason` goes to the audit trail only."""
+
+    fee_minor: int | None
+    reason: str | None
+    override_quota: bool
+    documents_required: list[str] | None
+    decline_reason: str | None
+    reviewer_notes: str | None
+    risk_level: str | None
+
+
 def decide_application(
-    caller: Caller,
-    id: str,
-    *,
-    decision: str,
-    expected_version: int | None = None,
-    documents_required: list[str] | None = None,
-    decline_reason: str | None = None,
-    reviewer_notes: str | None = None,
-    risk_level: str | None = None,
+    caller: Caller, id: str, *, decision: str, expected_version: int | None = None, **fields: Unpack[DecisionFields]
 ) -> None:
     """Approves or declines. The same decision again changes nothing; of two simultaneous decisions the first counts.
 
-    Raises NotFound, StaleVersion, AlreadyDecided, StepNotAllowed, SenderNotVerified, MailLimitReached.
+    An approval takes a place of the stall type; `override_quota` takes one beyond its quantity. `fee_minor` sets another
+    fee than the application's, also of an approved one. With a reason, and while nothing is paid, an approval can become
+    a refusal, and a refusal can be taken back (`submitted`).
+
+    Raises NotFound, StaleVersion, ValidationFailed, AlreadyDecided, StepNotAllowed, StallTypeFull, PaymentInProgress,
+    SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, can_decide_sql(caller))
         if expected_version not in (None, application.version):
             raise StaleVersion()
-        if application.decision is not None:
-            _check_same_decision(application, decision)
+        fee_minor, reason = fields.get("fee_minor"), fields.get("reason")
+        changes_fee = decision == states.APPROVED and fee_minor not in (None, application.amount_minor)
+        if not reason and (changes_fee or fields.get("override_quota")):
+            raise ValidationFailed.of(
+                "reason", "required", "Say why the fee or the quantity of the list does not count."
+            )
+        is_decided = application.decision is not None
+        if decision in (application.decision, application.status) and not changes_fee:
+            return
+        if is_decided and decision != application.decision:
+            _check_revision(application, decision, reason)
+        if decision == states.SUBMITTED:
+            _reopen(session, application, reason)
             return
         if application.email is not None:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
-        application.set_status(decision)
-        application.decision, application.decided_by, application.decided_at = decision, caller.id, func.now()
-        application.decline_reason, application.reviewer_notes = decline_reason, reviewer_notes
-        application.risk_level = risk_level
-        action = Action.APPLICATION_DECLINED if decision == states.DECLINED else Action.APPLICATION_APPROVED
-        _record(session, action, application)
+        if changes_fee and fee_minor is not None:
+            _set_fee(session, application, fee_minor, reason)
         if decision == states.DECLINED:
-            enqueue_email("application_declined", application)
-            return
-        required_kinds = (
-            documents.list_required_kinds(application.stall_type) if documents_required is None else documents_required
-        )
+            _decline(session, application, caller, fields)
+        else:
+            _approve(session, application, caller, fields, is_new=not is_decided)
+
+
+def _approve(
+    session: ReadOrWriteSession, application: Application, caller: Caller, fields: DecisionFields, *, is_new: bool
+) -> None:
+    """Approves the application, or goes on with an approved one whose fee has changed, and mails the due links."""
+    if is_new:
+        if application.event_id is not None:
+            is_beyond_quota = bool(fields.get("override_quota"))
+            take_place(session, application.event_id, application.stall_type, beyond_quota=is_beyond_quota)
+        _set_decision(session, application, caller, states.APPROVED, fields)
+        required_kinds = fields.get("documents_required")
+        if required_kinds is None:
+            required_kinds = documents.list_required_kinds(application.stall_type)
         application.documents_required = [kind for kind in documents.KINDS if kind in required_kinds]
-        advance_application(session, application)
-        new_links = links.renew_links(session, application, links.list_due_purposes(application))
-        enqueue_email("application_approved", application, *new_links)
+    advance_application(session, application)
+    new_links = links.renew_links(session, application, links.list_due_purposes(application))
+    enqueue_email("application_approved" if is_new else "application_link", application, *new_links)
+
+
+def _decline(session: ReadOrWriteSession, application: Application, caller: Caller, fields: DecisionFields) -> None:
+    """Declines the application; its links end. Raises PaymentInProgress."""
+    stall_payments.end_open_payment(session, application.id)
+    _set_decision(session, application, caller, states.DECLINED, fields)
+    enqueue_email("application_declined", application)
+
+
+def _set_decision(
+    session: ReadOrWriteSession, application: Application, caller: Caller, decision: str, fields: DecisionFields
+) -> None:
+    application.set_status(decision)
+    application.decision, application.decided_by, application.decided_at = decision, caller.id, func.now()
+    application.decline_reason = fields.get("decline_reason")
+    application.reviewer_notes, application.risk_level = fields.get("reviewer_notes"), fields.get("risk_level")
+    action = Action.APPLICATION_DECLINED if decision == states.DECLINED else Action.APPLICATION_APPROVED
+    details = {name: value for name, value in fields.items() if name in ("reason", "override_quota") and value}
+    _record(session, action, application, **details)
 
 
 def withdraw_application(caller: Caller, id: str) -> None:
@@ -109,9 +161,34 @@ def _record(session: ReadOrWriteSession, action: Action, application: Applicatio
     )
 
 
-def _check_same_decision(application: Application, decision: str) -> None:
-    if application.decision != decision:
+def _check_revision(application: Application, decision: str, reason: str | None) -> None:
+    """Raises AlreadyDecided unless there is a reason, and the decision can be revised so."""
+    is_step = (application.decision, decision) in REVISIONS and application.erased_at is None
+    if not is_step or not reason or application.paid_at is not None:
         raise AlreadyDecided(decision=application.decision, status=application.status)
+
+
+def _reopen(session: ReadOrWriteSession, application: Application, reason: str | None) -> None:
+    """Takes a refusal back, so that the application can be decided again."""
+    application.set_status(states.SUBMITTED)
+    application.decision = application.decided_at = application.decided_by = application.decline_reason = None
+    _record(session, Action.APPLICATION_REOPENED, application, reason=reason)
+
+
+def _set_fee(session: ReadOrWriteSession, application: Application, fee_minor: int, reason: str | None) -> None:
+    """Sets another fee while nothing is paid. Raises StepNotAllowed, PaymentInProgress."""
+    if application.status not in FEE_STATES or application.paid_at is not None:
+        raise StepNotAllowed(status=application.status)
+    stall_payments.end_open_payment(session, application.id)
+    _record(
+        session,
+        Action.STALL_FEE_SET,
+        application,
+        amountMinor=fee_minor,
+        previousMinor=application.amount_minor,
+        reason=reason,
+    )
+    application.amount_minor = fee_minor
 
 
 def send_link(caller: Caller, id: str, *, purpose: str) -> SentLink:

@@ -10,9 +10,10 @@ from sqlalchemy import func, select
 from app.accounts.caller import Caller
 from app.applications.errors import ApplicationsClosed
 from app.applications.models import Application
+from app.applications.stall_types import StoredTypes, find_stall_type, list_stall_types
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
-from app.core.formatting import HOME
+from app.core.formatting import HOME, format_money
 from app.core.languages import find_page_language
 from app.core.transaction import transaction
 from app.events.models import Event
@@ -63,6 +64,7 @@ class OpenEvent(NamedTuple):
 
     organiser_id: str
     timezone: str
+    stall_types: StoredTypes
 
 
 def submit_application(
@@ -80,9 +82,11 @@ def submit_application(
     terms = _get_invite_terms(invite_slug) if invite_slug else None
     if terms is not None:
         event_id = _resolve_event_id(event_id, terms.event_id)
-        fields["stall_type"] = fields.get("stall_type") or terms.stall_type
+        fields["stall_type"] = terms.stall_type or fields.get("stall_type")
         fields["amount_minor"] = fields["amount_minor"] if terms.fee_minor is None else terms.fee_minor
     event = terms or (_get_open_event(event_id) if event_id else None)
+    if event is not None:
+        _apply_stall_type(event.stall_types, fields, is_fee_agreed=terms is not None and terms.fee_minor is not None)
     fields["scheduled_for"] = to_payment_time(
         fields["mode"], fields.get("scheduled_for"), event.timezone if event else HOME
     )
@@ -108,6 +112,26 @@ def submit_application(
         )
 
 
+def _apply_stall_type(stored_types: StoredTypes, fields: ApplicationFields, *, is_fee_agreed: bool) -> None:
+    """Takes the name of the event's list of stall types; without a list every type and amount will do.
+
+    Raises ValidationFailed for a type that is not in the list, and for another amount than its fee, unless the
+    invitation says the fee.
+    """
+    if not stored_types or (is_fee_agreed and not fields.get("stall_type")):
+        return
+    listed = find_stall_type(stored_types, fields.get("stall_type"))
+    if listed is None:
+        names = ", ".join(stall_type.name for stall_type in list_stall_types(stored_types))
+        raise ValidationFailed.of(
+            "stallType", "unknown_value", f"Choose one of the stall types of this event: {names}."
+        )
+    fields["stall_type"] = listed.name
+    if not is_fee_agreed and fields["amount_minor"] != listed.fee_minor:
+        message = f"The fee of this stall type is {format_money(listed.fee_minor)}: amountMinor {listed.fee_minor}."
+        raise ValidationFailed.of("amountMinor", "wrong_fee", message)
+
+
 def _resolve_event_id(event_id: str | None, invite_event_id: str) -> str:
     if event_id not in (None, invite_event_id):
         raise ValidationFailed.of("eventId", "unexpected_value", "The invitation is for another event; leave it out.")
@@ -116,14 +140,16 @@ def _resolve_event_id(event_id: str | None, invite_event_id: str) -> str:
 
 def _get_open_event(event_id: str) -> OpenEvent:
     """A public event that is not over. Raises NotFound, ApplicationsClosed."""
-    event_query = select(Event.organiser_id, Event.timezone, Event.ends_at <= func.now(), Event.visibility)
+    event_query = select(
+        Event.organiser_id, Event.timezone, Event.stall_types, Event.ends_at <= func.now(), Event.visibility
+    )
     row = db.session.execute(event_query.where(Event.id == event_id, Event.public_from <= func.now())).first()
     if row is None:
         raise NotFound()
-    organiser_id, timezone, is_over, visibility = row
+    organiser_id, timezone, stall_types, is_over, visibility = row
     if is_over or visibility in ("cancelled", "archived"):
         raise ApplicationsClosed()
-    return OpenEvent(organiser_id, timezone)
+    return OpenEvent(organiser_id, timezone, stall_types)
 
 
 def _build_contact(caller: Caller, fields: ApplicationFields) -> dict[str, object]:

@@ -98,30 +98,25 @@ def read_application(application_id: str) -> queries.ApplicationRecord:
     body=schemas.DecisionBody,
     returns=response_schemas.ApplicationRow,
     etag=True,
-    errors=[errors.AlreadyDecided, StepNotAllowed, *MAIL_ERRORS],
+    errors=[errors.AlreadyDecided, errors.PaymentInProgress, errors.StallTypeFull, StepNotAllowed, *MAIL_ERRORS],
 )
 def decide(
     application_id: str,
     decision: str,
     expected_version: int | None,
-    documents_required: list[str] | None = None,
-    decline_reason: str | None = None,
-    reviewer_notes: str | None = None,
-    risk_level: str | None = None,
+    **fields: Unpack[actions.DecisionFields],
 ) -> queries.ApplicationRecord:
-    """Approve or decline an application.
+    """Approve or decline an application, or set its fee.
 
-    An approval mails the due links. The same decision again changes nothing.
+    An approval takes a place of the stall type and mails the due links. The same decision again changes nothing. With a
+    reason, and while nothing is paid, an approval can become a refusal, and a refusal can be taken back.
     """
     actions.decide_application(
         get_current_caller(),
         application_id,
         decision=decision,
         expected_version=expected_version,
-        documents_required=documents_required,
-        decline_reason=decline_reason,
-        reviewer_notes=reviewer_notes,
-        risk_level=risk_level,
+        **fields,
     )
     return queries.get_application(get_current_caller(), application_id)
 

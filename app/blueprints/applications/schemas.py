@@ -78,7 +78,25 @@ class ApplicationBody(Schema):
 
 
 class DecisionBody(Schema):
-    decision = Choice("approved", "declined", required=True)
+    decision = Choice(
+        "approved",
+        "declined",
+        "submitted",
+        required=True,
+        metadata={"description": "submitted takes a refusal back; it needs a reason"},
+    )
+    fee_minor = WholeNumber(
+        min=0,
+        max=MAX_AMOUNT_MINOR,
+        metadata={"rare": True, "description": "another fee than the application's, in NAD cents; it needs a reason"},
+    )
+    reason = Text(
+        max=500,
+        metadata={"rare": True, "description": "why the list does not apply, or why a decision is revised; not shown"},
+    )
+    override_quota = Boolean(
+        metadata={"rare": True, "description": "approve beyond the quantity of the stall type; it needs a reason"}
+    )
     decline_reason = EmailText(max=1000, metadata={"rare": True, "description": "part of the mail to the applicant"})
     reviewer_notes = Text(max=2000, metadata={"rare": True, "description": "never shown to the applicant"})
     risk_level = Choice(*RISK_LEVELS, metadata={"description": "never shown to the applicant"})
