@@ -108,16 +108,15 @@ def mail_address_changed(run: Run, *, change_id: str) -> None:
     account = find_account(change.account_id) if change is not None else None
     if change is None or account is None or change.ended_at is not None or change.undo_until is None:
         return
-    with use_language(find_account_language(account.id)):
-        message = render_email(
-            "address_changed",
-            to=change.old_email,
-            key=run.key,
-            name=account.name,
-            new_address=mask_email(change.new_email),
-            undo_url=_build_url(f"undo-address-change/{build_undo_token(change.id)}"),
-            until=format_time(change.undo_until),
-        )
+    message = render_email(
+        "address_changed",
+        to=change.old_email,
+        key=run.key,
+        name=account.name,
+        new_address=mask_email(change.new_email),
+        undo_url=_build_url(f"undo-address-change/{build_undo_token(change.id)}"),
+        until=format_time(change.undo_until),
+    )
     send(message, fence=run.fence)
 
 
@@ -127,19 +126,18 @@ def mail_address_restored(run: Run, *, account_id: str, email: str) -> None:
     account = find_account(account_id)
     if account is None:
         return
-    with use_language(find_account_language(account.id)):
-        message = render_email(
-            "address_restored", to=email, key=run.key, name=account.name, old_address=mask_email(account.email)
-        )
+    message = render_email(
+        "address_restored", to=email, key=run.key, name=account.name, old_address=mask_email(account.email)
+    )
     send(message, fence=run.fence)
 
 
 @job("accounts.renew_code", Delivery.LOCAL)
-def renew_code(run: Run, *, purpose: str, email: str, registration: bool = False) -> None:
+def renew_code(run: Run, *, purpose: str, email: str, registration: bool = False, language: str | None = None) -> None:
     """Creates and mails the code that had to wait for the interval between two codes."""
     with transaction() as session:
         run.done_in(session)
-        one_time_codes.renew_voided_code(session, purpose, email, registration=registration)
+        one_time_codes.renew_voided_code(session, purpose, email, registration=registration, language=language)
 
 
 @job("accounts.mail_codes_blocked", Delivery.AT_LEAST_ONCE)

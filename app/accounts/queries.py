@@ -47,11 +47,15 @@ def find_page_caller(session_id: str) -> Caller | None:
     return None if row is None else _parse_caller_row(row, None)
 
 
-def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
-    """The same callers as they are now, by session id, in one query; ended sessions are left out."""
-    scopes = {caller.session_id: (caller.permission, caller.team_id) for caller in callers}
-    rows = fetch_rows(CALLERS_SQL, {"ids": sorted(scopes)})
-    return {row[1]: _parse_caller_row(row, *scopes[row[1]]) for row in rows}
+def reload_callers(callers: Sequence[Caller]) -> list[Caller | None]:
+    """The same callers as they are now, in one query; None for those whose session has ended."""
+    rows = {row[1]: row for row in fetch_rows(CALLERS_SQL, {"ids": sorted({caller.session_id for caller in callers})})}
+    return [
+        _parse_caller_row(rows[caller.session_id], caller.permission, caller.team_id)
+        if caller.session_id in rows
+        else None
+        for caller in callers
+    ]
 
 
 def _parse_caller_row(row: tuple[Any, ...], permission: str | None, team_id: str | None = None) -> Caller:
@@ -237,6 +241,7 @@ def owner_id_sql(organisation_id: ColumnElement[Any] | QueryableAttribute[Any]) 
 
 
 def list_operator_ids(session: OrmSession) -> list[str]:
-    """The ids of the admins who get mails about work for operators: upper tiers with a verified address."""
+    """The ids of the admins who get mails about work for operators: upper tiers with a verified address, not suspended."""
     is_operator, is_verified = Account.admin_tier.in_(OPERATOR_TIERS), Account.email_verified_at.is_not(None)
-    return list(session.scalars(select(Account.id).where(is_operator, is_verified).order_by(Account.id)))
+    query = select(Account.id).where(is_operator, is_verified, Account.suspended_at.is_(None))
+    return list(session.scalars(query.order_by(Account.id)))

@@ -52,11 +52,11 @@ MORE = {
     **dict.fromkeys(ASKS_FOR_UNANSWERED_PAYMENTS, 2),
     **dict.fromkeys((*LOCKS_THE_ADDRESS, *ASKS_FOR_THE_TIME, *HOLDS_THE_MERCHANT), 1),
     "planning_for_named_people_with_a_key": 3,
-    "deleting": 6,
+    "deleting": 18,
 }
 """What these take beyond six: the sender of mail to others and their day's count, the lock of an address, the payments
 that the rail has not answered, the clock of the database, the merchant or event that may go meanwhile. A deletion
-erases in its own transaction what six domains know of the merchant."""
+erases in its own transaction what all domains know of the person, by the steps of the deletion of an account."""
 BLUEPRINTS = (
     "applications",
     "activation",
