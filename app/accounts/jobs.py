@@ -14,6 +14,7 @@ from app.accounts.languages import find_account_language
 from app.accounts.models import Account, AccountSession, OneTimeCode, ResetToken, SpentIdentityToken
 from app.accounts.own_account_models import AddressChange, SignInChallenge
 from app.accounts.queries import find_account, find_account_by_email
+from app.accounts.team_models import TeamInvite
 from app.clients.email_templates import render_email
 from app.clients.mail import send
 from app.core import throttle
@@ -183,16 +184,17 @@ def clean_up_account(run: Run, *, account_id: str) -> None:
 
 @job("accounts.sweep", Delivery.LOCAL, every=timedelta(hours=1))
 def delete_expired_rows(run: Run) -> None:
-    """Deletes expired codes, tokens, throttle windows and sessions."""
+    """Deletes expired codes, tokens, throttle windows, sessions and invitations to teams."""
     with transaction() as session:
         run.done_in(session)
-        day_ago = func.now() - timedelta(days=1)
+        day_ago, month_ago = func.now() - timedelta(days=1), func.now() - timedelta(days=30)
         session.execute(delete(OneTimeCode).where(OneTimeCode.expires_at < day_ago))
         session.execute(delete(ResetToken).where(ResetToken.expires_at < day_ago))
         session.execute(delete(SignInChallenge).where(SignInChallenge.expires_at < day_ago))
         delete_expired_changes(session)
+        session.execute(delete(TeamInvite).where(func.coalesce(TeamInvite.ended_at, TeamInvite.expires_at) < month_ago))
         session.execute(delete(SpentIdentityToken).where(SpentIdentityToken.expires_at < day_ago))
-        session.execute(delete(AccountSession).where(AccountSession.ends_at < func.now() - timedelta(days=30)))
+        session.execute(delete(AccountSession).where(AccountSession.ends_at < month_ago))
         throttle.delete_expired(session)
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, RowMapping, Select, func, select
 from app.accounts.caller import PERSON, Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import STOCK_READ
-from app.accounts.queries import may_in_organisation
+from app.accounts.queries import may_in_organisation, owner_id_sql
 from app.audit.actions import Action
 from app.audit.log import ActingCaller, record_export
 from app.core.context import Actor
@@ -152,6 +152,18 @@ def find_event_for_report(event_id: str) -> ReportEvent | None:
         .where(Event.id == event_id)
     ).first()
     return None if row is None else ReportEvent(*row)
+
+
+def load_buyer(event_id: str) -> tuple[str, str]:
+    """Return the name of the organisation that buys for an event, and the address of its owner."""
+    row = db.session.execute(
+        select(func.coalesce(OrganiserProfile.org_name, Account.name), Account.email)
+        .select_from(Event)
+        .join(Account, Account.id == owner_id_sql(Event.organiser_id))
+        .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
+        .where(Event.id == event_id)
+    ).one()
+    return row[0], row[1]
 
 
 def get_order(caller: Caller, event_id: str, order_id: str) -> tuple[StockOrder, list[StockOrderLine], StockEvent]:

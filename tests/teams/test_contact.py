@@ -5,11 +5,14 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.accounts.models import Account
+from app.accounts.models import Account, OrganiserProfile
 from app.core.db import db
+from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to
+from app.inventory.queries import load_buyer
+from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to, run_jobs
 from tests.factories.allocations import create_block
+from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data, read_error
 from tests.teams.test_members import MEMBERS, accept, find_token, invite
 
@@ -83,3 +86,19 @@ def test_an_owner_who_deletes_their_stall_stays_the_owner(client: Client, passed
     again = passed_on.block.owner = create_signed_in_client(client, passed_on.successor)
     assert next(row for row in data(again.get(MEMBERS))["members"] if row["role"] == "owner")
     assert passed_on.invite_guest()["headers"]["Reply-To"] == passed_on.successor.email
+
+
+def test_an_order_names_the_organisation_whoever_prints_it(client: Client, passed_on: PassedOn) -> None:
+    event_id = passed_on.block.event["id"]
+    with transaction() as session:
+        session.add(OrganiserProfile(account_id=passed_on.founder.id, org_name="Windhoek Lights Trust"))
+    assert load_buyer(event_id) == ("Windhoek Lights Trust", passed_on.successor.email)
+
+
+def test_invitations_are_forgotten_a_month_after_they_ended(passed_on: PassedOn) -> None:
+    invite(passed_on.owner, "somebody@example.com")
+    execute_sql("UPDATE team_invite SET expires_at = now() - interval '31 days'")
+    with transaction():
+        enqueue("accounts.sweep")
+    run_jobs()
+    assert fetch_scalar("SELECT count(*) FROM team_invite WHERE email = 'somebody@example.com'") == 0
