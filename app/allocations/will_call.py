@@ -15,7 +15,7 @@ from app.allocations.links import parse_code
 from app.allocations.will_call_sql import count_sql, page_sql
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import NotFound
-from app.events.queries import READS, ownership_params
+from app.events.queries import ownership_params
 from app.events.search_words import WORDS, folded
 from app.events.ticket_holders import WORD_LENGTH
 
@@ -73,7 +73,7 @@ def list_will_call(
     """
     params: dict[str, object] = {
         "event_id": event_id,
-        **ownership_params(caller, READS),
+        **ownership_params(caller),
         "q": build_tsquery(q, event_id) if q else None,
         "status": status,
         "block_id": block_id,
