@@ -45,6 +45,13 @@ class Caller:
         """Whether the caller has the permission of the route in all organisations, as an admin of its tier or above."""
         return self.permission is not None and self._has_tier_of(self.permission)
 
+    def may(self, permission: str, *, organisation_id: str, event_id: str) -> bool:
+        """Whether the caller has the permission, which may be another than that of the route, for this event."""
+        if self._has_tier_of(permission):
+            return True
+        grant = self._resolve_grant(permission)
+        return organisation_id in grant.organisation_ids or event_id in grant.event_ids
+
     def _has_tier_of(self, permission: str) -> bool:
         tier = PERMISSIONS[permission].tier
         return tier is not None and self.has_tier(tier)
