@@ -29,7 +29,6 @@ from app.core.db import db, release_connection
 from app.core.errors import NotFound
 from app.events.models import Event
 
-READ_TIER, DECIDE_TIER = "analyst", "support"
 SORTS: dict[str, ColumnElement[datetime] | ColumnElement[int]] = {
     "createdAt": Application.created_at.expression,
     "updatedAt": Application.updated_at.expression,
@@ -93,7 +92,7 @@ class ApplicationFilters(TypedDict, total=False):
 
 def can_decide_sql(caller: Caller) -> ColumnElement[bool]:
     """True for applications that the caller may decide."""
-    return true() if caller.has_tier(DECIDE_TIER) else _organises_sql(caller)
+    return true() if caller.has_permission_everywhere else _organises_sql(caller)
 
 
 def list_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters]) -> ListQuery:
@@ -169,7 +168,7 @@ def _organises_sql(caller: Caller) -> ColumnElement[bool]:
 
 
 def _can_see_sql(caller: Caller) -> ColumnElement[bool]:
-    if caller.has_tier(READ_TIER):
+    if caller.has_permission_everywhere:
         return true()
     is_own = Application.account_id == caller.id if "merchant" in caller.roles else false()
     return or_(_organises_sql(caller), is_own)
@@ -177,7 +176,7 @@ def _can_see_sql(caller: Caller) -> ColumnElement[bool]:
 
 def _can_read_notes_sql(caller: Caller) -> ColumnElement[bool]:
     """True for applications whose internal notes and risk the caller may read: never for their applicant."""
-    return true() if caller.has_tier(READ_TIER) else _organises_sql(caller)
+    return true() if caller.has_permission_everywhere else _organises_sql(caller)
 
 
 def _visible_applications_query(caller: Caller) -> ListQuery:

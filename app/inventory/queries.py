@@ -17,7 +17,7 @@ from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.tokens import verify_download_token
 from app.events.models import Event
-from app.events.queries import READS, WRITES, owned
+from app.events.queries import owned
 from app.inventory.background_jobs import LINK_PURPOSE
 from app.inventory.errors import StockLinkExpired
 from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob, StockOrder, StockOrderLine
@@ -47,19 +47,14 @@ class ReportEvent(NamedTuple):
     organiser: str | None
 
 
-def get_event(caller: Caller, event_id: str, *, tier: str = READS) -> StockEvent:
-    """Return an event whose stock the caller may see. Raises NotFound."""
+def get_event(caller: Caller, event_id: str) -> StockEvent:
+    """Return an event for whose stock the caller has the permission of the route. Raises NotFound."""
     row = db.session.execute(
-        select(Event.id, Event.name, Event.timezone, func.now()).where(Event.id == event_id, owned(caller, tier))
+        select(Event.id, Event.name, Event.timezone, func.now()).where(Event.id == event_id, owned(caller))
     ).first()
     if row is None:
         raise NotFound()
     return StockEvent(*row)
-
-
-def get_writable_event(caller: Caller, event_id: str) -> StockEvent:
-    """Return an event whose stock the caller may change. Raises NotFound."""
-    return get_event(caller, event_id, tier=WRITES)
 
 
 def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
@@ -67,7 +62,7 @@ def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
     result = db.session.execute(
         select(*ITEM_SELECTION)
         .join(Event, Event.id == ITEM_COLUMNS.event_id)
-        .where(ITEM_COLUMNS.id == item_id, ITEM_COLUMNS.event_id == event_id, owned(caller, READS))
+        .where(ITEM_COLUMNS.id == item_id, ITEM_COLUMNS.event_id == event_id, owned(caller))
     )
     row = result.mappings().first()
     if row is None:
@@ -94,7 +89,7 @@ def get_job(caller: Caller, event_id: str, job_id: str) -> StockJob:
     stock_job = db.session.scalar(
         select(StockJob)
         .join(Event, Event.id == StockJob.event_id)
-        .where(StockJob.id == job_id, StockJob.event_id == event_id, owned(caller, READS))
+        .where(StockJob.id == job_id, StockJob.event_id == event_id, owned(caller))
     )
     if stock_job is None:
         raise NotFound()

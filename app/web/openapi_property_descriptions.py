@@ -297,7 +297,7 @@ DESCRIPTIONS: dict[str, str] = {
     "resetToken": "Token that sets the new password.",
     "respectPreferences": "Whether switched-off channels are respected. Nothing overrides an unsubscribe.",
     "returnTo": "Where a revoked place goes: back to the block or on sale.",
-    "revenueMinor": "Sum of the prices of sold tickets, in cents.",
+    "revenueMinor": "Sum of the prices of sold tickets, in cents; null without the permission `money.read`.",
     "revoked": "Number of places that were taken back.",
     "riskLevel": "The organiser's assessment; never shown to the applicant.",
     "role": "What the crew member does.",

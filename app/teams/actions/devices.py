@@ -16,7 +16,7 @@ from app.core.errors import NotFound
 from app.core.tokens import fingerprint, opaque_token
 from app.core.transaction import lock_name, transaction
 from app.events.models import Event
-from app.events.queries import WRITES, owned
+from app.events.queries import owned
 from app.teams.errors import TeamFull
 from app.teams.models import Device
 
@@ -45,7 +45,7 @@ def create_device(*, caller: Caller, event_id: str, kind: str, name: str) -> tup
     """
     code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
     with transaction() as session:
-        event = session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, WRITES)))
+        event = session.scalar(select(Event.id).where(Event.id == event_id, owned(caller)))
         if event is None:
             raise NotFound()
         lock_name(session, f"devices:{event_id}")
@@ -102,7 +102,7 @@ def end_device(*, caller: Caller, event_id: str, device_id: str) -> None:
         device = session.scalar(
             select(Device)
             .join(Event, Event.id == Device.event_id)
-            .where(Device.id == device_id, Device.event_id == event_id, owned(caller, WRITES))
+            .where(Device.id == device_id, Device.event_id == event_id, owned(caller))
             .with_for_update(of=Device)
         )
         if device is None:
