@@ -230,7 +230,10 @@ def test_a_cashier_runs_the_stall_and_sees_no_money(client: Client) -> None:
     data(merchant.post("/api/merchants/me/members", {"email": account.email, "role": "cashier"}), 201)
     cashier = accept(client, account)
     owner_id = data(merchant.get("/api/merchants/me"))["id"]
-    assert data(cashier.get("/api/merchants/me"))["id"] == owner_id
+    details = {"destination": "payrail", "msisdn": "+264811234567"}
+    data(merchant.patch("/api/merchants/me", {"phone": "+264811234567", "payoutDetails": details, "settings": {}}))
+    seen = data(cashier.get("/api/merchants/me"))
+    assert seen["id"] == owner_id and "phone" not in seen and not any(seen["payoutDetails"].values())
     assert data(cashier.patch("/api/merchants/me/pos-floor-status", {"status": "busy"}))["status"] == "busy"
     assert read_error(cashier.get("/api/merchants/me/payout-requests")) == (403, "ROLE_NOT_ALLOWED")
     assert read_error(cashier.patch("/api/merchants/me", {})) == (403, "ROLE_NOT_ALLOWED")
