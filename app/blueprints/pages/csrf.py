@@ -51,11 +51,15 @@ def protect() -> None:
 
 
 def find_page_of_form() -> str:
-    """Return the path of the page that the form was on: the nearest path above the form's own that can be opened."""
+    """Return the path of the page that the form was on: the nearest path above the form's own that can be opened.
+
+    It keeps the query, which says where to go afterwards.
+    """
     path = request.path
     while not _can_be_opened(path):
         path = path.rpartition("/")[0] or "/"
-    return path
+    query = request.query_string.decode("latin-1")
+    return f"{path}?{query}" if query else path
 
 
 def _can_be_opened(path: str) -> bool:

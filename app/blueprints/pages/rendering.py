@@ -62,12 +62,18 @@ class Pages(Blueprint):
 
 
 def render_page(template: str, *, status: int = 200, **context: object) -> Response:
-    """Return the rendered template as a response. The template can read `status` too.
+    """Return the rendered template as a response. The template can read `status` too, and `next`: where to go back to.
 
     Its header has the name of the signed-in person, or a link to sign in, if the request has asked who that is.
     """
     links = list_language_links() if find_page_language() else []
-    context = {"status": status, "language_links": links, **signed_in.get_header_context(), **context}
+    context = {
+        "status": status,
+        "language_links": links,
+        "next": signed_in.find_next_path(),
+        **signed_in.get_header_context(),
+        **context,
+    }
     page = render_template(template, language=get_language(), **context)
     response = make_response(page, status)
     response.headers["Content-Security-Policy"] = POLICY

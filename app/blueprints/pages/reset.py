@@ -1,6 +1,6 @@
 """Resetting a forgotten password with the code or the link of an email.
 
-The session keeps the email, the number of wrong codes, and whether the reset is finished. It expires after 15 minutes, so
+The session keeps the email, the number of wrong codes, where to go afterwards, and whether the reset is finished. It expires after 15 minutes, so
 that a shared computer does not show the email for long.
 """
 
@@ -14,6 +14,7 @@ from app.accounts import actions, queries
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.signed_in import find_next_path
 from app.core.errors import LinkExpired
 from app.core.languages import lazy_gettext
 from app.web import rate_limits
@@ -162,7 +163,9 @@ def set_password_by_link(token: str) -> ResponseReturnValue:
 @blueprint.get("/done")
 def done() -> ResponseReturnValue:
     """Confirm the new password."""
-    return render_page("pages/reset_done.html") if is_finished() else redirect(url_for("reset.start"), 303)
+    if not is_finished():
+        return redirect(url_for("reset.start"), 303)
+    return render_page("pages/reset_done.html", next=_read_session().get("next"))
 
 
 def _render_expired_link() -> Response:
@@ -197,6 +200,7 @@ class ResetSession(TypedDict, total=False):
     at: int
     wrong: int
     done: bool
+    next: str | None
 
 
 def get_email() -> str | None:
@@ -222,7 +226,8 @@ def remember_email(email: str) -> None:
 
 def start_attempts(email: str) -> None:
     """Restart the time and the number of wrong codes, because a new code was sent."""
-    session[KEY] = {"email": email, "at": int(time.time()), "wrong": 0}
+    next_path = find_next_path() or _read_session().get("next")
+    session[KEY] = {"email": email, "at": int(time.time()), "wrong": 0, "next": next_path}
 
 
 def count_wrong_code() -> CodeInvalid:
@@ -233,8 +238,8 @@ def count_wrong_code() -> CodeInvalid:
 
 
 def finish() -> None:
-    """Remove the email. Only `done` stays, for the last page."""
-    session[KEY] = {"done": True, "at": int(time.time())}
+    """Remove the email. Only `done`, and where to go afterwards, stay for the last page."""
+    session[KEY] = {"done": True, "at": int(time.time()), "next": _read_session().get("next")}
 
 
 def _read_session() -> ResetSession:

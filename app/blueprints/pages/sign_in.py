@@ -4,7 +4,7 @@ The rules, limits and notices are those of the API: both call the same action. A
 get the same page in the same time.
 """
 
-from flask import Response, current_app, flash, redirect, request, session, url_for
+from flask import Response, current_app, flash, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions
@@ -87,16 +87,16 @@ def sign_in() -> ResponseReturnValue:
 def confirm_sign_out() -> ResponseReturnValue:
     """Ask whether to sign out, because a link can be opened by mistake."""
     if signed_in.get_page_caller() is None:
-        return redirect(url_for("sign_in.start"), 303)
+        return redirect(url_for("sign_in.start", next=signed_in.find_next_path()), 303)
     return render_page("pages/sign_out.html")
 
 
 @blueprint.post("/sign-out")
 def sign_out() -> ResponseReturnValue:
-    """End the session. Without one the answer is the same."""
+    """End the session. Without one the answer is the same. Somebody else can sign in and go on with the same page."""
     signed_in.end_session()
     flash("You are signed out.")
-    return redirect(url_for("sign_in.start"), 303)
+    return redirect(url_for("sign_in.start", next=signed_in.find_next_path()), 303)
 
 
 def get_web_client_ids() -> dict[str, str]:
@@ -110,15 +110,13 @@ def get_web_client_ids() -> dict[str, str]:
 
 def render_error_of_provider(error: AppError, next_path: str) -> Response:
     """Return the sign-in page with the reason why a provider did not sign somebody in."""
-    return _render(SIGN_IN.fill().with_error(error), next_path)
+    return _render(SIGN_IN.fill().with_error(error), next=next_path)
 
 
 def _get_next_path() -> str:
-    return signed_in.get_safe_path(request.values.get("next", ""))
+    return signed_in.find_next_path() or signed_in.ACCOUNT_PATH
 
 
-def _render(form: FilledForm, next_path: str | None = None) -> Response:
-    next_path = request.values.get("next", "") if next_path is None else next_path
-    next_path = next_path if signed_in.get_safe_path(next_path) == next_path else ""
+def _render(form: FilledForm, **context: object) -> Response:
     providers = {provider: PROVIDERS[provider] for provider in get_web_client_ids()}
-    return render_form(PAGE, form, next=next_path, providers=providers)
+    return render_form(PAGE, form, providers=providers, **context)

@@ -7,6 +7,7 @@ and password adds the role to their account.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypedDict
 
 from flask import Response, flash, redirect, session, url_for
 from flask.typing import ResponseReturnValue
@@ -61,6 +62,14 @@ class OrganiserSchema(AccountSchema):
 
 class CodeSchema(Query):
     code = OneTimeCode(required=True)
+
+
+class Entered(TypedDict, total=False):
+    """What the session keeps under ADDRESS_KEY; `at` is the time in epoch seconds."""
+
+    email: str
+    at: int
+    next: str | None
 
 
 EMAIL = Input(
@@ -201,7 +210,7 @@ def start(kind: str) -> Response:
     """Show the form of one kind."""
     caller = signed_in.get_page_caller()
     account_kind = _get_kind(kind)
-    values = {"email": caller.email, "name": caller.name} if caller else {}
+    values = {"email": caller.email, "name": caller.name} if caller else {"email": session.get(sign_in.EMAIL_KEY, "")}
     return _render(kind, account_kind.form.fill(**values))
 
 
@@ -219,7 +228,7 @@ def register(kind: str) -> ResponseReturnValue:
         return _render(kind, form.with_error(error))
     if caller is not None and caller.email == values["email"]:
         flash(f"You can now use your account as {'an' if kind[0] in 'aeiou' else 'a'} {kind}.")
-        return redirect(signed_in.ACCOUNT_PATH, 303)
+        return redirect(_get_next_path(), 303)
     _remember_address(values["email"])
     return redirect(url_for("sign_up.show_code_form"), 303)
 
@@ -229,9 +238,9 @@ def show_code_form() -> ResponseReturnValue:
     """Show the form for the code, or for the address if it is not known."""
     caller = signed_in.get_page_caller()
     if caller is not None and caller.email_verified:
-        return redirect(signed_in.ACCOUNT_PATH, 303)
+        return redirect(_get_next_path(), 303)
     email = _find_address()
-    return render_form(CODE_PAGE, CODE.fill(), email=email) if email else render_form(ADDRESS_PAGE, ADDRESS.fill())
+    return _render_code(CODE.fill(), email) if email else render_form(ADDRESS_PAGE, ADDRESS.fill())
 
 
 @blueprint.post("/verify")
@@ -244,16 +253,17 @@ def verify() -> ResponseReturnValue:
         rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
         actions.verify_email(email=email, **form.load())
     except CodeInvalid:
-        return render_form(CODE_PAGE, form.with_error(CodeInvalid(WRONG_CODE_MESSAGE)), email=email)
+        return _render_code(form.with_error(CodeInvalid(WRONG_CODE_MESSAGE)), email)
     except FORM_ERRORS as error:
-        return render_form(CODE_PAGE, form.with_error(error), email=email)
+        return _render_code(form.with_error(error), email)
+    next_path = _find_next_path()
     session.pop(ADDRESS_KEY, None)
     if signed_in.get_page_caller() is not None:
         flash("Your e-mail address is confirmed.")
-        return redirect(signed_in.ACCOUNT_PATH, 303)
+        return redirect(next_path or signed_in.ACCOUNT_PATH, 303)
     session[sign_in.EMAIL_KEY] = email
     flash("Your e-mail address is confirmed. You can sign in now.")
-    return redirect(url_for("sign_in.start"), 303)
+    return redirect(url_for("sign_in.start", next=next_path), 303)
 
 
 @blueprint.post("/verify/send")
@@ -268,7 +278,7 @@ def send_code() -> ResponseReturnValue:
     except FORM_ERRORS as error:
         email = _find_address()
         if email is not None and email == form.values["email"].strip().lower():
-            return render_form(CODE_PAGE, CODE.fill().with_error(error), email=email)
+            return _render_code(CODE.fill().with_error(error), email)
         return render_form(ADDRESS_PAGE, form.with_error(error))
     return redirect(url_for("sign_up.show_code_form"), 303)
 
@@ -283,14 +293,32 @@ def _render(kind: str, form: FilledForm) -> Response:
     return render_form(FORM_PAGE, form, kind=kind, account_kind=KINDS[kind])
 
 
+def _render_code(form: FilledForm, email: str) -> Response:
+    return render_form(CODE_PAGE, form, email=email, next=_find_next_path())
+
+
 def _remember_address(email: str) -> None:
-    session[ADDRESS_KEY] = {"email": email, "at": int(time.time())}
+    """Keep the address, and where to go afterwards, because the link in the mail with the code names neither."""
+    session[ADDRESS_KEY] = {"email": email, "at": int(time.time()), "next": _find_next_path()}
+
+
+def _get_next_path() -> str:
+    return _find_next_path() or signed_in.ACCOUNT_PATH
+
+
+def _find_next_path() -> str | None:
+    return signed_in.find_next_path() or _read_entered().get("next")
+
+
+def _read_entered() -> Entered:
+    entered: Entered = session.get(ADDRESS_KEY, {})
+    return entered if entered.get("at", 0) > time.time() - ADDRESS_SECONDS else {}
 
 
 def _find_address() -> str | None:
     """The address that the visitor entered within the last hour, or that of the signed-in person."""
-    entered = session.get(ADDRESS_KEY, {})
-    if entered.get("at", 0) > time.time() - ADDRESS_SECONDS:
-        return str(entered["email"])
+    entered = _read_entered()
+    if "email" in entered:
+        return entered["email"]
     caller = signed_in.get_page_caller()
     return caller.email if caller is not None else None

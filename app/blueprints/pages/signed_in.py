@@ -84,6 +84,15 @@ def get_safe_path(text: str) -> str:
     return text if text and is_local_path(text) and len(text) <= 512 else ACCOUNT_PATH
 
 
+def find_next_path() -> str | None:
+    """Return the page that `next` of this request names; None without one, or if it is no path of this site.
+
+    Links, forms and redirects of the pages for signing in and up pass it on, so that people come back to it.
+    """
+    path = request.args.get("next", "")
+    return path if path and get_safe_path(path) == path else None
+
+
 def _find_caller() -> Caller | None:
     session_id = read_sign_in_cookie()
     caller = queries.find_page_caller(session_id) if session_id else None

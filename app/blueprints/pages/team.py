@@ -1,6 +1,6 @@
 """The team of the signed-in person: members, invitations, and the teams of others in which they have a role."""
 
-from flask import Response, flash, redirect, request, url_for
+from flask import Response, flash, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.permissions import (
@@ -15,6 +15,7 @@ from app.accounts.permissions import (
 )
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.sign_in import EMAIL_KEY
 from app.blueprints.pages.signed_in import authorise_page, get_page_caller, get_signed_in_caller
 from app.core.errors import LinkExpired, LinkUsed, NotFound
 from app.core.ids import is_id
@@ -249,6 +250,8 @@ def _render_invitation(token: str, *, status: int = 200) -> Response:
         count_lookup_failure()
         raise
     person = get_page_caller()
+    if person is None:
+        session[EMAIL_KEY] = invitation.email
     return render_page(
         "pages/join.html",
         status=status,
@@ -256,7 +259,7 @@ def _render_invitation(token: str, *, status: int = 200) -> Response:
         role=describe_role(invitation.role),
         is_ownership=invitation.role == OWNER,
         kind_name=NAMES[invitation.kind],
-        path=url_for("join.show_invitation", token=token),
+        next=url_for("join.show_invitation", token=token),
         signed_in_as=person.email if person else None,
         is_right_person=person is not None and person.email == invitation.email and person.email_verified,
     )
