@@ -50,6 +50,11 @@ def protect() -> None:
         raise FormExpired(retry_path=find_page_of_form()) from error
 
 
+def get_page_path() -> str:
+    """Return the path and query of the page that the visitor sees: that of this request or of its form."""
+    return request.full_path.rstrip("?") if request.method in ("GET", "HEAD") else find_page_of_form()
+
+
 def find_page_of_form() -> str:
     """Return the path of the page that the form was on: the nearest path above the form's own that can be opened.
 

@@ -4,7 +4,7 @@ The rules, limits and notices are those of the API: both call the same action. A
 get the same page in the same time.
 """
 
-from flask import Response, current_app, flash, redirect, session, url_for
+from flask import Response, current_app, flash, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions
@@ -56,9 +56,12 @@ SIGN_IN = Form(
 
 @blueprint.get("/sign-in")
 def start() -> ResponseReturnValue:
-    """Show the form, or go on if somebody is signed in."""
-    if signed_in.get_page_caller() is not None:
+    """Show the form, or go on if somebody is signed in; with `again` they confirm by it that the account is theirs."""
+    caller = signed_in.get_page_caller()
+    if caller is not None and "again" not in request.args:
         return redirect(_get_next_path(), 303)
+    if caller is not None:
+        return _render(SIGN_IN.fill(email=caller.email))
     return _render(SIGN_IN.fill(email=session.get(EMAIL_KEY, "")))
 
 
@@ -119,4 +122,4 @@ def _get_next_path() -> str:
 
 def _render(form: FilledForm, **context: object) -> Response:
     providers = {provider: PROVIDERS[provider] for provider in get_web_client_ids()}
-    return render_form(PAGE, form, providers=providers, **context)
+    return render_form(PAGE, form, providers=providers, is_again="again" in request.args, **context)

@@ -12,16 +12,17 @@ from typing import TypedDict
 from flask import Response, flash, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import actions
+from app.accounts import actions, authentication
 from app.accounts.errors import CodeInvalid
 from app.blueprints.pages import sign_in, signed_in
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.inputs import EMAIL_CODE, CodeSchema
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import NotFound
 from app.web import rate_limits
 from app.web.fields import Email, Phone
 from app.web.schema import Query
-from app.web.text_fields import Name, NewPassword, OneTimeCode
+from app.web.text_fields import Name, NewPassword
 
 FORM_PAGE, CODE_PAGE, ADDRESS_PAGE = "pages/sign_up_form.html", "pages/verify.html", "pages/verify_address.html"
 # The pages and the API operations share their rate limits.
@@ -58,10 +59,6 @@ class MerchantSchema(AccountSchema):
 class OrganiserSchema(AccountSchema):
     name = Name(required=True, min=2, max=120)
     org_name = Name(required=True, min=2, max=200)
-
-
-class CodeSchema(Query):
-    code = OneTimeCode(required=True)
 
 
 class Entered(TypedDict, total=False):
@@ -114,19 +111,7 @@ NAME = Input(
     autocomplete="name",
     messages={"required": "Enter your name.", "too_short": "Enter your full name."},
 )
-CODE = Form(
-    CodeSchema,
-    Input(
-        "code",
-        "Code from the e-mail",
-        hint="Six digits. Spaces do not matter.",
-        type="code",
-        autocomplete="one-time-code",
-        inputmode="numeric",
-        messages={"required": "Enter the code from the e-mail.", "wrong_length": "Enter all six digits of the code."},
-        error_codes=("CODE_INVALID", "RATE_LIMITED"),
-    ),
-)
+CODE = Form(CodeSchema, EMAIL_CODE)
 ADDRESS = Form(AddressSchema, EMAIL)
 
 
@@ -290,7 +275,9 @@ def _get_kind(kind: str) -> AccountKind:
 
 
 def _render(kind: str, form: FilledForm) -> Response:
-    return render_form(FORM_PAGE, form, kind=kind, account_kind=KINDS[kind])
+    caller = signed_in.get_page_caller()
+    has_password = caller is None or authentication.has_password(caller)
+    return render_form(FORM_PAGE, form, kind=kind, account_kind=KINDS[kind], has_password=has_password)
 
 
 def _render_code(form: FilledForm, email: str) -> Response:

@@ -53,8 +53,7 @@ def redirect_to_sign_in() -> ResponseReturnValue | None:
     if caller is not None:
         is_setup = request.path.startswith(SETUP_PATH)
         return redirect(SETUP_PATH, 303) if needs_second_factor(caller) and not is_setup else None
-    next_path = request.full_path.rstrip("?") if request.method in ("GET", "HEAD") else csrf.find_page_of_form()
-    return redirect(url_for("sign_in.start", next=next_path), 303)
+    return redirect(url_for("sign_in.start", next=csrf.get_page_path()), 303)
 
 
 def get_header_context() -> dict[str, object]:

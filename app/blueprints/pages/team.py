@@ -1,5 +1,7 @@
 """The team of the signed-in person: members, invitations, and the teams of others in which they have a role."""
 
+from functools import partial
+
 from flask import Response, flash, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
@@ -13,7 +15,8 @@ from app.accounts.permissions import (
     STALL_OWN,
     describe_role,
 )
-from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form, submit
+from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.sign_in import EMAIL_KEY
 from app.blueprints.pages.signed_in import authorise_page, get_page_caller, get_signed_in_caller
@@ -24,7 +27,7 @@ from app.teams import actions, queries
 from app.teams.errors import InviteForAnotherAddress
 from app.teams.queries import Team
 from app.web.access import may
-from app.web.fields import Choice, Email, Secret
+from app.web.fields import Choice, Email
 from app.web.rate_limits import count_lookup_failure
 from app.web.schema import Query
 
@@ -65,23 +68,8 @@ class InviteSchema(Query):
     role = Choice(*(role for role in (*ROLES[ORGANISER], *ROLES[MERCHANT]) if role != OWNER), required=True)
 
 
-class PasswordSchema(Query):
-    password = Secret(required=True)
-
-
 INVITE = Form(InviteSchema, EMAIL, ROLE)
-PASSWORD = Form(
-    PasswordSchema,
-    Input(
-        "password",
-        "Your password",
-        hint="We ask for it because this gives everything to somebody else.",
-        type="password",
-        autocomplete="current-password",
-        messages={"required": "Enter your password."},
-        error_codes=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
-    ),
-)
+OWNERSHIP = Form(ConfirmedSchema, PASSWORD)
 
 
 def _list_kinds() -> list[str]:
@@ -158,7 +146,7 @@ def invite(kind: str) -> ResponseReturnValue:
 def show_member(kind: str, member_id: str) -> Response:
     """Show a member with what the owner can change."""
     team = _get_team(kind)
-    return _render_member(kind, team, member_id, PASSWORD.fill())
+    return _render_member(kind, team, member_id, for_owner(OWNERSHIP).fill())
 
 
 def _render_member(kind: str, team: Team, member_id: str, form: FilledForm) -> Response:
@@ -200,14 +188,19 @@ def offer_ownership(kind: str, member_id: str) -> ResponseReturnValue:
     """Offer a member the ownership."""
     if kind != ORGANISER:
         raise NotFound()
-    form, team = PASSWORD.from_request(), _get_team(kind)
-    try:
+    team = _get_team(kind)
+
+    def offer(password: str | None) -> None:
         caller = authorise_page(WRITE[ORGANISER].with_verified_email())
-        actions.offer_ownership(caller=caller, team=team, member_id=member_id, **form.load())
-    except FORM_ERRORS as error:
-        return _render_member(kind, team, member_id, form.with_error(error))
-    flash("We sent them an e-mail. You stay the owner until they accept.")
-    return redirect(url_for("team.show_team", kind=kind), 303)
+        actions.offer_ownership(caller=caller, team=team, member_id=member_id, password=password)
+
+    return submit(
+        for_owner(OWNERSHIP).from_request(),
+        offer,
+        partial(_render_member, kind, team, member_id),
+        done="We sent them an e-mail. You stay the owner until they accept.",
+        path=url_for("team.show_team", kind=kind),
+    )
 
 
 @blueprint.post("/memberships/<membership_id>/leave")
