@@ -161,6 +161,7 @@ PAGE_MESSAGES = {
     "PAYOUT_IN_PROGRESS": "A payout is under way. Wait until it is settled, or cancel it.",
     "CHALLENGE_INVALID": "This sign-in took too long, or had too many wrong codes.",
     "CONFIRMATION_REQUIRED": "Sign in again, and repeat this within 10 minutes.",
+    "SECOND_FACTOR_OFF": "You need a second factor yourself first. Turn it on in your account.",
     "SECOND_FACTOR_SETUP_REQUIRED": "You need a second factor for this. Turn it on in your account first.",
     "IDENTITY_REJECTED": "This sign-in took too long or was used before. Please start again.",
     "PROVIDER_UNAVAILABLE": "We cannot reach the other service at the moment.",

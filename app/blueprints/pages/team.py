@@ -1,5 +1,6 @@
 """The team of the signed-in person: members, invitations, and the teams of others in which they have a role."""
 
+from dataclasses import replace
 from functools import partial
 
 from flask import Response, flash, redirect, request, session, url_for
@@ -27,7 +28,7 @@ from app.teams import actions, queries
 from app.teams.errors import InviteForAnotherAddress
 from app.teams.queries import Team
 from app.web.access import may
-from app.web.fields import Choice, Email
+from app.web.fields import Boolean, Choice, Email
 from app.web.rate_limits import count_lookup_failure
 from app.web.schema import Query
 
@@ -68,7 +69,12 @@ class InviteSchema(Query):
     role = Choice(*(role for role in (*ROLES[ORGANISER], *ROLES[MERCHANT]) if role != OWNER), required=True)
 
 
+class SecondFactorSchema(Query):
+    required = Boolean(required=True)
+
+
 INVITE = Form(InviteSchema, EMAIL, ROLE)
+SECOND_FACTOR = Form(SecondFactorSchema, Input("required", "Second factor"))
 OWNERSHIP = Form(ConfirmedSchema, PASSWORD)
 
 
@@ -93,19 +99,31 @@ def _render_team(kind: str, form: FilledForm) -> Response:
     team = _get_team(kind, write=False)
     caller = get_signed_in_caller().for_permission(str(WRITE[kind].permission))
     can_write = WRITE[kind].allows(caller)
+    members = queries.list_members(team)
     organised = event_queries.list_present_events(caller) if kind == ORGANISER and can_write else []
     return render_form(
         "pages/team.html",
         form,
         kind=kind,
         kind_name=NAMES[kind],
-        members=queries.list_members(team),
+        members=members,
+        second_factor_rule=_load_second_factor_rule(team) if can_write else None,
+        has_second_factor=caller.has_second_factor,
+        unsecured=[member for member in members if not member.has_second_factor],
         invites=queries.list_open_invites(team),
         can_write=can_write,
         role_choices=_list_role_choices(kind),
         events=organised,
         chosen_events=request.form.getlist("event"),
     )
+
+
+def _load_second_factor_rule(team: Team) -> bool | None:
+    """Whether the organisation requires a second factor; None for a team that cannot."""
+    try:
+        return bool(queries.load_organisation(team)["requires_second_factor"]) if team.kind == ORGANISER else None
+    except NotFound:
+        return None
 
 
 @blueprint.get("")
@@ -140,6 +158,25 @@ def invite(kind: str) -> ResponseReturnValue:
         return _render_team(kind, form.with_error(error))
     flash(f"We sent the invitation to {values['email']}.")
     return redirect(url_for("team.show_team", kind=kind), 303)
+
+
+@blueprint.post("/organiser/second-factor")
+def require_second_factor() -> ResponseReturnValue:
+    """Set whether members of the organisation need a second factor."""
+    form, team = SECOND_FACTOR.from_request(), _get_team(ORGANISER)
+
+    def require(required: bool) -> None:
+        actions.require_second_factor(caller=get_signed_in_caller(), organisation=team, required=required)
+
+    return submit(
+        form,
+        require,
+        lambda form: _render_team(ORGANISER, replace(INVITE.fill(), error=form.error)),
+        done="Members of the team now need a second factor."
+        if form.values["required"] == "true"
+        else "Members of the team no longer need a second factor.",
+        path=url_for("team.show_team", kind=ORGANISER),
+    )
 
 
 @blueprint.get("/<kind>/members/<member_id>")
