@@ -151,7 +151,7 @@ def list_memberships(caller: Caller) -> list[MembershipDetails]:
     ).all()
     event_ids = {event_id for member, _ in rows for event_id in member.event_ids or ()}
     events = db.session.execute(select(Event.id, Event.name).where(Event.id.in_(event_ids)))
-    names = {event_id: name for event_id, name in events}
+    names = {event.id: event.name for event in events}
     return [
         MembershipDetails(
             id=member.id,
