@@ -131,7 +131,9 @@ def take_all(browser: Browser, base: str, operations_link: str) -> None:
 def main() -> None:
     path = os.environ.get("CHROMIUM") or shutil.which("chromium")
     only_account = sys.argv[1:] == ["account"]
-    assert path and (only_account or shutil.which("pdftoppm")), "Chromium and pdftoppm are needed (Debian: chromium, poppler-utils)"
+    assert path and (only_account or shutil.which("pdftoppm")), (
+        "Chromium and pdftoppm are needed (Debian: chromium, poppler-utils)"
+    )
     FOLDER.mkdir(exist_ok=True)
     with kept_open() as folder, everything(folder) as service, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)

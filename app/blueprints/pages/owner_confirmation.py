@@ -1,7 +1,7 @@
 """Forms that the owner of an account confirms: with the password or, without one, by a recent sign-in.
 
-The schema of such a form extends `ConfirmedSchema`, and its inputs contain `PASSWORD`. The macro `forms.confirmed_form`
-draws it.
+The schema of such a form extends `ConfirmedSchema`, and its inputs contain `PASSWORD`. The macro `confirmed_form`
+of `account_parts.html` draws it.
 """
 
 from flask import url_for
