@@ -150,8 +150,8 @@ def list_memberships(caller: Caller) -> list[MembershipDetails]:
         .order_by(TeamMember.created_at, TeamMember.id)
     ).all()
     event_ids = {event_id for member, _ in rows for event_id in member.event_ids or ()}
-    events = db.session.execute(select(Event.id, Event.name).where(Event.id.in_(event_ids)))
-    names = {event.id: event.name for event in events}
+    statement = select(Event.id, Event.name).where(Event.id.in_(event_ids))
+    names = {event.id: event.name for event in db.session.execute(statement)} if event_ids else {}
     return [
         MembershipDetails(
             id=member.id,

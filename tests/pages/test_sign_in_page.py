@@ -211,7 +211,7 @@ def test_tokens_of_the_api_are_no_cookies(client: Client, visitor: Visitor) -> N
 
 def test_who_is_signed_in_costs_one_query(visitor: Visitor) -> None:
     sign_in_on_page(visitor, create_customer().email)
-    answer, statements = count_statements(lambda: visitor.flask.get(ACCOUNT))
+    answer, statements = count_statements(lambda: visitor.flask.get(f"{ACCOUNT}/details"))
     assert (answer.status_code, len(statements)) == (200, 1)
     answer, statements = count_statements(lambda: visitor.flask.application.test_client().get("/"))
     assert (answer.status_code, len(statements)) == (200, 0)

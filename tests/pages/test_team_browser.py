@@ -15,8 +15,11 @@ from tests.factories.accounts import (
     list_mails_to,
 )
 from tests.factories.events import create_event
+from tests.factories.payouts import execute_sql
+from tests.factories.second_factors import turn_on
 from tests.http import Client, data, read_error
 from tests.pages.browser import open_view
+from tests.pages.test_team_pages import add_member, create_owner
 
 SERIES, NEW_EMAIL = "team", "tuli@example.com"
 
@@ -213,3 +216,40 @@ def test_somebody_else_cannot_join_with_the_link(client: Client, address: str, c
         for path in ("/account/api-keys", "/account/devices", "/account/team/organiser"):
             assert view.page.goto(f"{address}{path}").status == 403  # type: ignore[union-attr]
         view.check("team-refused")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
+def test_the_owner_requires_a_second_factor_and_signs_in_again(
+    client: Client, address: str, chromium: Browser, scripts: bool
+) -> None:
+    owner, member, other = create_owner("Windhoek Lights"), create_customer(), create_owner("Swakop Jazz")
+    add_member(client, owner, member)
+    add_member(client, other, owner, "finance")
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        page = view.page
+        sign_in(page, address, owner.email)
+        view.check("account-of-two-organisations")
+        turn_on(owner)
+        page.get_by_role("link", name="See the team of Windhoek Lights").click()
+        view.check("team-second-factor")
+        page.get_by_role("button", name="Require a second factor").click()
+        expect(page.get_by_text("Members of the team now need a second factor.")).to_be_visible()
+        view.check("team-second-factor-required")
+        execute_sql("UPDATE account SET password_hash = NULL, second_factor_since = NULL WHERE id = :id", id=owner.id)
+        execute_sql("UPDATE account_session SET created_at = now() - interval '11 minutes'")
+        page.get_by_role("link", name="Change or remove").click()
+        view.check("team-member-sign-in-again")
+        member_page = page.url
+        page.get_by_role("link", name="Sign in again").click()
+        view.check("sign-in-again")
+        execute_sql(
+            "UPDATE account SET password_hash = (SELECT password_hash FROM account WHERE id = :other) WHERE id = :id",
+            id=owner.id,
+            other=member.id,
+        )
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page).to_have_url(member_page)
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        sign_in(view.page, address, member.email)
+        view.check("account-lacks-second-factor")
