@@ -252,4 +252,5 @@ def test_the_owner_requires_a_second_factor_and_signs_in_again(
         expect(page).to_have_url(member_page)
     with open_view(chromium, SERIES, scripts=scripts) as view:
         sign_in(view.page, address, member.email)
+        expect(view.page.get_by_text("Turn on a second factor.")).to_be_visible()
         view.check("account-lacks-second-factor")
