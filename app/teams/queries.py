@@ -39,6 +39,7 @@ class Member:
     role: str
     event_ids: list[str] | None
     since: datetime
+    has_second_factor: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class Invitation:
 
 @dataclass(frozen=True, kw_only=True)
 class MembershipDetails:
-    """A membership as its person sees it."""
+    """A membership as its person sees it. `event_names` are those of `event_ids`."""
 
     id: str
     team_id: str
@@ -64,6 +65,7 @@ class MembershipDetails:
     team_name: str
     role: str
     event_ids: list[str] | None
+    event_names: list[str]
 
 
 def get_organisation(caller: Caller) -> Team:
@@ -87,19 +89,31 @@ def get_merchant_team(caller: Caller) -> Team:
 
 def list_members(team: Team) -> list[Member]:
     """The members of a team, the owner first, then by name."""
+    has_second_factor = Account.second_factor_since.is_not(None)
     own = db.session.execute(
-        select(Account.id, Account.name, Account.email, Account.created_at).where(owns_own_team(team))
+        select(Account.id, Account.name, Account.email, Account.created_at, has_second_factor).where(
+            owns_own_team(team)
+        )
     ).all()
     members = db.session.execute(
-        select(TeamMember, Account.name, Account.email)
+        select(TeamMember, Account.name, Account.email, has_second_factor)
         .join(Account, Account.id == TeamMember.account_id)
         .where(is_in_team(team))
         .order_by(TeamMember.role != OWNER, Account.name, TeamMember.id)
     ).all()
     return [
         *(
-            Member(id=id, account_id=id, name=name, email=email, role=OWNER, event_ids=None, since=since)
-            for id, name, email, since in own
+            Member(
+                id=id,
+                account_id=id,
+                name=name,
+                email=email,
+                role=OWNER,
+                event_ids=None,
+                since=since,
+                has_second_factor=secured,
+            )
+            for id, name, email, since, secured in own
         ),
         *(
             Member(
@@ -110,8 +124,9 @@ def list_members(team: Team) -> list[Member]:
                 role=member.role,
                 event_ids=member.event_ids,
                 since=member.created_at,
+                has_second_factor=secured,
             )
-            for member, name, email in members
+            for member, name, email, secured in members
         ),
     ]
 
@@ -128,7 +143,10 @@ def list_memberships(caller: Caller) -> list[MembershipDetails]:
         select(TeamMember, team_name_sql(TeamMember))
         .where(TeamMember.account_id == caller.id)
         .order_by(TeamMember.created_at, TeamMember.id)
-    )
+    ).all()
+    event_ids = {event_id for member, _ in rows for event_id in member.event_ids or ()}
+    statement = select(Event.id, Event.name).where(Event.id.in_(event_ids))
+    names = {event.id: event.name for event in db.session.execute(statement)} if event_ids else {}
     return [
         MembershipDetails(
             id=member.id,
@@ -137,9 +155,19 @@ def list_memberships(caller: Caller) -> list[MembershipDetails]:
             team_name=name,
             role=member.role,
             event_ids=member.event_ids,
+            event_names=sorted(names[event_id] for event_id in member.event_ids or () if event_id in names),
         )
         for member, name in rows
     ]
+
+
+def list_own_teams(caller: Caller) -> list[tuple[str, str]]:
+    """The kind and the name of the teams that belong to the caller's account."""
+    names = {
+        ORGANISER: select(OrganiserProfile.org_name).where(OrganiserProfile.account_id == caller.id),
+        MERCHANT: select(MerchantProfile.business_name).where(MerchantProfile.account_id == caller.id),
+    }
+    return [(kind, db.session.scalar(name) or caller.name) for kind, name in names.items() if kind in caller.roles]
 
 
 def get_invitation(token: str) -> Invitation:

@@ -8,11 +8,12 @@ from flask.typing import ResponseReturnValue
 from app.accounts import actions, queries
 from app.accounts.caller import Caller
 from app.accounts.errors import LastSignInMethod
-from app.accounts.permissions import DEVICES, KEYS
+from app.accounts.permissions import DEVICES, KEYS, describe_role
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.sign_in import PROVIDERS
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import NotFound
+from app.teams import queries as team_queries
 from app.web.access import Access, may
 
 blueprint = Pages("account", __name__, url_prefix="/account", needs_sign_in=True)
@@ -45,13 +46,17 @@ SECTIONS = (
 
 @blueprint.get("")
 def show() -> Response:
-    """Show the sections of the account."""
+    """Show the sections of the account, and the teams of the person."""
     caller = get_signed_in_caller()
     paths = {rule.rule for rule in current_app.url_map.iter_rules()}
     return render_page(
         "pages/account.html",
         caller_email=caller.email,
         is_verified=caller.email_verified,
+        lacks_second_factor=caller.lacks_second_factor,
+        own_teams=team_queries.list_own_teams(caller),
+        memberships=team_queries.list_memberships(caller),
+        describe_role=describe_role,
         roles=[ROLE_NAMES.get(role, role) for role in sorted(caller.roles)],
         sections=[
             section

@@ -62,12 +62,18 @@ class Pages(Blueprint):
 
 
 def render_page(template: str, *, status: int = 200, **context: object) -> Response:
-    """Return the rendered template as a response. The template can read `status` too.
+    """Return the rendered template as a response. The template can read `status` too, and `next`: where to go back to.
 
     Its header has the name of the signed-in person, or a link to sign in, if the request has asked who that is.
     """
     links = list_language_links() if find_page_language() else []
-    context = {"status": status, "language_links": links, **signed_in.get_header_context(), **context}
+    context = {
+        "status": status,
+        "language_links": links,
+        "next": signed_in.find_next_path(),
+        **signed_in.get_header_context(),
+        **context,
+    }
     page = render_template(template, language=get_language(), **context)
     response = make_response(page, status)
     response.headers["Content-Security-Policy"] = POLICY
@@ -149,12 +155,14 @@ PAGE_MESSAGES = {
     "NO_SLOTS_LEFT": lazy_gettext("All tickets are taken."),
     "OTP_WRONG": lazy_gettext("This code is wrong. Use the code in the newest message on your phone."),
     "CODE_INVALID": lazy_gettext("The code is wrong or has expired. Ask for a new one."),
+    "EMAIL_NOT_VERIFIED": "Confirm your e-mail address first: open your account, and enter the code.",
     "INVALID_CREDENTIALS": "The e-mail address or the password is wrong. Try again, or choose a new password.",
     "BALANCE_NOT_ZERO": "There is money on your balance. Have it paid out first.",
     "PAYOUT_IN_PROGRESS": "A payout is under way. Wait until it is settled, or cancel it.",
     "CHALLENGE_INVALID": "This sign-in took too long, or had too many wrong codes.",
-    "CONFIRMATION_REQUIRED": "Sign out, sign in again, and repeat this within 10 minutes.",
-    "SECOND_FACTOR_SETUP_REQUIRED": "Admins need a second factor. Turn it on in your account first.",
+    "CONFIRMATION_REQUIRED": "Sign in again, and repeat this within 10 minutes.",
+    "SECOND_FACTOR_OFF": "You need a second factor yourself first. Turn it on in your account.",
+    "SECOND_FACTOR_SETUP_REQUIRED": "You need a second factor for this. Turn it on in your account first.",
     "IDENTITY_REJECTED": "This sign-in took too long or was used before. Please start again.",
     "PROVIDER_UNAVAILABLE": "We cannot reach the other service at the moment.",
     "EMAIL_NOT_VERIFIED_BY_PROVIDER": "The other service has not confirmed your e-mail address. Confirm it there, or "

@@ -1,6 +1,6 @@
 """Resetting a forgotten password with the code or the link of an email.
 
-The session keeps the email, the number of wrong codes, and whether the reset is finished. It expires after 15 minutes, so
+The session keeps the email, the number of wrong codes, where to go afterwards, and whether the reset is finished. It expires after 15 minutes, so
 that a shared computer does not show the email for long.
 """
 
@@ -13,13 +13,15 @@ from flask.typing import ResponseReturnValue
 from app.accounts import actions, queries
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input, render_form
+from app.blueprints.pages.inputs import EMAIL_CODE, NEW_PASSWORD, CodeSchema
 from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.signed_in import find_next_path
 from app.core.errors import LinkExpired
 from app.core.languages import lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Email
 from app.web.schema import Query
-from app.web.text_fields import NewPassword, OneTimeCode
+from app.web.text_fields import NewPassword
 
 blueprint = Pages("reset", __name__, url_prefix="/reset-password", translated=True)
 # The pages and the API operations share their rate limits.
@@ -36,8 +38,8 @@ class PasswordSchema(Query):
     password = NewPassword(required=True)
 
 
-class NewPasswordSchema(PasswordSchema):
-    code = OneTimeCode(required=True)
+class NewPasswordSchema(PasswordSchema, CodeSchema):
+    """The code from the e-mail, and the new password."""
 
 
 ADDRESS = Form(
@@ -56,37 +58,8 @@ ADDRESS = Form(
         error_codes=("RATE_LIMITED",),
     ),
 )
-PASSWORD = Input(
-    "password",
-    lazy_gettext("New password"),
-    hint=lazy_gettext("At least 8 characters. A short sentence is easy to remember and hard to guess."),
-    type="password",
-    autocomplete="new-password",
-    messages={
-        "required": lazy_gettext("Choose a new password."),
-        "too_short": lazy_gettext("Choose a password of at least 8 characters."),
-        "too_long": lazy_gettext("Choose a password of at most 128 characters."),
-        "too_common": lazy_gettext("Choose another password. This one is easy to guess."),
-    },
-)
-NEW_PASSWORD = Form(
-    NewPasswordSchema,
-    Input(
-        "code",
-        lazy_gettext("Code from the e-mail"),
-        hint=lazy_gettext("Six digits. Spaces do not matter."),
-        type="code",
-        autocomplete="one-time-code",
-        inputmode="numeric",
-        messages={
-            "required": lazy_gettext("Enter the code from the e-mail."),
-            "wrong_length": lazy_gettext("Enter all six digits of the code."),
-        },
-        error_codes=("CODE_INVALID",),
-    ),
-    PASSWORD,
-)
-PASSWORD_ONLY = Form(PasswordSchema, PASSWORD)
+NEW_PASSWORD_BY_CODE = Form(NewPasswordSchema, EMAIL_CODE, NEW_PASSWORD)
+PASSWORD_ONLY = Form(PasswordSchema, NEW_PASSWORD)
 
 
 @blueprint.get("")
@@ -116,13 +89,13 @@ def code() -> Response:
     email = get_email()
     if email is None:
         return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
-    return render_form(CODE_PAGE, NEW_PASSWORD.fill(), email=email, attempts_used_up=has_no_attempts_left())
+    return render_form(CODE_PAGE, NEW_PASSWORD_BY_CODE.fill(), email=email, attempts_used_up=has_no_attempts_left())
 
 
 @blueprint.post("/code")
 def set_password() -> ResponseReturnValue:
     """Set the password if the code is right."""
-    form, email = NEW_PASSWORD.from_request(), get_email()
+    form, email = NEW_PASSWORD_BY_CODE.from_request(), get_email()
     if email is None:
         return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
     try:
@@ -162,7 +135,9 @@ def set_password_by_link(token: str) -> ResponseReturnValue:
 @blueprint.get("/done")
 def done() -> ResponseReturnValue:
     """Confirm the new password."""
-    return render_page("pages/reset_done.html") if is_finished() else redirect(url_for("reset.start"), 303)
+    if not is_finished():
+        return redirect(url_for("reset.start"), 303)
+    return render_page("pages/reset_done.html", next=_read_session().get("next"))
 
 
 def _render_expired_link() -> Response:
@@ -197,6 +172,7 @@ class ResetSession(TypedDict, total=False):
     at: int
     wrong: int
     done: bool
+    next: str | None
 
 
 def get_email() -> str | None:
@@ -222,7 +198,8 @@ def remember_email(email: str) -> None:
 
 def start_attempts(email: str) -> None:
     """Restart the time and the number of wrong codes, because a new code was sent."""
-    session[KEY] = {"email": email, "at": int(time.time()), "wrong": 0}
+    next_path = find_next_path() or _read_session().get("next")
+    session[KEY] = {"email": email, "at": int(time.time()), "wrong": 0, "next": next_path}
 
 
 def count_wrong_code() -> CodeInvalid:
@@ -233,8 +210,8 @@ def count_wrong_code() -> CodeInvalid:
 
 
 def finish() -> None:
-    """Remove the email. Only `done` stays, for the last page."""
-    session[KEY] = {"done": True, "at": int(time.time())}
+    """Remove the email. Only `done`, and where to go afterwards, stay for the last page."""
+    session[KEY] = {"done": True, "at": int(time.time()), "next": _read_session().get("next")}
 
 
 def _read_session() -> ResetSession:

@@ -53,8 +53,7 @@ def redirect_to_sign_in() -> ResponseReturnValue | None:
     if caller is not None:
         is_setup = request.path.startswith(SETUP_PATH)
         return redirect(SETUP_PATH, 303) if needs_second_factor(caller) and not is_setup else None
-    next_path = request.full_path.rstrip("?") if request.method in ("GET", "HEAD") else csrf.find_page_of_form()
-    return redirect(url_for("sign_in.start", next=next_path), 303)
+    return redirect(url_for("sign_in.start", next=csrf.get_page_path()), 303)
 
 
 def get_header_context() -> dict[str, object]:
@@ -82,6 +81,15 @@ def end_session() -> None:
 def get_safe_path(text: str) -> str:
     """Return the path to go to after the sign-in: `text` if it is a path of this site, else that of the account."""
     return text if text and is_local_path(text) and len(text) <= 512 else ACCOUNT_PATH
+
+
+def find_next_path() -> str | None:
+    """Return the page that `next` of this request names; None without one, or if it is no path of this site.
+
+    Links, forms and redirects of the pages for signing in and up pass it on, so that people come back to it.
+    """
+    path = request.args.get("next", "")
+    return path if path and get_safe_path(path) == path else None
 
 
 def _find_caller() -> Caller | None:
