@@ -46,6 +46,11 @@ class Caller:
         """Whether the caller has the permission of the route in all organisations, as an admin of its tier or above."""
         return self.permission is not None and self._has_tier_of(self.permission)
 
+    def is_in_team(self, kind: str, team_id: str) -> bool:
+        """Whether the caller owns this team by their role, or has a place in it."""
+        is_own = team_id == self.id and kind in self.roles
+        return is_own or any((entry.kind, entry.team_id) == (kind, team_id) for entry in self.memberships)
+
     def may(self, permission: str, *, organisation_id: str, event_id: str) -> bool:
         """Whether the caller has the permission, which may be another than that of the route, for this event."""
         if self._has_tier_of(permission):

@@ -163,11 +163,20 @@ def list_memberships(caller: Caller) -> list[MembershipDetails]:
 
 def list_own_teams(caller: Caller) -> list[tuple[str, str]]:
     """The kind and the name of the teams that belong to the caller's account."""
+    return [(kind, load_team_name(Team(kind, caller.id))) for kind in (ORGANISER, MERCHANT) if kind in caller.roles]
+
+
+def load_team_name(team: Team) -> str:
+    """The name of the organisation or business, or else of its account."""
     names = {
-        ORGANISER: select(OrganiserProfile.org_name).where(OrganiserProfile.account_id == caller.id),
-        MERCHANT: select(MerchantProfile.business_name).where(MerchantProfile.account_id == caller.id),
+        ORGANISER: select(OrganiserProfile.org_name).where(OrganiserProfile.account_id == team.id),
+        MERCHANT: select(MerchantProfile.business_name).where(MerchantProfile.account_id == team.id),
     }
-    return [(kind, db.session.scalar(name) or caller.name) for kind, name in names.items() if kind in caller.roles]
+    account_name = select(Account.name).where(Account.id == team.id)
+    name: str = db.session.scalar(
+        select(func.coalesce(names[team.kind].scalar_subquery(), account_name.scalar_subquery()))
+    )
+    return name
 
 
 def get_invitation(token: str) -> Invitation:

@@ -130,3 +130,32 @@ def test_a_paired_phone_says_what_works_and_what_does_not(
     page = visitor.send().text
     assert "What works now" in page and f"no page yet on which this browser {missing}" in page
     assert 'href="/pair"' in page
+
+
+def test_a_person_in_two_organisations_chooses_the_one_to_work_with(app: Flask, client: Client) -> None:
+    first, second = create_owner("First Lights"), create_owner("Second Lights")
+    add_member(client, second, first)
+    visitor = sign_in_browser(app, first)
+    assert "The team of First Lights" in visitor.open(TEAM).text
+    page = visitor.open("/account").text
+    assert page.count("in use on these pages") == 1 and "Use Second Lights" in page
+    press(visitor, "/organiser/choose")
+    page = visitor.open(TEAM).text
+    assert "The team of Second Lights" in page and first.email in page
+    assert "Use First Lights" in visitor.open("/account").text
+    token = visitor.forms[-1].fields["csrf_token"]
+    foreign = {"csrf_token": token, "team": create_owner("Third").id}
+    assert visitor.flask.post(f"{TEAM}/choose", data=foreign).status_code == 404
+    execute_sql("DELETE FROM team_member")
+    assert "The team of First Lights" in visitor.open(TEAM).text
+    assert "in use on these pages" not in visitor.open("/account").text
+
+
+def test_an_event_that_does_not_exist_limits_nobody_to_all_events(app: Flask, owner: Account) -> None:
+    visitor = sign_in_browser(app, owner)
+    visitor.open(TEAM)
+    token = visitor.forms[-1].fields["csrf_token"]
+    for event in ("0" * 24, "nonsense", "\x00"):
+        body = {"csrf_token": token, "email": "a@example.com", "role": "door", "event": event}
+        assert visitor.flask.post(f"{TEAM}/invite", data=body).status_code == 422
+    assert fetch_scalar("SELECT count(*) FROM team_invite") == 0

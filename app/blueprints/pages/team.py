@@ -20,8 +20,14 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, ren
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.sign_in import EMAIL_KEY
-from app.blueprints.pages.signed_in import authorise_page, get_page_caller, get_signed_in_caller
-from app.core.errors import LinkExpired, LinkUsed, NotFound
+from app.blueprints.pages.signed_in import (
+    authorise_page,
+    choose_team,
+    get_page_caller,
+    get_signed_in_caller,
+    get_team_caller,
+)
+from app.core.errors import LinkExpired, LinkUsed, NotFound, ValidationFailed
 from app.core.ids import is_id
 from app.events import queries as event_queries
 from app.teams import actions, queries
@@ -79,8 +85,7 @@ OWNERSHIP = Form(ConfirmedSchema, PASSWORD)
 
 
 def _list_kinds() -> list[str]:
-    caller = get_signed_in_caller()
-    return [kind for kind, access in READ.items() if access.allows(caller.for_permission(str(access.permission)))]
+    return [kind for kind, access in READ.items() if access.allows(get_team_caller(access))]
 
 
 def _get_team(kind: str, *, write: bool = True) -> Team:
@@ -97,7 +102,7 @@ def _list_role_choices(kind: str) -> list[tuple[str, str, str]]:
 
 def _render_team(kind: str, form: FilledForm) -> Response:
     team = _get_team(kind, write=False)
-    caller = get_signed_in_caller().for_permission(str(WRITE[kind].permission))
+    caller = get_team_caller(WRITE[kind])
     can_write = WRITE[kind].allows(caller)
     members = queries.list_members(team)
     organised = event_queries.list_present_events(caller) if kind == ORGANISER and can_write else []
@@ -105,7 +110,7 @@ def _render_team(kind: str, form: FilledForm) -> Response:
         "pages/team.html",
         form,
         kind=kind,
-        kind_name=NAMES[kind],
+        team_name=queries.load_team_name(team),
         members=members,
         second_factor_rule=_load_second_factor_rule(team) if can_write else None,
         has_second_factor=caller.has_second_factor,
@@ -138,6 +143,13 @@ def show() -> ResponseReturnValue:
     )
 
 
+@blueprint.post("/<kind>/choose")
+def choose(kind: str) -> ResponseReturnValue:
+    """Use another of several teams on the pages."""
+    choose_team(kind, request.form.get("team", ""))
+    return redirect(url_for("account.show"), 303)
+
+
 @blueprint.get("/<kind>")
 def show_team(kind: str) -> Response:
     """Show the members of a team and the form to invite one."""
@@ -152,7 +164,9 @@ def invite(kind: str) -> ResponseReturnValue:
     try:
         values = form.load()
         caller = authorise_page(WRITE[kind].with_verified_email())
-        event_ids = sorted({id for id in request.form.getlist("event") if is_id(id)})[:MAX_EVENTS] or None
+        event_ids = sorted(set(request.form.getlist("event"))) or None
+        if event_ids and (len(event_ids) > MAX_EVENTS or not all(map(is_id, event_ids))):
+            raise ValidationFailed.of("eventIds", "unknown_event", "Choose the events again.")
         actions.invite_member(caller=caller, team=team, event_ids=event_ids, **values)
     except FORM_ERRORS as error:
         return _render_team(kind, form.with_error(error))
@@ -194,7 +208,7 @@ def _render_member(kind: str, team: Team, member_id: str, form: FilledForm) -> R
         "pages/team_member.html",
         form,
         kind=kind,
-        kind_name=NAMES[kind],
+        team_name=queries.load_team_name(team),
         member=member,
         role_choices=_list_role_choices(kind),
         can_pass=kind == ORGANISER,
@@ -216,7 +230,7 @@ def change_role(kind: str, member_id: str) -> ResponseReturnValue:
 def remove(kind: str, member_id: str) -> ResponseReturnValue:
     """Remove a member, or withdraw an invitation."""
     actions.remove_member(team=_get_team(kind), member_id=member_id)
-    flash("Removed. They no longer see anything of the team.")
+    flash("Removed.")
     return redirect(url_for("team.show_team", kind=kind), 303)
 
 
