@@ -46,6 +46,12 @@ def find_page_caller(session_id: str) -> Caller | None:
     return None if row is None else _parse_caller_row(row, None)
 
 
+def find_viewer(session_id: str, permission: str) -> Caller | None:
+    """The person, device or API key for which a download link was signed, as they are now; None when they have ended."""
+    row = fetch_row(CALLERS_SQL, {"ids": [session_id]})
+    return None if row is None else _parse_caller_row(row, permission)
+
+
 def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
     """The same callers as they are now, by session id, in one query; ended sessions are left out."""
     permissions = {caller.session_id: caller.permission for caller in callers}
