@@ -6,8 +6,20 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, column, exists, false, func, inspect, or_, select
-from sqlalchemy.orm import QueryableAttribute
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    and_,
+    bindparam,
+    column,
+    exists,
+    false,
+    func,
+    inspect,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
@@ -214,10 +226,10 @@ def lock_account_by_email(session: OrmSession, email: str) -> Account | None:
 
 
 def may_in_organisation(
-    permission: str, organisation_id: QueryableAttribute[Any], event_id: QueryableAttribute[Any]
+    permission: str, organisation_id: SQLColumnExpression[Any], event_id: SQLColumnExpression[Any]
 ) -> ColumnElement[bool]:
     """Whether the `Account` of the query has the permission for this event of this organisation, by its own team, by a
-    membership, or as an admin. The callers of routes are checked by `resolve_grant` instead.
+    membership, or as an admin, and is not suspended. The callers of routes are checked by `resolve_grant` instead.
     """
     _, roles, tier, _ = PERMISSIONS[permission]
     is_owner = and_(Account.id == organisation_id, Account.roles.contains([ORGANISER]))
@@ -229,7 +241,7 @@ def may_in_organisation(
         or_(TeamMember.event_ids.is_(None), event_id == func.any(TeamMember.event_ids)),
     )
     is_admin = Account.admin_tier.in_(TIERS[TIERS.index(tier) :]) if tier else false()
-    return or_(is_owner, is_member, is_admin)
+    return and_(Account.suspended_at.is_(None), or_(is_owner, is_member, is_admin))
 
 
 def list_operator_ids(session: OrmSession) -> list[str]:

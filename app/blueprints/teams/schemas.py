@@ -73,6 +73,24 @@ class MemberRow(Schema):
     since = TimeField(required=True)
 
 
+class RemovalQuery(OrganisationQuery):
+    end_devices_and_keys = Boolean(
+        load_default=False, metadata={"description": "ends the devices and API keys that the member made, too"}
+    )
+
+
+class RemovalData(Schema):
+    working_devices = fields.Integer(required=True, metadata={"example": 2})
+    working_api_keys = fields.Integer(required=True, metadata={"example": 1})
+    ended_devices = fields.Integer(required=True, metadata={"example": 0})
+    ended_api_keys = fields.Integer(required=True, metadata={"example": 0})
+
+
+class CreatorRow(Schema):
+    account_id = fields.String(required=True, attribute="id", metadata=ID)
+    name = fields.String(required=True)
+
+
 class MemberChanged(Schema):
     id = fields.String(required=True, metadata=ID)
     role = fields.String(required=True, metadata=ROLE)
@@ -131,6 +149,7 @@ class EventDeviceRow(Schema):
     kind = fields.String(required=True, metadata={"enum": list(DEVICE_KINDS), "example": "gate"})
     name = fields.String(required=True)
     created_at = TimeField(required=True)
+    created_by = fields.Nested(CreatorRow, required=True, attribute="creator")
     paired_at = TimeField(required=True, allow_none=True)
     last_seen_at = TimeField(required=True, allow_none=True)
 
@@ -172,6 +191,7 @@ class ApiKeyRow(Schema):
     scopes = fields.List(fields.String(), required=True, metadata={"example": ["gate"]})
     hint = fields.String(required=True, metadata={"example": "x7Qa"})
     created_at = TimeField(required=True)
+    created_by = fields.Nested(CreatorRow, required=True, attribute="creator")
     expires_at = TimeField(required=True, allow_none=True)
     last_used_at = TimeField(required=True, allow_none=True)
 
@@ -182,3 +202,9 @@ class ApiKeysData(Schema):
 
 class NewApiKey(ApiKeyRow):
     key = fields.String(required=True, metadata={"example": "eck_live_…"})
+
+
+def list_attributes(schema: type[Schema], row: object) -> dict[str, object]:
+    """The attributes of the row that the schema shows, for a response with more fields."""
+    names = [field.attribute or name for name, field in schema().fields.items()]
+    return {name: getattr(row, name) for name in names}
