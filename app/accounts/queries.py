@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -26,9 +26,9 @@ from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, TIERS, Account, AccountSession, ExternalIdentity, ResetToken
 from app.accounts.own_account_models import RecoveryCode
-from app.accounts.permissions import NOTHING, ORGANISER, PERMISSIONS, Membership, resolve_grant
+from app.accounts.permissions import DEVICES, KEYS, NOTHING, ORGANISER, PERMISSIONS, Membership, resolve_grant
 from app.accounts.sessions import LAST_SEEN_INTERVAL, PAGE_IDLE_LIFETIME
-from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL
+from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL, WORKING_ACCESS_SQL
 from app.accounts.team_models import TeamMember
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
@@ -223,6 +223,26 @@ def lock_account_by_email(session: OrmSession, email: str) -> Account | None:
     lock_address(session, email)
     statement = select(Account).where(Account.email == email).with_for_update()
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
+
+
+class WorkingAccess(NamedTuple):
+    """Whether devices, and API keys, of the organisations of a person work."""
+
+    devices: bool
+    api_keys: bool
+
+
+def find_working_access(session: OrmSession, account_id: str) -> WorkingAccess:
+    """What works without the password of this account in the organisations in which it may see devices or keys.
+
+    After a theft of the password the owner has to end what the thief may have made.
+    """
+    params = {
+        "account_id": account_id,
+        "device_roles": sorted(PERMISSIONS[DEVICES].roles),
+        "key_roles": sorted(PERMISSIONS[KEYS].roles),
+    }
+    return WorkingAccess(*session.execute(WORKING_ACCESS_SQL, params).one())
 
 
 def may_in_organisation(
