@@ -4,9 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, column, exists, false, func, inspect, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    and_,
+    bindparam,
+    column,
+    exists,
+    false,
+    func,
+    inspect,
+    or_,
+    select,
+)
 from sqlalchemy.orm import QueryableAttribute
 from sqlalchemy.orm import Session as OrmSession
 
@@ -14,9 +27,9 @@ from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, TIERS, Account, AccountSession, ExternalIdentity, ResetToken
 from app.accounts.own_account_models import RecoveryCode
-from app.accounts.permissions import NOTHING, ORGANISER, OWNER, PERMISSIONS, Membership, resolve_grant
+from app.accounts.permissions import DEVICES, KEYS, NOTHING, ORGANISER, OWNER, PERMISSIONS, Membership, resolve_grant
 from app.accounts.sessions import LAST_SEEN_INTERVAL, PAGE_IDLE_LIFETIME
-from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL
+from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL, WORKING_ACCESS_SQL
 from app.accounts.team_models import TeamMember
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
@@ -45,6 +58,12 @@ def find_page_caller(session_id: str) -> Caller | None:
     params = {"id": session_id, "idle_lifetime": PAGE_IDLE_LIFETIME, "interval": LAST_SEEN_INTERVAL}
     row = write_row(PAGE_CALLER_SQL, params)
     return None if row is None else _parse_caller_row(row, None)
+
+
+def find_viewer(session_id: str, permission: str) -> Caller | None:
+    """The person, device or API key for which a download link was signed, as they are now; None when they have ended."""
+    row = fetch_row(CALLERS_SQL, {"ids": [session_id]})
+    return None if row is None else _parse_caller_row(row, permission)
 
 
 def reload_callers(callers: Sequence[Caller]) -> list[Caller | None]:
@@ -213,11 +232,31 @@ def lock_account_by_email(session: OrmSession, email: str) -> Account | None:
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
+class WorkingAccess(NamedTuple):
+    """Whether devices, and API keys, of the organisations of a person work."""
+
+    devices: bool
+    api_keys: bool
+
+
+def find_working_access(session: OrmSession, account_id: str) -> WorkingAccess:
+    """What works without the password of this account in the organisations in which it may see devices or keys.
+
+    After a theft of the password the owner has to end what the thief may have made.
+    """
+    params = {
+        "account_id": account_id,
+        "device_roles": sorted(PERMISSIONS[DEVICES].roles),
+        "key_roles": sorted(PERMISSIONS[KEYS].roles),
+    }
+    return WorkingAccess(*session.execute(WORKING_ACCESS_SQL, params).one())
+
+
 def may_in_organisation(
-    permission: str, organisation_id: QueryableAttribute[Any], event_id: QueryableAttribute[Any]
+    permission: str, organisation_id: SQLColumnExpression[Any], event_id: SQLColumnExpression[Any]
 ) -> ColumnElement[bool]:
     """Whether the `Account` of the query has the permission for this event of this organisation, by its own team, by a
-    membership, or as an admin. The callers of routes are checked by `resolve_grant` instead.
+    membership, or as an admin, and is not suspended. The callers of routes are checked by `resolve_grant` instead.
     """
     _, roles, tier, _ = PERMISSIONS[permission]
     is_owner = and_(Account.id == organisation_id, Account.roles.contains([ORGANISER]))
@@ -229,7 +268,7 @@ def may_in_organisation(
         or_(TeamMember.event_ids.is_(None), event_id == func.any(TeamMember.event_ids)),
     )
     is_admin = Account.admin_tier.in_(TIERS[TIERS.index(tier) :]) if tier else false()
-    return or_(is_owner, is_member, is_admin)
+    return and_(Account.suspended_at.is_(None), or_(is_owner, is_member, is_admin))
 
 
 def owner_id_sql(organisation_id: ColumnElement[Any] | QueryableAttribute[Any]) -> ColumnElement[str]:

@@ -5,13 +5,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, RowMapping, Select, func, select
 
-from app.accounts.caller import PERSON, Caller
+from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import STOCK_READ
-from app.accounts.queries import may_in_organisation, owner_id_sql
+from app.accounts.queries import find_viewer, owner_id_sql
 from app.audit.actions import Action
-from app.audit.log import ActingCaller, record_export
-from app.core.context import Actor
+from app.audit.log import record_export
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.ids import is_id
@@ -107,7 +106,7 @@ def get_job_file(caller: Caller, event_id: str, job_id: str) -> tuple[bytes, str
 
 
 def get_linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
-    """Return the file of a download link, if the account it was signed for may still see the stock.
+    """Return the file of a download link, if the session, device or key it was signed for may still see the stock.
 
     Raises NotFound, StockLinkExpired.
     """
@@ -116,24 +115,26 @@ def get_linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
         raise NotFound()
     if permit.expired:
         raise StockLinkExpired()
+    viewer = find_viewer(permit.viewer_id, STOCK_READ)
+    if viewer is None:
+        raise NotFound()
     row = db.session.execute(
         select(StockJob.file, StockJob.file_name, StockJob.file_type)
         .join(Event, Event.id == StockJob.event_id)
-        .join(Account, Account.id == permit.viewer_id)
         .where(
             StockJob.id == permit.thing_id,
             StockJob.event_id == event_id,
             StockJob.file.is_not(None),
-            may_in_organisation(STOCK_READ, Event.organiser_id, Event.id),
+            owned(viewer),
         )
     ).first()
     if row is None:
         raise NotFound()
-    _record_download(Actor(PERSON, permit.viewer_id), event_id, row.file_name)
+    _record_download(viewer, event_id, row.file_name)
     return row.file, row.file_name, row.file_type
 
 
-def _record_download(caller: ActingCaller, event_id: str, file_name: str) -> None:
+def _record_download(caller: Caller, event_id: str, file_name: str) -> None:
     record_export(
         Action.REPORT_EXPORTED, caller=caller, event_id=event_id, subject=event_id, data={"fileName": file_name}
     )

@@ -1,24 +1,29 @@
 """Reads of teams, and the checks that several actions share."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from flask import current_app
-from sqlalchemy import ColumnElement, Select, and_, exists, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, and_, exists, func, literal, null, or_, select
+from sqlalchemy.orm import Session, joinedload
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import MERCHANT, ORGANISER, OWNER
+from app.accounts.queries import may_in_organisation, owner_id_sql
 from app.accounts.team_models import ApiKey, TeamInvite, TeamMember
-from app.core.db import db
+from app.core.db import ObjectId, db
 from app.core.errors import LinkExpired, LinkUsed, NotFound
 from app.core.tokens import derived_text, fingerprint
+from app.core.transaction import lock_name
 from app.events.models import Event
 from app.events.queries import get_event
 from app.merchants.models import MerchantProfile
 from app.teams.models import Device
+
+# The query of a device's token has the same time (app/accounts/sql.py).
+DEVICE_LIFETIME_AFTER_EVENT = timedelta(hours=48)
 
 
 class Team(NamedTuple):
@@ -227,13 +232,61 @@ def list_devices(caller: Caller, event_id: str) -> list[Device]:
     """The devices of an event that have not ended, newest first. Raises NotFound."""
     event = get_event(caller, event_id)
     statement = select(Device).where(Device.event_id == event.id, Device.ended_at.is_(None))
+    statement = statement.options(joinedload(Device.creator))
     return list(db.session.scalars(statement.order_by(Device.created_at.desc(), Device.id.desc())))
 
 
 def list_api_keys(organisation: Team) -> list[ApiKey]:
     """The keys of an organisation that have not been ended, newest first."""
     statement = select(ApiKey).where(ApiKey.organisation_id == organisation.id, ApiKey.ended_at.is_(None))
+    statement = statement.options(joinedload(ApiKey.creator))
     return list(db.session.scalars(statement.order_by(ApiKey.created_at.desc(), ApiKey.id.desc())))
+
+
+def count_working_access(team: Team, account_id: str, session: Session | None = None) -> tuple[int, int]:
+    """How many devices and API keys that this person made for the organisation work."""
+    if team.kind != ORGANISER:
+        return 0, 0
+    lasts = Event.ends_at > func.now() - DEVICE_LIFETIME_AFTER_EVENT
+    devices = (
+        select(func.count())
+        .select_from(Device)
+        .join(Event, Event.id == Device.event_id)
+        .where(Event.organiser_id == team.id, Device.created_by == account_id, lasts)
+        .where(Device.ended_at.is_(None), Device.paired_at.is_not(None))
+    )
+    is_current = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
+    keys = select(func.count()).where(
+        ApiKey.organisation_id == team.id, ApiKey.created_by == account_id, ApiKey.ended_at.is_(None), is_current
+    )
+    counts = select(devices.scalar_subquery(), keys.scalar_subquery())
+    device_count, key_count = (session or db.session).execute(counts).one()
+    return device_count, key_count
+
+
+def lock_team(session: Session, team: Team) -> None:
+    """Lets all changes of a team happen one after the other, until the transaction ends."""
+    lock_name(session, f"team:{team.kind}:{team.id}")
+
+
+def lock_permitted_team(
+    session: Session, caller: Caller, organisation_id: str, permission: str, event_id: str | None = None
+) -> None:
+    """Locks an organisation for a caller who adds something to it that works without them.
+
+    Raises NotFound if they have lost the permission since the request began: they were removed meanwhile.
+    """
+    lock_team(session, Team(ORGANISER, organisation_id))
+    event = null() if event_id is None else literal(event_id, ObjectId)
+    may_add = may_in_organisation(permission, literal(organisation_id, ObjectId), event)
+    if not session.scalar(select(exists().where(Account.id == caller.id, may_add))):
+        raise NotFound()
+
+
+def find_owner_id(session: Session, team: Team) -> str:
+    """The account of the present owner: the member to whom the team was passed on, or else its founder."""
+    owner_id = owner_id_sql(literal(team.id)) if team.kind == ORGANISER else literal(team.id)
+    return session.scalars(select(owner_id)).one()
 
 
 def owns_own_team(team: Team) -> ColumnElement[bool]:

@@ -1,7 +1,7 @@
 """Resetting a forgotten password with the code or the link of an email.
 
-The session keeps the email, the number of wrong codes, where to go afterwards, and whether the reset is finished. It expires after 15 minutes, so
-that a shared computer does not show the email for long.
+The session keeps the email, the number of wrong codes, where to go afterwards, and after the reset what works without
+the password. It expires after 15 minutes, so that a shared computer does not show the email for long.
 """
 
 import time
@@ -12,6 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
+from app.accounts.queries import WorkingAccess
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input, render_form
 from app.blueprints.pages.inputs import EMAIL_CODE, NEW_PASSWORD, CodeSchema
 from app.blueprints.pages.rendering import Pages, render_page
@@ -100,10 +101,10 @@ def set_password() -> ResponseReturnValue:
         return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
     try:
         rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
-        _set_password(email, **form.load())
+        access = _set_password(email, **form.load())
     except FORM_ERRORS as error:
         return render_form(CODE_PAGE, form.with_error(error), email=email, attempts_used_up=has_no_attempts_left())
-    finish()
+    finish(access)
     return redirect(url_for("reset.done"), 303)
 
 
@@ -123,21 +124,22 @@ def set_password_by_link(token: str) -> ResponseReturnValue:
     form = PASSWORD_ONLY.from_request()
     try:
         email = queries.get_reset_link_email(token)
-        actions.complete_reset(email=email, reset_token=token, **form.load())
+        access = actions.complete_reset(email=email, reset_token=token, **form.load())
     except ResetTokenInvalid:
         return _render_expired_link()
     except FORM_ERRORS as error:
         return render_form(LINK_PAGE, form.with_error(error), token=token, email=email)
-    finish()
+    finish(access)
     return redirect(url_for("reset.done"), 303)
 
 
 @blueprint.get("/done")
 def done() -> ResponseReturnValue:
     """Confirm the new password."""
-    if not is_finished():
+    access = get_working_access()
+    if access is None:
         return redirect(url_for("reset.start"), 303)
-    return render_page("pages/reset_done.html", next=_read_session().get("next"))
+    return render_page("pages/reset_done.html", access=access, next=_read_session().get("next"))
 
 
 def _render_expired_link() -> Response:
@@ -147,14 +149,14 @@ def _render_expired_link() -> Response:
     return response
 
 
-def _set_password(email: str, *, code: str, password: str) -> None:
-    """Set the password. It is checked before the code, because the code works only once."""
+def _set_password(email: str, *, code: str, password: str) -> WorkingAccess:
+    """Set the password, and return what works without it. It is checked before the code, because the code works only once."""
     actions.check_new_password(email=email, password=password)
     try:
         reset_token = actions.verify_reset(email=email, code=code)
     except CodeInvalid as error:
         raise count_wrong_code() from error
-    actions.complete_reset(email=email, reset_token=str(reset_token), password=password)
+    return actions.complete_reset(email=email, reset_token=str(reset_token), password=password)
 
 
 KEY = "reset"
@@ -166,12 +168,14 @@ WRONG_CODE_MESSAGE = lazy_gettext(
 
 
 class ResetSession(TypedDict, total=False):
-    """The values under KEY; `at` is the start in epoch seconds, `wrong` the number of wrong codes."""
+    """The values under KEY; `at` is the start in epoch seconds, `wrong` the number of wrong codes. After
+    the reset, only `access` stays: the values of a `WorkingAccess`.
+    """
 
     email: str
     at: int
     wrong: int
-    done: bool
+    access: list[bool]
     next: str | None
 
 
@@ -185,9 +189,10 @@ def has_no_attempts_left() -> bool:
     return _read_session().get("wrong", 0) >= MAX_WRONG_CODES
 
 
-def is_finished() -> bool:
-    """Whether the visitor has set the new password."""
-    return _read_session().get("done", False)
+def get_working_access() -> WorkingAccess | None:
+    """What works without the new password; None until the visitor has set it."""
+    access = _read_session().get("access")
+    return None if access is None else WorkingAccess(*access)
 
 
 def remember_email(email: str) -> None:
@@ -209,9 +214,9 @@ def count_wrong_code() -> CodeInvalid:
     return CodeInvalid(str(WRONG_CODE_MESSAGE))
 
 
-def finish() -> None:
-    """Remove the email. Only `done`, and where to go afterwards, stay for the last page."""
-    session[KEY] = {"done": True, "at": int(time.time()), "next": _read_session().get("next")}
+def finish(access: WorkingAccess) -> None:
+    """Remove the email, and keep what the last page shows, and where to go afterwards."""
+    session[KEY] = {"access": list(access), "at": int(time.time()), "next": _read_session().get("next")}
 
 
 def _read_session() -> ResetSession:

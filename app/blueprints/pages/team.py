@@ -204,6 +204,7 @@ def _render_member(kind: str, team: Team, member_id: str, form: FilledForm) -> R
     member = next((row for row in queries.list_members(team) if row.id == member_id), None)
     if member is None or member.role == OWNER:
         raise NotFound()
+    working_devices, working_keys = queries.count_working_access(team, member.account_id)
     return render_form(
         "pages/team_member.html",
         form,
@@ -212,6 +213,8 @@ def _render_member(kind: str, team: Team, member_id: str, form: FilledForm) -> R
         member=member,
         role_choices=_list_role_choices(kind),
         can_pass=kind == ORGANISER,
+        working_devices=working_devices,
+        working_keys=working_keys,
     )
 
 
@@ -229,8 +232,15 @@ def change_role(kind: str, member_id: str) -> ResponseReturnValue:
 @blueprint.post("/<kind>/members/<member_id>/remove")
 def remove(kind: str, member_id: str) -> ResponseReturnValue:
     """Remove a member, or withdraw an invitation."""
-    actions.remove_member(team=_get_team(kind), member_id=member_id)
-    flash("Removed.")
+    team = _get_team(kind)
+    end_devices_and_keys = request.form.get("endDevicesAndKeys") == "true"
+    removal = actions.remove_member(team=team, member_id=member_id, end_devices_and_keys=end_devices_and_keys)
+    if removal.working_devices or removal.working_api_keys:
+        team_name = queries.load_team_name(team)
+        return render_page("pages/team_member_removed.html", kind=kind, team_name=team_name, removal=removal)
+    flash(
+        "The invitation is withdrawn." if removal.was_invited else "Removed. They no longer see anything of the team."
+    )
     return redirect(url_for("team.show_team", kind=kind), 303)
 
 
