@@ -6,7 +6,7 @@ counts from the next request on.
 
 from datetime import timedelta
 
-from sqlalchemy import exists, func, select, update
+from sqlalchemy import delete, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -80,12 +80,13 @@ def accept_invite(*, caller: Caller, token: str) -> Team:
         unlocked, _ = queries.find_invite(session, token)
         team = Team(unlocked.kind, unlocked.team_id)
         lock_team(session, team)
+        # Before the invitation, as a deletion does, and in the order of their ids, because two people may pass
+        # organisations to each other.
+        both = select(Account.id).where(Account.id.in_([caller.id, unlocked.invited_by])).order_by(Account.id)
+        session.execute(both.with_for_update())
         invite, team_name = queries.find_invite(session, token, lock=True)
         if invite.email != caller.email or not caller.email_verified:
             raise InviteForAnotherAddress()
-        # In the order of their ids, because two people may pass organisations to each other.
-        both = select(Account.id).where(Account.id.in_([caller.id, invite.invited_by])).order_by(Account.id)
-        session.execute(both.with_for_update())
         lock_own_account(session, caller, LinkExpired)
         owner_id = queries.find_owner_id(session, team)
         if invite.role == OWNER:
@@ -93,7 +94,10 @@ def accept_invite(*, caller: Caller, token: str) -> Team:
             if not session.scalar(select(is_member)):
                 raise LinkExpired()
             _take_over(session, team, invite)
-        _set_membership(session, team, caller.id, invite.role, invite.event_ids, invited_by=invite.invited_by)
+        if invite.role == OWNER and caller.id == team.id:
+            _return_to_founder(session, team)
+        else:
+            _set_membership(session, team, caller.id, invite.role, invite.event_ids, invited_by=invite.invited_by)
         end_invitation(invite, "accepted")
         record_team_act(session, Action.MEMBER_JOINED, team, invite.id, account=caller.id, role=invite.role)
         enqueue_notice(
@@ -246,7 +250,7 @@ def _create_invite(
             TeamInvite.team_id == team.id,
             TeamInvite.kind == team.kind,
             TeamInvite.ended_at.is_(None),
-            (TeamInvite.role == OWNER) if role == OWNER else (TeamInvite.email == email),
+            or_(TeamInvite.email == email, TeamInvite.role == OWNER) if role == OWNER else TeamInvite.email == email,
         )
         .values(ended_at=func.now(), outcome="replaced")
         .execution_options(synchronize_session=False)
@@ -285,6 +289,16 @@ def _take_over(session: Session, team: Team, invite: TeamInvite) -> None:
     if not session.execute(founder.values(values), execution_options=no_sync).rowcount:  # type: ignore[attr-defined]
         raise NotFound()
     _set_membership(session, team, invite.invited_by, MANAGER, None, invited_by=None)
+
+
+def _return_to_founder(session: Session, team: Team) -> None:
+    """Make the organisation its founder's own again, who owns it by the role of their account."""
+    founder = session.get_one(Account, team.id)
+    founder.roles, founder.version = [*founder.roles, team.kind], founder.version + 1
+    session.execute(
+        delete(TeamMember).where(is_in_team(team), TeamMember.account_id == team.id),
+        execution_options={"synchronize_session": False},
+    )
 
 
 def _set_membership(
