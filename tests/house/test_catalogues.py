@@ -56,6 +56,7 @@ ENGLISH_PAGES = {
     "mailbox",
     "message",
     "ops",
+    "operators",
     "pair",
     "paired",
     "second_step",

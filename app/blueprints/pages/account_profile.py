@@ -41,7 +41,7 @@ DETAILS = Form(
         messages={"required": "Enter your name.", "too_short": "Enter your full name."},
     ),
     Input("phone", "Telephone number", type="tel", autocomplete="tel", inputmode="tel"),
-    Input("language", "Language of pages and e-mails"),
+    Input("language", "Language of e-mails"),
 )
 CURRENT_PASSWORD = replace(PASSWORD, label="Current password", hint="")
 CHANGED_PASSWORD = Form(NewPasswordSchema, CURRENT_PASSWORD, replace(NEW_PASSWORD, name="newPassword"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, Response, make_response, render_template, request
+from flask import Blueprint, Response, current_app, make_response, render_template, request
 from markupsafe import Markup, escape
 
 from app.blueprints.pages import csrf, signed_in
@@ -70,6 +70,7 @@ def render_page(template: str, *, status: int = 200, **context: object) -> Respo
     context = {
         "status": status,
         "language_links": links,
+        "operators_email": current_app.extensions["settings"].CONTACT_EMAIL,
         "next": signed_in.find_next_path(),
         **signed_in.get_header_context(),
         **context,
@@ -168,6 +169,8 @@ PAGE_MESSAGES = {
     "EMAIL_NOT_VERIFIED_BY_PROVIDER": "The other service has not confirmed your e-mail address. Confirm it there, or "
     "sign up with a password here.",
     "RESET_TOKEN_INVALID": lazy_gettext("Somebody changed the password at the same moment. Ask for a new code."),
+    "MAIL_LIMIT_REACHED": "So many e-mails were sent today, in all or to this address, that no more go out.",
+    "SENDER_NOT_VERIFIED": "The owner of the organisation has to confirm their e-mail address first.",
     "CURRENT_PASSWORD_WRONG": lazy_gettext("This password is wrong."),
     "NOTHING_DUE": lazy_gettext("You have nothing left to do here at the moment."),
     "APPLICATIONS_CLOSED": lazy_gettext("This event is over or was cancelled, so you cannot pay or apply any more."),
@@ -185,7 +188,10 @@ PAGE_MESSAGES = {
 def describe_error(error: AppError) -> str:
     """Return the message of an error, with the time to wait if there is one."""
     is_for_programs = (
-        error.text == type(error).message or isinstance(error, MethodNotAllowed) or "Retry-After" in error.text
+        error.text == type(error).message
+        or isinstance(error, MethodNotAllowed)
+        or error.code == "MAIL_LIMIT_REACHED"
+        or "Retry-After" in error.text
     )
     message = str(PAGE_MESSAGES[error.code]) if is_for_programs and error.code in PAGE_MESSAGES else gettext(error.text)
     seconds = error.headers.get("Retry-After", "")
