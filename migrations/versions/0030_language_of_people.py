@@ -6,7 +6,7 @@ Revision ID: 0030
 Revises: 0029
 """
 
-from app.core.schema_changes import execute_with_short_lock
+from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0030'
 down_revision = '0029'
@@ -17,10 +17,12 @@ TABLES = ('merchant_application', 'allocation_slot')
 
 
 def upgrade() -> None:
-    for table in TABLES:
-        execute_with_short_lock(f'ALTER TABLE {table} ADD COLUMN language VARCHAR(2)')
+    with beside_traffic():
+        for table in TABLES:
+            execute_with_short_lock(f'ALTER TABLE {table} ADD COLUMN IF NOT EXISTS language VARCHAR(2)')
 
 
 def downgrade() -> None:
-    for table in TABLES:
-        execute_with_short_lock(f'ALTER TABLE {table} DROP COLUMN language')
+    with beside_traffic():
+        for table in TABLES:
+            execute_with_short_lock(f'ALTER TABLE {table} DROP COLUMN IF EXISTS language')

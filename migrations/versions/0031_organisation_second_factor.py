@@ -4,7 +4,7 @@ Revision ID: 0031
 Revises: 0030
 """
 
-from app.core.schema_changes import execute_with_short_lock
+from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0031'
 down_revision = '0030'
@@ -13,10 +13,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    execute_with_short_lock(
-        'ALTER TABLE organiser_profile ADD COLUMN requires_second_factor BOOLEAN DEFAULT false NOT NULL'
-    )
+    with beside_traffic():
+        execute_with_short_lock(
+            'ALTER TABLE organiser_profile'
+            ' ADD COLUMN IF NOT EXISTS requires_second_factor BOOLEAN DEFAULT false NOT NULL'
+        )
 
 
 def downgrade() -> None:
-    execute_with_short_lock('ALTER TABLE organiser_profile DROP COLUMN requires_second_factor')
+    with beside_traffic():
+        execute_with_short_lock('ALTER TABLE organiser_profile DROP COLUMN IF EXISTS requires_second_factor')
