@@ -82,7 +82,7 @@ catalogues: $(VENV)/dev.stamp  ## the texts of the program, in the catalogues of
 		status=$$?; rm -f $$texts; exit $$status
 
 shots: $(VENV)/dev.stamp  ## the pictures of the guides, taken from the demo (Chromium, pdftoppm)
-	@$(BIN)/python -m tests.docs.screenshots
+	@$(BIN)/python -m tests.docs.screenshots $(ARGS)
 
 lock: $(VENV)/run.stamp  ## resolve requirements*.in again
 	$(BIN)/pip install -q uv==0.13.8

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.accounts.models import TIERS, Account
-from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, Grant, Membership, resolve_grant
+from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, PERMISSIONS, Grant, Membership, resolve_grant
 
 PERSON, DEVICE, KEY = "person", "device", "key"
 
@@ -39,8 +39,31 @@ class Caller:
 
     def for_permission(self, permission: str) -> "Caller":
         """The same caller for a route with this permission."""
-        grant = resolve_grant(permission, self.id, self.roles, self.memberships, self.team_id)
-        return replace(self, permission=permission, grant=grant)
+        return replace(self, permission=permission, grant=self._resolve_grant(permission))
+
+    @property
+    def has_permission_everywhere(self) -> bool:
+        """Whether the caller has the permission of the route in all organisations, as an admin of its tier or above."""
+        return self.permission is not None and self._has_tier_of(self.permission)
+
+    def is_in_team(self, kind: str, team_id: str) -> bool:
+        """Whether the caller owns this team by their role, or has a place in it."""
+        is_own = team_id == self.id and kind in self.roles
+        return is_own or any((entry.kind, entry.team_id) == (kind, team_id) for entry in self.memberships)
+
+    def may(self, permission: str, *, organisation_id: str, event_id: str) -> bool:
+        """Whether the caller has the permission, which may be another than that of the route, for this event."""
+        if self._has_tier_of(permission):
+            return True
+        grant = self._resolve_grant(permission)
+        return organisation_id in grant.organisation_ids or event_id in grant.event_ids
+
+    def _has_tier_of(self, permission: str) -> bool:
+        tier = PERMISSIONS[permission].tier
+        return tier is not None and self.has_tier(tier)
+
+    def _resolve_grant(self, permission: str) -> Grant:
+        return resolve_grant(permission, self.id, self.roles, self.memberships, self.team_id)
 
     @property
     def client_id(self) -> str:

@@ -136,20 +136,27 @@ def erase_account_when_due(session: OrmSession, account_id: str) -> None:
         return
     email = account.email if account.email_verified_at is not None else None
     name = account.name
+    record(session, Action.ACCOUNT_DELETED, account_id=account_id, subject=account_id)
+    erase_account(session, account)
+    if email is not None:
+        until = format_time(returns_until) if returns_until else ""
+        enqueue("accounts.mail_farewell", account_id=account_id, email=email, name=name, until=until)
+
+
+def erase_account(session: OrmSession, account: Account, *, name: str = DELETED_ACCOUNT_NAME) -> None:
+    """Erases the account and what all domains have stored about the person. `lock_for_deletion` has locked it."""
+    account_id, email = account.id, account.email
+    is_verified = account.email_verified_at is not None
     session.execute(
         ERASE_ACCOUNT_SQL,
         {
             "id": account_id,
-            "email": account.email,
+            "email": email,
             "erased_email": f"{account_id}@{DELETED_DOMAIN}",
-            "erased_name": DELETED_ACCOUNT_NAME,
+            "erased_name": name,
         },
     )
     session.expunge(account)
-    record(session, Action.ACCOUNT_DELETED, account_id=account_id, subject=account_id)
     for hook in _hooks:
-        hook(session, AccountDeletion(account_id, email))
+        hook(session, AccountDeletion(account_id, email if is_verified else None))
     enqueue("accounts.delete_exports")
-    if email is not None:
-        until = format_time(returns_until) if returns_until else ""
-        enqueue("accounts.mail_farewell", account_id=account_id, email=email, name=name, until=until)

@@ -14,6 +14,7 @@ from app.accounts.languages import find_account_language
 from app.accounts.models import Account, AccountSession, OneTimeCode, ResetToken, SpentIdentityToken
 from app.accounts.own_account_models import AddressChange, SignInChallenge
 from app.accounts.queries import find_account, find_account_by_email
+from app.accounts.team_models import TeamInvite
 from app.clients.email_templates import render_email
 from app.clients.mail import send
 from app.core import throttle
@@ -108,16 +109,15 @@ def mail_address_changed(run: Run, *, change_id: str) -> None:
     account = find_account(change.account_id) if change is not None else None
     if change is None or account is None or change.ended_at is not None or change.undo_until is None:
         return
-    with use_language(find_account_language(account.id)):
-        message = render_email(
-            "address_changed",
-            to=change.old_email,
-            key=run.key,
-            name=account.name,
-            new_address=mask_email(change.new_email),
-            undo_url=_build_url(f"undo-address-change/{build_undo_token(change.id)}"),
-            until=format_time(change.undo_until),
-        )
+    message = render_email(
+        "address_changed",
+        to=change.old_email,
+        key=run.key,
+        name=account.name,
+        new_address=mask_email(change.new_email),
+        undo_url=_build_url(f"undo-address-change/{build_undo_token(change.id)}"),
+        until=format_time(change.undo_until),
+    )
     send(message, fence=run.fence)
 
 
@@ -127,19 +127,18 @@ def mail_address_restored(run: Run, *, account_id: str, email: str) -> None:
     account = find_account(account_id)
     if account is None:
         return
-    with use_language(find_account_language(account.id)):
-        message = render_email(
-            "address_restored", to=email, key=run.key, name=account.name, old_address=mask_email(account.email)
-        )
+    message = render_email(
+        "address_restored", to=email, key=run.key, name=account.name, old_address=mask_email(account.email)
+    )
     send(message, fence=run.fence)
 
 
 @job("accounts.renew_code", Delivery.LOCAL)
-def renew_code(run: Run, *, purpose: str, email: str, registration: bool = False) -> None:
+def renew_code(run: Run, *, purpose: str, email: str, registration: bool = False, language: str | None = None) -> None:
     """Creates and mails the code that had to wait for the interval between two codes."""
     with transaction() as session:
         run.done_in(session)
-        one_time_codes.renew_voided_code(session, purpose, email, registration=registration)
+        one_time_codes.renew_voided_code(session, purpose, email, registration=registration, language=language)
 
 
 @job("accounts.mail_codes_blocked", Delivery.AT_LEAST_ONCE)
@@ -185,16 +184,17 @@ def clean_up_account(run: Run, *, account_id: str) -> None:
 
 @job("accounts.sweep", Delivery.LOCAL, every=timedelta(hours=1))
 def delete_expired_rows(run: Run) -> None:
-    """Deletes expired codes, tokens, throttle windows and sessions."""
+    """Deletes expired codes, tokens, throttle windows, sessions and invitations to teams."""
     with transaction() as session:
         run.done_in(session)
-        day_ago = func.now() - timedelta(days=1)
+        day_ago, month_ago = func.now() - timedelta(days=1), func.now() - timedelta(days=30)
         session.execute(delete(OneTimeCode).where(OneTimeCode.expires_at < day_ago))
         session.execute(delete(ResetToken).where(ResetToken.expires_at < day_ago))
         session.execute(delete(SignInChallenge).where(SignInChallenge.expires_at < day_ago))
         delete_expired_changes(session)
+        session.execute(delete(TeamInvite).where(func.coalesce(TeamInvite.ended_at, TeamInvite.expires_at) < month_ago))
         session.execute(delete(SpentIdentityToken).where(SpentIdentityToken.expires_at < day_ago))
-        session.execute(delete(AccountSession).where(AccountSession.ends_at < func.now() - timedelta(days=30)))
+        session.execute(delete(AccountSession).where(AccountSession.ends_at < month_ago))
         throttle.delete_expired(session)
 
 

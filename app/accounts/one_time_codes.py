@@ -56,32 +56,37 @@ def issue_code(session: OrmSession, purpose: str, email: str) -> None:
     _enqueue_mail(purpose, email, nonce)
 
 
-def issue_code_when_allowed(session: OrmSession, purpose: str, email: str, *, registration: bool = False) -> None:
+def issue_code_when_allowed(
+    session: OrmSession, purpose: str, email: str, *, registration: bool = False, language: str | None = None
+) -> None:
     """Creates and mails a code as soon as it is allowed. The earlier code is void immediately.
 
-    `registration`: the address was just used to register, so a verified owner gets a mail about the existing account.
+    `language` is that of the page, if not this request's. `registration`: the address was just used to register, so a verified owner gets a mail about the existing account.
     That mail counts like a code. The caller has locked the address.
     """
     nonce = _renew_code(session, purpose, email)
     if nonce is not None:
         if not throttle.hit(session, CODES_PER_DAY, email).exceeded:
-            _enqueue_mail(purpose, email, nonce, registration=registration)
+            _enqueue_mail(purpose, email, nonce, registration=registration, language=language)
         return
     void_code(session, purpose, email)
     delay = timedelta(seconds=_count_seconds_to_resend(session, purpose, email))
-    enqueue("accounts.renew_code", delay=delay, purpose=purpose, email=email, **_registration_flag(registration))
+    details = {**_registration_flag(registration), **_page_language(language)}
+    enqueue("accounts.renew_code", delay=delay, purpose=purpose, email=email, **details)
 
 
 def build_renewal_job(purpose: str, email: str) -> Work:
     """The job that creates and mails a code, for `enqueue_all`."""
-    return job_spec("accounts.renew_code", purpose=purpose, email=email)
+    return job_spec("accounts.renew_code", purpose=purpose, email=email, **_page_language())
 
 
-def renew_voided_code(session: OrmSession, purpose: str, email: str, *, registration: bool) -> None:
+def renew_voided_code(
+    session: OrmSession, purpose: str, email: str, *, registration: bool, language: str | None
+) -> None:
     """Creates and mails the delayed code, unless a later request has created one that is still valid."""
     lock_address(session, email)
     if session.scalar(select(OneTimeCode.used).where(*_code_conditions(purpose, email))) is not False:
-        issue_code_when_allowed(session, purpose, email, registration=registration)
+        issue_code_when_allowed(session, purpose, email, registration=registration, language=language)
 
 
 def redeem_code(session: OrmSession, purpose: str, email: str, code: str) -> bool:
@@ -163,7 +168,9 @@ def _count_seconds_to_resend(session: OrmSession, purpose: str, email: str) -> i
     return max(1, int((sent_at + RESEND_INTERVAL - now).total_seconds()) + 1)
 
 
-def _enqueue_mail(purpose: str, email: str, nonce: str, *, registration: bool = False) -> None:
+def _enqueue_mail(
+    purpose: str, email: str, nonce: str, *, registration: bool = False, language: str | None = None
+) -> None:
     enqueue(
         "accounts.mail_code",
         key=f"code-{nonce}",
@@ -171,7 +178,7 @@ def _enqueue_mail(purpose: str, email: str, nonce: str, *, registration: bool = 
         email=email,
         nonce=nonce,
         **_registration_flag(registration),
-        **_page_language(),
+        **_page_language(language),
     )
 
 
@@ -180,9 +187,9 @@ def _registration_flag(registration: bool) -> dict[str, Any]:
     return {"registration": True} if registration else {}
 
 
-def _page_language() -> dict[str, Any]:
+def _page_language(language: str | None = None) -> dict[str, Any]:
     """The language of the page on which the code was requested; left out for English, as above."""
-    language = find_page_language()
+    language = language or find_page_language()
     return {"language": language} if language not in (None, SOURCE_LANGUAGE) else {}
 
 

@@ -2,6 +2,7 @@
 
 from sqlalchemy import select
 
+from app.accounts.caller import PERSON
 from app.accounts.data_export import ExportOwner, export_part, list_rows
 from app.accounts.models import Account, AccountSession, ExternalIdentity, OrganiserProfile
 from app.accounts.own_account_models import AddressChange
@@ -66,7 +67,7 @@ def export_sign_ins(owner: ExportOwner) -> dict[str, object]:
 
 @export_part("history")
 def export_history(owner: ExportOwner) -> list[dict[str, object]]:
-    """What the person did, as the audit trail has it."""
+    """What the person did, as the audit trail has it; not what the devices and keys of their organisation did."""
     query = select(
         AuditEntry.at,
         AuditEntry.action,
@@ -74,5 +75,5 @@ def export_history(owner: ExportOwner) -> list[dict[str, object]]:
         AuditEntry.subject_id,
         AuditEntry.event_id,
         AuditEntry.network,
-    ).where(AuditEntry.actor_id == owner.account_id)
+    ).where(AuditEntry.actor_id == owner.account_id, AuditEntry.actor_kind == PERSON)
     return list_rows(query.order_by(AuditEntry.at, AuditEntry.id))

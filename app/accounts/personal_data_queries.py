@@ -13,10 +13,9 @@ from app.core.db import db
 
 @dataclass(frozen=True)
 class PersonalDataStatus:
-    """When the account is deleted, how its owner can confirm that, and the state of their newest copy."""
+    """When the account is deleted, and the state of their newest copy."""
 
     deletes_at: datetime | None
-    has_password: bool
     is_export_queued: bool
     has_export_failed: bool
     export_expires_at: datetime | None
@@ -35,7 +34,6 @@ def load_personal_data_status(caller: Caller) -> PersonalDataStatus:
     query = (
         select(
             Account.deletion_due_at,
-            Account.password_hash.is_not(None).label("has_password"),
             newest_export.c.status,
             newest_export.c.expires_at,
             is_valid.label("is_valid"),
@@ -46,7 +44,6 @@ def load_personal_data_status(caller: Caller) -> PersonalDataStatus:
     row = db.session.execute(query).one()
     return PersonalDataStatus(
         row.deletion_due_at,
-        row.has_password,
         row.status == QUEUED,
         row.status == FAILED,
         row.expires_at if row.is_valid else None,

@@ -4,9 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, column, exists, false, func, inspect, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    SQLColumnExpression,
+    and_,
+    bindparam,
+    column,
+    exists,
+    false,
+    func,
+    inspect,
+    or_,
+    select,
+)
 from sqlalchemy.orm import QueryableAttribute
 from sqlalchemy.orm import Session as OrmSession
 
@@ -14,9 +27,9 @@ from app.accounts.caller import Caller
 from app.accounts.errors import ResetTokenInvalid
 from app.accounts.models import PROFILES, TIERS, Account, AccountSession, ExternalIdentity, ResetToken
 from app.accounts.own_account_models import RecoveryCode
-from app.accounts.permissions import NOTHING, ORGANISER, OWNER, PERMISSIONS, Membership, resolve_grant
+from app.accounts.permissions import DEVICES, KEYS, NOTHING, ORGANISER, OWNER, PERMISSIONS, Membership, resolve_grant
 from app.accounts.sessions import LAST_SEEN_INTERVAL, PAGE_IDLE_LIFETIME
-from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL
+from app.accounts.sql import CALLER_SQL, CALLERS_SQL, DEVICE_SQL, KEY_SQL, PAGE_CALLER_SQL, WORKING_ACCESS_SQL
 from app.accounts.team_models import TeamMember
 from app.core.db import db, fetch_mapping, fetch_row, fetch_rows
 from app.core.tokens import fingerprint
@@ -47,11 +60,21 @@ def find_page_caller(session_id: str) -> Caller | None:
     return None if row is None else _parse_caller_row(row, None)
 
 
-def reload_callers(callers: Sequence[Caller]) -> dict[str, Caller]:
-    """The same callers as they are now, by session id, in one query; ended sessions are left out."""
-    scopes = {caller.session_id: (caller.permission, caller.team_id) for caller in callers}
-    rows = fetch_rows(CALLERS_SQL, {"ids": sorted(scopes)})
-    return {row[1]: _parse_caller_row(row, *scopes[row[1]]) for row in rows}
+def find_viewer(session_id: str, permission: str) -> Caller | None:
+    """The person, device or API key for which a download link was signed, as they are now; None when they have ended."""
+    row = fetch_row(CALLERS_SQL, {"ids": [session_id]})
+    return None if row is None else _parse_caller_row(row, permission)
+
+
+def reload_callers(callers: Sequence[Caller]) -> list[Caller | None]:
+    """The same callers as they are now, in one query; None for those whose session has ended."""
+    rows = {row[1]: row for row in fetch_rows(CALLERS_SQL, {"ids": sorted({caller.session_id for caller in callers})})}
+    return [
+        _parse_caller_row(rows[caller.session_id], caller.permission, caller.team_id)
+        if caller.session_id in rows
+        else None
+        for caller in callers
+    ]
 
 
 def _parse_caller_row(row: tuple[Any, ...], permission: str | None, team_id: str | None = None) -> Caller:
@@ -209,11 +232,31 @@ def lock_account_by_email(session: OrmSession, email: str) -> Account | None:
     return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
+class WorkingAccess(NamedTuple):
+    """Whether devices, and API keys, of the organisations of a person work."""
+
+    devices: bool
+    api_keys: bool
+
+
+def find_working_access(session: OrmSession, account_id: str) -> WorkingAccess:
+    """What works without the password of this account in the organisations in which it may see devices or keys.
+
+    After a theft of the password the owner has to end what the thief may have made.
+    """
+    params = {
+        "account_id": account_id,
+        "device_roles": sorted(PERMISSIONS[DEVICES].roles),
+        "key_roles": sorted(PERMISSIONS[KEYS].roles),
+    }
+    return WorkingAccess(*session.execute(WORKING_ACCESS_SQL, params).one())
+
+
 def may_in_organisation(
-    permission: str, organisation_id: QueryableAttribute[Any], event_id: QueryableAttribute[Any]
+    permission: str, organisation_id: SQLColumnExpression[Any], event_id: SQLColumnExpression[Any]
 ) -> ColumnElement[bool]:
     """Whether the `Account` of the query has the permission for this event of this organisation, by its own team, by a
-    membership, or as an admin. The callers of routes are checked by `resolve_grant` instead.
+    membership, or as an admin, and is not suspended. The callers of routes are checked by `resolve_grant` instead.
     """
     _, roles, tier, _ = PERMISSIONS[permission]
     is_owner = and_(Account.id == organisation_id, Account.roles.contains([ORGANISER]))
@@ -225,7 +268,7 @@ def may_in_organisation(
         or_(TeamMember.event_ids.is_(None), event_id == func.any(TeamMember.event_ids)),
     )
     is_admin = Account.admin_tier.in_(TIERS[TIERS.index(tier) :]) if tier else false()
-    return or_(is_owner, is_member, is_admin)
+    return and_(Account.suspended_at.is_(None), or_(is_owner, is_member, is_admin))
 
 
 def owner_id_sql(organisation_id: ColumnElement[Any] | QueryableAttribute[Any]) -> ColumnElement[str]:
@@ -237,6 +280,7 @@ def owner_id_sql(organisation_id: ColumnElement[Any] | QueryableAttribute[Any]) 
 
 
 def list_operator_ids(session: OrmSession) -> list[str]:
-    """The ids of the admins who get mails about work for operators: upper tiers with a verified address."""
+    """The ids of the admins who get mails about work for operators: upper tiers with a verified address, not suspended."""
     is_operator, is_verified = Account.admin_tier.in_(OPERATOR_TIERS), Account.email_verified_at.is_not(None)
-    return list(session.scalars(select(Account.id).where(is_operator, is_verified).order_by(Account.id)))
+    query = select(Account.id).where(is_operator, is_verified, Account.suspended_at.is_(None))
+    return list(session.scalars(query.order_by(Account.id)))

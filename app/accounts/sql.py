@@ -16,19 +16,39 @@ _PERSONS = """
       FROM account_session s JOIN account a ON a.id = s.account_id
      WHERE s.ended_at IS NULL AND s.idle_until > now() AND s.ends_at > now()"""
 
-_DEVICES = """
-    SELECT a.id, d.id AS session_id, a.email, d.name, NULL, a.email_verified_at IS NOT NULL, ARRAY[]::varchar[], NULL,
+OWNER_ID = """coalesce((SELECT m.account_id FROM team_member m WHERE m.team_id = {organisation}
+                            AND m.kind = 'organiser' AND m.role = 'owner'), {organisation})"""
+"""The account of an organisation's present owner, as `owner_id_sql`."""
+
+# Devices and keys of the organisation `a` work unless its owner `o` is suspended.
+_OWNER_JOIN = f"JOIN account o ON o.id = {OWNER_ID.format(organisation='a.id')}"
+_IS_WORKING = "a.retired_at IS NULL AND o.suspended_at IS NULL"
+
+_DEVICES = f"""
+    SELECT a.id, d.id AS session_id, o.email, d.name, NULL, o.email_verified_at IS NOT NULL, ARRAY[]::varchar[], NULL,
            NULL, a.version, 'device',
            json_build_array(json_build_array(e.organiser_id, 'device', d.kind, json_build_array(e.id))), NULL, false
       FROM device d JOIN event e ON e.id = d.event_id JOIN account a ON a.id = e.organiser_id
-     WHERE d.ended_at IS NULL AND d.paired_at IS NOT NULL AND e.ends_at > now() - interval '48 hours'"""
+           {_OWNER_JOIN}
+     WHERE d.ended_at IS NULL AND d.paired_at IS NOT NULL AND e.ends_at > now() - interval '48 hours'
+       AND {_IS_WORKING}"""
 
-_KEYS = """
-    SELECT a.id, k.id AS session_id, a.email, k.name, NULL, a.email_verified_at IS NOT NULL, ARRAY[]::varchar[], NULL,
+_KEYS = f"""
+    SELECT a.id, k.id AS session_id, o.email, k.name, NULL, o.email_verified_at IS NOT NULL, ARRAY[]::varchar[], NULL,
            NULL, a.version, 'key',
            json_build_array(json_build_array(k.organisation_id, 'key', array_to_string(k.scopes, ' '), NULL)), NULL, false
-      FROM api_key k JOIN account a ON a.id = k.organisation_id
-     WHERE k.ended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AND a.suspended_at IS NULL"""
+      FROM api_key k JOIN account a ON a.id = k.organisation_id {_OWNER_JOIN}
+     WHERE k.ended_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()) AND {_IS_WORKING}"""
+
+# Whether the account may see the devices or keys of the organisation `a`.
+_SEES = """(a.id = :account_id AND 'organiser' = ANY(a.roles) OR EXISTS (
+        SELECT FROM team_member m WHERE m.team_id = a.id AND m.kind = 'organiser' AND m.account_id = :account_id
+           AND m.role = ANY(:{roles}) AND (m.event_ids IS NULL OR {event} = ANY(m.event_ids))))"""
+
+WORKING_ACCESS_SQL = text(f"""
+    SELECT EXISTS ({_DEVICES} AND {_SEES.format(roles="device_roles", event="d.event_id")}),
+           EXISTS ({_KEYS} AND {_SEES.format(roles="key_roles", event="NULL")})
+""")
 
 CALLER_SQL = f"{_PERSONS} AND s.id = %s AND s.kind = 'api'"
 

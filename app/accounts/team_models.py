@@ -4,8 +4,9 @@ from datetime import datetime
 
 from sqlalchemy import CHAR, CheckConstraint, ForeignKey, Index, String, UniqueConstraint, func, text
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app.accounts.models import Account
 from app.accounts.permissions import MERCHANT, ORGANISER, ROLES
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 
@@ -92,3 +93,4 @@ class ApiKey(Base):
     expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
     last_used_at: Mapped[datetime | None] = mapped_column(Timestamp)
     ended_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    creator: Mapped[Account] = relationship(primaryjoin="foreign(ApiKey.created_by) == Account.id", viewonly=True)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.permissions import MONEY_WRITE
 from app.accounts.queries import owner_id_sql
 from app.allocations.models import AllocationBlock, DocumentJson
 from app.allocations.states import CREDIT_NOTE, INVOICE
@@ -108,14 +109,14 @@ def parse_document(data: DocumentJson) -> InvoiceDocument:
 def lock_block_for_invoice(
     session: Session, block_id: str, *, event_id: str | None = None, caller: Caller | None = None
 ) -> AllocationBlock | None:
-    """Lock a block; return None if there is none, or if the caller does not own it.
+    """Lock a block; return None if there is none, or if the caller may not issue its invoice.
 
     The rest is read in a second statement: a statement that waited for the lock sees joined rows as they were before.
     """
     statement = select(AllocationBlock).where(AllocationBlock.id == block_id)
     if caller is not None:
         statement = statement.join(Event, Event.id == AllocationBlock.event_id).where(
-            AllocationBlock.event_id == event_id, events.owned(caller, events.WRITES)
+            AllocationBlock.event_id == event_id, events.owned(caller.for_permission(MONEY_WRITE))
         )
     return session.scalar(statement.with_for_update(of=AllocationBlock))
 

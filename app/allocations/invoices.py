@@ -80,7 +80,7 @@ def get_or_issue_invoice_pdf(
 ) -> tuple[str, bytes]:
     """Return number and PDF of a block's invoice, which is issued if it was not before, or of a credit note.
 
-    Raises NotFound, NothingToInvoice; InvoiceNotIssued for an admin who may read but not write.
+    Raises NotFound, NothingToInvoice; InvoiceNotIssued for a caller who may read money but not write it.
     """
     document = _find_invoice_document(caller, event_id, block_id, number=number)
     document = document or _issue_invoice(caller, event_id, block_id)
@@ -135,7 +135,7 @@ def _find_invoice_document(
         select(AllocationBlock.id, Invoice.paper)
         .join(Event, Event.id == AllocationBlock.event_id)
         .outerjoin(Invoice, and_(belongs_to(Invoice.block_id, AllocationBlock), invoice_condition))
-        .where(AllocationBlock.id == block_id, Event.id == event_id, events.owned(caller, events.READS))
+        .where(AllocationBlock.id == block_id, Event.id == event_id, events.owned(caller))
     ).first()
     if row is None or (number is not None and row[1] is None):
         raise NotFound()
@@ -149,7 +149,7 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
         .select_from(AllocationBlock)
         .join(Event, Event.id == AllocationBlock.event_id)
         .outerjoin(Invoice, belongs_to(Invoice.block_id, AllocationBlock))
-        .where(AllocationBlock.id == block_id, Event.id == event_id, events.owned(caller, events.READS))
+        .where(AllocationBlock.id == block_id, Event.id == event_id, events.owned(caller))
         .order_by(Invoice.kind.desc(), Invoice.year, Invoice.sequence)
     ).scalars()
     invoices = rows.all()

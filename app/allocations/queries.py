@@ -30,7 +30,7 @@ from app.events import queries as events
 from app.events.capacity import capacity_use
 from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketAdmission, TicketType
-from app.events.queries import READS, WRITES, owned
+from app.events.queries import owned
 from app.events.visibility import ARCHIVED, CANCELLED
 
 BLOCK_CREATED_AT, SLOT_ID = AllocationBlock.created_at.expression, AllocationSlot.id.expression
@@ -133,14 +133,14 @@ def _owned_blocks_query(caller: Caller, event_id: str) -> BlocksQuery:
     """Select the blocks of an event that the caller may read, each with a summary of its invoice."""
     return (
         blocks_query()
-        .where(AllocationBlock.event_id == event_id, owned(caller, READS))
+        .where(AllocationBlock.event_id == event_id, owned(caller))
         .add_columns(_build_invoice_summary().label("invoice"))
     )
 
 
-def owned_block(caller: Caller, event_id: str, block_id: str, tier: str = READS) -> ColumnElement[bool]:
+def owned_block(caller: Caller, event_id: str, block_id: str) -> ColumnElement[bool]:
     """The condition that a block belongs to this event, and the event to the caller. The query joins the event."""
-    return and_(AllocationBlock.id == block_id, AllocationBlock.event_id == event_id, owned(caller, tier))
+    return and_(AllocationBlock.id == block_id, AllocationBlock.event_id == event_id, owned(caller))
 
 
 def list_blocks_query(
@@ -155,7 +155,7 @@ def list_blocks_query(
 
 def _check_event_readable(caller: Caller, event_id: str) -> None:
     """Raises NotFound if the caller may not read the event."""
-    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, READS))) is None:
+    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller))) is None:
         raise NotFound()
 
 
@@ -175,7 +175,7 @@ def find_block(condition: ColumnElement[bool]) -> RowMapping | None:
 
 def lock_block(session: Session, caller: Caller, event_id: str, block_id: str) -> RowMapping:
     """Lock a block of the caller. Raises NotFound."""
-    statement = _with_block_lock(blocks_query().where(owned_block(caller, event_id, block_id, WRITES)))
+    statement = _with_block_lock(blocks_query().where(owned_block(caller, event_id, block_id)))
     row = session.execute(statement).mappings().first()
     if row is None:
         raise NotFound()
@@ -196,7 +196,7 @@ def lock_two_blocks(session: Session, caller: Caller, event_id: str, ids: tuple[
     """Lock two blocks of one event, in the order of their ids. Raises NotFound."""
     statement = (
         blocks_query()
-        .where(AllocationBlock.event_id == event_id, owned(caller, WRITES), AllocationBlock.id.in_(ids))
+        .where(AllocationBlock.event_id == event_id, owned(caller), AllocationBlock.id.in_(ids))
         .order_by(AllocationBlock.id)
     )
     blocks = {row["id"]: row for row in session.execute(_with_block_lock(statement)).mappings()}

@@ -11,11 +11,12 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, String, literal_column
 
 from app.accounts.caller import Caller
+from app.accounts.permissions import GATE_ADMIT
 from app.allocations.links import parse_code
 from app.allocations.will_call_sql import count_sql, page_sql
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import NotFound
-from app.events.queries import READS, ownership_params
+from app.events.queries import ownership_params
 from app.events.search_words import WORDS, folded
 from app.events.ticket_holders import WORD_LENGTH
 
@@ -69,16 +70,21 @@ def list_will_call(
 ) -> WillCallPage:
     """Return claimed and admitted slots of an event by name. Raises NotFound.
 
-    Each word of `q` is the beginning of a word of the name, of the email address, of its domain, or of the code.
+    Each word of `q` is the beginning of a word of the name, of the email address, of its domain, or of the code. Only
+    callers who may admit guests of the event get and find codes, because a code is a ticket.
     """
+    read_params, admission_params = ownership_params(caller), ownership_params(caller.for_permission(GATE_ADMIT))
     params: dict[str, object] = {
         "event_id": event_id,
-        **ownership_params(caller, READS),
+        **read_params,
+        **{f"admission_{name}": value for name, value in admission_params.items()},
         "q": build_tsquery(q, event_id) if q else None,
         "status": status,
         "block_id": block_id,
     }
     filters = [name for name in ("q", "status", "block_id") if params[name]]
+    if q and admission_params != read_params:
+        filters.append("q_without_code")
     page_filters = filters
     if after is not None:
         page_filters = [*filters, "after"]
@@ -86,7 +92,9 @@ def list_will_call(
     rows = fetch_rows(page_sql(page_filters, limit + 1), params, prepare=_choose_prepare_mode(q))
     if not rows:
         raise NotFound()
-    slots = [WillCallSlot(*row) for row in rows if row[0] is not None]
+    slots = [WillCallSlot(*slot) for *slot, _ in rows if slot[0] is not None]
+    if not rows[0][-1]:
+        slots = [slot._replace(code=None) for slot in slots]
     total_row = fetch_row(count_sql(filters), params) if with_total else None
     last_slot = slots[limit - 1] if len(slots) > limit else None
     next_key = (last_slot.name_key, last_slot.id) if last_slot else None

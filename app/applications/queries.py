@@ -11,10 +11,9 @@ from sqlalchemy import ColumnElement, RowMapping, ScalarSelect, Select, case, fa
 from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.orm import Session as OrmSession
 
-from app.accounts.caller import PERSON, Caller
-from app.accounts.models import Account
+from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_READ
-from app.accounts.queries import may_in_organisation
+from app.accounts.queries import find_viewer
 from app.applications import documents
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkExpired
@@ -24,12 +23,10 @@ from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATU
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.clients import storage
-from app.core.context import Actor
 from app.core.db import db, release_connection
 from app.core.errors import NotFound
 from app.events.models import Event
 
-READ_TIER, DECIDE_TIER = "analyst", "support"
 SORTS: dict[str, ColumnElement[datetime] | ColumnElement[int]] = {
     "createdAt": Application.created_at.expression,
     "updatedAt": Application.updated_at.expression,
@@ -93,7 +90,7 @@ class ApplicationFilters(TypedDict, total=False):
 
 def can_decide_sql(caller: Caller) -> ColumnElement[bool]:
     """True for applications that the caller may decide."""
-    return true() if caller.has_tier(DECIDE_TIER) else _organises_sql(caller)
+    return true() if caller.has_permission_everywhere else _organises_sql(caller)
 
 
 def list_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters]) -> ListQuery:
@@ -125,7 +122,7 @@ def list_documents(application_id: str, session: OrmSession | None = None) -> li
 
 
 def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
-    """A document and its bytes, for the decider who got the link and may still decide.
+    """A document and its bytes, for the session or key of a decider that got the link and may still read it.
 
     Raises NotFound, LinkExpired, StorageUnavailable.
     """
@@ -134,14 +131,13 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
         raise NotFound()
     if grant.expired:
         raise LinkExpired("A document can be read for five minutes; open the application again for a fresh link.")
+    viewer = find_viewer(grant.viewer_id, STALLS_READ)
+    if viewer is None:
+        raise NotFound()
     row = db.session.execute(
         select(ApplicationDocument, Application)
         .join(Application, Application.id == ApplicationDocument.application_id)
-        .join(Account, Account.id == grant.viewer_id)
-        .where(
-            ApplicationDocument.id == grant.thing_id,
-            may_in_organisation(STALLS_READ, Application.organiser_id, Application.event_id),
-        )
+        .where(ApplicationDocument.id == grant.thing_id, _is_decider_sql(viewer))
     ).first()
     release_connection()
     if row is None:
@@ -152,7 +148,7 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
         raise NotFound()
     record_export(
         Action.DOCUMENT_READ,
-        caller=Actor(PERSON, grant.viewer_id),
+        caller=viewer,
         organisation_id=application.organiser_id,
         event_id=application.event_id,
         account_id=application.account_id,
@@ -169,27 +165,27 @@ def _organises_sql(caller: Caller) -> ColumnElement[bool]:
 
 
 def _can_see_sql(caller: Caller) -> ColumnElement[bool]:
-    if caller.has_tier(READ_TIER):
+    if caller.has_permission_everywhere:
         return true()
     is_own = Application.account_id == caller.id if "merchant" in caller.roles else false()
     return or_(_organises_sql(caller), is_own)
 
 
-def _can_read_notes_sql(caller: Caller) -> ColumnElement[bool]:
-    """True for applications whose internal notes and risk the caller may read: never for their applicant."""
-    return true() if caller.has_tier(READ_TIER) else _organises_sql(caller)
+def _is_decider_sql(caller: Caller) -> ColumnElement[bool]:
+    """True for applications whose documents, internal notes and risk the caller may read: never for their applicant."""
+    return true() if caller.has_permission_everywhere else _organises_sql(caller)
 
 
 def _visible_applications_query(caller: Caller) -> ListQuery:
-    can_read_notes = _can_read_notes_sql(caller)
-    internal_columns = [case((can_read_notes, getattr(Application, name))).label(name) for name in INTERNAL_FIELDS]
+    is_decider = _is_decider_sql(caller)
+    internal_columns = [case((is_decider, getattr(Application, name))).label(name) for name in INTERNAL_FIELDS]
     return (
         select(
             *APPLICATION_COLUMNS,
             *internal_columns,
-            can_read_notes.label("is_decider"),
+            is_decider.label("is_decider"),
             Event.name.label("event_name"),
-            literal(caller.id).label("viewer_id"),
+            literal(caller.session_id).label("viewer_id"),
             _documents_sql().label("files"),
             _payment_sql().label("payment"),
         )
@@ -241,9 +237,9 @@ def _build_conditions(caller: Caller, filters: ApplicationFilters) -> list[Colum
         conditions.append(Application.decline_reason.icontains(decline_reason, autoescape=True))
     if reviewer_notes := filters.get("reviewer_notes"):
         notes_condition = Application.reviewer_notes.icontains(reviewer_notes, autoescape=True)
-        conditions.append(notes_condition & _can_read_notes_sql(caller))
+        conditions.append(notes_condition & _is_decider_sql(caller))
     if risk_level := filters.get("risk_level"):
-        conditions.append((Application.risk_level == risk_level) & _can_read_notes_sql(caller))
+        conditions.append((Application.risk_level == risk_level) & _is_decider_sql(caller))
     if search_text := filters.get("q"):
         conditions.append(_search_sql(search_text))
     return conditions

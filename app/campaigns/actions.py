@@ -20,7 +20,6 @@ from app.core.errors import NotFound, StaleVersion, Throttled
 from app.core.outbox import enqueue_all, job_spec
 from app.core.throttle import Rule
 from app.core.transaction import transaction, write_row
-from app.events.queries import WRITES
 from app.media.actions import StoredPicture, store_picture
 from app.subscriptions import message_links
 
@@ -158,7 +157,7 @@ def send_test(*, caller: Caller, event_id: str, channels: Sequence[str], **field
     Raises NotFound, ValidationFailed, NoReachableChannel, and Throttled after thirty tests within an hour.
     """
     validation.check_campaign(fields)
-    queries.check_event_access(caller, event_id, tier=WRITES)
+    queries.check_event_access(caller, event_id)
     reachable = [channel for channel in channels if channel != "sms" or caller.phone]
     if not reachable:
         raise NoReachableChannel()
@@ -186,9 +185,9 @@ def _build_test_variants(fields: Mapping[str, Any]) -> list[dict[str, str | None
 
 def upload_image(*, caller: Caller, event_id: str, data: bytes) -> StoredPicture:
     """The URL of the stored picture. Raises NotFound, and what `store_picture` raises."""
-    queries.check_event_access(caller, event_id, tier=WRITES)
+    queries.check_event_access(caller, event_id)
     release_connection()
-    return store_picture(account_id=caller.id, data=data)
+    return store_picture(client_id=caller.client_id, data=data)
 
 
 def click(token: str, *, counts: bool) -> str:

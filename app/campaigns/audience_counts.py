@@ -13,7 +13,7 @@ from app.campaigns.states import CHANNELS, HOLDERS
 from app.core.addresses import mask_email
 from app.core.db import fetch_rows
 from app.core.errors import NotFound
-from app.events.queries import READS, WRITES, ownership_params
+from app.events.queries import ownership_params
 
 SMALL = 1_000
 """Places up to which an audience is counted while a campaign is written."""
@@ -80,7 +80,7 @@ def count_audience(caller: Caller, event_id: str, audience: Audience, *, small: 
     """
     statement = audience_sql.count_small_sql(audience.type, audience.ordered_channels)
     parameters = {"small": small, "after": "", "most": small}
-    timezone, total, *counts = _fetch_counts(statement, caller, event_id, audience, WRITES, parameters, prepare=None)
+    timezone, total, *counts = _fetch_counts(statement, caller, event_id, audience, parameters, prepare=None)
     preview = _build_preview(audience, counts) if total <= small else _build_uncounted(audience, int(total))
     return AudienceCounts(timezone=timezone, audience=preview)
 
@@ -89,7 +89,7 @@ def preview_audience(caller: Caller, event_id: str, audience: Audience) -> Audie
     """The counts of an audience and a sample of five people with masked e-mail addresses. Raises NotFound."""
     # Planned for this event: a generic plan would read a large event as if it were small.
     statement = audience_sql.count_all_sql(audience.type, audience.ordered_channels)
-    row = _fetch_counts(statement, caller, event_id, audience, READS, {}, prepare=False)
+    row = _fetch_counts(statement, caller, event_id, audience, {}, prepare=False)
     parameters = {"event_id": event_id, "after": "", "most": SAMPLE_CANDIDATES, **audience.parameters}
     sample_statement = audience_sql.sample_sql(audience.type, audience.ordered_channels, SAMPLE_SIZE)
     sample: list[SamplePerson] = [
@@ -112,12 +112,11 @@ def _fetch_counts(
     caller: Caller,
     event_id: str,
     audience: Audience,
-    tier: str,
     parameters: dict[str, object],
     *,
     prepare: bool | None,
 ) -> tuple[Any, ...]:
-    owner = {"event_id": event_id, **ownership_params(caller, tier)}
+    owner = {"event_id": event_id, **ownership_params(caller)}
     rows = fetch_rows(statement, {**owner, **parameters, **audience.parameters}, prepare=prepare)
     if not rows:
         raise NotFound()

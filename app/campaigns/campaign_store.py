@@ -22,7 +22,7 @@ from app.core.ids import new_id
 from app.core.outbox import cancel, enqueue
 from app.core.throttle import Rule
 from app.events.models import Event
-from app.events.queries import WRITES, hold, owned
+from app.events.queries import hold, owned
 
 CAMPAIGNS_PER_DAY = Rule("campaigns-a-day", 20, timedelta(days=1))
 CAMPAIGNS, ACTS = cast(Table, Campaign.__table__), cast(Table, CampaignAct.__table__)
@@ -113,7 +113,7 @@ def lock_campaign(session: OrmSession, caller: Caller, event_id: str, campaign_i
     result = session.execute(
         select(*CAMPAIGN, Event.timezone)
         .join(Event, Event.id == CAMPAIGN.event_id)
-        .where(CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, WRITES))
+        .where(CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller))
         .with_for_update(of=Campaign)
     )
     campaign = result.mappings().first()

@@ -5,9 +5,9 @@ A recipient's state and the figures of the campaign change in one statement. Eac
 
 from functools import lru_cache
 
-from sqlalchemy import TextClause, literal_column, text
+from sqlalchemy import TextClause, text
 
-from app.accounts.queries import owner_id_sql
+from app.accounts.sql import OWNER_ID
 from app.campaigns import audience_sql
 from app.campaigns.states import SETTLED
 from app.core.ids import NEW_ID_SQL
@@ -93,8 +93,10 @@ COUNT_CLICK = text(f"""
 _EVENT_COLUMNS = """e.id AS event_id, e.name AS event_name, e.starts_at, e.ends_at, e.timezone AS zone, e.venue, e.city,
        e.organiser_id, coalesce(p.org_name, o.name) AS organiser_name,
        CASE WHEN o.email_verified_at IS NOT NULL THEN o.email END AS organiser_email"""
-_OWNER_ID = owner_id_sql(literal_column("e.organiser_id")).compile(compile_kwargs={"literal_binds": True})
-_ORGANISER_JOIN = f"JOIN account o ON o.id = {_OWNER_ID} LEFT JOIN organiser_profile p ON p.account_id = e.organiser_id"
+_ORGANISER_JOIN = (
+    f"JOIN account o ON o.id = {OWNER_ID.format(organisation='e.organiser_id')}"
+    " LEFT JOIN organiser_profile p ON p.account_id = e.organiser_id"
+)
 _EXCLUSION = audience_sql.exclusion_sql(
     "r.channel",
     email="r.person",

@@ -21,7 +21,7 @@ from app.core.addresses import mask_email
 from app.core.db import db, fetch_rows
 from app.core.errors import NotFound
 from app.events.models import Event
-from app.events.queries import READS, WRITES, owned, ownership_params
+from app.events.queries import owned, ownership_params
 
 ListQuery = Select[Any]
 """A list that the caller sorts and pages."""
@@ -60,9 +60,9 @@ class TextChoices(NamedTuple):
     placeholders: list[Placeholder]
 
 
-def check_event_access(caller: Caller, event_id: str, *, tier: str = READS) -> None:
-    """Raises NotFound unless the caller may see the event, or with the tier of WRITES change it."""
-    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, tier))) is None:
+def check_event_access(caller: Caller, event_id: str) -> None:
+    """Raises NotFound unless the caller has the permission of the route for the event."""
+    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller))) is None:
         raise NotFound()
 
 
@@ -75,17 +75,17 @@ def list_campaigns_query(caller: Caller, event_id: str, *, status: str | None = 
 
 def get_campaign(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
     """A campaign with its figures and its acts. Raises NotFound."""
-    return _fetch_one(select(*CAMPAIGN, TALLIES, HISTORY), caller, event_id, campaign_id, READS)
+    return _fetch_one(select(*CAMPAIGN, TALLIES, HISTORY), caller, event_id, campaign_id)
 
 
 def get_campaign_to_copy(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
     """A campaign and its event's time zone, for a caller who may write campaigns of the event. Raises NotFound."""
-    return _fetch_one(select(*CAMPAIGN, Event.timezone), caller, event_id, campaign_id, WRITES)
+    return _fetch_one(select(*CAMPAIGN, Event.timezone), caller, event_id, campaign_id)
 
 
 def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> ListQuery:
     """The recipients whose message may or may not have arrived. Raises NotFound."""
-    _fetch_one(select(CAMPAIGN.id), caller, event_id, campaign_id, READS)
+    _fetch_one(select(CAMPAIGN.id), caller, event_id, campaign_id)
     return select(*RECIPIENT).where(
         RECIPIENT.campaign_id == campaign_id, RECIPIENT.event_id == event_id, RECIPIENT.state == UNCERTAIN
     )
@@ -98,9 +98,9 @@ def list_templates(caller: Caller, event_id: str) -> TextChoices:
     return TextChoices(list(TEMPLATES.values()), placeholders)
 
 
-def _fetch_one(statement: Select[object], caller: Caller, event_id: str, campaign_id: str, tier: str) -> CampaignRow:
+def _fetch_one(statement: Select[object], caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
     query = statement.join(Event, Event.id == CAMPAIGN.event_id).where(
-        CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller, tier)
+        CAMPAIGN.id == campaign_id, CAMPAIGN.event_id == event_id, owned(caller)
     )
     row = db.session.execute(query).mappings().first()
     if row is None:
@@ -122,7 +122,7 @@ def search_recipients(caller: Caller, event_id: str, *, q: str) -> list[Person]:
     """Up to twenty people by the beginnings of words of name, e-mail address or ticket. Raises NotFound."""
     parameters = {
         "event_id": event_id,
-        **ownership_params(caller, READS),
+        **ownership_params(caller),
         "words": build_tsquery(q, event_id),
         "plain": q.lower(),
     }

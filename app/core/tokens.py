@@ -1,10 +1,11 @@
 """Tokens for links and cookies: random, derived from SECRET_KEY, signed with a time, or encrypted (AES-SIV).
 
-    token, expires = sign_download_token("stock-report", job.id, caller.id)     # five minutes
-    verify_download_token("stock-report", token)                                # None unless signed for this purpose
+    token, expires = sign_download_token("stock-report", job.id, caller.session_id)   # five minutes
+    verify_download_token("stock-report", token)                                    # None unless signed for this purpose
 
-Nothing is stored. The same encrypted value always gives the same text, so a link can be built again at any time. The code that
-verifies a download token checks again that its viewer may still read the file.
+Nothing is stored. The same encrypted value always gives the same text, so a link can be built again at any time. A
+viewer is the session, device or API key that asked for the link. The code that verifies a download token checks again
+that they may still read the file.
 """
 
 import binascii

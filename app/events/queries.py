@@ -14,7 +14,6 @@ from app.events.models import Event
 
 ListQuery = Select[Any]
 """A list that the caller sorts and pages."""
-READS, WRITES = "analyst", "admin"
 OWNED_EVENT_SQL = (
     "(:is_admin OR e.organiser_id = ANY(CAST(:event_scope AS text[])) OR e.id = ANY(CAST(:event_scope AS text[])))"
 )
@@ -29,9 +28,9 @@ class OwnershipParams(TypedDict):
     event_scope: str
 
 
-def ownership_params(caller: Caller, tier: str) -> OwnershipParams:
+def ownership_params(caller: Caller) -> OwnershipParams:
     """Return the parameters of OWNED_EVENT_SQL for this caller."""
-    return {"is_admin": caller.has_tier(tier), "event_scope": caller.event_scope}
+    return {"is_admin": caller.has_permission_everywhere, "event_scope": caller.event_scope}
 
 
 IS_DUE = and_(Event.visibility == visibility.DRAFT, Event.publish_at <= func.now())
@@ -58,11 +57,11 @@ SORTS: dict[str, ColumnElement[Any]] = {
 }
 
 
-def owned(caller: Caller, tier: str) -> ColumnElement[bool]:
+def owned(caller: Caller) -> ColumnElement[bool]:
     """The rule of ownership: the events for which the caller has the permission of the route, and all events for admins
-    of that tier and above. `OWNED_EVENT_SQL` is the same in SQL text.
+    of its tier and above. `OWNED_EVENT_SQL` is the same in SQL text.
     """
-    if caller.has_tier(tier):
+    if caller.has_permission_everywhere:
         return true()
     organisation_ids, event_ids, _ = caller.grant
     in_organisations = Event.organiser_id.in_(organisation_ids)
@@ -71,7 +70,7 @@ def owned(caller: Caller, tier: str) -> ColumnElement[bool]:
 
 def get_event(caller: Caller, id: str) -> Event:
     """An event that the caller may read, with its ticket types. Raises NotFound."""
-    event = db.session.scalar(select(Event).where(Event.id == id, owned(caller, READS)))
+    event = db.session.scalar(select(Event).where(Event.id == id, owned(caller)))
     if event is None:
         raise NotFound()
     return event
@@ -79,7 +78,7 @@ def get_event(caller: Caller, id: str) -> Event:
 
 def lock_own_event(session: Session, caller: Caller, id: str) -> Event:
     """An event that the caller may change, locked until the transaction ends. Raises NotFound."""
-    event = session.scalar(select(Event).where(Event.id == id, owned(caller, WRITES)).with_for_update())
+    event = session.scalar(select(Event).where(Event.id == id, owned(caller)).with_for_update())
     if event is None:
         raise NotFound()
     return event
@@ -98,7 +97,7 @@ def lock_for_booking(session: Session, caller: Caller, id: str, *, limited: bool
     If it has a capacity, or if the places count against another limit of the event (`limited`), one such transaction
     runs at a time (see `capacity`). The ticket types are read after the lock. Raises NotFound.
     """
-    own_event = select(Event.capacity).where(Event.id == id, owned(caller, WRITES))
+    own_event = select(Event.capacity).where(Event.id == id, owned(caller))
     row = session.execute(hold_event(own_event)).first()
     if row is None:
         raise NotFound()
@@ -153,7 +152,7 @@ def list_events_query(
     if filters.since is not None:
         statement = statement.where(Event.starts_at >= filters.since)
     if mine and caller is not None:
-        statement = statement.where(owned(caller, READS))
+        statement = statement.where(owned(caller))
         return statement if visibility_filter is None else statement.where(_has_visibility(visibility_filter))
     statement = statement.where(visibility.in_lists())
     return statement if filters.since is not None else statement.where(Event.ends_at > func.now())
@@ -161,7 +160,7 @@ def list_events_query(
 
 def list_present_events(caller: Caller) -> list[tuple[str, str]]:
     """Id and name of the caller's events that are not over, the next first; 100 at most."""
-    statement = select(Event.id, Event.name).where(owned(caller, READS), Event.ends_at > func.now())
+    statement = select(Event.id, Event.name).where(owned(caller), Event.ends_at > func.now())
     return [(id, name) for id, name in db.session.execute(statement.order_by(Event.starts_at).limit(100))]
 
 

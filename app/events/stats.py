@@ -1,12 +1,13 @@
 """Statistics of an event: present counters per ticket type, and figures per day."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 
 from sqlalchemy import func, select
 
 from app.accounts.caller import Caller
+from app.accounts.permissions import MONEY_READ
 from app.core.db import db
 from app.events import queries
 from app.events.availability import FLOWS
@@ -66,17 +67,22 @@ SUMMED = (
 
 
 def ticket_stats(caller: Caller, id: str) -> dict[str, object]:
-    """The event with `totals`, `ticket_types` and the `series` of days, from stored counters. Raises NotFound."""
+    """The event with `totals`, `ticket_types` and the `series` of days, from stored counters. Raises NotFound.
+
+    The revenue is None for a caller who may not read the event's money.
+    """
     event = queries.get_event(caller, id)
     days = _load_days(event.ticket_types, _load_admissions(id))
     use = capacity_use(event)
     types = [_build_type_stats(ticket_type, use, days) for ticket_type in event.ticket_types]
     totals = {name: sum(getattr(type_stats, name) for type_stats in types) for name in SUMMED}
+    may_read_money = caller.may(MONEY_READ, organisation_id=event.organiser_id, event_id=event.id)
+    hidden_fields = {} if may_read_money else {"revenue_minor": None}
     return {
         **queries.serialize_event(event),
-        "totals": {**totals, "available": use.available(totals["available"])},
-        "ticket_types": types,
-        "series": days,
+        "totals": {**totals, "available": use.available(totals["available"]), **hidden_fields},
+        "ticket_types": [{**asdict(type_stats), **hidden_fields} for type_stats in types],
+        "series": [{**asdict(day_stats), **hidden_fields} for day_stats in days],
     }
 
 

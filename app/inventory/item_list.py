@@ -12,7 +12,7 @@ from app.accounts.caller import Caller
 from app.core.db import DriverRow, fetch_row, fetch_rows
 from app.core.errors import NotFound
 from app.core.paging import Page, SortKey
-from app.events.queries import READS, ownership_params
+from app.events.queries import ownership_params
 from app.inventory import item_list_sql
 from app.inventory.filters import Filters, is_indexed, is_word_filter, normalize_filters
 from app.inventory.item_fields import ItemFilters
@@ -48,7 +48,7 @@ def list_items(
     **filters: Unpack[ItemFilters],
 ) -> Page:
     """Return a page of the matching items as JSON. Raises NotFound."""
-    scope = {"event": event_id, **ownership_params(caller, READS)}
+    scope = {"event": event_id, **ownership_params(caller)}
     return _load_page(scope, cast(Filters, filters), sort=sort, limit=limit, after=after, with_total=with_total)
 
 

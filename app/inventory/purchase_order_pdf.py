@@ -19,7 +19,8 @@ def get_order_pdf(caller: Caller, event_id: str, order_id: str) -> bytes:
     """Return a purchase order as a PDF. Raises NotFound."""
     order, lines, event = queries.get_order(caller, event_id, order_id)
     record_export(Action.PURCHASE_ORDER_EXPORTED, event_id=event_id, subject=order_id)
-    return draw_order(order, lines, event, buyer=caller.name, contact=caller.email)
+    buyer, contact = queries.load_buyer(event_id)
+    return draw_order(order, lines, event, buyer=buyer, contact=contact)
 
 
 def draw_order(order: StockOrder, lines: list[StockOrderLine], event: StockEvent, *, buyer: str, contact: str) -> bytes:

@@ -5,19 +5,18 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, RowMapping, Select, func, select
 
-from app.accounts.caller import PERSON, Caller
+from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import STOCK_READ
-from app.accounts.queries import may_in_organisation
+from app.accounts.queries import find_viewer, owner_id_sql
 from app.audit.actions import Action
-from app.audit.log import ActingCaller, record_export
-from app.core.context import Actor
+from app.audit.log import record_export
 from app.core.db import db
 from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.tokens import verify_download_token
 from app.events.models import Event
-from app.events.queries import READS, WRITES, owned
+from app.events.queries import owned
 from app.inventory.background_jobs import LINK_PURPOSE
 from app.inventory.errors import StockLinkExpired
 from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob, StockOrder, StockOrderLine
@@ -47,19 +46,14 @@ class ReportEvent(NamedTuple):
     organiser: str | None
 
 
-def get_event(caller: Caller, event_id: str, *, tier: str = READS) -> StockEvent:
-    """Return an event whose stock the caller may see. Raises NotFound."""
+def get_event(caller: Caller, event_id: str) -> StockEvent:
+    """Return an event for whose stock the caller has the permission of the route. Raises NotFound."""
     row = db.session.execute(
-        select(Event.id, Event.name, Event.timezone, func.now()).where(Event.id == event_id, owned(caller, tier))
+        select(Event.id, Event.name, Event.timezone, func.now()).where(Event.id == event_id, owned(caller))
     ).first()
     if row is None:
         raise NotFound()
     return StockEvent(*row)
-
-
-def get_writable_event(caller: Caller, event_id: str) -> StockEvent:
-    """Return an event whose stock the caller may change. Raises NotFound."""
-    return get_event(caller, event_id, tier=WRITES)
 
 
 def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
@@ -67,7 +61,7 @@ def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
     result = db.session.execute(
         select(*ITEM_SELECTION)
         .join(Event, Event.id == ITEM_COLUMNS.event_id)
-        .where(ITEM_COLUMNS.id == item_id, ITEM_COLUMNS.event_id == event_id, owned(caller, READS))
+        .where(ITEM_COLUMNS.id == item_id, ITEM_COLUMNS.event_id == event_id, owned(caller))
     )
     row = result.mappings().first()
     if row is None:
@@ -94,7 +88,7 @@ def get_job(caller: Caller, event_id: str, job_id: str) -> StockJob:
     stock_job = db.session.scalar(
         select(StockJob)
         .join(Event, Event.id == StockJob.event_id)
-        .where(StockJob.id == job_id, StockJob.event_id == event_id, owned(caller, READS))
+        .where(StockJob.id == job_id, StockJob.event_id == event_id, owned(caller))
     )
     if stock_job is None:
         raise NotFound()
@@ -112,7 +106,7 @@ def get_job_file(caller: Caller, event_id: str, job_id: str) -> tuple[bytes, str
 
 
 def get_linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
-    """Return the file of a download link, if the account it was signed for may still see the stock.
+    """Return the file of a download link, if the session, device or key it was signed for may still see the stock.
 
     Raises NotFound, StockLinkExpired.
     """
@@ -121,24 +115,26 @@ def get_linked_file(event_id: str, token: str) -> tuple[bytes, str, str]:
         raise NotFound()
     if permit.expired:
         raise StockLinkExpired()
+    viewer = find_viewer(permit.viewer_id, STOCK_READ)
+    if viewer is None:
+        raise NotFound()
     row = db.session.execute(
         select(StockJob.file, StockJob.file_name, StockJob.file_type)
         .join(Event, Event.id == StockJob.event_id)
-        .join(Account, Account.id == permit.viewer_id)
         .where(
             StockJob.id == permit.thing_id,
             StockJob.event_id == event_id,
             StockJob.file.is_not(None),
-            may_in_organisation(STOCK_READ, Event.organiser_id, Event.id),
+            owned(viewer),
         )
     ).first()
     if row is None:
         raise NotFound()
-    _record_download(Actor(PERSON, permit.viewer_id), event_id, row.file_name)
+    _record_download(viewer, event_id, row.file_name)
     return row.file, row.file_name, row.file_type
 
 
-def _record_download(caller: ActingCaller, event_id: str, file_name: str) -> None:
+def _record_download(caller: Caller, event_id: str, file_name: str) -> None:
     record_export(
         Action.REPORT_EXPORTED, caller=caller, event_id=event_id, subject=event_id, data={"fileName": file_name}
     )
@@ -152,6 +148,18 @@ def find_event_for_report(event_id: str) -> ReportEvent | None:
         .where(Event.id == event_id)
     ).first()
     return None if row is None else ReportEvent(*row)
+
+
+def load_buyer(event_id: str) -> tuple[str, str]:
+    """Return the name of the organisation that buys for an event, and the address of its owner."""
+    row = db.session.execute(
+        select(func.coalesce(OrganiserProfile.org_name, Account.name), Account.email)
+        .select_from(Event)
+        .join(Account, Account.id == owner_id_sql(Event.organiser_id))
+        .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
+        .where(Event.id == event_id)
+    ).one()
+    return row[0], row[1]
 
 
 def get_order(caller: Caller, event_id: str, order_id: str) -> tuple[StockOrder, list[StockOrderLine], StockEvent]:

@@ -16,7 +16,7 @@ from app.accounts.queries import owner_id_sql
 from app.core.db import database_now, db
 from app.core.errors import NotFound
 from app.events.models import Event
-from app.events.queries import READS, WRITES, owned
+from app.events.queries import owned
 from app.events.timezones import to_instant
 from app.inventory.filters import expiry_sql
 from app.inventory.models import ITEM_TABLE, AnyColumn, Reminder
@@ -155,12 +155,12 @@ def _load_items(query: ItemQuery) -> list[DigestItem]:
 
 def get_reminder(caller: Caller, event_id: str) -> ReminderData:
     """Return the reminder of an event. Raises NotFound."""
-    return _serialize_reminder(_get_reminder_row(caller, event_id, READS))
+    return _serialize_reminder(_get_reminder_row(caller, event_id))
 
 
 def get_reminder_and_sender(caller: Caller, event_id: str) -> tuple[ReminderData, Sender]:
     """Return the reminder of an event that the caller may change, and the sender of its emails. Raises NotFound."""
-    row = _get_reminder_row(caller, event_id, WRITES)
+    row = _get_reminder_row(caller, event_id)
     return _serialize_reminder(row), build_sender(row)
 
 
@@ -169,8 +169,8 @@ def load_reminder(session: OrmSession, event_id: str) -> ReminderData:
     return _serialize_reminder(session.execute(_reminder_query(event_id)).mappings().one())
 
 
-def _get_reminder_row(caller: Caller, event_id: str, tier: str) -> RowMapping:
-    row = db.session.execute(_reminder_query(event_id).where(owned(caller, tier))).mappings().first()
+def _get_reminder_row(caller: Caller, event_id: str) -> RowMapping:
+    row = db.session.execute(_reminder_query(event_id).where(owned(caller))).mappings().first()
     if row is None:
         raise NotFound()
     return row

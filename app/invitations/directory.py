@@ -22,7 +22,7 @@ from app.core.db import db
 from app.core.errors import NotFound
 from app.core.text_normalization import folded_sql
 from app.events.models import Event
-from app.events.queries import READS, owned
+from app.events.queries import owned
 from app.events.search_words import prefix_query, words_of
 from app.invitations.models import EventInvite, Participation
 from app.invitations.queries import ListQuery
@@ -38,7 +38,7 @@ def list_directory_query(
     caller: Caller, event_id: str, *, q: str | None = None, category: str | None = None, city: str | None = None
 ) -> ListQuery:
     """Merchants who can be invited: active and verified, public data only. Raises NotFound for the event."""
-    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, READS))) is None:
+    if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller))) is None:
         raise NotFound()
     statement = (
         select(

@@ -30,13 +30,13 @@ class StoredPicture:
     bytes: int
 
 
-def store_picture(*, account_id: str, data: bytes) -> StoredPicture:
+def store_picture(*, client_id: str, data: bytes) -> StoredPicture:
     """Stores a picture and returns its address. The same pixels get the same address.
 
     Raises Throttled beyond UPLOADS_PER_DAY, StorageUnavailable, and what `images.reencode_image` raises.
     """
     with transaction() as session:
-        daily_limit = throttle.hit(session, UPLOADS_PER_DAY, account_id)
+        daily_limit = throttle.hit(session, UPLOADS_PER_DAY, client_id)
     if daily_limit.exceeded:
         raise Throttled(
             "The limit of fifty pictures a day is reached; try again tomorrow.", retry_after=daily_limit.seconds

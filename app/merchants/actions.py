@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import Delete, Update, and_, case, delete, exists, func, null, or_, select, update
+from sqlalchemy import and_, exists, func, or_, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.authentication import find_own_password_version, verify_own_password
 from app.accounts.caller import Caller
+from app.accounts.deletion import erase_account, lock_for_deletion
 from app.accounts.errors import CurrentPasswordWrong, EmailNotVerified
-from app.accounts.models import DELETED_DOMAIN, Account, AccountSession, ExternalIdentity, OneTimeCode
+from app.accounts.models import Account
 from app.accounts.outgoing_mail import enqueue_notice
-from app.accounts.own_account_models import AddressChange, RecoveryCode, SecondFactor, SignInChallenge
 from app.accounts.permissions import ORGANISER
+from app.accounts.sessions import end_all_sessions
 from app.accounts.team_models import TeamMember
 from app.audit.actions import Action
 from app.audit.log import record
@@ -24,7 +25,7 @@ from app.core.errors import StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.merchants import queries
-from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, run_deletion_hooks
+from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, erase_business
 from app.merchants.models import Merchant, MerchantProfile
 from app.merchants.payout_details import decrypt_payout_details, encrypt_payout_details, merge_payout_details
 from app.merchants.queries import lock_merchant, lock_merchant_with_profile, merge_settings
@@ -159,6 +160,7 @@ def delete_merchant(*, caller: Caller, current_password: str) -> DeletionResult:
     if password_version is None:
         raise CurrentPasswordWrong()
     with transaction() as session:
+        lock_for_deletion(session, caller.id)
         # With the account locked, a settlement for it either commits before or finds no merchant.
         merchant, account, _ = lock_merchant_with_profile(session, caller.id)
         if account.password_version != password_version:
@@ -166,9 +168,15 @@ def delete_merchant(*, caller: Caller, current_password: str) -> DeletionResult:
             raise CurrentPasswordWrong()
         returns_until = check_open_money(session, caller.id)
         check_step(merchant.status, DELETED)
-        _erase_account(session, caller)
         record(session, Action.MERCHANT_DELETED, account_id=caller.id, subject=caller.id)
-        run_deletion_hooks(session, MerchantDeletion(caller.id, caller.email if caller.email_verified else None))
+        if _is_needed(session, account):
+            account.roles = [role for role in account.roles if role != MERCHANT_ROLE]
+            account.version += 1
+            session.flush()
+            end_all_sessions(session, caller.id, "merchant_deleted")
+            erase_business(session, MerchantDeletion(caller.id, caller.email if caller.email_verified else None))
+        else:
+            erase_account(session, account, name=DELETED_MERCHANT_NAME)
         if caller.email_verified:
             enqueue(
                 "merchants.mail_farewell",
@@ -180,67 +188,9 @@ def delete_merchant(*, caller: Caller, current_password: str) -> DeletionResult:
     return DeletionResult(DELETED, returns_until)
 
 
-def _erase_account(session: OrmSession, caller: Caller) -> None:
-    """Removes the role and, when nothing else needs the account, all its personal data, in one statement.
-
-    A place in a team needs it, and so does an organisation that it has founded and passed on.
-    """
+def _is_needed(session: OrmSession, account: Account) -> bool:
+    """Whether the account has another role, a place in a team, or an organisation that it has founded and passed on."""
     in_team = or_(
-        TeamMember.account_id == caller.id, and_(TeamMember.team_id == caller.id, TeamMember.kind == ORGANISER)
+        TeamMember.account_id == account.id, and_(TeamMember.team_id == account.id, TeamMember.kind == ORGANISER)
     )
-    only_role = and_(Account.roles.contained_by([MERCHANT_ROLE]), ~exists().where(in_team))
-    erased_values: dict[str, object] = {
-        "email": f"{caller.id}@{DELETED_DOMAIN}",
-        "email_verified_at": null(),
-        "password_hash": null(),
-        "password_version": Account.password_version + 1,
-        "name": DELETED_MERCHANT_NAME,
-        "phone": null(),
-        "language": null(),
-        "second_factor_since": null(),
-    }
-    statement = (
-        update(Account)
-        .where(Account.id == caller.id)
-        .values(
-            roles=func.array_remove(Account.roles, MERCHANT_ROLE),
-            version=Account.version + 1,
-            **{name: case((only_role, value), else_=getattr(Account, name)) for name, value in erased_values.items()},
-        )
-    )
-    has_no_other_role = exists().where(Account.id == caller.id, only_role).correlate(None)
-    erasures = {
-        **_build_merchant_erasures(caller),
-        **{name: erasure.where(has_no_other_role) for name, erasure in _build_personal_erasures(caller).items()},
-    }
-    for name, erasure in erasures.items():
-        statement = statement.add_cte(erasure.cte(name))
-    session.execute(statement.execution_options(synchronize_session=False))
-
-
-def _build_merchant_erasures(caller: Caller) -> dict[str, Update | Delete]:
-    return {
-        "erased_merchant": update(Merchant)
-        .where(Merchant.account_id == caller.id)
-        .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1),
-        "ended_challenges": delete(SignInChallenge).where(SignInChallenge.account_id == caller.id),
-        "erased_profile": delete(MerchantProfile).where(MerchantProfile.account_id == caller.id),
-        "ended_sessions": update(AccountSession)
-        .where(AccountSession.account_id == caller.id)
-        .values(
-            ended_at=func.coalesce(AccountSession.ended_at, func.now()),
-            end_reason=func.coalesce(AccountSession.end_reason, "merchant_deleted"),
-            device=None,
-            network=None,
-        ),
-    }
-
-
-def _build_personal_erasures(caller: Caller) -> dict[str, Delete]:
-    return {
-        "unlinked_identities": delete(ExternalIdentity).where(ExternalIdentity.account_id == caller.id),
-        "erased_second_factor": delete(SecondFactor).where(SecondFactor.account_id == caller.id),
-        "erased_recovery_codes": delete(RecoveryCode).where(RecoveryCode.account_id == caller.id),
-        "erased_address_changes": delete(AddressChange).where(AddressChange.account_id == caller.id),
-        "erased_codes": delete(OneTimeCode).where(OneTimeCode.email == caller.email),
-    }
+    return account.roles != [MERCHANT_ROLE] or bool(session.scalar(select(exists().where(in_team))))

@@ -26,7 +26,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import delete, update
 from sqlalchemy.orm import Session as OrmSession
+
+from app.merchants.models import Merchant, MerchantProfile
+from app.merchants.states import CLOSED, DELETED
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,21 @@ def on_merchant_deleted(hook: DeletionHook) -> DeletionHook:
     """Registers a function that erases a domain's data about a deleted merchant."""
     _deletion_hooks.append(hook)
     return hook
+
+
+def erase_business(session: OrmSession, deletion: MerchantDeletion) -> None:
+    """Erases the merchant and their profile, and what the other domains have stored about them."""
+    session.execute(
+        update(Merchant)
+        .where(Merchant.account_id == deletion.account_id)
+        .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1)
+        .execution_options(synchronize_session=False)
+    )
+    session.execute(
+        delete(MerchantProfile).where(MerchantProfile.account_id == deletion.account_id),
+        execution_options={"synchronize_session": False},
+    )
+    run_deletion_hooks(session, deletion)
 
 
 def run_deletion_hooks(session: OrmSession, deletion: MerchantDeletion) -> None:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.account_lifecycle import on_account_retired
@@ -14,9 +14,8 @@ from app.core.formatting import format_time
 from app.core.jobs import Delivery, Permanent, Run, job
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, run_deletion_hooks
-from app.merchants.models import Merchant, MerchantProfile
-from app.merchants.states import CLOSED, DELETED
+from app.merchants.deletion_hooks import MerchantDeletion, check_open_money, erase_business, run_deletion_hooks
+from app.merchants.models import Merchant
 
 
 @job("merchants.farewell", Delivery.LOCAL, personal=True)
@@ -55,8 +54,7 @@ def mail_deletion_notice(
 @on_account_retired
 def erase_retired_merchant(session: OrmSession, account_id: str) -> None:
     """Erases the payout details and settings of a retired account, and the merchant's data in other domains."""
-    _erase_merchant_row(session, account_id)
-    run_deletion_hooks(session, MerchantDeletion(account_id, retired=True))
+    erase_business(session, MerchantDeletion(account_id, retired=True))
 
 
 @lock_before_account
@@ -74,15 +72,4 @@ def check_merchant_money(session: OrmSession, account_id: str) -> datetime | Non
 @on_account_deleted
 def erase_merchant(session: OrmSession, deletion: AccountDeletion) -> None:
     """Erases the business, and what all domains have stored about the person as a merchant or an applicant."""
-    _erase_merchant_row(session, deletion.account_id)
-    session.execute(delete(MerchantProfile).where(MerchantProfile.account_id == deletion.account_id))
-    run_deletion_hooks(session, MerchantDeletion(deletion.account_id, deletion.email))
-
-
-def _erase_merchant_row(session: OrmSession, account_id: str) -> None:
-    session.execute(
-        update(Merchant)
-        .where(Merchant.account_id == account_id)
-        .values(status=DELETED, floor_status=CLOSED, payout_details=None, settings={}, version=Merchant.version + 1)
-        .execution_options(synchronize_session=False)
-    )
+    erase_business(session, MerchantDeletion(deletion.account_id, deletion.email))

@@ -16,6 +16,7 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
+from app.accounts.permissions import STALL_MONEY
 from app.core.db import db, fetch_row
 from app.merchants.errors import MerchantDeleted
 from app.merchants.models import Merchant, MerchantProfile
@@ -93,7 +94,10 @@ def is_active_sql() -> ColumnElement[bool]:
 
 
 def load_merchant_account(caller: Caller) -> MerchantAccount:
-    """The account of the caller's merchant, with masked payout details."""
+    """The account of the caller's merchant, with masked payout details.
+
+    Members of the team who may not see the money get neither these nor the owner's phone.
+    """
     row = db.session.execute(
         select(MerchantProfile, Merchant)
         .outerjoin(Merchant, OWN_MERCHANT_ROW)
@@ -101,7 +105,11 @@ def load_merchant_account(caller: Caller) -> MerchantAccount:
     ).first()
     is_own = caller.merchant_id == caller.id
     owner = caller if is_own else build_caller(db.session.get_one(Account, caller.merchant_id))
-    return build_merchant_account(owner, row[0], row[1]) if row else build_merchant_account(owner, None, None)
+    account = build_merchant_account(owner, row[0], row[1]) if row else build_merchant_account(owner, None, None)
+    if not caller.for_permission(STALL_MONEY).grant:
+        account.pop("phone", None)
+        account["payout_details"] = mask_payout_details({})
+    return account
 
 
 def build_merchant_account(

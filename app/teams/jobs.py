@@ -3,11 +3,12 @@
 from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.account_lifecycle import on_account_retired
 from app.accounts.deletion import AccountDeletion, account_deletion_check, on_account_deleted
 from app.accounts.models import DELETED_DOMAIN, Account
 from app.accounts.outgoing_mail import send_for_team
 from app.accounts.permissions import MERCHANT, ORGANISER, OWNER, describe_role
-from app.accounts.team_models import ApiKey, TeamInvite, TeamMember
+from app.accounts.team_models import TeamInvite, TeamMember
 from app.clients.email_templates import render_email
 from app.core.db import db
 from app.core.formatting import format_time
@@ -15,7 +16,8 @@ from app.core.jobs import Delivery, Run, job
 from app.events.models import Event
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 from app.teams.errors import TeamNeedsOwner
-from app.teams.queries import build_join_url, team_name_sql
+from app.teams.queries import Team, build_join_url, team_name_sql
+from app.teams.revocation import end_all_devices_and_keys, end_unused_codes_and_invitations
 
 HOME_ZONE = "Africa/Windhoek"
 
@@ -84,11 +86,18 @@ def check_team_owner(session: OrmSession, account_id: str) -> None:
 
 @on_account_deleted
 def end_teams(session: OrmSession, deletion: AccountDeletion) -> None:
-    """Ends the memberships and invitations of a deleted account, its own teams, and its API keys."""
+    """Ends the memberships of a deleted account with its open pairing codes and invitations, and its own teams with their
+    devices and API keys.
+    """
     account_id = deletion.account_id
     no_sync = {"synchronize_session": False}
     is_in_team = or_(TeamMember.account_id == account_id, TeamMember.team_id == account_id)
-    session.execute(delete(TeamMember).where(is_in_team), execution_options=no_sync)
+    ended_members = (
+        delete(TeamMember).where(is_in_team).returning(TeamMember.kind, TeamMember.team_id, TeamMember.account_id)
+    )
+    for kind, team_id, member_id in session.execute(ended_members, execution_options=no_sync).all():
+        if member_id == account_id:
+            end_unused_codes_and_invitations(session, Team(kind, team_id), account_id)
     ended = {
         "ended_at": func.coalesce(TeamInvite.ended_at, func.now()),
         "outcome": func.coalesce(TeamInvite.outcome, "withdrawn"),
@@ -99,5 +108,10 @@ def end_teams(session: OrmSession, deletion: AccountDeletion) -> None:
         session.execute(
             update(TeamInvite).where(TeamInvite.email == deletion.email).values(erased), execution_options=no_sync
         )
-    ended_keys = update(ApiKey).where(ApiKey.organisation_id == account_id, ApiKey.ended_at.is_(None))
-    session.execute(ended_keys.values(ended_at=func.now()), execution_options=no_sync)
+    end_all_devices_and_keys(session, Team(ORGANISER, account_id))
+
+
+@on_account_retired
+def end_teams_of_retired_account(session: OrmSession, account_id: str) -> None:
+    """Ends the same of a retired account. Invitations to its address stay, because it belongs to another person now."""
+    end_teams(session, AccountDeletion(account_id, None))

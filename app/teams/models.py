@@ -3,8 +3,9 @@
 from datetime import datetime
 
 from sqlalchemy import CHAR, ForeignKey, Index, String, func, text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app.accounts.models import Account
 from app.accounts.permissions import DEVICE_KINDS
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 from app.events.event_rows import EventRow
@@ -35,3 +36,4 @@ class Device(EventRow, Base):
     paired_at: Mapped[datetime | None] = mapped_column(Timestamp)
     last_seen_at: Mapped[datetime | None] = mapped_column(Timestamp)
     ended_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    creator: Mapped[Account] = relationship(primaryjoin="foreign(Device.created_by) == Account.id", viewonly=True)

@@ -1,24 +1,29 @@
 """Reads of teams, and the checks that several actions share."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from flask import current_app
-from sqlalchemy import ColumnElement, Select, and_, exists, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, and_, exists, func, literal, null, or_, select
+from sqlalchemy.orm import Session, joinedload
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import MERCHANT, ORGANISER, OWNER
+from app.accounts.queries import may_in_organisation, owner_id_sql
 from app.accounts.team_models import ApiKey, TeamInvite, TeamMember
-from app.core.db import db
+from app.core.db import ObjectId, db
 from app.core.errors import LinkExpired, LinkUsed, NotFound
 from app.core.tokens import derived_text, fingerprint
+from app.core.transaction import lock_name
 from app.events.models import Event
 from app.events.queries import get_event
 from app.merchants.models import MerchantProfile
 from app.teams.models import Device
+
+# The query of a device's token has the same time (app/accounts/sql.py).
+DEVICE_LIFETIME_AFTER_EVENT = timedelta(hours=48)
 
 
 class Team(NamedTuple):
@@ -39,6 +44,7 @@ class Member:
     role: str
     event_ids: list[str] | None
     since: datetime
+    has_second_factor: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +62,7 @@ class Invitation:
 
 @dataclass(frozen=True, kw_only=True)
 class MembershipDetails:
-    """A membership as its person sees it."""
+    """A membership as its person sees it. `event_names` are those of `event_ids`."""
 
     id: str
     team_id: str
@@ -64,6 +70,7 @@ class MembershipDetails:
     team_name: str
     role: str
     event_ids: list[str] | None
+    event_names: list[str]
 
 
 def get_organisation(caller: Caller) -> Team:
@@ -87,19 +94,31 @@ def get_merchant_team(caller: Caller) -> Team:
 
 def list_members(team: Team) -> list[Member]:
     """The members of a team, the owner first, then by name."""
+    has_second_factor = Account.second_factor_since.is_not(None)
     own = db.session.execute(
-        select(Account.id, Account.name, Account.email, Account.created_at).where(owns_own_team(team))
+        select(Account.id, Account.name, Account.email, Account.created_at, has_second_factor).where(
+            owns_own_team(team)
+        )
     ).all()
     members = db.session.execute(
-        select(TeamMember, Account.name, Account.email)
+        select(TeamMember, Account.name, Account.email, has_second_factor)
         .join(Account, Account.id == TeamMember.account_id)
         .where(is_in_team(team))
         .order_by(TeamMember.role != OWNER, Account.name, TeamMember.id)
     ).all()
     return [
         *(
-            Member(id=id, account_id=id, name=name, email=email, role=OWNER, event_ids=None, since=since)
-            for id, name, email, since in own
+            Member(
+                id=id,
+                account_id=id,
+                name=name,
+                email=email,
+                role=OWNER,
+                event_ids=None,
+                since=since,
+                has_second_factor=secured,
+            )
+            for id, name, email, since, secured in own
         ),
         *(
             Member(
@@ -110,8 +129,9 @@ def list_members(team: Team) -> list[Member]:
                 role=member.role,
                 event_ids=member.event_ids,
                 since=member.created_at,
+                has_second_factor=secured,
             )
-            for member, name, email in members
+            for member, name, email, secured in members
         ),
     ]
 
@@ -128,7 +148,10 @@ def list_memberships(caller: Caller) -> list[MembershipDetails]:
         select(TeamMember, team_name_sql(TeamMember))
         .where(TeamMember.account_id == caller.id)
         .order_by(TeamMember.created_at, TeamMember.id)
-    )
+    ).all()
+    event_ids = {event_id for member, _ in rows for event_id in member.event_ids or ()}
+    statement = select(Event.id, Event.name).where(Event.id.in_(event_ids))
+    names = {event.id: event.name for event in db.session.execute(statement)} if event_ids else {}
     return [
         MembershipDetails(
             id=member.id,
@@ -137,9 +160,28 @@ def list_memberships(caller: Caller) -> list[MembershipDetails]:
             team_name=name,
             role=member.role,
             event_ids=member.event_ids,
+            event_names=sorted(names[event_id] for event_id in member.event_ids or () if event_id in names),
         )
         for member, name in rows
     ]
+
+
+def list_own_teams(caller: Caller) -> list[tuple[str, str]]:
+    """The kind and the name of the teams that belong to the caller's account."""
+    return [(kind, load_team_name(Team(kind, caller.id))) for kind in (ORGANISER, MERCHANT) if kind in caller.roles]
+
+
+def load_team_name(team: Team) -> str:
+    """The name of the organisation or business, or else of its account."""
+    names = {
+        ORGANISER: select(OrganiserProfile.org_name).where(OrganiserProfile.account_id == team.id),
+        MERCHANT: select(MerchantProfile.business_name).where(MerchantProfile.account_id == team.id),
+    }
+    account_name = select(Account.name).where(Account.id == team.id)
+    name: str = db.session.scalar(
+        select(func.coalesce(names[team.kind].scalar_subquery(), account_name.scalar_subquery()))
+    )
+    return name
 
 
 def get_invitation(token: str) -> Invitation:
@@ -190,13 +232,61 @@ def list_devices(caller: Caller, event_id: str) -> list[Device]:
     """The devices of an event that have not ended, newest first. Raises NotFound."""
     event = get_event(caller, event_id)
     statement = select(Device).where(Device.event_id == event.id, Device.ended_at.is_(None))
+    statement = statement.options(joinedload(Device.creator))
     return list(db.session.scalars(statement.order_by(Device.created_at.desc(), Device.id.desc())))
 
 
 def list_api_keys(organisation: Team) -> list[ApiKey]:
     """The keys of an organisation that have not been ended, newest first."""
     statement = select(ApiKey).where(ApiKey.organisation_id == organisation.id, ApiKey.ended_at.is_(None))
+    statement = statement.options(joinedload(ApiKey.creator))
     return list(db.session.scalars(statement.order_by(ApiKey.created_at.desc(), ApiKey.id.desc())))
+
+
+def count_working_access(team: Team, account_id: str, session: Session | None = None) -> tuple[int, int]:
+    """How many devices and API keys that this person made for the organisation work."""
+    if team.kind != ORGANISER:
+        return 0, 0
+    lasts = Event.ends_at > func.now() - DEVICE_LIFETIME_AFTER_EVENT
+    devices = (
+        select(func.count())
+        .select_from(Device)
+        .join(Event, Event.id == Device.event_id)
+        .where(Event.organiser_id == team.id, Device.created_by == account_id, lasts)
+        .where(Device.ended_at.is_(None), Device.paired_at.is_not(None))
+    )
+    is_current = or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > func.now())
+    keys = select(func.count()).where(
+        ApiKey.organisation_id == team.id, ApiKey.created_by == account_id, ApiKey.ended_at.is_(None), is_current
+    )
+    counts = select(devices.scalar_subquery(), keys.scalar_subquery())
+    device_count, key_count = (session or db.session).execute(counts).one()
+    return device_count, key_count
+
+
+def lock_team(session: Session, team: Team) -> None:
+    """Lets all changes of a team happen one after the other, until the transaction ends."""
+    lock_name(session, f"team:{team.kind}:{team.id}")
+
+
+def lock_permitted_team(
+    session: Session, caller: Caller, organisation_id: str, permission: str, event_id: str | None = None
+) -> None:
+    """Locks an organisation for a caller who adds something to it that works without them.
+
+    Raises NotFound if they have lost the permission since the request began: they were removed meanwhile.
+    """
+    lock_team(session, Team(ORGANISER, organisation_id))
+    event = null() if event_id is None else literal(event_id, ObjectId)
+    may_add = may_in_organisation(permission, literal(organisation_id, ObjectId), event)
+    if not session.scalar(select(exists().where(Account.id == caller.id, may_add))):
+        raise NotFound()
+
+
+def find_owner_id(session: Session, team: Team) -> str:
+    """The account of the present owner: the member to whom the team was passed on, or else its founder."""
+    owner_id = owner_id_sql(literal(team.id)) if team.kind == ORGANISER else literal(team.id)
+    return session.scalars(select(owner_id)).one()
 
 
 def owns_own_team(team: Team) -> ColumnElement[bool]:

@@ -49,7 +49,8 @@ PERMISSIONS_HEADER = """\
 
 Each operation of the API that is not for everybody needs one of these permissions; `/docs` names it. An owner has all of
 their team, for all its events; the role of a member may be limited to some events. [Teams](teams.md) explains roles,
-devices and keys. `flask docs write` generates this page from `app/accounts/permissions.py`.
+devices and keys, and which fields of a response need a permission of their own. `flask docs write` generates this page
+from `app/accounts/permissions.py`.
 
 | permission | people | devices | scopes of API keys |
 |---|---|---|---|

@@ -6,8 +6,7 @@ Revision ID: 0030
 Revises: 0029
 """
 
-import sqlalchemy as sa
-from alembic import op
+from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0030'
 down_revision = '0029'
@@ -18,10 +17,12 @@ TABLES = ('merchant_application', 'allocation_slot')
 
 
 def upgrade() -> None:
-    for table in TABLES:
-        op.add_column(table, sa.Column('language', sa.String(2)))
+    with beside_traffic():
+        for table in TABLES:
+            execute_with_short_lock(f'ALTER TABLE {table} ADD COLUMN IF NOT EXISTS language VARCHAR(2)')
 
 
 def downgrade() -> None:
-    for table in TABLES:
-        op.drop_column(table, 'language')
+    with beside_traffic():
+        for table in TABLES:
+            execute_with_short_lock(f'ALTER TABLE {table} DROP COLUMN IF EXISTS language')

@@ -4,8 +4,7 @@ Revision ID: 0031
 Revises: 0030
 """
 
-import sqlalchemy as sa
-from alembic import op
+from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0031'
 down_revision = '0030'
@@ -14,11 +13,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column(
-        'organiser_profile',
-        sa.Column('requires_second_factor', sa.Boolean(), server_default=sa.false(), nullable=False),
-    )
+    with beside_traffic():
+        execute_with_short_lock(
+            'ALTER TABLE organiser_profile'
+            ' ADD COLUMN IF NOT EXISTS requires_second_factor BOOLEAN DEFAULT false NOT NULL'
+        )
 
 
 def downgrade() -> None:
-    op.drop_column('organiser_profile', 'requires_second_factor')
+    with beside_traffic():
+        execute_with_short_lock('ALTER TABLE organiser_profile DROP COLUMN IF EXISTS requires_second_factor')

@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.core.db import db, transaction_engine
-from app.merchants import actions as deletion
+from app.merchants import deletion_hooks as deletion
 from tests.applications.test_erasure import ME, delete_me
 from tests.applications.test_erasure import empty_storage as empty_storage
 from tests.applications.test_replaced_files import list_files

@@ -201,7 +201,8 @@ def test_read_link_is_bound_to_document_and_decider(client: Client) -> None:
     swapped = ".".join([other_parts[0], *own_parts[1:]])
     assert read_error(client.get(f"{LIST}/files/{swapped}")) == (404, "NOT_FOUND")
     with transaction() as session:
-        session.execute(text("UPDATE merchant_application SET organiser_id = :o"), {"o": other_parts[1]})
+        other_id = data(other.get("/api/auth/me"))["id"]
+        session.execute(text("UPDATE merchant_application SET organiser_id = :o"), {"o": other_id})
     assert read_error(client.get(f"{LIST}/files/{urls[0]}")) == (404, "NOT_FOUND")
 
 

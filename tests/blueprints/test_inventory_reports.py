@@ -19,6 +19,7 @@ from app.inventory.reports.definitions import REPORTS
 from tests.counting import record_statements
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.inventory import Stock
+from tests.factories.payouts import fetch_scalar
 from tests.http import Client, data, list_problems, read_error
 
 TODAY = datetime.now(UTC).astimezone(ZoneInfo("Africa/Windhoek")).date()
@@ -257,8 +258,9 @@ def test_a_link_is_good_for_five_minutes_and_for_its_file_alone(
     head, _, token = link.rpartition("/")
     stranger = tokens.sign_download_token("document-read", made["jobId"], token.split(".")[1])[0]
     assert read_error(client.get(f"{head}/{stranger}"))[0] == 404, "a permit for another purpose"
-    outsider = create_account("organiser")
-    for_outsider = tokens.sign_download_token("stock-file", made["jobId"], outsider.id)[0]
+    create_signed_in_client(client, outsider := create_account("organiser"))
+    outsider_session = fetch_scalar(f"SELECT id FROM account_session WHERE account_id = '{outsider.id}'")
+    for_outsider = tokens.sign_download_token("stock-file", made["jobId"], outsider_session)[0]
     assert read_error(client.get(f"{head}/{for_outsider}"))[0] == 404, "given once, but no longer allowed"
     later = datetime.now(UTC).timestamp() + tokens.READABLE_SECONDS + 2
     monkeypatch.setattr("itsdangerous.timed.time.time", lambda: later)

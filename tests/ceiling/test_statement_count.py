@@ -27,6 +27,7 @@ LOCKS_THE_ADDRESS = (
 )
 ASKS_FOR_UNANSWERED_PAYMENTS = ("paying", "paying_with_a_wrong_code", "the_right_code", "withdrawing_with_a_key")
 ASKS_FOR_THE_TIME = ("giving_a_campaign_another_time", "handing_in_four_documents")
+LOOKS_FOR_DEVICES_AND_KEYS = ("a_new_password",)
 HOLDS_THE_MERCHANT = ("a_merchant_applying_by_invitation_with_a_key", "having_a_code_sent")
 RECORDS_THE_ACT = (
     "a_fresh_link_with_a_key",
@@ -50,13 +51,14 @@ RECORDS_THE_ACT = (
 MORE = {
     **dict.fromkeys(COUNTS_MAILS, 2),
     **dict.fromkeys(ASKS_FOR_UNANSWERED_PAYMENTS, 2),
-    **dict.fromkeys((*LOCKS_THE_ADDRESS, *ASKS_FOR_THE_TIME, *HOLDS_THE_MERCHANT), 1),
+    **dict.fromkeys((*LOCKS_THE_ADDRESS, *ASKS_FOR_THE_TIME, *HOLDS_THE_MERCHANT, *LOOKS_FOR_DEVICES_AND_KEYS), 1),
     "planning_for_named_people_with_a_key": 3,
-    "deleting": 6,
+    "deleting": 20,
 }
 """What these take beyond six: the sender of mail to others and their day's count, the lock of an address, the payments
-that the rail has not answered, the clock of the database, the merchant or event that may go meanwhile. A deletion
-erases in its own transaction what six domains know of the merchant."""
+that the rail has not answered, the clock of the database, the devices and keys that a new password does not end, the
+merchant or event that may go meanwhile. A deletion erases in its own transaction what all domains know of the person,
+by the steps of the deletion of an account."""
 BLUEPRINTS = (
     "applications",
     "activation",

@@ -1,6 +1,7 @@
 """`make shots`: the screenshots of the guides, taken from the demo in Chromium; pdftoppm renders PDFs.
 
-Run it when a page has changed, and look at the pictures. Their dates are those of the day.
+Run it when a page has changed, and look at the pictures. Their dates are those of the day. `ARGS=account` takes only those
+of the account.
 """
 
 import os
@@ -9,18 +10,21 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from app.demo import PASSWORD
 from tests.docs.screenshot_scenes import Scenes
 from tests.faults.service import everything, kept_open
 from tests.house.sources import ROOT
 from tests.pages.conftest import FLAGS
 
 FOLDER = ROOT / "docs" / "images"
+ORGANISER, MERCHANT = "nangula@windhoek-lights.example", "tuli@kapana-corner.example"
 MOST_BYTES = 120_000
 COLOURS = 96
 
@@ -70,6 +74,42 @@ def claim(page: Page) -> None:
     page.locator("svg.qr").scroll_into_view_if_needed()
 
 
+def sign_in(page: Page, email: str) -> None:
+    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def invite_helper(page: Page) -> None:
+    sign_in(page, ORGANISER)
+    page.get_by_label("E-mail address").fill("door@example.com")
+    page.locator("input[value=door]").check()
+    page.get_by_role("button", name="Send the invitation").click()
+    page.get_by_text("We sent the invitation").wait_for()
+
+
+def add_phone(page: Page) -> None:
+    sign_in(page, ORGANISER)
+    page.get_by_label("Name").fill("Gate A, phone 1")
+    page.get_by_role("button", name="Show the code").click()
+    page.locator("#code").wait_for()
+
+
+def take_account(browser: Browser, base: str) -> None:
+    """Take the screenshots of the pages for people who are signed in."""
+    scenes = Scenes(base)
+    for name, view, path, email in (
+        ("account", LONG, "", ORGANISER),
+        ("api-keys", DESK, "/api-keys", ORGANISER),
+        ("account-data", DESK, "/data", MERCHANT),
+        ("second-factor", DESK, "/second-factor", ORGANISER),
+    ):
+        take(browser, f"{base}/account{path}", name, view, partial(sign_in, email=email))
+    take(browser, f"{base}/account/team/organiser", "team", LONG, invite_helper)
+    page = take(browser, f"{base}/account/devices/{scenes.event}", "phone-code", LONG, add_phone)
+    take(browser, f"{base}/pair/{page.locator('#code').inner_text().strip()}", "pair-phone", PHONE)
+
+
 def take_all(browser: Browser, base: str, operations_link: str) -> None:
     """Take every screenshot. Each scene needs the one before."""
     scenes = Scenes(base)
@@ -85,15 +125,22 @@ def take_all(browser: Browser, base: str, operations_link: str) -> None:
     take(browser, base + scenes.find_unsubscribe_page(), "unsubscribe-phone", PHONE)
     take(browser, operations_link, "ops", LONG)
     keep("invoice", render_pdf(scenes.download_invoice()))
+    take_account(browser, base)
 
 
 def main() -> None:
     path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    assert path and shutil.which("pdftoppm"), "Chromium and pdftoppm are needed (Debian: chromium, poppler-utils)"
+    only_account = sys.argv[1:] == ["account"]
+    assert path and (only_account or shutil.which("pdftoppm")), (
+        "Chromium and pdftoppm are needed (Debian: chromium, poppler-utils)"
+    )
     FOLDER.mkdir(exist_ok=True)
     with kept_open() as folder, everything(folder) as service, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        take_all(browser, service.base, build_operations_link(service.base, folder / "var"))
+        if only_account:
+            take_account(browser, service.base)
+        else:
+            take_all(browser, service.base, build_operations_link(service.base, folder / "var"))
         browser.close()
 
 

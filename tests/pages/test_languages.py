@@ -1,5 +1,7 @@
 """The language of pages, of the mails and documents that follow them, and what stays English."""
 
+from datetime import timedelta
+
 import pytest
 from flask import Flask
 
@@ -9,6 +11,7 @@ from tests.factories.accounts import create_customer, create_signed_in_client, l
 from tests.factories.applications import CODE, EMAIL, create_approved_application, find_mailed_token
 from tests.factories.events import create_organiser_client
 from tests.factories.merchants import create_merchant_account, update_merchant
+from tests.factories.payouts import advance_time, execute_sql
 from tests.http import Client, data
 from tests.pages.pages import Visitor
 from tests.pages.test_claim_page import GUEST, a_block, allocator_link, invited, open_link
@@ -219,3 +222,17 @@ def _set_language(client: Client, merchant: Account, tag: str) -> Client:
     me = create_signed_in_client(client, merchant)
     update_merchant(me, settings={"language": tag})
     return me
+
+
+def test_a_code_that_has_to_wait_keeps_the_language_of_the_page(app: Flask) -> None:
+    account = create_customer()
+    subjects = []
+    for _ in range(2):
+        visitor = speaking(app, "de")
+        visitor.open(RESET)
+        visitor.send(email=account.email)
+        execute_sql("UPDATE one_time_code SET sent_at = sent_at - interval '61 seconds'")
+        advance_time(timedelta(seconds=61))
+        subjects.append(list_mails_to(account.email)[0]["subject"])
+    assert len(list_mails_to(account.email)) == 2
+    assert subjects[0].split()[0] == subjects[1].split()[0] == "Ihr"

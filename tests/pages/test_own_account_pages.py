@@ -79,21 +79,21 @@ def test_wrong_details_are_explained(browser: Visitor) -> None:
 
 def test_password_is_changed(app: Flask, browser: Visitor, owner: Account) -> None:
     browser.open("/account/password")
-    page = send(browser, currentPassword="wrong", password=NEW_PASSWORD)
-    assert "This is not your current password." in page and browser.page.status_code == 422
-    assert "password is changed" in send(browser, currentPassword=PASSWORD, password=NEW_PASSWORD)
+    page = send(browser, password="wrong", newPassword=NEW_PASSWORD)
+    assert "This password is wrong." in page and browser.page.status_code == 422
+    assert "password is changed" in send(browser, password=PASSWORD, newPassword=NEW_PASSWORD)
 
 
 def test_first_password_needs_a_recent_sign_in(browser: Visitor, owner: Account) -> None:
     drop_password(owner)
-    assert "currentPassword" not in browser.open("/account/password").text
+    assert 'name="password"' not in browser.open("/account/password").text
     age_sign_ins()
     assert "sign-in of the last 10 minutes" in browser.open("/account/password").text
 
 
 def test_address_is_changed_by_the_code(browser: Visitor) -> None:
     browser.open("/account/address")
-    assert NEW in send(browser, newEmail=NEW, currentPassword=PASSWORD)
+    assert NEW in send(browser, newEmail=NEW, password=PASSWORD)
     assert "wrong or has expired" in send(browser, code="000000")
     assert "address is changed" in send(browser, code=find_newest_code(NEW))
     assert NEW in browser.open("/account").text
@@ -101,13 +101,13 @@ def test_address_is_changed_by_the_code(browser: Visitor) -> None:
 
 def test_wrong_password_and_own_address_are_explained(browser: Visitor) -> None:
     browser.open("/account/address")
-    assert "This is not your current password." in send(browser, newEmail=NEW, currentPassword="wrong")
-    assert "already the address" in send(browser, newEmail=OLD, currentPassword=PASSWORD)
+    assert "This password is wrong." in send(browser, newEmail=NEW, password="wrong")
+    assert "already the address" in send(browser, newEmail=OLD, password=PASSWORD)
 
 
 def open_undo_page(visitor: Visitor, browser: Visitor) -> str:
     browser.open("/account/address")
-    send(browser, newEmail=NEW, currentPassword=PASSWORD)
+    send(browser, newEmail=NEW, password=PASSWORD)
     send(browser, code=find_newest_code(NEW))
     match = re.search(r"/undo-address-change/\S+", list_mails_to(OLD)[0]["text"])
     assert match
@@ -135,7 +135,7 @@ def test_unknown_link_is_explained(visitor: Visitor) -> None:
 
 def test_second_factor_is_turned_on(app: Flask, browser: Visitor, owner: Account) -> None:
     browser.open(f"{FACTOR}/start")
-    page = send(browser)
+    page = send(browser, password=PASSWORD)
     match = re.search(r'<code class="key">([A-Z2-7]+)</code>', page)
     assert match and "data:image/svg+xml" in page
     phone = pyotp.TOTP(match[1])
@@ -150,24 +150,23 @@ def test_second_factor_is_turned_on(app: Flask, browser: Visitor, owner: Account
 
 def test_key_of_another_account_is_not_shown(browser: Visitor, owner: Account) -> None:
     browser.open(f"{FACTOR}/start")
-    send(browser)
+    send(browser, password=PASSWORD)
     page = send(browser, code="1", setup=encrypt_secret(create_customer().id, "JBSWY3DPEHPK3PXP"))
     assert "JBSWY3DPEHPK3PXP" not in page
 
 
-def test_old_sign_in_needs_the_password(browser: Visitor, owner: Account) -> None:
+def test_changes_of_the_second_factor_need_the_password(browser: Visitor, owner: Account) -> None:
     turn_on(owner)
-    age_sign_ins()
     for change in ("recovery-codes", "off"):
         browser.open(f"{FACTOR}/{change}")
-        assert "This is not your current password." in send(browser, currentPassword="wrong")
-    assert "The second factor is off." in send(browser, currentPassword=PASSWORD)
+        assert "This password is wrong." in send(browser, password="wrong")
+    assert "The second factor is off." in send(browser, password=PASSWORD)
 
 
 def test_new_recovery_codes_are_shown_once(browser: Visitor, owner: Account) -> None:
     turn_on(owner)
     browser.open(f"{FACTOR}/recovery-codes")
-    assert len(re.findall(r"<code>(\w{5}-\w{5})</code>", send(browser))) == 10
+    assert len(re.findall(r"<code>(\w{5}-\w{5})</code>", send(browser, password=PASSWORD))) == 10
 
 
 def test_sign_in_asks_for_the_code(app: Flask, owner: Account) -> None:

@@ -14,8 +14,10 @@ from werkzeug.test import TestResponse
 
 from app.core.db import db
 from tests.clients.identity_provider import IdentityProvider
-from tests.factories.accounts import create_customer
+from tests.factories.accounts import create_account, create_customer, create_signed_in_client
+from tests.http import Client
 from tests.pages.pages import Visitor
+from tests.teams.test_members import find_token, invite
 
 HOST = "festival.example"
 BASE = f"https://{HOST}"
@@ -100,6 +102,22 @@ def test_a_new_person_is_signed_in_and_goes_where_they_wanted(browser: Visitor, 
     assert (answer.status_code, answer.headers["Location"]) == (303, "/account/sessions")
     page = browser.open("/account/sessions")
     assert page.status_code == 200 and "Ada Shikongo" in page.text
+
+
+def test_an_invited_person_joins_a_team_with_one_press(
+    client: Client, browser: Visitor, provider: IdentityProvider
+) -> None:
+    owner = create_signed_in_client(client, create_account("organiser"))
+    invite(owner, "ada@example.test", "door")
+    path = f"/join/{find_token('ada@example.test')}"
+    browser.open(path)
+    browser.open(f"/sign-in?next={path}")
+    assert f'href="/sign-in/{provider.name}?next={path}"' in browser.page.text
+    asked = go_to(browser, provider, f"?next={path}")
+    answer = come_back(browser, provider, state=asked["state"], id_token=provider.token(nonce=asked["nonce"]))
+    assert answer.headers["Location"] == path
+    browser.open(path)
+    assert "Welcome to the team." in browser.send(form=1).text
 
 
 def test_a_verified_account_with_the_same_address_is_signed_in(browser: Visitor, provider: IdentityProvider) -> None:

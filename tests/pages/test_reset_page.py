@@ -8,9 +8,21 @@ import time_machine
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from tests.factories.accounts import PASSWORD, create_customer, find_newest_code, list_mails_to, sign_in
-from tests.http import Client, read_error
+from tests.factories.accounts import (
+    PASSWORD,
+    create_account,
+    create_customer,
+    create_signed_in_client,
+    find_newest_code,
+    list_mails_to,
+    sign_in,
+)
+from tests.factories.events import create_event
+from tests.http import Client, data, read_error
 from tests.pages.pages import Visitor
+from tests.teams.test_api_keys import KEYS, make_key
+from tests.teams.test_devices import add_device, pair
+from tests.teams.test_members import create_team
 
 NEW = "the rain came late to Gobabis"
 START = "/reset-password"
@@ -171,3 +183,57 @@ def test_no_address_code_or_password_in_addresses_and_logs(visitor: Visitor, cap
 
 def _other(code: str) -> str:
     return f"{(int(code) + 1) % 1_000_000:06d}"
+
+
+@pytest.mark.parametrize(("has_device", "has_key"), [(True, False), (False, True), (True, True)])
+def test_the_page_and_the_mail_say_that_devices_and_keys_work_on(
+    client: Client, visitor: Visitor, has_device: bool, has_key: bool
+) -> None:
+    organiser = create_account("organiser")
+    owner = create_signed_in_client(client, organiser)
+    if has_device:
+        pair(client, add_device(owner, create_event(owner)["id"])["pairingCode"])
+    if has_key:
+        make_key(owner, "gate")
+    page = reset_password(visitor, organiser.email)
+    mail = list_mails_to(organiser.email)[0]
+    for text in (page, mail["text"], mail["html"]):
+        assert ("/account/devices" in text, "/account/api-keys" in text) == (has_device, has_key)
+
+
+def test_nothing_is_said_of_devices_and_keys_that_do_not_work_or_that_the_person_may_not_see(
+    client: Client, visitor: Visitor
+) -> None:
+    owner, _, door = create_team(client, "door")
+    event_id = create_event(owner)["id"]
+    pair(client, add_device(owner, event_id)["pairingCode"])
+    make_key(owner, "gate")
+    organiser = create_account("organiser")
+    other = create_signed_in_client(client, organiser)
+    add_device(other, create_event(other)["id"])
+    data(other.delete(f"{KEYS}/{make_key(other, 'gate')['id']}"))
+    for email in (door.email, organiser.email):
+        assert "/account/devices" not in (text := reset_password(visitor, email)) and "/account/api-keys" not in text
+        assert "/account/api-keys" not in list_mails_to(email)[0]["text"]
+
+
+def test_a_manager_hears_of_the_devices_of_their_events(client: Client, visitor: Visitor) -> None:
+    owner, manager, account = create_team(client)
+    pair(client, add_device(owner, create_event(owner)["id"])["pairingCode"])
+    make_key(owner, "gate")
+    page = reset_password(visitor, account.email)
+    assert "/account/devices" in page and "/account/api-keys" not in page
+
+
+def test_a_changed_password_says_the_same(client: Client) -> None:
+    organiser = create_account("organiser")
+    owner = create_signed_in_client(client, organiser)
+    make_key(owner, "gate")
+    data(owner.post("/api/auth/change-password", {"currentPassword": PASSWORD, "newPassword": NEW}))
+    assert "/account/api-keys" in list_mails_to(organiser.email)[0]["text"]
+
+
+def reset_password(visitor: Visitor, email: str) -> str:
+    """The last page of a reset with the code of the mail."""
+    asked(visitor, email)
+    return visitor.send(code=find_newest_code(email), password=NEW).text

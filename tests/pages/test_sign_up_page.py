@@ -113,3 +113,19 @@ def test_a_signed_in_person_adds_a_role_with_their_own_password(client: Client, 
     page = visitor.send(form=1, orgName="Etosha Nights", password=PASSWORD)
     assert page.request.path == "/account" and "as an organiser" in page.text
     assert sign_in(client, email)["user"]["roles"] == ["customer", "organiser"]
+
+
+@pytest.mark.parametrize("target", ["https://evil.example", "//evil.example", "/%2fevil.example"])
+def test_the_page_after_signing_up_is_one_of_this_site(visitor: Visitor, target: str) -> None:
+    visitor.open(f"/sign-up/customer?next={target}")
+    token = visitor.forms[0].fields["csrf_token"]
+    fields = {"csrf_token": token, "email": EMAIL, "password": PASSWORD, **FIELDS["customer"]}
+    visitor.flask.post("/sign-up/customer", query_string={"next": target}, data=fields)
+    fields = {"csrf_token": token, "code": find_newest_code(EMAIL)}
+    answer = visitor.flask.post("/verify", query_string={"next": target}, data=fields)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in")
+
+
+def test_an_expired_form_leads_back_to_its_page_with_what_comes_next(visitor: Visitor) -> None:
+    page = visitor.flask.post("/sign-up/customer?next=/join/x")
+    assert page.status_code == 400 and 'href="/sign-up/customer?next=/join/x"' in page.text

@@ -6,12 +6,22 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.factories.accounts import PASSWORD, create_account, create_customer, create_signed_in_client, list_mails_to
+from tests.factories.accounts import (
+    PASSWORD,
+    create_account,
+    create_customer,
+    create_signed_in_client,
+    find_newest_code,
+    list_mails_to,
+)
 from tests.factories.events import create_event
+from tests.factories.payouts import execute_sql
+from tests.factories.second_factors import turn_on
 from tests.http import Client, data, read_error
 from tests.pages.browser import open_view
+from tests.pages.test_team_pages import add_member, create_owner
 
-SERIES = "team"
+SERIES, NEW_EMAIL = "team", "tuli@example.com"
 
 
 def sign_in(page: Page, address: str, email: str) -> None:
@@ -75,6 +85,81 @@ def test_an_organiser_runs_a_team_in_a_browser_alone(
     assert read_error(helper_client.get(f"/api/events/{event['id']}")) == (403, "ROLE_NOT_ALLOWED")
 
 
+def invite_to_team(client: Client, email: str) -> str:
+    """The path of the page of the invitation."""
+    owner = create_signed_in_client(client, create_account("organiser"))
+    data(owner.post("/api/organisations/me/members", {"email": email, "role": "door"}), 201)
+    return find_path(email)
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
+def test_an_invited_person_without_an_account_joins_with_one_press(
+    client: Client, address: str, chromium: Browser, scripts: bool
+) -> None:
+    path = invite_to_team(client, NEW_EMAIL)
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        page = view.page
+        page.goto(f"{address}{path}")
+        page.get_by_role("link", name="Create one").click()
+        expect(page.get_by_label("Your e-mail address")).to_have_value(NEW_EMAIL)
+        page.get_by_role("button", name="Sign up").click()
+        view.check("join-sign-up-wrong")
+        page.get_by_label("First name").fill("Tuli")
+        page.get_by_label("Last name").fill("Hamutenya")
+        page.get_by_label("Choose a password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign up").click()
+        page.goto(f"{address}/verify")
+        page.get_by_label("Code from the e-mail").fill(find_newest_code(NEW_EMAIL))
+        page.get_by_role("button", name="Confirm the address").click()
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page).to_have_url(f"{address}{path}")
+        page.get_by_role("button", name="Join the team").click()
+        expect(page.get_by_text("Welcome to the team.")).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
+def test_who_is_signed_in_as_somebody_else_joins_with_another_account(
+    client: Client, address: str, chromium: Browser, scripts: bool
+) -> None:
+    invited, other = create_customer(), create_customer()
+    path = invite_to_team(client, invited.email)
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        page = view.page
+        sign_in(page, address, other.email)
+        page.goto(f"{address}{path}")
+        page.get_by_role("button", name="Sign out, and use another account").click()
+        page.get_by_role("link", name="I forgot my password").click()
+        page.get_by_label("Your e-mail address").fill(invited.email)
+        page.get_by_role("button", name="Send me a code").click()
+        page.get_by_label("Code from the e-mail").fill(find_newest_code(invited.email))
+        page.get_by_label("New password").fill(f"{PASSWORD} too")
+        page.get_by_role("button", name="Set the new password").click()
+        page.get_by_role("main").get_by_role("link", name="Sign in").click()
+        page.get_by_label("E-mail address").fill(invited.email)
+        page.get_by_label("Password", exact=True).fill("wrong")
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_label("Password", exact=True).fill(f"{PASSWORD} too")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page).to_have_url(f"{address}{path}")
+        page.get_by_role("button", name="Join the team").click()
+        expect(page.get_by_text("Welcome to the team.")).to_be_visible()
+
+
+def test_an_unverified_person_comes_back_after_the_code(client: Client, address: str, chromium: Browser) -> None:
+    invited = create_customer(verified=False)
+    path = invite_to_team(client, invited.email)
+    with open_view(chromium, SERIES) as view:
+        page = view.page
+        sign_in(page, address, invited.email)
+        page.goto(f"{address}{path}")
+        page.get_by_role("link", name="Enter the code").click()
+        page.get_by_role("button", name="Send me a new code").click()
+        page.get_by_label("Code from the e-mail").fill(find_newest_code(invited.email))
+        page.get_by_role("button", name="Confirm the address").click()
+        expect(page).to_have_url(f"{address}{path}")
+
+
 def test_a_phone_and_a_key_are_made_and_ended_in_a_browser(client: Client, address: str, chromium: Browser) -> None:
     organiser = create_account("organiser")
     event = create_event(create_signed_in_client(client, organiser), name="Windhoek Lights")
@@ -131,3 +216,41 @@ def test_somebody_else_cannot_join_with_the_link(client: Client, address: str, c
         for path in ("/account/api-keys", "/account/devices", "/account/team/organiser"):
             assert view.page.goto(f"{address}{path}").status == 403  # type: ignore[union-attr]
         view.check("team-refused")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
+def test_the_owner_requires_a_second_factor_and_signs_in_again(
+    client: Client, address: str, chromium: Browser, scripts: bool
+) -> None:
+    owner, member, other = create_owner("Windhoek Lights"), create_customer(), create_owner("Swakop Jazz")
+    add_member(client, owner, member)
+    add_member(client, other, owner, "finance")
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        page = view.page
+        sign_in(page, address, owner.email)
+        view.check("account-of-two-organisations")
+        turn_on(owner)
+        page.get_by_role("link", name="See the team of Windhoek Lights").click()
+        view.check("team-second-factor")
+        page.get_by_role("button", name="Require a second factor").click()
+        expect(page.get_by_text("Members of the team now need a second factor.")).to_be_visible()
+        view.check("team-second-factor-required")
+        execute_sql("UPDATE account SET password_hash = NULL, second_factor_since = NULL WHERE id = :id", id=owner.id)
+        execute_sql("UPDATE account_session SET created_at = now() - interval '11 minutes'")
+        page.get_by_role("link", name="Change or remove").click()
+        view.check("team-member-sign-in-again")
+        member_page = page.url
+        page.get_by_role("link", name="Sign in again").click()
+        view.check("sign-in-again")
+        execute_sql(
+            "UPDATE account SET password_hash = (SELECT password_hash FROM account WHERE id = :other) WHERE id = :id",
+            id=owner.id,
+            other=member.id,
+        )
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page).to_have_url(member_page)
+    with open_view(chromium, SERIES, scripts=scripts) as view:
+        sign_in(view.page, address, member.email)
+        expect(view.page.get_by_text("Turn on a second factor.")).to_be_visible()
+        view.check("account-lacks-second-factor")

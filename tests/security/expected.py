@@ -194,7 +194,7 @@ event: read             GET    /api/events/{eventId}/allocations/will-call
 event: write            POST   /api/events/{eventId}/allocations/will-call/{slotId}/admit
 event: read             GET    /api/events/{eventId}/allocations/{blockId}
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/allocator-link
-event: read             GET    /api/events/{eventId}/allocations/{blockId}/codes
+event: write            GET    /api/events/{eventId}/allocations/{blockId}/codes
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/codes
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invite
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice
@@ -205,7 +205,7 @@ event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/open-
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/packs
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs/{packId}
-event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs/{packId}/tickets.pdf
+event: write            GET    /api/events/{eventId}/allocations/{blockId}/packs/{packId}/tickets.pdf
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/release-unused
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/remind
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/slots/{slotId}/revoke

@@ -92,6 +92,7 @@ PATTERNS = (
     (r"POST /api/events/{eventId}/allocations/will-call", "gate: admit"),
     (r"GET .*/invoice(.pdf)?$", "money: read"),
     (r"POST .*/invoice/email", "money: write"),
+    (r"GET .*/allocations/.*/(codes|tickets.pdf)$", "guests: write"),
     (r"GET .*/allocations|POST .*/allocations/quote", "guests: read"),
     (r"POST .*/allocations", "guests: write"),
     (r"(PATCH|POST) .*/inventory/reminder", "event: write"),

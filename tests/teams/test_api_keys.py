@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from app.media import actions as media
+from tests.blueprints.test_event_covers import picture, upload
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to
-from tests.factories.events import create_event
+from tests.factories.allocations import create_block
+from tests.factories.events import create_event, create_organiser_client
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data, read_error
 
@@ -110,3 +113,22 @@ def test_idempotency_keys_of_two_api_keys_do_not_meet(client: Client) -> None:
         headers = {"Idempotency-Key": "same-key-12345"}
         body = {**item, "sku": f"BEE-{number}"}
         data(key.post(f"/api/events/{event['id']}/inventory/items", body, headers=headers), 201)
+
+
+def test_a_key_that_reads_money_issues_no_invoice(client: Client) -> None:
+    block = create_block(client)
+    reader = client.as_(make_key(block.owner, "money:read")["key"])
+    assert read_error(reader.get(f"{block.path}/invoice.pdf")) == (409, "INVOICE_NOT_ISSUED")
+    assert block.owner.get(f"{block.path}/invoice.pdf").status_code == 200
+    assert reader.get(f"{block.path}/invoice.pdf").status_code == 200
+
+
+def test_pictures_of_a_key_do_not_use_up_those_of_the_organisation(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(media, "UPLOADS_PER_DAY", media.Rule("picture-uploads", 1, media.UPLOADS_PER_DAY.window))
+    owner = create_organiser_client(client)
+    key = client.as_(make_key(owner, "events")["key"])
+    for caller in (key, owner):
+        data(upload(caller, picture()), 201)
+    assert read_error(upload(key, picture())) == (429, "RATE_LIMITED")

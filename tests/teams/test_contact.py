@@ -5,15 +5,25 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.accounts.models import Account
+from app.accounts.models import Account, OrganiserProfile
 from app.core.db import db
+from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to
+from app.inventory.queries import load_buyer
+from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to, run_jobs
 from tests.factories.allocations import create_block
+from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data, read_error
+from tests.races import run_concurrently
 from tests.teams.test_members import MEMBERS, accept, find_token, invite
 
 GUEST = "guest@example.com"
+
+
+def pass_ownership(owner: Client, successor: Client, account: Account) -> None:
+    row = next(row for row in data(owner.get(MEMBERS))["members"] if row["accountId"] == account.id)
+    data(owner.post(f"{MEMBERS}/{row['id']}/offer-ownership", {"password": PASSWORD}), 201)
+    data(successor.post(f"/api/team-invites/{find_token(account.email)}/accept"))
 
 
 class PassedOn:
@@ -25,9 +35,7 @@ class PassedOn:
         self.block = create_block(client, owner=self.former)
         invite(self.former, self.successor.email)
         self.owner = accept(client, self.successor)
-        row = next(row for row in data(self.former.get(MEMBERS))["members"] if row["role"] == "manager")
-        data(self.former.post(f"{MEMBERS}/{row['id']}/offer-ownership", {"password": PASSWORD}), 201)
-        data(self.owner.post(f"/api/team-invites/{find_token(self.successor.email)}/accept"))
+        pass_ownership(self.former, self.owner, self.successor)
         self.block.owner = self.owner
 
     def invite_guest(self) -> dict[str, Any]:
@@ -83,3 +91,65 @@ def test_an_owner_who_deletes_their_stall_stays_the_owner(client: Client, passed
     again = passed_on.block.owner = create_signed_in_client(client, passed_on.successor)
     assert next(row for row in data(again.get(MEMBERS))["members"] if row["role"] == "owner")
     assert passed_on.invite_guest()["headers"]["Reply-To"] == passed_on.successor.email
+
+
+def test_an_order_names_the_organisation_whoever_prints_it(client: Client, passed_on: PassedOn) -> None:
+    event_id = passed_on.block.event["id"]
+    with transaction() as session:
+        session.add(OrganiserProfile(account_id=passed_on.founder.id, org_name="Windhoek Lights Trust"))
+    assert load_buyer(event_id) == ("Windhoek Lights Trust", passed_on.successor.email)
+
+
+def test_invitations_are_forgotten_a_month_after_they_ended(passed_on: PassedOn) -> None:
+    invite(passed_on.owner, "somebody@example.com")
+    execute_sql("UPDATE team_invite SET expires_at = now() - interval '31 days'")
+    with transaction():
+        enqueue("accounts.sweep")
+    run_jobs()
+    assert fetch_scalar("SELECT count(*) FROM team_invite WHERE email = 'somebody@example.com'") == 0
+
+
+def test_the_ownership_can_return_to_the_founder(passed_on: PassedOn) -> None:
+    pass_ownership(passed_on.owner, passed_on.former, passed_on.founder)
+    members = data(passed_on.former.get(MEMBERS))["members"]
+    assert [(row["accountId"], row["role"]) for row in members] == [
+        (passed_on.founder.id, "owner"),
+        (passed_on.successor.id, "manager"),
+    ]
+    passed_on.block.owner = passed_on.former
+    assert passed_on.invite_guest()["headers"]["Reply-To"] == passed_on.founder.email
+    execute_sql("UPDATE event SET ends_at = now() - interval '1 day', starts_at = now() - interval '2 days'")
+    assert data(passed_on.former.delete("/api/auth/me", json={"password": PASSWORD}))["deletesAt"]
+
+
+def test_an_offer_replaces_another_invitation_to_the_address(passed_on: PassedOn) -> None:
+    """The address of a member may have an open invitation, if it is new to them."""
+    invite(passed_on.owner, "new@example.com")
+    execute_sql("UPDATE account SET email = 'new@example.com' WHERE id = :id", id=passed_on.founder.id)
+    row = next(row for row in data(passed_on.owner.get(MEMBERS))["members"] if row["role"] == "manager")
+    data(passed_on.owner.post(f"{MEMBERS}/{row['id']}/offer-ownership", {"password": PASSWORD}), 201)
+
+
+def test_two_people_pass_organisations_to_each_other(app: Flask, client: Client) -> None:
+    for _ in range(5):
+        accounts = [create_account("organiser") for _ in range(2)]
+        clients = [create_signed_in_client(client, account) for account in accounts]
+        tokens = []
+        for number in range(2):
+            invite(clients[1 - number], accounts[number].email)
+            accept(client, accounts[number])
+        for number in range(2):
+            owner, other = clients[1 - number].with_(Team_Id=accounts[1 - number].id), accounts[number]
+            row = next(row for row in data(owner.get(MEMBERS))["members"] if row["accountId"] == other.id)
+            data(owner.post(f"{MEMBERS}/{row['id']}/offer-ownership", {"password": PASSWORD}), 201)
+            tokens.append(find_token(other.email))
+
+        def take(number: int, clients: list[Client] = clients, tokens: list[str] = tokens) -> int:
+            own = Client(app.test_client(), clients[number].headers)
+            return own.post(f"/api/team-invites/{tokens[number]}/accept").status_code
+
+        assert run_concurrently(2, take) == [200, 200]
+        for number in range(2):
+            owned = clients[number].with_(Team_Id=accounts[1 - number].id)
+            roles = {row["accountId"]: row["role"] for row in data(owned.get(MEMBERS))["members"]}
+            assert roles == {accounts[number].id: "owner", accounts[1 - number].id: "manager"}

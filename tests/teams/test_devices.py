@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from app.inventory.actions import reports
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.allocations import claim_slot, create_block
 from tests.factories.events import create_event
+from tests.factories.inventory import Stock
 from tests.factories.payouts import execute_sql
 from tests.http import Client, data, read_error
 
@@ -105,3 +107,28 @@ def test_the_list_shows_when_a_device_was_last_seen(client: Client) -> None:
     data(gate.get(f"/api/events/{event['id']}"))
     (after,) = data(owner.get(f"/api/events/{event['id']}/devices"))["devices"]
     assert after["lastSeenAt"] > before["lastSeenAt"]
+
+
+def test_an_analyst_who_organises_reaches_what_the_tier_of_the_route_gives(client: Client) -> None:
+    block = create_block(client)
+    (slot_id,) = block.claimed(1)
+    data(block.admit(slot_id))
+    account = create_account("admin", admin_tier="analyst", roles=["admin", "organiser"])
+    analyst = create_signed_in_client(client, account)
+    own_event = create_event(analyst)
+    assert data(analyst.get(f"/api/events/{own_event['id']}/devices")) == {"devices": []}
+    assert read_error(analyst.get(f"/api/events/{block.event['id']}/devices")) == (404, "NOT_FOUND")
+    assert read_error(analyst.post(f"{block.events}/will-call/{slot_id}/admit", {})) == (404, "NOT_FOUND")
+    assert data(analyst.get(block.path))["id"] == block.id
+
+
+def test_reports_of_a_device_do_not_use_up_those_of_the_organisation(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "REPORT_LIMIT", reports.Rule("stock-reports", 1, reports.REPORT_LIMIT.window))
+    stock = Stock(client)
+    device = pair(client, add_device(stock.owner, stock.event["id"], "stock")["pairingCode"])
+    for caller, type in ((device, "summary"), (stock.owner, "movements")):
+        data(caller.get(f"{stock.path}/reports", query_string={"type": type, "format": "pdf"}), 202)
+    third = device.get(f"{stock.path}/reports", query_string={"type": "reorder", "format": "pdf"})
+    assert read_error(third) == (429, "RATE_LIMITED")

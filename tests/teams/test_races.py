@@ -1,15 +1,17 @@
 """Races: a removed role, a pairing code used at once, the ownership passed at once."""
 
 from collections import Counter
+from functools import partial
 from threading import Event as Signal
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, true
 from sqlalchemy.orm import Session
 
+from app.accounts.models import Account
 from app.accounts.permissions import Grant
-from app.teams import queries
+from app.teams import queries, revocation
 from app.teams.actions import devices, members
 from app.teams.models import Device
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client
@@ -17,8 +19,8 @@ from tests.factories.events import create_event
 from tests.factories.payouts import fetch_scalar
 from tests.http import Client, data
 from tests.races import repeat_while_busy, run_concurrently
-from tests.teams.test_devices import add_device
-from tests.teams.test_members import MEMBERS, accept, create_team, find_token, invite
+from tests.teams.test_devices import add_device, pair
+from tests.teams.test_members import MEMBERS, accept, create_team, find_member, find_token, invite
 
 CALLS = 64
 
@@ -157,3 +159,109 @@ def test_without_the_lock_an_ownership_would_be_taken_twice(client: Client, monk
     monkeypatch.setattr(members, "_take_over", lambda *_: None)
     assert accept_at_once(client)[200] > 1
     assert count_owners() > 1
+
+
+REMOVALS = 12
+
+
+def work_during_the_end_of_a_device(client: Client) -> tuple[list[int], list[int]]:
+    """The statuses of 16 requests of a device whose maker is removed with it: those that began before the answer, and
+    those after it."""
+    owner, manager, account = create_team(client)
+    event_id = create_event(owner)["id"]
+    device = pair(client, add_device(manager, event_id)["pairingCode"])
+    path, removed = f"{MEMBERS}/{find_member(owner, account)}?endDevicesAndKeys=true", Signal()
+
+    def call(number: int) -> tuple[bool, int]:
+        if number == 0:
+            assert data(repeat_while_busy(lambda: owner.delete(path)))["endedDevices"] == 1
+            removed.set()
+            return True, 401
+        if number % 2:
+            assert removed.wait(timeout=90)
+        began_after = removed.is_set()
+        return began_after, repeat_while_busy(lambda: device.get(f"/api/events/{event_id}")).status_code
+
+    results = run_concurrently(17, call)
+    return [status for after, status in results if not after], [status for after, status in results if after]
+
+
+def test_no_request_of_a_device_succeeds_after_the_removal_that_ended_it(client: Client) -> None:
+    before, after = work_during_the_end_of_a_device(client)
+    assert set(after) == {401} and len(after) > 8
+    assert set(before) <= {200, 401}
+
+
+@pytest.mark.control
+def test_a_removal_that_counts_devices_without_ending_them_would_leave_them(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocation, "end_devices_and_keys", lambda *_: (1, 0))
+    _, after = work_during_the_end_of_a_device(client)
+    assert 200 in after
+
+
+def remove_or_pair(
+    client: Client,
+    owner: Client,
+    manager: Client,
+    account: Account,
+    event_id: str,
+    codes: list[str],
+    removed: Signal,
+    number: int,
+) -> tuple[bool, int]:
+    """What caller `number` does: the owner removes, the manager makes one more code, the others pair. Returns whether
+    the pairing began after the removal was answered, and its status."""
+    if number == 0:
+        data(repeat_while_busy(lambda: owner.delete(f"{MEMBERS}/{find_member(owner, account)}")))
+        removed.set()
+        return False, 0
+    if number == 1:
+        path = f"/api/events/{event_id}/devices"
+        made = repeat_while_busy(lambda: manager.post(path, {"kind": "gate", "name": "One more"}))
+        if made.status_code != 201:
+            return False, made.status_code
+        code = data(made, 201)["pairingCode"]
+        assert removed.wait(timeout=90)
+    else:
+        code = codes[number - 2]
+    began_after, network = removed.is_set(), {"REMOTE_ADDR": f"10.1.{number}.1"}
+    send = lambda: client.post("/api/devices/pair", {"code": code}, environ_base=network)  # noqa: E731
+    return began_after, repeat_while_busy(send).status_code
+
+
+def pair_during_removals(client: Client) -> int:
+    """How many devices were paired after the removal of their maker was answered, in some removals beside pairings.
+
+    One of the eight callers makes one more code during the removal.
+    """
+    late = 0
+    for _ in range(REMOVALS):
+        owner, manager, account = create_team(client)
+        event_id = create_event(owner)["id"]
+        codes = [add_device(manager, event_id)["pairingCode"] for _ in range(6)]
+        results = run_concurrently(
+            8, partial(remove_or_pair, client, owner, manager, account, event_id, codes, Signal())
+        )
+        assert {status for _, status in results} <= {0, 200, 403, 404, 422}
+        late += sum(after and status == 200 for after, status in results)
+        paired = fetch_scalar("SELECT count(*) FROM device WHERE paired_at IS NOT NULL AND event_id = :id", id=event_id)
+        assert paired == sum(status == 200 for _, status in results)
+    return late
+
+
+def test_no_code_pairs_after_the_removal_of_its_maker(client: Client) -> None:
+    assert pair_during_removals(client) == 0
+    unused = "SELECT count(*) FROM device WHERE paired_at IS NULL AND ended_at IS NULL"
+    assert fetch_scalar(unused) == 0, "a code that is made beside the removal ends too"
+
+
+@pytest.mark.control
+def test_without_the_end_of_codes_some_would_pair_after_the_removal(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revocation, "end_unused_codes", lambda *_: None)
+    monkeypatch.setattr(devices, "may_creator_add_devices", true)
+    monkeypatch.setattr(devices, "lock_permitted_team", lambda *_: None)
+    assert pair_during_removals(client) > 0

@@ -53,11 +53,12 @@ def log_in(
         authentication.hash_password(password) if authentication.needs_rehash(account.password_hash or "") else None
     )
     with transaction() as session:
-        if has_failures and account.second_factor_since is None:
-            throttle.clear(session, authentication.FAILURES_PER_ADDRESS, email)
         if new_hash:
             session.execute(update(Account).where(Account.id == account.id).values(password_hash=new_hash))
         login_result = second_factor.start_session(session, account, origin)
+        # After the account, in the order in which a reset locks them.
+        if has_failures and account.second_factor_since is None:
+            throttle.clear(session, authentication.FAILURES_PER_ADDRESS, email)
     return second_factor.require_session(login_result)
 
 

@@ -13,7 +13,7 @@ from app.accounts.authentication import FAILURES_PER_ADDRESS
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
 from app.accounts.models import Account, ResetToken
 from app.accounts.outgoing_mail import enqueue_notice
-from app.accounts.queries import lock_account_by_email
+from app.accounts.queries import WorkingAccess, find_working_access, lock_account_by_email
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core import throttle
@@ -55,8 +55,8 @@ def check_new_password(*, email: str, password: str) -> None:
     authentication.reject_common_password(password, email, production=production)
 
 
-def complete_reset(*, email: str, reset_token: str, password: str) -> None:
-    """Sets the password, verifies the address, ends every session and notifies the owner.
+def complete_reset(*, email: str, reset_token: str, password: str) -> WorkingAccess:
+    """Sets the password, verifies the address, ends every session and notifies the owner. Returns what works without it.
 
     An unverified account is retired, and a new one takes its address and roles, because the person who created the old
     account may not own the mailbox. Identities are unlinked, because a stranger may have linked one: afterwards only
@@ -84,7 +84,9 @@ def complete_reset(*, email: str, reset_token: str, password: str) -> None:
         throttle.clear(session, FAILURES_PER_ADDRESS, email)
         data = {"identitiesUnlinked": had_identities}
         record(session, Action.PASSWORD_RESET, account_id=account.id, subject=account.id, data=data)
-        enqueue_notice("password_changed", account.id, unlinked=had_identities)
+        access = find_working_access(session, account.id)
+        enqueue_notice("password_changed", account.id, unlinked=had_identities, **access._asdict())
+    return access
 
 
 def _use_reset_token(session: OrmSession, account: Account, reset_token: str) -> bool:

@@ -12,6 +12,7 @@ from app.accounts.caller import Caller
 from app.accounts.errors import CurrentPasswordWrong, InvalidCredentials
 from app.accounts.models import Account
 from app.accounts.outgoing_mail import enqueue_notice
+from app.accounts.queries import find_working_access
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.errors import StaleVersion
@@ -68,4 +69,4 @@ def change_password(*, caller: Caller, new_password: str, current_password: str 
             raise CurrentPasswordWrong()
         sessions.end_all_sessions(session, caller.id, "password_changed", except_session_id=caller.session_id)
         record(session, Action.PASSWORD_CHANGED, account_id=caller.id, subject=caller.id)
-        enqueue_notice("password_changed", caller.id)
+        enqueue_notice("password_changed", caller.id, **find_working_access(session, caller.id)._asdict())

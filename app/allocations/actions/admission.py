@@ -24,7 +24,7 @@ from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction, write_row
 from app.events.models import Event
-from app.events.queries import READS, WRITES, owned, ownership_params
+from app.events.queries import owned, ownership_params
 from app.events.timezones import to_instant
 
 SlotRow = Row[*tuple[Any, ...]]
@@ -79,7 +79,7 @@ def admit_slot(
         **entry_params(Action.ADMITTED, caller),
         "slot_id": slot_id,
         "event_id": event_id,
-        **ownership_params(caller, WRITES),
+        **ownership_params(caller),
         "nonce": nonce,
         "gate": gate,
         "occurred_at": _resolve_occurred_at(event_id, occurred_at),
@@ -96,7 +96,7 @@ def _admit_party(
     caller: Caller, event_id: str, slot_id: str, params: Mapping[str, object], *, nonce: str | None, count: int
 ) -> Admission:
     with transaction() as session:
-        party = _lock_party(session, _get_slot(caller, event_id, slot_id, tier=WRITES))
+        party = _lock_party(session, _get_slot(caller, event_id, slot_id))
         scanned_slot = party[0]
         if scanned_slot.status not in (states.CLAIMED, states.ADMITTED):
             return _replay_or_refuse(scanned_slot, nonce)
@@ -114,12 +114,12 @@ def _admit_party(
         return _build_admission([AdmittedSlot(*row) for row in rows], caller.name)
 
 
-def _get_slot(caller: Caller, event_id: str, slot_id: str, *, tier: str = READS) -> SlotRow:
+def _get_slot(caller: Caller, event_id: str, slot_id: str) -> SlotRow:
     """Return a slot of the caller's event, with the name of who admitted it. Raises NotFound."""
     statement = (
         _slots_query()
         .join(Event, Event.id == AllocationSlot.event_id)
-        .where(AllocationSlot.id == slot_id, AllocationSlot.event_id == event_id, owned(caller, tier))
+        .where(AllocationSlot.id == slot_id, AllocationSlot.event_id == event_id, owned(caller))
     )
     slot = db.session.execute(statement).first()
     if slot is None:

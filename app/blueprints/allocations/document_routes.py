@@ -116,7 +116,7 @@ def read_pack(event_id: str, block_id: str, pack_id: str) -> JsonObject:
 
 @blp.get(
     f"{BLOCK_PATH}/packs/<packId>/tickets.pdf",
-    access=may(GUESTS_READ),
+    access=may(GUESTS_WRITE),
     content_type="application/pdf",
     limit=PDF_LIMIT,
     errors=[PackNotReady],

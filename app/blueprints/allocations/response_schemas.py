@@ -5,6 +5,7 @@ from marshmallow import fields, pre_dump
 from app.allocations.queries import BlockRow
 from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, SLOT_STATES, VIA_VALUES
 from app.blueprints.allocations.serializers import LINK_STATES, JsonObject, serialize_block
+from app.web.access import get_current_caller
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.paging import Pagination
 from app.web.schema import Schema
@@ -24,6 +25,11 @@ def _nullable_text_field(example: str | None = None) -> fields.String:
     return _text_field(example, required=True, allow_none=True)
 
 
+def _money_field(description: str) -> WholeNumber:
+    metadata = {"description": f"{description}, in cents; null without the permission `money.read`."}
+    return WholeNumber(required=True, allow_none=True, metadata=metadata)
+
+
 class HolderData(Schema):
     name = _nullable_text_field("Frieda Amupolo")
     email = _nullable_text_field("frieda@example.com")
@@ -34,7 +40,14 @@ class HolderData(Schema):
 class AllocationLinkData(Schema):
     """The allocator link or the open link of a block."""
 
-    url = _nullable_text_field("https://events.example/claim/T2Zm…")
+    url = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": "https://events.example/claim/T2Zm…",
+            "description": "Null without a link, and without the permission `guests.write`.",
+        },
+    )
     status = fields.String(required=True, metadata={"enum": list(LINK_STATES), "example": "active"})
     remaining = WholeNumber(required=True)
     expires_at = TimeField(allow_none=True)
@@ -69,24 +82,31 @@ class AllocationRow(Schema):
     revoked = WholeNumber(required=True)
     released = WholeNumber(required=True)
     currency = _text_field("NAD", required=True)
-    unit_price_minor = WholeNumber(required=True)
-    subtotal_minor = WholeNumber(required=True)
-    discount_minor = WholeNumber(required=True)
-    vat_minor = WholeNumber(required=True)
-    total_minor = WholeNumber(required=True, metadata={"description": "of the places held"})
+    unit_price_minor = _money_field("Price of one place")
+    subtotal_minor = _money_field("Sum before discounts")
+    discount_minor = _money_field("Discounts")
+    vat_minor = _money_field("VAT inside the total")
+    total_minor = _money_field("Total of the places held, VAT included")
     promo_code = _nullable_text_field()
     release_at = TimeField(required=True, allow_none=True)
     notes = _nullable_text_field()
     allocator_link = Nested(AllocationLinkData, required=True)
     open_link = Nested(AllocationLinkData, required=True)
-    invoice = Nested(InvoiceShort, required=True, allow_none=True)
+    invoice = Nested(
+        InvoiceShort,
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The invoice of the block; null before it is issued, and without the permission `money.read`."
+        },
+    )
     version = WholeNumber(required=True)
     created_at = TimeField(required=True)
     updated_at = TimeField(required=True)
 
     @pre_dump
     def serialize_row(self, row: BlockRow, **_: object) -> JsonObject:
-        return serialize_block(row)
+        return serialize_block(row, get_current_caller())
 
 
 class SlotData(Schema):

@@ -114,7 +114,7 @@ def make_codes(event_id: str, block_id: str, count: int | None = None) -> Respon
     return build_code_response(actions.create_claim_codes(get_current_caller(), event_id, block_id, count=count), 201)
 
 
-@blp.get("/<eventId>/allocations/<blockId>/codes", access=may(GUESTS_READ), returns=response_schemas.CodesData)
+@blp.get("/<eventId>/allocations/<blockId>/codes", access=may(GUESTS_WRITE), returns=response_schemas.CodesData)
 def list_codes(event_id: str, block_id: str) -> Response:
     """List a block's claim codes and who has used them. As CSV with `Accept: text/csv`."""
     return build_code_response(queries.list_claim_codes(get_current_caller(), event_id, block_id), 200)

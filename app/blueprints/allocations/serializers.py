@@ -5,6 +5,8 @@ from typing import Any
 
 from flask import Response, current_app, request
 
+from app.accounts.caller import Caller
+from app.accounts.permissions import GUESTS_WRITE, MONEY_READ
 from app.allocations import links
 from app.allocations.actions.admission import Admission
 from app.allocations.links import count_open_link_slots
@@ -19,23 +21,39 @@ from app.web.envelope import dump_json, envelope_response
 
 CSV_TYPE, JSON_TYPE = "text/csv", "application/json"
 HOLDER_FIELDS = ("name", "email", "phone", "organisation")
+MONEY_FIELDS = ("unit_price_minor", "subtotal_minor", "discount_minor", "vat_minor", "total_minor", "invoice")
 LINK_STATES = ("active", "expired", "used_up", "revoked", "none")
 JsonObject = dict[str, object]
 
 
-def serialize_block(block: BlockRow) -> JsonObject:
-    """Return a block with its holder, its cost and its links."""
-    cost = calculate_row_cost(block)
+def serialize_block(block: BlockRow, caller: Caller) -> JsonObject:
+    """Return a block with its holder, its cost and its links, and its slots if it has a page of them.
+
+    Money is None for a caller who may not read it. URLs of links and codes of slots, with which places are taken, are
+    None for a caller who may not change guests.
+    """
+    event = {"organisation_id": block["sender_id"], "event_id": block["event_id"]}
+    may_write = caller.may(GUESTS_WRITE, **event)
+    hidden_url, hidden_code = ({}, {}) if may_write else ({"url": None}, {"code": None})
     return {
         **block,
         "holder": {name: block[f"holder_{name}"] for name in HOLDER_FIELDS},
         "currency": "NAD",
+        **(_serialize_money(block) if caller.may(MONEY_READ, **event) else dict.fromkeys(MONEY_FIELDS)),
+        "allocator_link": {**serialize_allocator_link(block), **hidden_url},
+        "open_link": {**serialize_open_link(block), **hidden_url},
+        "slots": [{**slot, **hidden_code} for slot in block.get("slots", ())],
+    }
+
+
+def _serialize_money(block: BlockRow) -> JsonObject:
+    cost = calculate_row_cost(block)
+    return {
+        "unit_price_minor": block["unit_price_minor"],
         "subtotal_minor": cost.subtotal_minor,
         "discount_minor": cost.discount_minor,
         "vat_minor": cost.vat_minor,
         "total_minor": cost.total_minor,
-        "allocator_link": serialize_allocator_link(block),
-        "open_link": serialize_open_link(block),
         "invoice": block.get("invoice"),
     }
 

@@ -34,7 +34,10 @@ def will_call(
     block_id: str | None = None,
     with_total: bool = False,
 ) -> Response:
-    """List the guests of an event by name, admitted or not. `q` is the beginning of a name, an address or a code."""
+    """List the guests of an event by name, admitted or not. `q` is the beginning of a name, an address or a code.
+
+    Codes are null for callers without the permission `gate.admit`, and such a search does not find codes.
+    """
     cursor_scope = f"will-call {event_id} {q or ''}"
     after = paging.decode_cursor(cursor, cursor_scope, SORT_KEY) if cursor is not None else None
     page = list_will_call(

@@ -187,7 +187,7 @@ class Flows(Schema):
     admitted = WholeNumber(required=True)
     revoked = WholeNumber(required=True)
     released = WholeNumber(required=True)
-    revenue_minor = WholeNumber(required=True)
+    revenue_minor = WholeNumber(required=True, allow_none=True)
 
 
 class TypeStats(Flows):

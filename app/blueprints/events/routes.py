@@ -77,7 +77,7 @@ def upload_cover(file: FileStorage) -> StoredPicture:
 
     JPEG, PNG or WebP of up to 5 MiB and 40 megapixels. It is stored without metadata.
     """
-    return store_picture(account_id=get_current_caller().id, data=file.read())
+    return store_picture(client_id=get_current_caller().client_id, data=file.read())
 
 
 @blp.get("/<id>", access=may(EVENTS_READ), returns=response_schemas.EventData, etag=True, sparse=True)

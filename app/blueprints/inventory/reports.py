@@ -101,7 +101,7 @@ def build_report_response(
     if job_id and download:
         return build_private_attachment(*queries.get_job_file(caller, event_id, job_id))
     if job_id:
-        return background_jobs.serialize_job(queries.get_job(caller, event_id, job_id), caller.id)
+        return background_jobs.serialize_job(queries.get_job(caller, event_id, job_id), caller.session_id)
     event = queries.get_event(caller, event_id)
     parameters = build_report_parameters(event.timezone, now=event.now, **report_options)
     if format == "pdf":

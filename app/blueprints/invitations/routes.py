@@ -3,7 +3,7 @@
 from typing import Unpack
 
 from app.accounts.errors import MAIL_ERRORS
-from app.accounts.permissions import STALL_MANAGE, STALL_READ, STALLS_INVITE, STALLS_READ
+from app.accounts.permissions import STALL_MANAGE, STALL_READ, STALL_RUN, STALLS_INVITE, STALLS_READ
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
 from app.invitations import actions, directory, errors, queries
@@ -161,7 +161,7 @@ def my_events() -> queries.ListQuery:
 
 @blp.patch(
     "/merchants/me/pos-floor-status",
-    access=may(STALL_READ),
+    access=may(STALL_RUN),
     body=schemas.FloorStatusBody,
     returns=schemas.FloorStatusData,
     errors=[MerchantPaused, NotFound],

@@ -1,18 +1,19 @@
 """The account of the signed-in person: its sections, the devices that are signed in, and Apple and Google."""
 
+from collections import Counter
 from typing import NamedTuple
 
 from flask import Response, current_app, flash, redirect, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
-from app.accounts.caller import Caller
 from app.accounts.errors import LastSignInMethod
-from app.accounts.permissions import DEVICES, KEYS
+from app.accounts.permissions import DEVICES, KEYS, describe_role
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.sign_in import PROVIDERS
-from app.blueprints.pages.signed_in import get_signed_in_caller
+from app.blueprints.pages.signed_in import find_chosen_team, get_signed_in_caller, get_team_caller
 from app.core.errors import NotFound
+from app.teams import queries as team_queries
 from app.web.access import Access, may
 
 blueprint = Pages("account", __name__, url_prefix="/account", needs_sign_in=True)
@@ -45,24 +46,39 @@ SECTIONS = (
 
 @blueprint.get("")
 def show() -> Response:
-    """Show the sections of the account."""
+    """Show the sections of the account, and the teams of the person."""
     caller = get_signed_in_caller()
+    own_teams, memberships = team_queries.list_own_teams(caller), team_queries.list_memberships(caller)
+    teams = [(kind, caller.id) for kind, _ in own_teams] + [(entry.kind, entry.team_id) for entry in memberships]
     paths = {rule.rule for rule in current_app.url_map.iter_rules()}
     return render_page(
         "pages/account.html",
         caller_email=caller.email,
         is_verified=caller.email_verified,
+        lacks_second_factor=caller.lacks_second_factor,
+        caller_id=caller.id,
+        own_teams=own_teams,
+        memberships=memberships,
+        chosen=_find_chosen_teams(teams),
+        describe_role=describe_role,
         roles=[ROLE_NAMES.get(role, role) for role in sorted(caller.roles)],
         sections=[
             section
             for section in SECTIONS
-            if section.path in paths and (section.access is None or _may_use(caller, section.access))
+            if section.path in paths
+            and (section.access is None or section.access.allows(get_team_caller(section.access)))
         ],
     )
 
 
-def _may_use(caller: Caller, access: Access) -> bool:
-    return access.allows(caller.for_permission(str(access.permission)))
+def _find_chosen_teams(teams: list[tuple[str, str]]) -> dict[str, str]:
+    """The team in use of each kind of which the person has several: the chosen one, or else the first."""
+    kinds = Counter(kind for kind, _ in teams)
+    chosen: dict[str, str] = {}
+    for kind, team_id in teams:
+        if kinds[kind] > 1 and (kind not in chosen or find_chosen_team(kind) == team_id):
+            chosen[kind] = team_id
+    return chosen
 
 
 @blueprint.get("/sessions")

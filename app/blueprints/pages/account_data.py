@@ -6,42 +6,17 @@ from flask.typing import ResponseReturnValue
 from app.accounts import actions
 from app.accounts.errors import InvalidCredentials
 from app.accounts.personal_data_queries import load_personal_data_status
-from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, render_form
+from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages, describe_error, render_page
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import AppError
 from app.core.formatting import format_time
-from app.web.confirmation import MAX_PASSWORD_LENGTH
-from app.web.fields import Secret
-from app.web.schema import Query
 
 blueprint = Pages("account_data", __name__, url_prefix="/account/data", needs_sign_in=True)
 
 
-class DeletionSchema(Query):
-    password = Secret(required=True, max=MAX_PASSWORD_LENGTH)
-
-
-class RecentSignInSchema(Query):
-    """The form of somebody who signs in with Apple or Google only."""
-
-
-DELETION = Form(
-    DeletionSchema,
-    Input(
-        "password",
-        "Your password",
-        type="password",
-        autocomplete="current-password",
-        messages={
-            "required": "Enter your password.",
-            "too_long": "This password is too long.",
-            "CURRENT_PASSWORD_WRONG": "This password is wrong. Try again.",
-        },
-        error_codes=("CURRENT_PASSWORD_WRONG",),
-    ),
-)
-DELETION_WITHOUT_PASSWORD = Form(RecentSignInSchema)
+DELETION = Form(ConfirmedSchema, PASSWORD)
 
 
 @blueprint.get("")
@@ -66,16 +41,15 @@ def request_export() -> ResponseReturnValue:
 @blueprint.get("/delete")
 def confirm_deletion() -> Response:
     """Say what a deletion does, and ask for the password."""
-    return _render_deletion(_get_deletion_form().fill())
+    return _render_deletion(for_owner(DELETION).fill())
 
 
 @blueprint.post("/delete")
 def request_deletion() -> ResponseReturnValue:
     """Mark the account for deletion."""
-    form = _get_deletion_form().from_request()
+    form = for_owner(DELETION).from_request()
     try:
-        password = form.load().get("password")
-        planned_deletion = actions.request_deletion(caller=get_signed_in_caller(), password=password)
+        planned_deletion = actions.request_deletion(caller=get_signed_in_caller(), **form.load())
     except InvalidCredentials:
         return redirect(url_for("sign_in.start"), 303)
     except FORM_ERRORS as error:
@@ -95,10 +69,6 @@ def keep_account() -> ResponseReturnValue:
     return redirect(url_for("account_data.show"), 303)
 
 
-def _get_deletion_form() -> Form:
-    return DELETION if load_personal_data_status(get_signed_in_caller()).has_password else DELETION_WITHOUT_PASSWORD
-
-
 def _render(error: AppError | None = None) -> Response:
     caller = get_signed_in_caller()
     response = render_page(
@@ -115,4 +85,4 @@ def _render(error: AppError | None = None) -> Response:
 
 
 def _render_deletion(form: FilledForm) -> Response:
-    return render_form("pages/account_data_delete.html", form, has_password=form.form is DELETION)
+    return render_form("pages/account_data_delete.html", form)

@@ -1,17 +1,18 @@
 """The pages for the details and the password of the own account."""
 
-from flask import Response, flash, redirect, url_for
+from dataclasses import replace
+
+from flask import Response, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import actions, authentication
-from app.accounts.errors import ConfirmationRequired
-from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.accounts import actions
+from app.blueprints.pages.forms import FilledForm, Form, Input, render_form, submit
+from app.blueprints.pages.inputs import NEW_PASSWORD
+from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages
-from app.blueprints.pages.reset import PASSWORD as NEW_PASSWORD
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.languages import LANGUAGES
-from app.web import rate_limits
-from app.web.fields import Choice, Phone, Secret
+from app.web.fields import Choice, Phone
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
 from app.web.schema import Query
 from app.web.text_fields import Name, NewPassword
@@ -27,26 +28,10 @@ class DetailsSchema(Query):
     language = Choice(*LANGUAGES)
 
 
-class FirstPasswordSchema(Query):
-    password = NewPassword(required=True)
+class NewPasswordSchema(ConfirmedSchema):
+    new_password = NewPassword(required=True)
 
 
-class PasswordSchema(FirstPasswordSchema):
-    current_password = Secret(required=True, max=128)
-
-
-CURRENT_PASSWORD = Input(
-    "currentPassword",
-    "Current password",
-    type="password",
-    autocomplete="current-password",
-    messages={
-        "required": "Enter your current password.",
-        "too_long": "This password is too long.",
-        "CURRENT_PASSWORD_WRONG": "This is not your current password.",
-    },
-    error_codes=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
-)
 DETAILS = Form(
     DetailsSchema,
     Input(
@@ -56,10 +41,10 @@ DETAILS = Form(
         messages={"required": "Enter your name.", "too_short": "Enter your full name."},
     ),
     Input("phone", "Telephone number", type="tel", autocomplete="tel", inputmode="tel"),
-    Input("language", "Language of pages and e-mails"),
+    Input("language", "Language of e-mails"),
 )
-PASSWORD = Form(PasswordSchema, CURRENT_PASSWORD, NEW_PASSWORD)
-FIRST_PASSWORD = Form(FirstPasswordSchema, NEW_PASSWORD)
+CURRENT_PASSWORD = replace(PASSWORD, label="Current password", hint="")
+CHANGED_PASSWORD = Form(NewPasswordSchema, CURRENT_PASSWORD, replace(NEW_PASSWORD, name="newPassword"))
 
 
 @blueprint.get("/details")
@@ -73,42 +58,35 @@ def show_details() -> Response:
 @blueprint.post("/details")
 def change_details() -> ResponseReturnValue:
     """Save the details. An empty field removes its value."""
-    form = DETAILS.from_request()
-    try:
-        values = {"phone": None, "language": None, **form.load()}
-        actions.update_profile(caller=get_signed_in_caller(), **values)
-    except FORM_ERRORS as error:
-        return _render_details(form.with_error(error))
-    flash("Your details are saved.")
-    return redirect(url_for("account.show"), 303)
+
+    def save(name: str, phone: str | None = None, language: str | None = None) -> None:
+        actions.update_profile(caller=get_signed_in_caller(), name=name, phone=phone, language=language)
+
+    path = url_for("account.show")
+    return submit(DETAILS.from_request(), save, _render_details, done="Your details are saved.", path=path)
 
 
 @blueprint.get("/password")
 def show_password() -> Response:
     """Show the form for a new password; without the current one for an account that has none."""
-    return _render_password(_find_password_form().fill())
+    return _render_password(for_owner(CHANGED_PASSWORD).fill())
 
 
 @blueprint.post("/password")
 def change_password() -> ResponseReturnValue:
     """Set the password."""
-    form = _find_password_form().from_request()
-    try:
-        rate_limits.count_request(CODE_ATTEMPT_LIMIT, "/api/auth/change-password", account_id=get_signed_in_caller().id)
-        values = form.load()
-        actions.change_password(
-            caller=get_signed_in_caller(),
-            new_password=values["password"],
-            current_password=values.get("current_password"),
-        )
-    except FORM_ERRORS as error:
-        return _render_password(form.with_error(error))
-    flash("Your password is changed. All other devices are signed out.")
-    return redirect(url_for("account.show"), 303)
 
+    def change(new_password: str, password: str | None) -> None:
+        actions.change_password(caller=get_signed_in_caller(), new_password=new_password, current_password=password)
 
-def _find_password_form() -> Form:
-    return PASSWORD if authentication.has_password(get_signed_in_caller()) else FIRST_PASSWORD
+    return submit(
+        for_owner(CHANGED_PASSWORD).from_request(),
+        change,
+        _render_password,
+        done="Your password is changed. All other devices are signed out.",
+        path=url_for("account.show"),
+        limit=(CODE_ATTEMPT_LIMIT, "/api/auth/change-password"),
+    )
 
 
 def _render_details(form: FilledForm) -> Response:
@@ -116,7 +94,4 @@ def _render_details(form: FilledForm) -> Response:
 
 
 def _render_password(form: FilledForm) -> Response:
-    caller = get_signed_in_caller()
-    methods = authentication.list_confirmation_methods(caller) if form.form is FIRST_PASSWORD else []
-    is_sign_in_too_old = bool(methods) or isinstance(form.error, ConfirmationRequired)
-    return render_form(PASSWORD_PAGE, form, email=caller.email, is_sign_in_too_old=is_sign_in_too_old)
+    return render_form(PASSWORD_PAGE, form, email=get_signed_in_caller().email)

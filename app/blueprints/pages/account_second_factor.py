@@ -5,15 +5,16 @@ the encrypted secret, so that a wrong code does not need another QR code; no oth
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import segno
-from flask import Response, flash, redirect, request, url_for
+from flask import Response, redirect, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import actions, authentication, queries
-from app.accounts.errors import EmailNotVerified, SecondFactorOff, SecondFactorOn
-from app.blueprints.pages.account_profile import CURRENT_PASSWORD
-from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.accounts import actions, queries
+from app.accounts.errors import SecondFactorOff, SecondFactorOn
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form, submit
+from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.web import rate_limits
@@ -26,20 +27,12 @@ STATE_PAGE, CONFIRM_PAGE = "pages/account_second_factor.html", "pages/account_se
 SETUP_PAGE, CODES_PAGE = "pages/account_second_factor_setup.html", "pages/account_recovery_codes.html"
 
 
-class NothingSchema(Query):
-    pass
-
-
-class PasswordSchema(Query):
-    current_password = Secret(required=True, max=128)
-
-
 class CodeSchema(Query):
     code = Secret(required=True, max=64)
     setup = Secret(required=True, max=200)
 
 
-NOTHING, PASSWORD = Form(NothingSchema), Form(PasswordSchema, CURRENT_PASSWORD)
+CONFIRMATION = Form(ConfirmedSchema, PASSWORD)
 CODE = Form(
     CodeSchema,
     Input(
@@ -95,20 +88,19 @@ def show() -> Response:
 
 @blueprint.get("/<any('start', 'recovery-codes', 'off'):change>")
 def ask(change: str) -> ResponseReturnValue:
-    """Ask for the password, unless the sign-in was recent."""
-    return _render_question(change, _find_confirmation_form().fill())
+    """Ask for the password."""
+    return _render_question(change, for_owner(CONFIRMATION).fill())
 
 
 @blueprint.post("/start")
 def start() -> ResponseReturnValue:
     """Show the QR code of a new secret, and the form for the first code."""
-    form = _find_confirmation_form().from_request()
+    form = for_owner(CONFIRMATION).from_request()
     try:
-        password = form.load().get("current_password")
-        enrolment = actions.begin_second_factor(caller=get_signed_in_caller(), password=password)
+        enrolment = actions.begin_second_factor(caller=get_signed_in_caller(), **form.load())
     except SecondFactorOn:
         return redirect(url_for("account_second_factor.show"), 303)
-    except (*FORM_ERRORS, EmailNotVerified) as error:
+    except FORM_ERRORS as error:
         return _render_question("start", form.with_error(error))
     return _render_setup(CODE.fill(setup=enrolment.token), enrolment)
 
@@ -133,10 +125,9 @@ def confirm() -> ResponseReturnValue:
 @blueprint.post("/recovery-codes")
 def renew_codes() -> ResponseReturnValue:
     """Show ten new recovery codes."""
-    form = _find_confirmation_form().from_request()
+    form = for_owner(CONFIRMATION).from_request()
     try:
-        password = form.load().get("current_password")
-        codes = actions.renew_recovery_codes(caller=get_signed_in_caller(), password=password)
+        codes = actions.renew_recovery_codes(caller=get_signed_in_caller(), **form.load())
     except SecondFactorOff:
         return redirect(url_for("account_second_factor.show"), 303)
     except FORM_ERRORS as error:
@@ -147,32 +138,17 @@ def renew_codes() -> ResponseReturnValue:
 @blueprint.post("/off")
 def turn_off() -> ResponseReturnValue:
     """Turn the second factor off."""
-    form = _find_confirmation_form().from_request()
-    try:
-        password = form.load().get("current_password")
-        actions.turn_off_second_factor(caller=get_signed_in_caller(), password=password)
-    except FORM_ERRORS as error:
-        return _render_question("off", form.with_error(error))
-    flash("The second factor is off.")
-    return redirect(url_for("account_second_factor.show"), 303)
-
-
-def _find_confirmation_form() -> Form:
-    """The form with the password, if one is needed or was sent."""
-    methods = authentication.list_confirmation_methods(get_signed_in_caller())
-    return PASSWORD if "password" in methods or "currentPassword" in request.form else NOTHING
+    return submit(
+        for_owner(CONFIRMATION).from_request(),
+        partial(actions.turn_off_second_factor, caller=get_signed_in_caller()),
+        partial(_render_question, "off"),
+        done="The second factor is off.",
+        path=url_for("account_second_factor.show"),
+    )
 
 
 def _render_question(change: str, form: FilledForm) -> Response:
-    methods = authentication.list_confirmation_methods(get_signed_in_caller())
-    return render_form(
-        CONFIRM_PAGE,
-        form,
-        key=change,
-        change=CHANGES[change],
-        email=get_signed_in_caller().email,
-        is_sign_in_too_old=methods == ["sign_in"],
-    )
+    return render_form(CONFIRM_PAGE, form, key=change, change=CHANGES[change], email=get_signed_in_caller().email)
 
 
 def _render_setup(form: FilledForm, enrolment: actions.Enrolment) -> Response:

@@ -50,12 +50,21 @@ def protect() -> None:
         raise FormExpired(retry_path=find_page_of_form()) from error
 
 
+def get_page_path() -> str:
+    """Return the path and query of the page that the visitor sees: that of this request or of its form."""
+    return request.full_path.rstrip("?") if request.method in ("GET", "HEAD") else find_page_of_form()
+
+
 def find_page_of_form() -> str:
-    """Return the path of the page that the form was on: the nearest path above the form's own that can be opened."""
+    """Return the path of the page that the form was on: the nearest path above the form's own that can be opened.
+
+    It keeps the query, which says where to go afterwards.
+    """
     path = request.path
     while not _can_be_opened(path):
         path = path.rpartition("/")[0] or "/"
-    return path
+    query = request.query_string.decode("latin-1")
+    return f"{path}?{query}" if query else path
 
 
 def _can_be_opened(path: str) -> bool:

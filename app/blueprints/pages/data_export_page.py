@@ -41,7 +41,6 @@ def download(token: str) -> ResponseReturnValue:
     if export is None or pieces is None:
         return _render_ended_link()
     response = Response(pieces, content_type="application/zip")
-    response.content_length = export.size
     response.headers.set("Content-Disposition", "attachment", filename=FILE_NAME)
     response.headers["Cache-Control"] = "no-store"
     return response

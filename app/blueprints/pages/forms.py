@@ -12,19 +12,23 @@ The schema holds the validation rules. An `Input` holds the label and the error 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from flask import Response, request
+from flask import Response, flash, redirect, request
+from flask.typing import ResponseReturnValue
 from marshmallow import ValidationError
 
+from app.accounts.errors import EmailNotVerified
 from app.blueprints.pages.rendering import POLICY, describe_error, render_page
+from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import AppError, Conflict, Throttled, Unprocessable, ValidationFailed
 from app.core.languages import lazy_gettext
+from app.web.rate_limits import Limit, count_request
 from app.web.schema import Query, to_validation_failed
 
-FORM_ERRORS = (Unprocessable, Conflict, Throttled)
+FORM_ERRORS = (Unprocessable, Conflict, Throttled, EmailNotVerified)
 FORM_POLICY = f"{POLICY}; script-src 'self'"
 FIELD_MESSAGES = {
     "required": lazy_gettext("Fill in this field."),
@@ -76,11 +80,23 @@ class FieldError:
 
 
 class Form:
-    """A schema and its inputs, in the order of the page."""
+    """A schema and its inputs, in the order of the page.
+
+    `left_out` has the fields that this form does not have, and `sign_in_url` where to sign in again before it works.
+    """
+
+    left_out: tuple[str, ...] = ()
+    sign_in_url = ""
 
     def __init__(self, schema: type[Query], *inputs: Input) -> None:
         self.schema = schema
         self.inputs = {input_.name: input_ for input_ in inputs}
+
+    def without(self, name: str, *, sign_in_url: str = "") -> "Form":
+        """The form without one of its fields, whose value is then None."""
+        form = Form(self.schema, *(input_ for input_ in self.inputs.values() if input_.name != name))
+        form.left_out, form.sign_in_url = (*self.left_out, name), sign_in_url
+        return form
 
     def fill(self, **values: str) -> "FilledForm":
         """The form with these values, before it is sent."""
@@ -105,10 +121,10 @@ class FilledForm:
         schema = self.form.schema()
         values = {name: value for name, value in self.values.items() if not self.form.inputs[name].is_blank(value)}
         try:
-            loaded: dict[str, Any] = schema.load(values)
+            loaded: dict[str, Any] = schema.load(values, partial=self.form.left_out)
         except ValidationError as error:
             raise to_validation_failed(error.messages_dict, schema) from error
-        return loaded
+        return {**dict.fromkeys(self.form.left_out), **loaded}
 
     def with_error(self, error: AppError) -> "FilledForm":
         return replace(self, error=error)
@@ -144,6 +160,29 @@ class FilledForm:
         own_message = input_.messages.get(code)
         message = str(FIELD_MESSAGES.get(code, message))
         return FieldError(input_.name, own_message or message, own_message or f"{input_.label}: {message}")
+
+
+def submit(
+    form: FilledForm,
+    act: Callable[..., object],
+    render: Callable[[FilledForm], Response],
+    *,
+    done: str,
+    path: str,
+    limit: tuple[Limit, str] | None = None,
+) -> ResponseReturnValue:
+    """Call `act` with the values of the form; then say `done` on the page at `path`. Errors show the form again.
+
+    `limit` is the rate limit that the form shares with a route of the API, counted for the signed-in person.
+    """
+    try:
+        if limit is not None:
+            count_request(*limit, account_id=get_signed_in_caller().id)
+        act(**form.load())
+    except FORM_ERRORS as error:
+        return render(form.with_error(error))
+    flash(done)
+    return redirect(path, 303)
 
 
 def render_form(template: str, form: FilledForm, **context: object) -> Response:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, Response, make_response, render_template, request
+from flask import Blueprint, Response, current_app, make_response, render_template, request
 from markupsafe import Markup, escape
 
 from app.blueprints.pages import csrf, signed_in
@@ -62,12 +62,19 @@ class Pages(Blueprint):
 
 
 def render_page(template: str, *, status: int = 200, **context: object) -> Response:
-    """Return the rendered template as a response. The template can read `status` too.
+    """Return the rendered template as a response. The template can read `status` too, and `next`: where to go back to.
 
     Its header has the name of the signed-in person, or a link to sign in, if the request has asked who that is.
     """
     links = list_language_links() if find_page_language() else []
-    context = {"status": status, "language_links": links, **signed_in.get_header_context(), **context}
+    context = {
+        "status": status,
+        "language_links": links,
+        "operators_email": current_app.extensions["settings"].CONTACT_EMAIL,
+        "next": signed_in.find_next_path(),
+        **signed_in.get_header_context(),
+        **context,
+    }
     page = render_template(template, language=get_language(), **context)
     response = make_response(page, status)
     response.headers["Content-Security-Policy"] = POLICY
@@ -149,17 +156,21 @@ PAGE_MESSAGES = {
     "NO_SLOTS_LEFT": lazy_gettext("All tickets are taken."),
     "OTP_WRONG": lazy_gettext("This code is wrong. Use the code in the newest message on your phone."),
     "CODE_INVALID": lazy_gettext("The code is wrong or has expired. Ask for a new one."),
+    "EMAIL_NOT_VERIFIED": "Confirm your e-mail address first: open your account, and enter the code.",
     "INVALID_CREDENTIALS": "The e-mail address or the password is wrong. Try again, or choose a new password.",
     "BALANCE_NOT_ZERO": "There is money on your balance. Have it paid out first.",
     "PAYOUT_IN_PROGRESS": "A payout is under way. Wait until it is settled, or cancel it.",
     "CHALLENGE_INVALID": "This sign-in took too long, or had too many wrong codes.",
-    "CONFIRMATION_REQUIRED": "Sign out, sign in again, and repeat this within 10 minutes.",
-    "SECOND_FACTOR_SETUP_REQUIRED": "Admins need a second factor. Turn it on in your account first.",
+    "CONFIRMATION_REQUIRED": "Sign in again, and repeat this within 10 minutes.",
+    "SECOND_FACTOR_OFF": "You need a second factor yourself first. Turn it on in your account.",
+    "SECOND_FACTOR_SETUP_REQUIRED": "You need a second factor for this. Turn it on in your account first.",
     "IDENTITY_REJECTED": "This sign-in took too long or was used before. Please start again.",
     "PROVIDER_UNAVAILABLE": "We cannot reach the other service at the moment.",
     "EMAIL_NOT_VERIFIED_BY_PROVIDER": "The other service has not confirmed your e-mail address. Confirm it there, or "
     "sign up with a password here.",
     "RESET_TOKEN_INVALID": lazy_gettext("Somebody changed the password at the same moment. Ask for a new code."),
+    "MAIL_LIMIT_REACHED": "So many e-mails were sent today, in all or to this address, that no more go out.",
+    "SENDER_NOT_VERIFIED": "The owner of the organisation has to confirm their e-mail address first.",
     "CURRENT_PASSWORD_WRONG": lazy_gettext("This password is wrong."),
     "NOTHING_DUE": lazy_gettext("You have nothing left to do here at the moment."),
     "APPLICATIONS_CLOSED": lazy_gettext("This event is over or was cancelled, so you cannot pay or apply any more."),
@@ -177,7 +188,10 @@ PAGE_MESSAGES = {
 def describe_error(error: AppError) -> str:
     """Return the message of an error, with the time to wait if there is one."""
     is_for_programs = (
-        error.text == type(error).message or isinstance(error, MethodNotAllowed) or "Retry-After" in error.text
+        error.text == type(error).message
+        or isinstance(error, MethodNotAllowed)
+        or error.code == "MAIL_LIMIT_REACHED"
+        or "Retry-After" in error.text
     )
     message = str(PAGE_MESSAGES[error.code]) if is_for_programs and error.code in PAGE_MESSAGES else gettext(error.text)
     seconds = error.headers.get("Retry-After", "")

@@ -1,7 +1,7 @@
 """Resetting a forgotten password with the code or the link of an email.
 
-The session keeps the email, the number of wrong codes, and whether the reset is finished. It expires after 15 minutes, so
-that a shared computer does not show the email for long.
+The session keeps the email, the number of wrong codes, where to go afterwards, and after the reset what works without
+the password. It expires after 15 minutes, so that a shared computer does not show the email for long.
 """
 
 import time
@@ -12,14 +12,17 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.errors import CodeInvalid, ResetTokenInvalid
+from app.accounts.queries import WorkingAccess
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input, render_form
+from app.blueprints.pages.inputs import EMAIL_CODE, NEW_PASSWORD, CodeSchema
 from app.blueprints.pages.rendering import Pages, render_page
+from app.blueprints.pages.signed_in import find_next_path
 from app.core.errors import LinkExpired
 from app.core.languages import lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Email
 from app.web.schema import Query
-from app.web.text_fields import NewPassword, OneTimeCode
+from app.web.text_fields import NewPassword
 
 blueprint = Pages("reset", __name__, url_prefix="/reset-password", translated=True)
 # The pages and the API operations share their rate limits.
@@ -36,8 +39,8 @@ class PasswordSchema(Query):
     password = NewPassword(required=True)
 
 
-class NewPasswordSchema(PasswordSchema):
-    code = OneTimeCode(required=True)
+class NewPasswordSchema(PasswordSchema, CodeSchema):
+    """The code from the e-mail, and the new password."""
 
 
 ADDRESS = Form(
@@ -56,37 +59,8 @@ ADDRESS = Form(
         error_codes=("RATE_LIMITED",),
     ),
 )
-PASSWORD = Input(
-    "password",
-    lazy_gettext("New password"),
-    hint=lazy_gettext("At least 8 characters. A short sentence is easy to remember and hard to guess."),
-    type="password",
-    autocomplete="new-password",
-    messages={
-        "required": lazy_gettext("Choose a new password."),
-        "too_short": lazy_gettext("Choose a password of at least 8 characters."),
-        "too_long": lazy_gettext("Choose a password of at most 128 characters."),
-        "too_common": lazy_gettext("Choose another password. This one is easy to guess."),
-    },
-)
-NEW_PASSWORD = Form(
-    NewPasswordSchema,
-    Input(
-        "code",
-        lazy_gettext("Code from the e-mail"),
-        hint=lazy_gettext("Six digits. Spaces do not matter."),
-        type="code",
-        autocomplete="one-time-code",
-        inputmode="numeric",
-        messages={
-            "required": lazy_gettext("Enter the code from the e-mail."),
-            "wrong_length": lazy_gettext("Enter all six digits of the code."),
-        },
-        error_codes=("CODE_INVALID",),
-    ),
-    PASSWORD,
-)
-PASSWORD_ONLY = Form(PasswordSchema, PASSWORD)
+NEW_PASSWORD_BY_CODE = Form(NewPasswordSchema, EMAIL_CODE, NEW_PASSWORD)
+PASSWORD_ONLY = Form(PasswordSchema, NEW_PASSWORD)
 
 
 @blueprint.get("")
@@ -116,21 +90,21 @@ def code() -> Response:
     email = get_email()
     if email is None:
         return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
-    return render_form(CODE_PAGE, NEW_PASSWORD.fill(), email=email, attempts_used_up=has_no_attempts_left())
+    return render_form(CODE_PAGE, NEW_PASSWORD_BY_CODE.fill(), email=email, attempts_used_up=has_no_attempts_left())
 
 
 @blueprint.post("/code")
 def set_password() -> ResponseReturnValue:
     """Set the password if the code is right."""
-    form, email = NEW_PASSWORD.from_request(), get_email()
+    form, email = NEW_PASSWORD_BY_CODE.from_request(), get_email()
     if email is None:
         return render_form(ADDRESS_PAGE, ADDRESS.fill(), code_expired=True)
     try:
         rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
-        _set_password(email, **form.load())
+        access = _set_password(email, **form.load())
     except FORM_ERRORS as error:
         return render_form(CODE_PAGE, form.with_error(error), email=email, attempts_used_up=has_no_attempts_left())
-    finish()
+    finish(access)
     return redirect(url_for("reset.done"), 303)
 
 
@@ -150,19 +124,22 @@ def set_password_by_link(token: str) -> ResponseReturnValue:
     form = PASSWORD_ONLY.from_request()
     try:
         email = queries.get_reset_link_email(token)
-        actions.complete_reset(email=email, reset_token=token, **form.load())
+        access = actions.complete_reset(email=email, reset_token=token, **form.load())
     except ResetTokenInvalid:
         return _render_expired_link()
     except FORM_ERRORS as error:
         return render_form(LINK_PAGE, form.with_error(error), token=token, email=email)
-    finish()
+    finish(access)
     return redirect(url_for("reset.done"), 303)
 
 
 @blueprint.get("/done")
 def done() -> ResponseReturnValue:
     """Confirm the new password."""
-    return render_page("pages/reset_done.html") if is_finished() else redirect(url_for("reset.start"), 303)
+    access = get_working_access()
+    if access is None:
+        return redirect(url_for("reset.start"), 303)
+    return render_page("pages/reset_done.html", access=access, next=_read_session().get("next"))
 
 
 def _render_expired_link() -> Response:
@@ -172,14 +149,14 @@ def _render_expired_link() -> Response:
     return response
 
 
-def _set_password(email: str, *, code: str, password: str) -> None:
-    """Set the password. It is checked before the code, because the code works only once."""
+def _set_password(email: str, *, code: str, password: str) -> WorkingAccess:
+    """Set the password, and return what works without it. It is checked before the code, because the code works only once."""
     actions.check_new_password(email=email, password=password)
     try:
         reset_token = actions.verify_reset(email=email, code=code)
     except CodeInvalid as error:
         raise count_wrong_code() from error
-    actions.complete_reset(email=email, reset_token=str(reset_token), password=password)
+    return actions.complete_reset(email=email, reset_token=str(reset_token), password=password)
 
 
 KEY = "reset"
@@ -191,12 +168,15 @@ WRONG_CODE_MESSAGE = lazy_gettext(
 
 
 class ResetSession(TypedDict, total=False):
-    """The values under KEY; `at` is the start in epoch seconds, `wrong` the number of wrong codes."""
+    """The values under KEY; `at` is the start in epoch seconds, `wrong` the number of wrong codes. After
+    the reset, only `access` stays: the values of a `WorkingAccess`.
+    """
 
     email: str
     at: int
     wrong: int
-    done: bool
+    access: list[bool]
+    next: str | None
 
 
 def get_email() -> str | None:
@@ -209,9 +189,10 @@ def has_no_attempts_left() -> bool:
     return _read_session().get("wrong", 0) >= MAX_WRONG_CODES
 
 
-def is_finished() -> bool:
-    """Whether the visitor has set the new password."""
-    return _read_session().get("done", False)
+def get_working_access() -> WorkingAccess | None:
+    """What works without the new password; None until the visitor has set it."""
+    access = _read_session().get("access")
+    return None if access is None else WorkingAccess(*access)
 
 
 def remember_email(email: str) -> None:
@@ -222,7 +203,8 @@ def remember_email(email: str) -> None:
 
 def start_attempts(email: str) -> None:
     """Restart the time and the number of wrong codes, because a new code was sent."""
-    session[KEY] = {"email": email, "at": int(time.time()), "wrong": 0}
+    next_path = find_next_path() or _read_session().get("next")
+    session[KEY] = {"email": email, "at": int(time.time()), "wrong": 0, "next": next_path}
 
 
 def count_wrong_code() -> CodeInvalid:
@@ -232,9 +214,9 @@ def count_wrong_code() -> CodeInvalid:
     return CodeInvalid(str(WRONG_CODE_MESSAGE))
 
 
-def finish() -> None:
-    """Remove the email. Only `done` stays, for the last page."""
-    session[KEY] = {"done": True, "at": int(time.time())}
+def finish(access: WorkingAccess) -> None:
+    """Remove the email, and keep what the last page shows, and where to go afterwards."""
+    session[KEY] = {"access": list(access), "at": int(time.time()), "next": _read_session().get("next")}
 
 
 def _read_session() -> ResetSession:

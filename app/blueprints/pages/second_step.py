@@ -79,8 +79,9 @@ def finish() -> ResponseReturnValue:
             **form.load(),
         )
     except ChallengeInvalid as error:
+        page = _render(form.with_error(error), is_over=True)
         session.pop(KEY)
-        return _render(form.with_error(error), is_over=True)
+        return page
     except (*FORM_ERRORS, AccountSuspended) as error:
         return _render(form.with_error(error))
     signed_in.start_session(login_result, remember=step["remember"])
@@ -93,4 +94,5 @@ def _find_step() -> SecondStep | None:
 
 
 def _render(form: FilledForm, *, is_over: bool = False) -> Response:
-    return render_form(PAGE, form, is_over=is_over)
+    step = _find_step()
+    return render_form(PAGE, form, is_over=is_over, **({"next": step["next_path"]} if step else {}))

@@ -56,9 +56,12 @@ SIGN_IN = Form(
 
 @blueprint.get("/sign-in")
 def start() -> ResponseReturnValue:
-    """Show the form, or go on if somebody is signed in."""
-    if signed_in.get_page_caller() is not None:
+    """Show the form, or go on if somebody is signed in; with `again` they confirm by it that the account is theirs."""
+    caller = signed_in.get_page_caller()
+    if caller is not None and "again" not in request.args:
         return redirect(_get_next_path(), 303)
+    if caller is not None:
+        return _render(SIGN_IN.fill(email=caller.email))
     return _render(SIGN_IN.fill(email=session.get(EMAIL_KEY, "")))
 
 
@@ -87,16 +90,16 @@ def sign_in() -> ResponseReturnValue:
 def confirm_sign_out() -> ResponseReturnValue:
     """Ask whether to sign out, because a link can be opened by mistake."""
     if signed_in.get_page_caller() is None:
-        return redirect(url_for("sign_in.start"), 303)
+        return redirect(url_for("sign_in.start", next=signed_in.find_next_path()), 303)
     return render_page("pages/sign_out.html")
 
 
 @blueprint.post("/sign-out")
 def sign_out() -> ResponseReturnValue:
-    """End the session. Without one the answer is the same."""
+    """End the session. Without one the answer is the same. Somebody else can sign in and go on with the same page."""
     signed_in.end_session()
     flash("You are signed out.")
-    return redirect(url_for("sign_in.start"), 303)
+    return redirect(url_for("sign_in.start", next=signed_in.find_next_path()), 303)
 
 
 def get_web_client_ids() -> dict[str, str]:
@@ -110,15 +113,13 @@ def get_web_client_ids() -> dict[str, str]:
 
 def render_error_of_provider(error: AppError, next_path: str) -> Response:
     """Return the sign-in page with the reason why a provider did not sign somebody in."""
-    return _render(SIGN_IN.fill().with_error(error), next_path)
+    return _render(SIGN_IN.fill().with_error(error), next=next_path)
 
 
 def _get_next_path() -> str:
-    return signed_in.get_safe_path(request.values.get("next", ""))
+    return signed_in.find_next_path() or signed_in.ACCOUNT_PATH
 
 
-def _render(form: FilledForm, next_path: str | None = None) -> Response:
-    next_path = request.values.get("next", "") if next_path is None else next_path
-    next_path = next_path if signed_in.get_safe_path(next_path) == next_path else ""
+def _render(form: FilledForm, **context: object) -> Response:
     providers = {provider: PROVIDERS[provider] for provider in get_web_client_ids()}
-    return render_form(PAGE, form, next=next_path, providers=providers)
+    return render_form(PAGE, form, providers=providers, is_again="again" in request.args, **context)

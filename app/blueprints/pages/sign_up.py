@@ -7,20 +7,22 @@ and password adds the role to their account.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypedDict
 
 from flask import Response, flash, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 
-from app.accounts import actions
+from app.accounts import actions, authentication
 from app.accounts.errors import CodeInvalid
 from app.blueprints.pages import sign_in, signed_in
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.inputs import EMAIL_CODE, CodeSchema
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import NotFound
 from app.web import rate_limits
 from app.web.fields import Email, Phone
 from app.web.schema import Query
-from app.web.text_fields import Name, NewPassword, OneTimeCode
+from app.web.text_fields import Name, NewPassword
 
 FORM_PAGE, CODE_PAGE, ADDRESS_PAGE = "pages/sign_up_form.html", "pages/verify.html", "pages/verify_address.html"
 # The pages and the API operations share their rate limits.
@@ -59,8 +61,12 @@ class OrganiserSchema(AccountSchema):
     org_name = Name(required=True, min=2, max=200)
 
 
-class CodeSchema(Query):
-    code = OneTimeCode(required=True)
+class Entered(TypedDict, total=False):
+    """What the session keeps under ADDRESS_KEY; `at` is the time in epoch seconds."""
+
+    email: str
+    at: int
+    next: str | None
 
 
 EMAIL = Input(
@@ -105,19 +111,7 @@ NAME = Input(
     autocomplete="name",
     messages={"required": "Enter your name.", "too_short": "Enter your full name."},
 )
-CODE = Form(
-    CodeSchema,
-    Input(
-        "code",
-        "Code from the e-mail",
-        hint="Six digits. Spaces do not matter.",
-        type="code",
-        autocomplete="one-time-code",
-        inputmode="numeric",
-        messages={"required": "Enter the code from the e-mail.", "wrong_length": "Enter all six digits of the code."},
-        error_codes=("CODE_INVALID", "RATE_LIMITED"),
-    ),
-)
+CODE = Form(CodeSchema, EMAIL_CODE)
 ADDRESS = Form(AddressSchema, EMAIL)
 
 
@@ -201,7 +195,7 @@ def start(kind: str) -> Response:
     """Show the form of one kind."""
     caller = signed_in.get_page_caller()
     account_kind = _get_kind(kind)
-    values = {"email": caller.email, "name": caller.name} if caller else {}
+    values = {"email": caller.email, "name": caller.name} if caller else {"email": session.get(sign_in.EMAIL_KEY, "")}
     return _render(kind, account_kind.form.fill(**values))
 
 
@@ -219,7 +213,7 @@ def register(kind: str) -> ResponseReturnValue:
         return _render(kind, form.with_error(error))
     if caller is not None and caller.email == values["email"]:
         flash(f"You can now use your account as {'an' if kind[0] in 'aeiou' else 'a'} {kind}.")
-        return redirect(signed_in.ACCOUNT_PATH, 303)
+        return redirect(_get_next_path(), 303)
     _remember_address(values["email"])
     return redirect(url_for("sign_up.show_code_form"), 303)
 
@@ -229,9 +223,9 @@ def show_code_form() -> ResponseReturnValue:
     """Show the form for the code, or for the address if it is not known."""
     caller = signed_in.get_page_caller()
     if caller is not None and caller.email_verified:
-        return redirect(signed_in.ACCOUNT_PATH, 303)
+        return redirect(_get_next_path(), 303)
     email = _find_address()
-    return render_form(CODE_PAGE, CODE.fill(), email=email) if email else render_form(ADDRESS_PAGE, ADDRESS.fill())
+    return _render_code(CODE.fill(), email) if email else render_form(ADDRESS_PAGE, ADDRESS.fill())
 
 
 @blueprint.post("/verify")
@@ -244,16 +238,17 @@ def verify() -> ResponseReturnValue:
         rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
         actions.verify_email(email=email, **form.load())
     except CodeInvalid:
-        return render_form(CODE_PAGE, form.with_error(CodeInvalid(WRONG_CODE_MESSAGE)), email=email)
+        return _render_code(form.with_error(CodeInvalid(WRONG_CODE_MESSAGE)), email)
     except FORM_ERRORS as error:
-        return render_form(CODE_PAGE, form.with_error(error), email=email)
+        return _render_code(form.with_error(error), email)
+    next_path = _find_next_path()
     session.pop(ADDRESS_KEY, None)
     if signed_in.get_page_caller() is not None:
         flash("Your e-mail address is confirmed.")
-        return redirect(signed_in.ACCOUNT_PATH, 303)
+        return redirect(next_path or signed_in.ACCOUNT_PATH, 303)
     session[sign_in.EMAIL_KEY] = email
     flash("Your e-mail address is confirmed. You can sign in now.")
-    return redirect(url_for("sign_in.start"), 303)
+    return redirect(url_for("sign_in.start", next=next_path), 303)
 
 
 @blueprint.post("/verify/send")
@@ -268,7 +263,7 @@ def send_code() -> ResponseReturnValue:
     except FORM_ERRORS as error:
         email = _find_address()
         if email is not None and email == form.values["email"].strip().lower():
-            return render_form(CODE_PAGE, CODE.fill().with_error(error), email=email)
+            return _render_code(CODE.fill().with_error(error), email)
         return render_form(ADDRESS_PAGE, form.with_error(error))
     return redirect(url_for("sign_up.show_code_form"), 303)
 
@@ -280,17 +275,37 @@ def _get_kind(kind: str) -> AccountKind:
 
 
 def _render(kind: str, form: FilledForm) -> Response:
-    return render_form(FORM_PAGE, form, kind=kind, account_kind=KINDS[kind])
+    caller = signed_in.get_page_caller()
+    has_password = caller is None or authentication.has_password(caller)
+    return render_form(FORM_PAGE, form, kind=kind, account_kind=KINDS[kind], has_password=has_password)
+
+
+def _render_code(form: FilledForm, email: str) -> Response:
+    return render_form(CODE_PAGE, form, email=email, next=_find_next_path())
 
 
 def _remember_address(email: str) -> None:
-    session[ADDRESS_KEY] = {"email": email, "at": int(time.time())}
+    """Keep the address, and where to go afterwards, because the link in the mail with the code names neither."""
+    session[ADDRESS_KEY] = {"email": email, "at": int(time.time()), "next": _find_next_path()}
+
+
+def _get_next_path() -> str:
+    return _find_next_path() or signed_in.ACCOUNT_PATH
+
+
+def _find_next_path() -> str | None:
+    return signed_in.find_next_path() or _read_entered().get("next")
+
+
+def _read_entered() -> Entered:
+    entered: Entered = session.get(ADDRESS_KEY, {})
+    return entered if entered.get("at", 0) > time.time() - ADDRESS_SECONDS else {}
 
 
 def _find_address() -> str | None:
     """The address that the visitor entered within the last hour, or that of the signed-in person."""
-    entered = session.get(ADDRESS_KEY, {})
-    if entered.get("at", 0) > time.time() - ADDRESS_SECONDS:
-        return str(entered["email"])
+    entered = _read_entered()
+    if "email" in entered:
+        return entered["email"]
     caller = signed_in.get_page_caller()
     return caller.email if caller is not None else None

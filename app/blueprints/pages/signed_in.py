@@ -3,19 +3,25 @@
 A session of the pages is a row like any other. Its cookie names the row, so ending the row signs the browser out.
 """
 
+from dataclasses import replace
+
 from flask import redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.caller import Caller
+from app.accounts.permissions import PERMISSIONS
 from app.accounts.sessions import LoginResult
 from app.blueprints.pages import csrf
+from app.core.errors import NotFound
 from app.web.access import Access, check_access, identify_actor, needs_second_factor
 from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_device_cookie, set_sign_in_cookie
 from app.web.safe_redirect import is_local_path
 
 ACCOUNT_PATH, SETUP_PATH = "/account", "/account/second-factor"
 _CALLER_KEY = "event_commerce.page_caller"
+TEAMS_KEY = "teams"
+"""The key of the session with the chosen team of each kind."""
 
 
 def get_page_caller() -> Caller | None:
@@ -37,11 +43,35 @@ def get_signed_in_caller() -> Caller:
 
 
 def authorise_page(access: Access) -> Caller:
-    """Return the signed-in person with the permission of the rule. Raises RoleNotAllowed, EmailNotVerified."""
-    assert access.permission is not None
-    caller = get_signed_in_caller().for_permission(access.permission)
+    """Return the signed-in person with the permission of the rule, in the team that they have chosen.
+
+    Raises RoleNotAllowed, EmailNotVerified.
+    """
+    caller = get_team_caller(access)
     check_access(access, caller)
     return caller
+
+
+def get_team_caller(access: Access) -> Caller:
+    """Return the signed-in person with the permission of the rule, if they have it in the team that they have chosen."""
+    assert access.permission is not None
+    caller, kind = get_signed_in_caller(), PERMISSIONS[access.permission].kind
+    team_id = find_chosen_team(kind)
+    is_chosen = team_id is not None and caller.is_in_team(kind, team_id)
+    return replace(caller, team_id=team_id if is_chosen else None).for_permission(access.permission)
+
+
+def find_chosen_team(kind: str) -> str | None:
+    """The team that this browser has chosen; the person may have left it."""
+    team_id: str | None = session.get(TEAMS_KEY, {}).get(kind)
+    return team_id
+
+
+def choose_team(kind: str, team_id: str) -> None:
+    """Use this of several teams of the person on the pages from now on. Raises NotFound for a team of others."""
+    if not get_signed_in_caller().is_in_team(kind, team_id):
+        raise NotFound()
+    session[TEAMS_KEY] = {**session.get(TEAMS_KEY, {}), kind: team_id}
 
 
 def redirect_to_sign_in() -> ResponseReturnValue | None:
@@ -53,8 +83,7 @@ def redirect_to_sign_in() -> ResponseReturnValue | None:
     if caller is not None:
         is_setup = request.path.startswith(SETUP_PATH)
         return redirect(SETUP_PATH, 303) if needs_second_factor(caller) and not is_setup else None
-    next_path = request.full_path.rstrip("?") if request.method in ("GET", "HEAD") else csrf.find_page_of_form()
-    return redirect(url_for("sign_in.start", next=next_path), 303)
+    return redirect(url_for("sign_in.start", next=csrf.get_page_path()), 303)
 
 
 def get_header_context() -> dict[str, object]:
@@ -82,6 +111,15 @@ def end_session() -> None:
 def get_safe_path(text: str) -> str:
     """Return the path to go to after the sign-in: `text` if it is a path of this site, else that of the account."""
     return text if text and is_local_path(text) and len(text) <= 512 else ACCOUNT_PATH
+
+
+def find_next_path() -> str | None:
+    """Return the page that `next` of this request names; None without one, or if it is no path of this site.
+
+    Links, forms and redirects of the pages for signing in and up pass it on, so that people come back to it.
+    """
+    path = request.args.get("next", "")
+    return path if path and get_safe_path(path) == path else None
 
 
 def _find_caller() -> Caller | None:

@@ -1,6 +1,9 @@
 """The team of the signed-in person: members, invitations, and the teams of others in which they have a role."""
 
-from flask import Response, flash, redirect, request, url_for
+from dataclasses import replace
+from functools import partial
+
+from flask import Response, flash, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.permissions import (
@@ -13,17 +16,25 @@ from app.accounts.permissions import (
     STALL_OWN,
     describe_role,
 )
-from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form, submit
+from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages, render_page
-from app.blueprints.pages.signed_in import authorise_page, get_page_caller, get_signed_in_caller
-from app.core.errors import LinkExpired, LinkUsed, NotFound
+from app.blueprints.pages.sign_in import EMAIL_KEY
+from app.blueprints.pages.signed_in import (
+    authorise_page,
+    choose_team,
+    get_page_caller,
+    get_signed_in_caller,
+    get_team_caller,
+)
+from app.core.errors import LinkExpired, LinkUsed, NotFound, ValidationFailed
 from app.core.ids import is_id
 from app.events import queries as event_queries
 from app.teams import actions, queries
 from app.teams.errors import InviteForAnotherAddress
 from app.teams.queries import Team
 from app.web.access import may
-from app.web.fields import Choice, Email, Secret
+from app.web.fields import Boolean, Choice, Email
 from app.web.rate_limits import count_lookup_failure
 from app.web.schema import Query
 
@@ -64,28 +75,17 @@ class InviteSchema(Query):
     role = Choice(*(role for role in (*ROLES[ORGANISER], *ROLES[MERCHANT]) if role != OWNER), required=True)
 
 
-class PasswordSchema(Query):
-    password = Secret(required=True)
+class SecondFactorSchema(Query):
+    required = Boolean(required=True)
 
 
 INVITE = Form(InviteSchema, EMAIL, ROLE)
-PASSWORD = Form(
-    PasswordSchema,
-    Input(
-        "password",
-        "Your password",
-        hint="We ask for it because this gives everything to somebody else.",
-        type="password",
-        autocomplete="current-password",
-        messages={"required": "Enter your password."},
-        error_codes=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
-    ),
-)
+SECOND_FACTOR = Form(SecondFactorSchema, Input("required", "Second factor"))
+OWNERSHIP = Form(ConfirmedSchema, PASSWORD)
 
 
 def _list_kinds() -> list[str]:
-    caller = get_signed_in_caller()
-    return [kind for kind, access in READ.items() if access.allows(caller.for_permission(str(access.permission)))]
+    return [kind for kind, access in READ.items() if access.allows(get_team_caller(access))]
 
 
 def _get_team(kind: str, *, write: bool = True) -> Team:
@@ -102,21 +102,33 @@ def _list_role_choices(kind: str) -> list[tuple[str, str, str]]:
 
 def _render_team(kind: str, form: FilledForm) -> Response:
     team = _get_team(kind, write=False)
-    caller = get_signed_in_caller().for_permission(str(WRITE[kind].permission))
+    caller = get_team_caller(WRITE[kind])
     can_write = WRITE[kind].allows(caller)
+    members = queries.list_members(team)
     organised = event_queries.list_present_events(caller) if kind == ORGANISER and can_write else []
     return render_form(
         "pages/team.html",
         form,
         kind=kind,
-        kind_name=NAMES[kind],
-        members=queries.list_members(team),
+        team_name=queries.load_team_name(team),
+        members=members,
+        second_factor_rule=_load_second_factor_rule(team) if can_write else None,
+        has_second_factor=caller.has_second_factor,
+        unsecured=[member for member in members if not member.has_second_factor],
         invites=queries.list_open_invites(team),
         can_write=can_write,
         role_choices=_list_role_choices(kind),
         events=organised,
         chosen_events=request.form.getlist("event"),
     )
+
+
+def _load_second_factor_rule(team: Team) -> bool | None:
+    """Whether the organisation requires a second factor; None for a team that cannot."""
+    try:
+        return bool(queries.load_organisation(team)["requires_second_factor"]) if team.kind == ORGANISER else None
+    except NotFound:
+        return None
 
 
 @blueprint.get("")
@@ -129,6 +141,13 @@ def show() -> ResponseReturnValue:
     return render_page(
         "pages/teams.html", kinds=kinds, names=NAMES, memberships=memberships, describe_role=describe_role
     )
+
+
+@blueprint.post("/<kind>/choose")
+def choose(kind: str) -> ResponseReturnValue:
+    """Use another of several teams on the pages."""
+    choose_team(kind, request.form.get("team", ""))
+    return redirect(url_for("account.show"), 303)
 
 
 @blueprint.get("/<kind>")
@@ -145,7 +164,9 @@ def invite(kind: str) -> ResponseReturnValue:
     try:
         values = form.load()
         caller = authorise_page(WRITE[kind].with_verified_email())
-        event_ids = sorted({id for id in request.form.getlist("event") if is_id(id)})[:MAX_EVENTS] or None
+        event_ids = sorted(set(request.form.getlist("event"))) or None
+        if event_ids and (len(event_ids) > MAX_EVENTS or not all(map(is_id, event_ids))):
+            raise ValidationFailed.of("eventIds", "unknown_event", "Choose the events again.")
         actions.invite_member(caller=caller, team=team, event_ids=event_ids, **values)
     except FORM_ERRORS as error:
         return _render_team(kind, form.with_error(error))
@@ -153,25 +174,47 @@ def invite(kind: str) -> ResponseReturnValue:
     return redirect(url_for("team.show_team", kind=kind), 303)
 
 
+@blueprint.post("/organiser/second-factor")
+def require_second_factor() -> ResponseReturnValue:
+    """Set whether members of the organisation need a second factor."""
+    form, team = SECOND_FACTOR.from_request(), _get_team(ORGANISER)
+
+    def require(required: bool) -> None:
+        actions.require_second_factor(caller=get_signed_in_caller(), organisation=team, required=required)
+
+    return submit(
+        form,
+        require,
+        lambda form: _render_team(ORGANISER, replace(INVITE.fill(), error=form.error)),
+        done="Members of the team now need a second factor."
+        if form.values["required"] == "true"
+        else "Members of the team no longer need a second factor.",
+        path=url_for("team.show_team", kind=ORGANISER),
+    )
+
+
 @blueprint.get("/<kind>/members/<member_id>")
 def show_member(kind: str, member_id: str) -> Response:
     """Show a member with what the owner can change."""
     team = _get_team(kind)
-    return _render_member(kind, team, member_id, PASSWORD.fill())
+    return _render_member(kind, team, member_id, for_owner(OWNERSHIP).fill())
 
 
 def _render_member(kind: str, team: Team, member_id: str, form: FilledForm) -> Response:
     member = next((row for row in queries.list_members(team) if row.id == member_id), None)
     if member is None or member.role == OWNER:
         raise NotFound()
+    working_devices, working_keys = queries.count_working_access(team, member.account_id)
     return render_form(
         "pages/team_member.html",
         form,
         kind=kind,
-        kind_name=NAMES[kind],
+        team_name=queries.load_team_name(team),
         member=member,
         role_choices=_list_role_choices(kind),
         can_pass=kind == ORGANISER,
+        working_devices=working_devices,
+        working_keys=working_keys,
     )
 
 
@@ -189,8 +232,15 @@ def change_role(kind: str, member_id: str) -> ResponseReturnValue:
 @blueprint.post("/<kind>/members/<member_id>/remove")
 def remove(kind: str, member_id: str) -> ResponseReturnValue:
     """Remove a member, or withdraw an invitation."""
-    actions.remove_member(team=_get_team(kind), member_id=member_id)
-    flash("Removed. They no longer see anything of the team.")
+    team = _get_team(kind)
+    end_devices_and_keys = request.form.get("endDevicesAndKeys") == "true"
+    removal = actions.remove_member(team=team, member_id=member_id, end_devices_and_keys=end_devices_and_keys)
+    if removal.working_devices or removal.working_api_keys:
+        team_name = queries.load_team_name(team)
+        return render_page("pages/team_member_removed.html", kind=kind, team_name=team_name, removal=removal)
+    flash(
+        "The invitation is withdrawn." if removal.was_invited else "Removed. They no longer see anything of the team."
+    )
     return redirect(url_for("team.show_team", kind=kind), 303)
 
 
@@ -199,14 +249,19 @@ def offer_ownership(kind: str, member_id: str) -> ResponseReturnValue:
     """Offer a member the ownership."""
     if kind != ORGANISER:
         raise NotFound()
-    form, team = PASSWORD.from_request(), _get_team(kind)
-    try:
+    team = _get_team(kind)
+
+    def offer(password: str | None) -> None:
         caller = authorise_page(WRITE[ORGANISER].with_verified_email())
-        actions.offer_ownership(caller=caller, team=team, member_id=member_id, **form.load())
-    except FORM_ERRORS as error:
-        return _render_member(kind, team, member_id, form.with_error(error))
-    flash("We sent them an e-mail. You stay the owner until they accept.")
-    return redirect(url_for("team.show_team", kind=kind), 303)
+        actions.offer_ownership(caller=caller, team=team, member_id=member_id, password=password)
+
+    return submit(
+        for_owner(OWNERSHIP).from_request(),
+        offer,
+        partial(_render_member, kind, team, member_id),
+        done="We sent them an e-mail. You stay the owner until they accept.",
+        path=url_for("team.show_team", kind=kind),
+    )
 
 
 @blueprint.post("/memberships/<membership_id>/leave")
@@ -249,6 +304,8 @@ def _render_invitation(token: str, *, status: int = 200) -> Response:
         count_lookup_failure()
         raise
     person = get_page_caller()
+    if person is None:
+        session[EMAIL_KEY] = invitation.email
     return render_page(
         "pages/join.html",
         status=status,
@@ -256,7 +313,7 @@ def _render_invitation(token: str, *, status: int = 200) -> Response:
         role=describe_role(invitation.role),
         is_ownership=invitation.role == OWNER,
         kind_name=NAMES[invitation.kind],
-        path=url_for("join.show_invitation", token=token),
+        next=url_for("join.show_invitation", token=token),
         signed_in_as=person.email if person else None,
         is_right_person=person is not None and person.email == invitation.email and person.email_verified,
     )

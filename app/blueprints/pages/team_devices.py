@@ -7,6 +7,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.errors import CodeInvalid
 from app.accounts.permissions import DEVICE_KINDS, DEVICES, KEYS, SCOPES
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.signed_in import authorise_page
 from app.core.errors import ValidationFailed
@@ -14,7 +15,7 @@ from app.events import queries as event_queries
 from app.teams import actions, queries
 from app.web.access import may
 from app.web.cookies import set_device_token_cookie
-from app.web.fields import Choice, Secret
+from app.web.fields import Choice
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, count_request
 from app.web.schema import Query
 from app.web.text_fields import EmailName, Name
@@ -44,9 +45,8 @@ class DeviceSchema(Query):
     name = EmailName(required=True, max=80)
 
 
-class KeySchema(Query):
+class KeySchema(ConfirmedSchema):
     name = Name(required=True, max=80)
-    password = Secret(required=True)
 
 
 DEVICE = Form(
@@ -57,14 +57,7 @@ DEVICE = Form(
 KEY = Form(
     KeySchema,
     Input("name", "Name", hint="What uses the key, for example: Ticket shop.", messages={"required": "Enter a name."}),
-    Input(
-        "password",
-        "Your password",
-        type="password",
-        autocomplete="current-password",
-        messages={"required": "Enter your password."},
-        error_codes=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
-    ),
+    PASSWORD,
 )
 
 
@@ -137,13 +130,13 @@ def pair() -> ResponseReturnValue:
 @keys.get("")
 def list_keys() -> Response:
     """Show the API keys, and the form to make one."""
-    return _render_keys(KEY.fill())
+    return _render_keys(for_owner(KEY).fill())
 
 
 @keys.post("")
 def create_key() -> Response:
     """Make a key and show it once."""
-    form, scopes = KEY.from_request(), request.form.getlist("scope")
+    form, scopes = for_owner(KEY).from_request(), request.form.getlist("scope")
     caller = authorise_page(KEY_ACCESS)
     try:
         values = form.load()

@@ -19,7 +19,7 @@ DEVICE_PATH, KEY_PATH = "/events/<eventId>/devices", "/organisations/me/api-keys
 
 @blp.get(DEVICE_PATH, access=may(DEVICES), returns=schemas.EventDevicesData)
 def list_devices(event_id: str) -> dict[str, object]:
-    """List the devices of an event, with the time each was last seen."""
+    """List the devices of an event, with who made each and when it was last seen."""
     return {"devices": queries.list_devices(get_current_caller(), event_id)}
 
 
@@ -40,7 +40,7 @@ def create_device(event_id: str, kind: str, name: str) -> dict[str, object]:
     device, code = actions.create_device(caller=get_current_caller(), event_id=event_id, kind=kind, name=name)
     url = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/pair/{code}"
     return {
-        **{field: getattr(device, field) for field in schemas.EventDeviceRow().fields},
+        **schemas.list_attributes(schemas.EventDeviceRow, device),
         "pairing_code": code,
         "pairing_url": url,
         "pairing_qr": segno.make_qr(url, error="m").svg_data_uri(border=4),
@@ -79,7 +79,7 @@ def pair_device(code: str) -> dict[str, object]:
 
 @blp.get(KEY_PATH, access=may(KEYS, whole_organisation=True), returns=schemas.ApiKeysData)
 def list_api_keys() -> dict[str, object]:
-    """List the API keys of the organisation, with the time each was last used."""
+    """List the API keys of the organisation, with who made each and when it was last used."""
     return {"api_keys": queries.list_api_keys(queries.get_organisation(get_current_caller()))}
 
 
@@ -99,7 +99,7 @@ def create_api_key(**body: Any) -> dict[str, object]:
     caller = get_current_caller()
     organisation = queries.get_organisation(caller)
     api_key, key = actions.create_api_key(caller=caller, organisation=organisation, **body)
-    return {**{field: getattr(api_key, field) for field in schemas.ApiKeyRow().fields}, "key": key}
+    return {**schemas.list_attributes(schemas.ApiKeyRow, api_key), "key": key}
 
 
 @blp.delete(f"{KEY_PATH}/<keyId>", access=may(KEYS, whole_organisation=True))

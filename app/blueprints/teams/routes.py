@@ -95,11 +95,21 @@ def change_member(member_id: str, **changes: Any) -> object:
 @blp.delete(
     f"{ORGANISATION}/<memberId>",
     access=may(MEMBERS_WRITE, whole_organisation=True),
+    query=schemas.RemovalQuery,
+    returns=schemas.RemovalData,
     errors=[errors.OwnerRoleFixed],
 )
-def remove_member(member_id: str) -> None:
-    """Remove a member, or withdraw an invitation. It counts from their next request on."""
-    actions.remove_member(team=queries.get_organisation(get_current_caller()), member_id=member_id)
+def remove_member(member_id: str, end_devices_and_keys: bool) -> object:
+    """Remove a member, or withdraw an invitation. It counts from their next request on.
+
+    Their unused pairing codes and open invitations end. Devices and API keys that they made work on; the response says
+    how many. `endDevicesAndKeys` ends these too.
+    """
+    return actions.remove_member(
+        team=queries.get_organisation(get_current_caller()),
+        member_id=member_id,
+        end_devices_and_keys=end_devices_and_keys,
+    )
 
 
 @blp.post(

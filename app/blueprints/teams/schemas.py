@@ -5,7 +5,7 @@ from marshmallow import fields
 from app.accounts.permissions import DEVICE_KINDS, MERCHANT, ORGANISER, OWNER, ROLES, SCOPES
 from app.web.confirmation import ConfirmedBody
 from app.web.fields import Boolean, Choice, Email, EndTimeField, Id, List, Secret, TimeField
-from app.web.schema import Schema
+from app.web.schema import Query, Schema
 from app.web.text_fields import EmailName, Name
 
 MAX_EVENTS = 100
@@ -69,6 +69,24 @@ class MemberRow(Schema):
     since = TimeField(required=True)
 
 
+class RemovalQuery(Query):
+    end_devices_and_keys = Boolean(
+        load_default=False, metadata={"description": "ends the devices and API keys that the member made, too"}
+    )
+
+
+class RemovalData(Schema):
+    working_devices = fields.Integer(required=True, metadata={"example": 2})
+    working_api_keys = fields.Integer(required=True, metadata={"example": 1})
+    ended_devices = fields.Integer(required=True, metadata={"example": 0})
+    ended_api_keys = fields.Integer(required=True, metadata={"example": 0})
+
+
+class CreatorRow(Schema):
+    account_id = fields.String(required=True, attribute="id", metadata=ID)
+    name = fields.String(required=True)
+
+
 class MemberChanged(Schema):
     id = fields.String(required=True, metadata=ID)
     role = fields.String(required=True, metadata=ROLE)
@@ -127,6 +145,7 @@ class EventDeviceRow(Schema):
     kind = fields.String(required=True, metadata={"enum": list(DEVICE_KINDS), "example": "gate"})
     name = fields.String(required=True)
     created_at = TimeField(required=True)
+    created_by = fields.Nested(CreatorRow, required=True, attribute="creator")
     paired_at = TimeField(required=True, allow_none=True)
     last_seen_at = TimeField(required=True, allow_none=True)
 
@@ -168,6 +187,7 @@ class ApiKeyRow(Schema):
     scopes = fields.List(fields.String(), required=True, metadata={"example": ["gate"]})
     hint = fields.String(required=True, metadata={"example": "x7Qa"})
     created_at = TimeField(required=True)
+    created_by = fields.Nested(CreatorRow, required=True, attribute="creator")
     expires_at = TimeField(required=True, allow_none=True)
     last_used_at = TimeField(required=True, allow_none=True)
 
@@ -178,3 +198,9 @@ class ApiKeysData(Schema):
 
 class NewApiKey(ApiKeyRow):
     key = fields.String(required=True, metadata={"example": "eck_live_…"})
+
+
+def list_attributes(schema: type[Schema], row: object) -> dict[str, object]:
+    """The attributes of the row that the schema shows, for a response with more fields."""
+    names = [field.attribute or name for name, field in schema().fields.items()]
+    return {name: getattr(row, name) for name in names}

@@ -69,7 +69,7 @@ def import_stock(*, caller: Caller, event_id: str, data: bytes, mode: str, dry_r
     Raises NotASpreadsheet, ImportTooLarge, ImportRejected, NotFound, ValidationFailed, EmailNotVerified.
     """
     rows = _count_checked_rows(data)
-    event = queries.get_writable_event(caller, event_id)
+    event = queries.get_event(caller, event_id)
     if not caller.email_verified:
         with transaction() as session:
             count_unverified_use(session, caller, IMPORTS_QUOTA)

@@ -15,7 +15,7 @@ from app.core.errors import NotFound, StaleVersion
 from app.core.ids import new_id
 from app.core.transaction import transaction, write_row
 from app.events.models import Event
-from app.events.queries import WRITES, hold_event, owned, ownership_params
+from app.events.queries import hold_event, owned, ownership_params
 from app.inventory import adjustments
 from app.inventory.adjustment_sql import CREATE_ITEM_SQL, RECORD_CORRECTIONS_SQL, RESULT_COLUMNS, adjustment_sql
 from app.inventory.adjustments import Adjustment
@@ -42,7 +42,7 @@ def create_item(*, caller: Caller, event_id: str, **values: Unpack[ItemValues]) 
     """Create an item with the movements of its opening stock. Raises NotFound, SkuTaken, InsufficientStock."""
     params = {attribute: values.get(attribute) for attribute in ATTRIBUTES}
     with transaction() as session:
-        if session.scalar(hold_event(select(Event.id).where(Event.id == event_id, owned(caller, WRITES)))) is None:
+        if session.scalar(hold_event(select(Event.id).where(Event.id == event_id, owned(caller)))) is None:
             raise NotFound()
         _check_available(values["on_hand"], values["reserved"], values["damaged"])
         keys = {"id": new_id(), "event": event_id, "caller": caller.id, "sku_key": fold_sku(values["sku"])}
@@ -78,7 +78,7 @@ def _lock_item(session: OrmSession, caller: Caller, event_id: str, item_id: str)
     result = session.execute(
         select(ITEM_TABLE)
         .join(Event, Event.id == ITEM_TABLE.c.event_id)
-        .where(ITEM_TABLE.c.id == item_id, ITEM_TABLE.c.event_id == event_id, owned(caller, WRITES))
+        .where(ITEM_TABLE.c.id == item_id, ITEM_TABLE.c.event_id == event_id, owned(caller))
         .with_for_update(key_share=True, of=ITEM_TABLE)
     )
     row = result.mappings().first()
@@ -135,7 +135,7 @@ def adjust_item(
         "item": item_id,
         "event": event_id,
         "caller": caller.id,
-        **ownership_params(caller, WRITES),
+        **ownership_params(caller),
         "delta": delta,
         "counted": counted,
         "reason": reason or ("count" if counted is not None else "correction"),

@@ -54,7 +54,7 @@ def reorder_items(
 
     Raises NotFound.
     """
-    queries.get_writable_event(caller, event_id)
+    queries.get_event(caller, event_id)
     params = {"event": event_id, "ids": item_ids, "most": MAX_ITEMS}
     with transaction() as session:
         if dry_run:

@@ -16,7 +16,7 @@ from app.core.outbox import enqueue_many
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.events.queries import WRITES, owned
+from app.events.queries import owned
 from app.events.timezones import on_timezone_change
 from app.inventory import reminders
 from app.inventory.models import Reminder
@@ -32,7 +32,7 @@ def update_reminder(
     with transaction() as session:
         event = session.execute(
             select(Event.id, Event.timezone, func.now().label("now"))
-            .where(Event.id == event_id, owned(caller, WRITES))
+            .where(Event.id == event_id, owned(caller))
             .with_for_update(key_share=True)
         ).first()
         if event is None:

@@ -35,7 +35,7 @@ def request_report_pdf(*, caller: Caller, event: StockEvent, parameters: ReportP
     """
     with transaction() as session:
         # The throttle comes first: its row lock runs the requests of one caller one after the other.
-        hits = throttle.hit(session, REPORT_LIMIT, caller.id)
+        hits = throttle.hit(session, REPORT_LIMIT, caller.client_id)
         job = _find_open_job(session, caller, event.id, parameters)
         if job is None and not hits.exceeded:
             hold(session, event.id)
@@ -47,7 +47,7 @@ def request_report_pdf(*, caller: Caller, event: StockEvent, parameters: ReportP
             enqueue("inventory.report", key=f"inventory-report:{job.id}", job_id=job.id)
     if job is None:
         raise Throttled(retry_after=hits.seconds)
-    return background_jobs.serialize_job(job, caller.id, now=parameters.at)
+    return background_jobs.serialize_job(job, caller.session_id, now=parameters.at)
 
 
 def run_report_job(run: Run, job_id: str) -> None:

@@ -24,7 +24,7 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue, enqueue_many
 from app.core.transaction import transaction
 from app.events.models import Event
-from app.events.queries import WRITES, owned
+from app.events.queries import owned
 from app.events.timezones import to_instant
 from app.invitations.errors import EventClosed, InviteUsed
 from app.invitations.models import EventInvite, InviteLink
@@ -228,7 +228,7 @@ def _lock_event_for_invites(session: OrmSession, caller: Caller, event_id: str) 
                 *list_sender_columns(Event.organiser_id),
             )
             .join(Account, Account.id == owner_id_sql(Event.organiser_id))
-            .where(Event.id == event_id, owned(caller, WRITES))
+            .where(Event.id == event_id, owned(caller))
             .with_for_update(read=True, of=Event)
         )
         .mappings()

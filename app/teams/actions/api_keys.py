@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from app.accounts.authentication import confirm_owner
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import enqueue_notice
+from app.accounts.permissions import KEYS
 from app.accounts.queries import KEY_PREFIXES
 from app.accounts.team_models import ApiKey
 from app.audit.actions import Action
@@ -15,10 +16,10 @@ from app.audit.log import record
 from app.core.db import database_now
 from app.core.errors import NotFound, ValidationFailed
 from app.core.tokens import fingerprint, opaque_token
-from app.core.transaction import lock_name, transaction
+from app.core.transaction import transaction
 from app.events.timezones import to_instant
 from app.teams.errors import TeamFull
-from app.teams.queries import Team
+from app.teams.queries import Team, lock_permitted_team
 
 MAX_KEYS = 50
 HINT_LENGTH = 4
@@ -46,7 +47,7 @@ def create_api_key(
     with transaction() as session:
         if end is not None and end <= database_now():
             raise ValidationFailed.of("expiresAt", "in_the_past", "Must be in the future.")
-        lock_name(session, f"api-keys:{organisation.id}")
+        lock_permitted_team(session, caller, organisation.id, KEYS)
         is_active = (ApiKey.organisation_id == organisation.id, ApiKey.ended_at.is_(None))
         if session.scalars(select(func.count()).where(*is_active)).one() >= MAX_KEYS:
             raise TeamFull()

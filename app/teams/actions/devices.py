@@ -9,22 +9,23 @@ from sqlalchemy import func, select, update
 
 from app.accounts.caller import Caller
 from app.accounts.errors import CodeInvalid
+from app.accounts.permissions import DEVICES
 from app.accounts.queries import DEVICE_TOKEN_PREFIX
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.errors import NotFound
 from app.core.tokens import fingerprint, opaque_token
-from app.core.transaction import lock_name, transaction
+from app.core.transaction import transaction
 from app.events.models import Event
-from app.events.queries import WRITES, owned
+from app.events.queries import owned
 from app.teams.errors import TeamFull
 from app.teams.models import Device
+from app.teams.queries import DEVICE_LIFETIME_AFTER_EVENT, lock_permitted_team
+from app.teams.revocation import may_creator_add_devices
 
 PAIRING_LIFETIME = timedelta(minutes=10)
 CODE_LENGTH, CODE_ALPHABET = 10, "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 MAX_DEVICES = 100
-# The query of a device's token has the same time (app/accounts/sql.py).
-DEVICE_LIFETIME_AFTER_EVENT = timedelta(hours=48)
 MISTAKES = str.maketrans("ILO", "110")
 
 
@@ -45,10 +46,10 @@ def create_device(*, caller: Caller, event_id: str, kind: str, name: str) -> tup
     """
     code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(CODE_LENGTH))
     with transaction() as session:
-        event = session.scalar(select(Event.id).where(Event.id == event_id, owned(caller, WRITES)))
-        if event is None:
+        organisation_id = session.scalar(select(Event.organiser_id).where(Event.id == event_id, owned(caller)))
+        if organisation_id is None:
             raise NotFound()
-        lock_name(session, f"devices:{event_id}")
+        lock_permitted_team(session, caller, organisation_id, DEVICES, event_id)
         is_active = (Device.event_id == event_id, Device.ended_at.is_(None))
         if session.scalars(select(func.count()).where(*is_active)).one() >= MAX_DEVICES:
             raise TeamFull()
@@ -70,7 +71,7 @@ def create_device(*, caller: Caller, event_id: str, kind: str, name: str) -> tup
 def pair_device(*, code: str) -> PairedDevice:
     """Exchange a pairing code for the token of its device. One conditional update, so a code works once.
 
-    Raises CodeInvalid.
+    Raises CodeInvalid, also when the person who made the code may no longer add devices.
     """
     token = DEVICE_TOKEN_PREFIX + opaque_token()
     normalized = re.sub(r"[\s-]", "", code).upper().translate(MISTAKES)
@@ -82,6 +83,7 @@ def pair_device(*, code: str) -> PairedDevice:
                 Device.paired_at.is_(None),
                 Device.ended_at.is_(None),
                 Device.pairing_expires_at > func.now(),
+                may_creator_add_devices(),
             )
             .values(token_hash=fingerprint(token), paired_at=func.now(), last_seen_at=func.now(), pairing_hash=None)
             .returning(Device),
@@ -102,7 +104,7 @@ def end_device(*, caller: Caller, event_id: str, device_id: str) -> None:
         device = session.scalar(
             select(Device)
             .join(Event, Event.id == Device.event_id)
-            .where(Device.id == device_id, Device.event_id == event_id, owned(caller, WRITES))
+            .where(Device.id == device_id, Device.event_id == event_id, owned(caller))
             .with_for_update(of=Device)
         )
         if device is None:

@@ -6,7 +6,7 @@ counts from the next request on.
 
 from datetime import timedelta
 
-from sqlalchemy import exists, func, select, update
+from sqlalchemy import delete, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -24,10 +24,11 @@ from app.core.errors import LinkExpired, NotFound, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.tokens import fingerprint
-from app.core.transaction import lock_name, transaction
-from app.teams import queries
+from app.core.transaction import transaction
+from app.teams import queries, revocation
 from app.teams.errors import AlreadyMember, InviteForAnotherAddress, OwnerRoleFixed, TeamFull
-from app.teams.queries import Team, is_in_team
+from app.teams.queries import Team, is_in_team, lock_team
+from app.teams.revocation import Removal, end_invitation, record_team_act
 
 INVITE_LIFETIME = timedelta(days=7)
 MAX_MEMBERS = 200
@@ -46,7 +47,7 @@ def invite_member(
             "role", "unknown_value", "Choose a role of this team; the ownership is offered instead."
         )
     with transaction() as session:
-        _lock_team(session, team)
+        lock_team(session, team)
         _check_events(session, team, event_ids)
         if session.scalar(select(queries.is_team_address(team, email))):
             raise AlreadyMember()
@@ -64,7 +65,7 @@ def offer_ownership(*, caller: Caller, team: Team, member_id: str, password: str
         raise NotFound()
     confirm_owner(caller, password)
     with transaction() as session:
-        _lock_team(session, team)
+        lock_team(session, team)
         member = _get_member(session, team, member_id)
         email = session.scalars(select(Account.email).where(Account.id == member.account_id)).one()
         return _create_invite(session, caller, team, email, OWNER, None)
@@ -78,24 +79,29 @@ def accept_invite(*, caller: Caller, token: str) -> Team:
     with transaction() as session:
         unlocked, _ = queries.find_invite(session, token)
         team = Team(unlocked.kind, unlocked.team_id)
-        _lock_team(session, team)
+        lock_team(session, team)
+        # Before the invitation, as a deletion does, and in the order of their ids, because two people may pass
+        # organisations to each other.
+        both = select(Account.id).where(Account.id.in_([caller.id, unlocked.invited_by])).order_by(Account.id)
+        session.execute(both.with_for_update())
         invite, team_name = queries.find_invite(session, token, lock=True)
         if invite.email != caller.email or not caller.email_verified:
             raise InviteForAnotherAddress()
-        # In the order of their ids, because two people may pass organisations to each other.
-        both = select(Account.id).where(Account.id.in_([caller.id, invite.invited_by])).order_by(Account.id)
-        session.execute(both.with_for_update())
         lock_own_account(session, caller, LinkExpired)
+        owner_id = queries.find_owner_id(session, team)
         if invite.role == OWNER:
             is_member = exists().where(is_in_team(team), TeamMember.account_id == caller.id)
             if not session.scalar(select(is_member)):
                 raise LinkExpired()
             _take_over(session, team, invite)
-        _set_membership(session, team, caller.id, invite.role, invite.event_ids, invited_by=invite.invited_by)
-        _end_invite(invite, "accepted")
-        _record(session, Action.MEMBER_JOINED, team, invite.id, account=caller.id, role=invite.role)
+        if invite.role == OWNER and caller.id == team.id:
+            _return_to_founder(session, team)
+        else:
+            _set_membership(session, team, caller.id, invite.role, invite.event_ids, invited_by=invite.invited_by)
+        end_invitation(invite, "accepted")
+        record_team_act(session, Action.MEMBER_JOINED, team, invite.id, account=caller.id, role=invite.role)
         enqueue_notice(
-            "team_joined", invite.invited_by, person=caller.name, email=caller.email, role=invite.role, team=team_name
+            "team_joined", owner_id, person=caller.name, email=caller.email, role=invite.role, team=team_name
         )
     return team
 
@@ -108,14 +114,16 @@ def change_member(
     Raises NotFound, OwnerRoleFixed, ValidationFailed.
     """
     with transaction() as session:
-        _lock_team(session, team)
+        lock_team(session, team)
         member = _get_member(session, team, member_id)
         _check_events(session, team, event_ids)
         if role is not None:
             member.role = role
         if event_ids is not None or all_events:
             member.event_ids = event_ids
-        _record(
+        session.flush()
+        revocation.end_unused_codes(session, team, member.account_id)
+        record_team_act(
             session,
             Action.MEMBER_CHANGED,
             team,
@@ -127,10 +135,14 @@ def change_member(
     return member
 
 
-def remove_member(*, team: Team, member_id: str) -> None:
-    """Remove a member, or withdraw an invitation. Raises NotFound, OwnerRoleFixed."""
+def remove_member(*, team: Team, member_id: str, end_devices_and_keys: bool = False) -> Removal:
+    """Remove a member, or withdraw an invitation. Devices and keys that the member made belong to the organisation and
+    work on, unless `end_devices_and_keys` ends them too.
+
+    Raises NotFound, OwnerRoleFixed.
+    """
     with transaction() as session:
-        _lock_team(session, team)
+        lock_team(session, team)
         invite = session.scalar(
             select(TeamInvite).where(
                 TeamInvite.id == member_id, TeamInvite.team_id == team.id, TeamInvite.kind == team.kind
@@ -138,12 +150,14 @@ def remove_member(*, team: Team, member_id: str) -> None:
         )
         if invite is not None:
             if invite.ended_at is None:
-                _end_invite(invite, "withdrawn")
-                _record(session, Action.MEMBER_INVITE_WITHDRAWN, team, invite.id)
-            return
+                end_invitation(invite, "withdrawn")
+                record_team_act(session, Action.MEMBER_INVITE_WITHDRAWN, team, invite.id)
+            return Removal(was_invited=True)
         member = _get_member(session, team, member_id)
-        session.delete(member)
-        _record(session, Action.MEMBER_REMOVED, team, member.id, account=member.account_id)
+        _end_membership(session, team, member)
+        ended = revocation.end_devices_and_keys(session, team, member.account_id) if end_devices_and_keys else (0, 0)
+        working = queries.count_working_access(team, member.account_id, session)
+        return Removal(*working, *ended)
 
 
 def require_second_factor(*, caller: Caller, organisation: Team, required: bool) -> None:
@@ -176,33 +190,26 @@ def require_second_factor(*, caller: Caller, organisation: Team, required: bool)
 def leave_team(*, caller: Caller, membership_id: str) -> None:
     """End one's own membership. Raises NotFound, OwnerRoleFixed."""
     with transaction() as session:
-        own = select(TeamMember).where(TeamMember.id == membership_id, TeamMember.account_id == caller.id)
-        member = session.scalar(own.with_for_update())
+        own = (TeamMember.id == membership_id, TeamMember.account_id == caller.id)
+        row = session.execute(select(TeamMember.kind, TeamMember.team_id).where(*own)).first()
+        if row is None:
+            raise NotFound()
+        team = Team(*row)
+        lock_team(session, team)
+        member = session.scalar(select(TeamMember).where(*own).with_for_update())
         if member is None:
             raise NotFound()
         if member.role == OWNER:
             raise OwnerRoleFixed()
-        session.delete(member)
-        _record(session, Action.MEMBER_REMOVED, Team(member.kind, member.team_id), member.id, account=caller.id)
+        _end_membership(session, team, member)
 
 
-def _record(
-    session: Session, action: Action, team: Team, subject: str, *, account: str | None = None, **data: object
-) -> None:
-    """Record an act for the organisation, or for the merchant of the team."""
-    is_organisation = team.kind == ORGANISER
-    record(
-        session,
-        action,
-        organisation_id=team.id if is_organisation else None,
-        account_id=account if is_organisation else team.id,
-        subject=subject,
-        data=data if is_organisation else {**data, "account": account},
-    )
-
-
-def _lock_team(session: Session, team: Team) -> None:
-    lock_name(session, f"team:{team.kind}:{team.id}")
+def _end_membership(session: Session, team: Team, member: TeamMember) -> None:
+    """End a membership with the unused pairing codes and the open invitations of its person."""
+    session.delete(member)
+    session.flush()
+    record_team_act(session, Action.MEMBER_REMOVED, team, member.id, account=member.account_id)
+    revocation.end_unused_codes_and_invitations(session, team, member.account_id)
 
 
 def _get_member(session: Session, team: Team, member_id: str) -> TeamMember:
@@ -243,7 +250,7 @@ def _create_invite(
             TeamInvite.team_id == team.id,
             TeamInvite.kind == team.kind,
             TeamInvite.ended_at.is_(None),
-            (TeamInvite.role == OWNER) if role == OWNER else (TeamInvite.email == email),
+            or_(TeamInvite.email == email, TeamInvite.role == OWNER) if role == OWNER else TeamInvite.email == email,
         )
         .values(ended_at=func.now(), outcome="replaced")
         .execution_options(synchronize_session=False)
@@ -264,7 +271,7 @@ def _create_invite(
     session.add(invite)
     session.flush()
     session.refresh(invite)
-    _record(session, Action.MEMBER_INVITED, team, invite_id, role=role, eventIds=event_ids)
+    record_team_act(session, Action.MEMBER_INVITED, team, invite_id, role=role, eventIds=event_ids)
     enqueue("teams.mail_invite", invite_id=invite_id)
     return invite
 
@@ -284,6 +291,16 @@ def _take_over(session: Session, team: Team, invite: TeamInvite) -> None:
     _set_membership(session, team, invite.invited_by, MANAGER, None, invited_by=None)
 
 
+def _return_to_founder(session: Session, team: Team) -> None:
+    """Make the organisation its founder's own again, who owns it by the role of their account."""
+    founder = session.get_one(Account, team.id)
+    founder.roles, founder.version = [*founder.roles, team.kind], founder.version + 1
+    session.execute(
+        delete(TeamMember).where(is_in_team(team), TeamMember.account_id == team.id),
+        execution_options={"synchronize_session": False},
+    )
+
+
 def _set_membership(
     session: Session, team: Team, account_id: str, role: str, event_ids: list[str] | None, *, invited_by: str | None
 ) -> None:
@@ -301,7 +318,3 @@ def _set_membership(
             index_elements=["account_id", "team_id", "kind"], set_={"role": role, "event_ids": event_ids}
         )
     )
-
-
-def _end_invite(invite: TeamInvite, outcome: str) -> None:
-    invite.ended_at, invite.outcome = func.now(), outcome

@@ -148,8 +148,8 @@ class Broadcaster:
         with self.lock:
             subscriptions = list(self.subscriptions)
         callers = reload_callers([subscription.caller for subscription in subscriptions])
-        for subscription in subscriptions:
-            old, new = subscription.caller, callers.get(subscription.caller.session_id)
+        for subscription, new in zip(subscriptions, callers, strict=True):
+            old = subscription.caller
             if new is None or (new.tier, new.grant) != (old.tier, old.grant):
                 subscription.end()
 

@@ -1,13 +1,13 @@
 """Teams: one owner at most
 
-Revision ID: 0033
+Revision ID: 0032
 Revises: 0031
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = '0033'
+revision = '0032'
 down_revision = '0031'
 branch_labels = None
 depends_on = None

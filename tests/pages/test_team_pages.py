@@ -1,0 +1,161 @@
+"""The pages of teams, as a browser without scripts uses them."""
+
+import re
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account, OrganiserProfile
+from app.core.transaction import transaction
+from tests.factories.accounts import create_account, create_customer, create_signed_in_client
+from tests.factories.events import create_event
+from tests.factories.payouts import execute_sql, fetch_scalar
+from tests.factories.second_factors import turn_on
+from tests.http import Client
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.teams.test_members import accept, invite
+
+TEAM = "/account/team/organiser"
+
+
+def create_owner(name: str = "Windhoek Lights") -> Account:
+    owner = create_account("organiser")
+    with transaction() as session:
+        session.add(OrganiserProfile(account_id=owner.id, org_name=name))
+    return owner
+
+
+def add_member(client: Client, owner: Account, member: Account, role: str = "manager", **fields: object) -> None:
+    invite(create_signed_in_client(client, owner), member.email, role, **fields)
+    accept(client, member)
+
+
+def press(visitor: Visitor, action: str, **typed: str) -> str:
+    """The text of the page after the form with this action was sent."""
+    number = next(number for number, form in enumerate(visitor.forms) if form.action.endswith(action))
+    return visitor.send(form=number, **typed).text
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_owner()
+
+
+def test_the_owner_needs_a_second_factor_before_they_require_one(app: Flask, owner: Account) -> None:
+    visitor = sign_in_browser(app, owner)
+    page = visitor.open(TEAM).text
+    assert "You need one yourself first." in page and 'href="/account/second-factor"' in page
+    token = visitor.forms[0].fields["csrf_token"]
+    answer = visitor.flask.post(f"{TEAM}/second-factor", data={"csrf_token": token, "required": "true"})
+    assert answer.status_code == 409 and "You need a second factor yourself first." in answer.text
+    assert fetch_scalar("SELECT count(*) FROM organiser_profile WHERE requires_second_factor") == 0
+
+
+def test_the_owner_requires_a_second_factor_and_sees_who_has_none(client: Client, app: Flask, owner: Account) -> None:
+    member, secured = create_customer(name="Tuli Hamutenya"), create_customer(name="Selma Nangolo")
+    add_member(client, owner, member)
+    add_member(client, owner, secured)
+    visitor, colleague = sign_in_browser(app, owner), sign_in_browser(app, member)
+    for account in (owner, secured):
+        turn_on(account)
+    page = visitor.open(TEAM).text
+    lacking = page[page.index("They lose access immediately") : page.index("Require a second factor")]
+    assert "Tuli Hamutenya" in lacking and "Selma Nangolo" not in lacking
+    page = press(visitor, "/second-factor")
+    assert "Members of the team now need a second factor." in page and "No longer require it" in page
+    assert fetch_scalar("SELECT count(*) FROM organiser_profile WHERE requires_second_factor") == 1
+    assert "An organisation that you work for requires one." in colleague.open("/account").text
+    assert colleague.open("/account/devices").status_code == 403
+    assert "You need a second factor for this." in colleague.page.text
+    page = press(visitor, "/second-factor")
+    assert "no longer need a second factor" in page
+    assert fetch_scalar("SELECT count(*) FROM organiser_profile WHERE requires_second_factor") == 0
+
+
+def test_only_the_owner_sees_and_changes_the_rule(client: Client, app: Flask, owner: Account) -> None:
+    manager = create_customer()
+    add_member(client, owner, manager)
+    visitor = sign_in_browser(app, manager)
+    assert "Second factor" not in visitor.open(TEAM).text
+    token = visitor.forms[0].fields["csrf_token"]
+    data = {"csrf_token": token, "required": "true"}
+    assert visitor.flask.post(f"{TEAM}/second-factor", data=data).status_code == 403
+
+
+def test_a_business_has_no_such_rule(app: Flask) -> None:
+    visitor = sign_in_browser(app, create_account("merchant"))
+    assert "second factor" not in visitor.open("/account/team/merchant").text
+
+
+def test_the_account_lists_all_organisations(client: Client, app: Flask, owner: Account) -> None:
+    other = create_owner("Swakop Jazz")
+    event = create_event(create_signed_in_client(client, other), name="Jazz by the Sea")
+    member = create_owner("Etosha Nights")
+    add_member(client, owner, member, "finance")
+    add_member(client, other, member, "door", eventIds=[event["id"]])
+    visitor = sign_in_browser(app, member)
+    page = visitor.open("/account").text
+    rows = re.findall(r"<strong>([^<]+)</strong>\s*<p class=\"fine\">([^<]+)", page)
+    assert rows == [
+        ("Etosha Nights", "You are the owner. "),
+        ("Windhoek Lights", "You are a member of the finance staff."),
+        ("Swakop Jazz", "You are a member of the door staff, for Jazz by the Sea."),
+    ]
+    assert 'href="/account/team/organiser"' in page
+    assert "You have left the team." in press(visitor, "/leave")
+    assert "Windhoek Lights" not in visitor.open("/account").text
+    assert fetch_scalar("SELECT count(*) FROM team_member") == 1
+
+
+def test_a_removed_event_leaves_the_number_of_events(client: Client, app: Flask, owner: Account) -> None:
+    event = create_event(create_signed_in_client(client, owner))
+    member = create_customer()
+    add_member(client, owner, member, "door", eventIds=[event["id"]])
+    execute_sql("UPDATE team_member SET event_ids = ARRAY['000000000000000000000000']")
+    assert ", for 1 event." in sign_in_browser(app, member).open("/account").text
+
+
+@pytest.mark.parametrize(("kind", "missing"), [("gate", "admits guests"), ("stock", "changes the stock")])
+def test_a_paired_phone_says_what_works_and_what_does_not(
+    client: Client, app: Flask, owner: Account, visitor: Visitor, kind: str, missing: str
+) -> None:
+    event = create_event(create_signed_in_client(client, owner))
+    organiser = sign_in_browser(app, owner)
+    organiser.open(f"/account/devices/{event['id']}")
+    page = press(organiser, event["id"], kind=kind, name="Phone 1")
+    code = re.search(r'id="code">(\w+)', page)
+    assert code and "enter the code in the app" in page
+    assert "enter the code in the app instead" in visitor.open(f"/pair/{code[1]}").text
+    page = visitor.send().text
+    assert "What works now" in page and f"no page yet on which this browser {missing}" in page
+    assert 'href="/pair"' in page
+
+
+def test_a_person_in_two_organisations_chooses_the_one_to_work_with(app: Flask, client: Client) -> None:
+    first, second = create_owner("First Lights"), create_owner("Second Lights")
+    add_member(client, second, first)
+    visitor = sign_in_browser(app, first)
+    assert "The team of First Lights" in visitor.open(TEAM).text
+    page = visitor.open("/account").text
+    assert page.count("in use on these pages") == 1 and "Use Second Lights" in page
+    press(visitor, "/organiser/choose")
+    page = visitor.open(TEAM).text
+    assert "The team of Second Lights" in page and first.email in page
+    assert "Use First Lights" in visitor.open("/account").text
+    token = visitor.forms[-1].fields["csrf_token"]
+    foreign = {"csrf_token": token, "team": create_owner("Third").id}
+    assert visitor.flask.post(f"{TEAM}/choose", data=foreign).status_code == 404
+    execute_sql("DELETE FROM team_member")
+    assert "The team of First Lights" in visitor.open(TEAM).text
+    assert "in use on these pages" not in visitor.open("/account").text
+
+
+def test_an_event_that_does_not_exist_limits_nobody_to_all_events(app: Flask, owner: Account) -> None:
+    visitor = sign_in_browser(app, owner)
+    visitor.open(TEAM)
+    token = visitor.forms[-1].fields["csrf_token"]
+    for event in ("0" * 24, "nonsense", "\x00"):
+        body = {"csrf_token": token, "email": "a@example.com", "role": "door", "event": event}
+        assert visitor.flask.post(f"{TEAM}/invite", data=body).status_code == 422
+    assert fetch_scalar("SELECT count(*) FROM team_invite") == 0
