@@ -110,7 +110,7 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
     application = context.application
     assert application.email is not None
     timezone = context.event_context.timezone
-    paid_at = context.payment and context.payment.paid_at
+    paid_at = context.payment.paid_at if context.payment else application.paid_at
     fee_due_at = calculate_fee_due_at(application.scheduled_for, application.decided_at)
     return render_email(
         template,

@@ -155,7 +155,7 @@ def _list_steps(resolved_link: ResolvedLink) -> list[StepProgress]:
     due_purposes = links.list_due_purposes(application)
     is_done_by_step = {
         "documents": application.documents_submitted_at is not None,
-        "payment": application.paid_at is not None,
+        "payment": not application.payment_due,
         "activation": application.activated_at is not None,
     }
     return [

@@ -1,12 +1,13 @@
 """Tables of applications: the application, its links and documents, the payments of its stall fee, and their reviews."""
 
-from datetime import datetime
+from datetime import date, datetime
 
 from sqlalchemy import (
     CHAR,
     BigInteger,
     Boolean,
     CheckConstraint,
+    Date,
     ForeignKey,
     Identity,
     Index,
@@ -20,9 +21,10 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.applications.states import PAYMENT_STEPS, PURPOSES, RISK_LEVELS, STATES, SUBMITTED, check_step
-from app.core.db import Base, Timestamp, id_column, one_of
+from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 
 PAYMENT_STATES = tuple(PAYMENT_STEPS)
+FEE_RECORD_KINDS = ("received", "waived")
 UNFINISHED_PAYMENT_STATES = ("starting", "otp_required", "processing")
 
 
@@ -85,6 +87,7 @@ class Application(Base):
     documents_required: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list, server_default=text("'{}'"))
     documents_submitted_at: Mapped[datetime | None] = mapped_column(Timestamp)
     paid_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    waived_at: Mapped[datetime | None] = mapped_column(Timestamp)
     activated_at: Mapped[datetime | None] = mapped_column(Timestamp)
     activation_message: Mapped[str | None] = mapped_column(String(1000))
     erased_at: Mapped[datetime | None] = mapped_column(Timestamp)
@@ -98,7 +101,7 @@ class Application(Base):
 
     @property
     def payment_due(self) -> bool:
-        return self.amount_minor > 0 and self.paid_at is None
+        return self.amount_minor > 0 and self.paid_at is None and self.waived_at is None
 
     def set_status(self, status: str) -> None:
         """Sets the state. Raises StepNotAllowed."""
@@ -189,6 +192,28 @@ class StallPayment(Base):
     captured_at: Mapped[datetime | None] = mapped_column(Timestamp)
     refunded_at: Mapped[datetime | None] = mapped_column(Timestamp)
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class StallFeeRecord(Base):
+    """A stall fee that was received by bank transfer, or waived; one row per application."""
+
+    __tablename__ = "stall_fee_record"
+    __table_args__ = (
+        one_of("kind", FEE_RECORD_KINDS),
+        CheckConstraint("amount_minor > 0", name="amount"),
+        CheckConstraint("(kind = 'received') = (received_on IS NOT NULL AND reference IS NOT NULL)", name="received"),
+    )
+
+    application_id: Mapped[str] = mapped_column(
+        ForeignKey("merchant_application.id", ondelete="CASCADE"), primary_key=True
+    )
+    kind: Mapped[str] = mapped_column(String(10))
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+    reference: Mapped[str | None] = mapped_column(String(80))
+    received_on: Mapped[date | None] = mapped_column(Date)
+    reason: Mapped[str | None] = mapped_column(String(500))
+    recorded_by: Mapped[str] = mapped_column(ObjectId)
+    recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
 class StallPaymentReview(Base):

@@ -108,7 +108,7 @@ def _reopen_payment(session: ReadOrWriteSession, application: Application, payme
     """Makes a payment unanswered again, because its money, or a different amount, may have been taken."""
     payment.tries = max(payment.tries, 1)
     payment.answered = min(payment.answered, payment.tries - 1)
-    if payment.status != "processing" and application.paid_at is None:
+    if payment.status != "processing" and application.payment_due:
         _end_other_payments(session, payment)
         payment.status = "processing"
     application.version += 1
@@ -137,7 +137,7 @@ def _record_capture(
 ) -> None:
     if payment.status == "paid" or payment.captured_at is not None:
         payment.answered = payment.tries
-    elif application.paid_at is not None:
+    elif not application.payment_due:
         _record_second_capture(session, application, payment, charge_state)
     elif _has_different_amount(payment, charge_state.amount_minor, charge_state.currency):
         _reopen_payment(session, application, payment)

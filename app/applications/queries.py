@@ -57,6 +57,7 @@ APPLICATION_COLUMNS = (
     Application.documents_required,
     Application.documents_submitted_at,
     Application.paid_at,
+    Application.waived_at,
     Application.activated_at,
     Application.version,
     Application.created_at,

@@ -145,7 +145,7 @@ def _list_outstanding_steps(row: RowMapping, present_kinds: Collection[str]) -> 
         ]
         if not missing_kinds:
             requirements.append(_build_requirement("DOCUMENTS_NOT_SUBMITTED"))
-    if row["amount_minor"] > 0 and row["paid_at"] is None:
+    if row["amount_minor"] > 0 and row["paid_at"] is None and row["waived_at"] is None:
         requirements.append(_build_requirement("PAYMENT_DUE"))
     if row["status"] == states.READY:
         requirements.append(_build_requirement("ACTIVATION_DUE"))
@@ -161,7 +161,11 @@ def _serialize_fee(row: RowMapping) -> FeeStatus:
     status = payment.get("status")
     if row["amount_minor"] == 0:
         status = "not_required"
-    elif row["paid_at"] is None and status not in ("otp_required", "processing"):
+    elif row["waived_at"] is not None:
+        status = "waived"
+    elif row["paid_at"] is not None:
+        status = "paid"
+    elif status not in ("otp_required", "processing"):
         status = "due"
     return {
         "amount_minor": row["amount_minor"],

@@ -151,8 +151,10 @@ def build_current_payment(payment: StallPayment, seconds_left: Decimal | None) -
 
 def build_payment_status(application: Application, current_payment: CurrentPayment | None) -> PaymentStatus:
     """The status for the payer: `due` until a payment runs, with the failure of the last one."""
-    if application.amount_minor == 0:
+    if application.amount_minor == 0 or application.waived_at is not None:
         return {"status": "not_required"}
+    if application.paid_at is not None and (current_payment is None or current_payment.status != "paid"):
+        return {"status": "paid"}
     if current_payment is None:
         return {"status": "due"}
     payment = current_payment.stall_payment

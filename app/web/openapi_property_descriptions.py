@@ -283,6 +283,7 @@ DESCRIPTIONS: dict[str, str] = {
     "recipients": "The recipients.",
     "recordedAt": "When it was recorded.",
     "redis": "State of Redis.",
+    "receivedOn": "The day on which the money was in the account.",
     "reference": "Reference for people.",
     "refreshToken": "Exchange it for new tokens at `/api/auth/refresh`. It can be used once.",
     "relay": "State of the relay, which wakes workers.",

@@ -93,3 +93,18 @@ def reading_a_document(client: Client) -> Ask:
     submit_documents(client, find_mailed_token("documents"))
     url = data(owner.get(f"{LIST}/{made['id']}"))["documents"][0]["url"]
     return lambda: client.get(url[url.index("/api/") :])
+
+
+@case(f"POST {ONE}/fee/received")
+def receiving_a_fee(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    made = create_approved_application(client, owner, documentsRequired=[])
+    transfer = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-01-05"}
+    return lambda: owner.post(f"{LIST}/{made['id']}/fee/received", transfer)
+
+
+@case(f"POST {ONE}/fee/waive")
+def waiving_a_fee(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    made = create_approved_application(client, owner, documentsRequired=[])
+    return lambda: owner.post(f"{LIST}/{made['id']}/fee/waive", {"reason": "a school"})

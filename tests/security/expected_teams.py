@@ -105,6 +105,7 @@ PATTERNS = (
     (r"POST .*/(merchant-invite|directory-invites)", "stalls: write"),
     (r"GET /api/merchant-applications$", "stalls: list"),
     (r"GET /api/merchant-applications/{applicationId}", "stalls: read"),
+    (r"POST /api/merchant-applications/{applicationId}/fee/", "money: write"),
     (r"POST .*/withdraw", "stall: own"),
     (r"\w+ /api/merchant-applications/{applicationId}", "stalls: write"),
     (r"GET /api/events$", "events: list"),

@@ -147,6 +147,13 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/merchant-applications/{applicationId}/links": SampleRequest(
         {"purpose": "documents"}, path_values={"applicationId": "approvedId"}
     ),
+    "POST /api/merchant-applications/{applicationId}/fee/received": SampleRequest(
+        {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-01-05"},
+        path_values={"applicationId": "approvedId"},
+    ),
+    "POST /api/merchant-applications/{applicationId}/fee/waive": SampleRequest(
+        {"reason": "a school"}, path_values={"applicationId": "approvedId"}
+    ),
     "POST /api/events": SampleRequest(events.build_event_body()),
     "POST /api/events/upload-cover": SampleRequest(form=lambda: {"file": (build_picture(), "cover.png")}),
     "PATCH /api/events/{id}": SampleRequest({"description": "Three nights by the river."}),

@@ -116,7 +116,8 @@ def _approve(
 
 def _decline(session: ReadOrWriteSession, application: Application, caller: Caller, fields: DecisionFields) -> None:
     """Declines the application; its links end. Raises PaymentInProgress."""
-    stall_payments.end_open_payment(session, application.id)
+    if application.decision is not None:
+        stall_payments.end_open_payment(session, application.id)
     _set_decision(session, application, caller, states.DECLINED, fields)
     enqueue_email("application_declined", application)
 
@@ -177,7 +178,7 @@ def _reopen(session: ReadOrWriteSession, application: Application, reason: str |
 
 def _set_fee(session: ReadOrWriteSession, application: Application, fee_minor: int, reason: str | None) -> None:
     """Sets another fee while nothing is paid. Raises StepNotAllowed, PaymentInProgress."""
-    if application.status not in FEE_STATES or application.paid_at is not None:
+    if application.status not in FEE_STATES or application.paid_at is not None or application.waived_at is not None:
         raise StepNotAllowed(status=application.status)
     stall_payments.end_open_payment(session, application.id)
     _record(

@@ -1,5 +1,6 @@
 """Merchant applications: `/api/merchant-applications` and `/api/merchant-activation`."""
 
+from datetime import date
 from typing import Unpack
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ from app.accounts.errors import (
     CurrentPasswordWrong,
     SecondFactorRequired,
 )
-from app.accounts.permissions import STALL_OWN, STALLS_DECIDE
+from app.accounts.permissions import MONEY_WRITE, STALL_OWN, STALLS_DECIDE
 from app.accounts.second_factor import require_session
 from app.applications import actions, errors, link_queries, queries
 from app.applications.actions.decisions import SentLink
@@ -132,6 +133,36 @@ def withdraw(application_id: str) -> queries.ApplicationRecord:
     """Withdraw one's own application; not while a payment is processing."""
     actions.withdraw_application(get_current_caller(), application_id)
     return queries.get_application(get_current_caller(), application_id)
+
+
+@blp.post(
+    "/<applicationId>/fee/received",
+    access=may(MONEY_WRITE).with_verified_email(),
+    body=schemas.ReceivedBody,
+    returns=response_schemas.ApplicationRow,
+    idempotent=True,
+    errors=[errors.NothingDue, errors.PaymentInProgress],
+)
+def receive_fee(application_id: str, amount_minor: int, reference: str, received_on: date) -> queries.ApplicationRecord:
+    """Record the stall fee as received by bank transfer: the whole fee at once. The applicant gets a mail."""
+    caller = get_current_caller()
+    actions.receive_fee(caller, application_id, amount_minor=amount_minor, reference=reference, received_on=received_on)
+    return queries.get_application(caller, application_id)
+
+
+@blp.post(
+    "/<applicationId>/fee/waive",
+    access=may(MONEY_WRITE).with_verified_email(),
+    body=schemas.WaiveBody,
+    returns=response_schemas.ApplicationRow,
+    idempotent=True,
+    errors=[errors.NothingDue, errors.PaymentInProgress],
+)
+def waive_fee(application_id: str, reason: str) -> queries.ApplicationRecord:
+    """Waive the stall fee. The applicant goes on without paying; the audit trail has the reason."""
+    caller = get_current_caller()
+    actions.waive_fee(caller, application_id, reason=reason)
+    return queries.get_application(caller, application_id)
 
 
 @blp.post(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from marshmallow import ValidationError, validate, validates_schema
+from marshmallow import ValidationError, fields, validate, validates_schema
 
 from app.applications.documents import KINDS, LABELS
 from app.applications.states import PURPOSES, RISK_LEVELS, STATES
@@ -105,6 +105,20 @@ class DecisionBody(Schema):
         max=len(KINDS),
         metadata={"description": "which documents; [] waives them; by default those that the stall type needs"},
     )
+
+
+class ReceivedBody(Schema):
+    amount_minor = WholeNumber(required=True, min=1, max=MAX_AMOUNT_MINOR, metadata={"example": 250000})
+    reference = Name(
+        required=True, min=1, max=80, metadata={"example": "MA-7K2P9QXT", "description": "of the transfer"}
+    )
+    received_on = fields.Date(
+        required=True, metadata={"example": "2026-06-05", "description": "the day in the account, not in the future"}
+    )
+
+
+class WaiveBody(Schema):
+    reason = Text(required=True, min=1, max=500, metadata={"example": "A school's stall"})
 
 
 class LinkBody(Schema):

@@ -1,0 +1,97 @@
+"""What the organiser records of a stall fee: that it was received by bank transfer, or that it is waived.
+
+The application is locked, as it is when the rail reports a payment, so that a fee is settled once: money that the rail
+takes afterwards is a second capture and is refunded.
+"""
+
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import func
+
+from app.accounts.caller import Caller
+from app.applications import links, stall_payments, states
+from app.applications.emails import build_activation_email_jobs, build_email_jobs
+from app.applications.errors import NothingDue
+from app.applications.models import Application, StallFeeRecord
+from app.applications.queries import can_decide_sql, lock_application
+from app.audit.actions import Action
+from app.audit.log import record
+from app.core.db import ReadOrWriteSession, database_now
+from app.core.errors import ValidationFailed
+from app.core.formatting import HOME, format_money
+from app.core.outbox import enqueue_all
+from app.core.transaction import transaction
+
+RECEIVED, WAIVED = "received", "waived"
+
+
+def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, received_on: date) -> None:
+    """Records the whole fee as received by bank transfer. The same amount and reference again change nothing.
+
+    Raises NotFound, NothingDue, ValidationFailed for another amount than the fee, PaymentInProgress.
+    """
+    with transaction() as session:
+        application = lock_application(session, caller, id, can_decide_sql(caller))
+        known = session.get(StallFeeRecord, id)
+        if known is not None and (known.amount_minor, known.reference) == (amount_minor, reference):
+            return
+        _check_due(session, application)
+        if amount_minor != application.amount_minor:
+            message = f"The fee is {format_money(application.amount_minor)}: amountMinor {application.amount_minor}."
+            raise ValidationFailed.of("amountMinor", "wrong_fee", message)
+        if received_on > database_now().astimezone(ZoneInfo(HOME)).date():
+            raise ValidationFailed.of("receivedOn", "future", "Must not be in the future.")
+        application.paid_at = func.now()
+        row = StallFeeRecord(kind=RECEIVED, amount_minor=amount_minor, reference=reference, received_on=received_on)
+        data = {"amountMinor": amount_minor, "reference": reference, "receivedOn": received_on.isoformat()}
+        _settle(session, caller, application, row, Action.STALL_FEE_RECEIVED, data)
+
+
+def waive_fee(caller: Caller, id: str, *, reason: str) -> None:
+    """Waives the fee, which then is no longer due. Again it changes nothing.
+
+    Raises NotFound, NothingDue, PaymentInProgress.
+    """
+    with transaction() as session:
+        application = lock_application(session, caller, id, can_decide_sql(caller))
+        if application.waived_at is not None:
+            return
+        _check_due(session, application)
+        application.waived_at = func.now()
+        row = StallFeeRecord(kind=WAIVED, amount_minor=application.amount_minor, reason=reason)
+        data = {"amountMinor": application.amount_minor, "reason": reason}
+        _settle(session, caller, application, row, Action.STALL_FEE_WAIVED, data)
+
+
+def _check_due(session: ReadOrWriteSession, application: Application) -> None:
+    """Raises NothingDue, and PaymentInProgress while the rail may have taken the fee."""
+    if application.status not in states.ACCEPTED_STATES or not application.payment_due:
+        raise NothingDue(status=application.status, due=links.list_due_purposes(application))
+    stall_payments.end_open_payment(session, application.id)
+
+
+def _settle(
+    session: ReadOrWriteSession,
+    caller: Caller,
+    application: Application,
+    row: StallFeeRecord,
+    action: Action,
+    data: dict[str, object],
+) -> None:
+    row.application_id, row.recorded_by = application.id, caller.id
+    session.add(row)
+    session.flush()
+    session.refresh(application)
+    record(
+        session,
+        action,
+        organisation_id=application.organiser_id,
+        event_id=application.event_id,
+        account_id=application.account_id,
+        subject=application.id,
+        data=data,
+    )
+    new_links = links.advance_application(session, application)
+    paid_jobs = build_email_jobs("application_paid", application) if row.kind == RECEIVED else []
+    enqueue_all([*paid_jobs, *build_activation_email_jobs(application, new_links)])

@@ -1,0 +1,146 @@
+"""Stall fees that the organiser records: received by bank transfer, or waived."""
+
+from collections import Counter
+from itertools import count
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.applications import stall_payments
+from app.applications.models import Application
+from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
+from tests.factories.applications import (
+    CODE,
+    EMAIL,
+    LIST,
+    create_application,
+    create_approved_application,
+    decide_application,
+    find_mailed_token,
+    pay_stall_fee,
+)
+from tests.factories.events import create_organiser_client
+from tests.factories.payouts import fetch_scalar, run_all_jobs
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
+
+FEE = 250000
+_wallets = count(2_005_000)
+TRANSFER = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": "2026-11-20"}
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return create_organiser_client(client)
+
+
+@pytest.fixture
+def approved(client: Client, owner: Client) -> dict[str, Any]:
+    return create_approved_application(client, owner, documentsRequired=[])
+
+
+def receive(owner: Client, application: dict[str, Any], **fields: Any) -> Any:
+    return owner.post(f"{LIST}/{application['id']}/fee/received", {**TRANSFER, **fields})
+
+
+def waive(owner: Client, application: dict[str, Any]) -> Any:
+    return owner.post(f"{LIST}/{application['id']}/fee/waive", {"reason": "a school"})
+
+
+def test_a_received_transfer_settles_the_fee(client: Client, owner: Client, approved: dict[str, Any]) -> None:
+    token = find_mailed_token("pay")
+    shown = data(receive(owner, approved))
+    assert (shown["status"], shown["payment"]["status"]) == ("ready", "paid") and shown["payment"]["paidAt"]
+    assert data(client.get(f"{LIST}/pay/{token}"))["status"] == "paid"
+    assert read_error(client.post(f"{LIST}/pay/{token}")) == (409, "NOTHING_DUE")
+    (mail,) = (mail for mail in list_mails_to(EMAIL) if "Bank transfer" in mail["text"])
+    assert not mail.get("attachments")
+    assert find_mailed_token("activate")
+
+
+def test_the_same_transfer_counts_once(owner: Client, approved: dict[str, Any]) -> None:
+    first, again = data(receive(owner, approved)), data(receive(owner, approved))
+    assert first["version"] == again["version"]
+    assert read_error(receive(owner, approved, reference="another")) == (409, "NOTHING_DUE")
+    assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"amountMinor": 1}, "amountMinor"),
+        ({"receivedOn": "2999-01-01"}, "receivedOn"),
+        ({"reference": ""}, "reference"),
+    ],
+)
+def test_another_amount_or_a_day_to_come_is_refused(
+    owner: Client, approved: dict[str, Any], fields: dict[str, Any], path: str
+) -> None:
+    answer = receive(owner, approved, **fields)
+    assert read_error(answer) == (422, "VALIDATION_FAILED")
+    assert [error["path"] for error in answer.get_json()["data"]["errors"]] == [path]
+
+
+def test_a_waived_fee_is_not_due(client: Client, owner: Client, approved: dict[str, Any]) -> None:
+    token = find_mailed_token("pay")
+    shown = data(waive(owner, approved))
+    assert (shown["status"], shown["payment"]["status"], shown["payment"]["paidAt"]) == ("ready", "waived", None)
+    assert data(waive(owner, approved))["version"] == shown["version"]
+    assert data(client.get(f"{LIST}/pay/{token}"))["status"] == "not_required"
+    assert read_error(receive(owner, approved)) == (409, "NOTHING_DUE")
+    assert find_mailed_token("activate")
+
+
+def test_nothing_is_recorded_before_the_approval_or_twice(client: Client, owner: Client) -> None:
+    application = create_application(client, owner)
+    assert read_error(receive(owner, application)) == read_error(waive(owner, application)) == (409, "NOTHING_DUE")
+    decide_application(owner, application, documentsRequired=[])
+    pay_stall_fee(client, find_mailed_token("pay"))
+    assert read_error(receive(owner, application)) == (409, "NOTHING_DUE")
+
+
+def test_another_organiser_finds_nothing(client: Client, approved: dict[str, Any]) -> None:
+    stranger = create_signed_in_client(client, create_account("organiser"))
+    assert read_error(receive(stranger, approved)) == (404, "NOT_FOUND")
+
+
+def count_settled() -> tuple[int, int]:
+    """Fees that were recorded by hand, and payments of the rail that count."""
+    paid = fetch_scalar("SELECT count(*) FROM stall_payment WHERE status = 'paid'")
+    return fetch_scalar("SELECT count(*) FROM stall_fee_record"), paid
+
+
+def settle_twice_at_once(app: Flask, client: Client, owner: Client) -> Counter[int]:
+    number = next(_wallets)
+    application = create_approved_application(
+        client, owner, documentsRequired=[], payrailMsisdn=f"+26481{number:07}", email=f"stall{number}@example.com"
+    )
+    path = f"{LIST}/pay/{find_mailed_token('pay', f'stall{number}@example.com')}"
+    data(client.post(path))
+    calls = (
+        lambda: Client(app.test_client(), owner.headers).post(f"{LIST}/{application['id']}/fee/received", TRANSFER),
+        lambda: Client(app.test_client()).post(f"{path}/payrail/verify-otp", {"code": CODE}),
+    )
+    return Counter(run_concurrently(2, lambda number: calls[number]().status_code))
+
+
+def test_a_fee_is_received_or_paid(app: Flask, client: Client, owner: Client) -> None:
+    for number in range(1, 9):
+        codes = settle_twice_at_once(app, client, owner)
+        run_all_jobs()
+        recorded, paid = count_settled()
+        assert recorded + paid == number, codes
+        assert fetch_scalar("SELECT count(*) FROM merchant_application WHERE paid_at IS NOT NULL") == number
+
+
+@pytest.mark.control
+def test_without_the_check_a_fee_is_settled_twice(
+    app: Flask, client: Client, owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Application, "payment_due", True)
+    monkeypatch.setattr(stall_payments, "end_open_payment", lambda *_: None)
+    for _ in range(8):
+        settle_twice_at_once(app, client, owner)
+    run_all_jobs()
+    assert sum(count_settled()) > 8
