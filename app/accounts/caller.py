@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from app.accounts.models import TIERS, Account
 from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, PERMISSIONS, Grant, Membership, resolve_grant
+from app.core.errors import NotFound
 
 PERSON, DEVICE, KEY = "person", "device", "key"
 
@@ -46,11 +47,6 @@ class Caller:
         """Whether the caller has the permission of the route in all organisations, as an admin of its tier or above."""
         return self.permission is not None and self._has_tier_of(self.permission)
 
-    def is_in_team(self, kind: str, team_id: str) -> bool:
-        """Whether the caller owns this team by their role, or has a place in it."""
-        is_own = team_id == self.id and kind in self.roles
-        return is_own or any((entry.kind, entry.team_id) == (kind, team_id) for entry in self.memberships)
-
     def may(self, permission: str, *, organisation_id: str, event_id: str) -> bool:
         """Whether the caller has the permission, which may be another than that of the route, for this event."""
         if self._has_tier_of(permission):
@@ -77,7 +73,12 @@ class Caller:
 
     @property
     def organisation_id(self) -> str:
-        """The organisation of what the caller creates: their own, or else the one of their first membership."""
+        """The organisation of what the caller creates: their own, or else the one of their first membership.
+
+        Raises NotFound for an admin who names a team that they are not in.
+        """
+        if self.team_id is not None and self.team_id not in self.grant.organisation_ids:
+            raise NotFound()
         return self.grant.organisation_ids[0] if self.grant.organisation_ids else self.id
 
     @property

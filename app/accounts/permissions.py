@@ -23,7 +23,7 @@ CASHIER = "cashier"
 EVENTS_READ, EVENTS_WRITE = "events.read", "events.write"
 GUESTS_READ, GUESTS_WRITE = "guests.read", "guests.write"
 GATE_READ, GATE_ADMIT = "gate.read", "gate.admit"
-STOCK_READ, STOCK_WRITE = "stock.read", "stock.write"
+STOCK_READ, STOCK_WRITE, STOCK_REMINDERS = "stock.read", "stock.write", "stock.reminders"
 STALLS_READ, STALLS_INVITE, STALLS_DECIDE = "stalls.read", "stalls.invite", "stalls.decide"
 MESSAGES_READ, MESSAGES_WRITE = "messages.read", "messages.write"
 MONEY_READ, MONEY_WRITE = "money.read", "money.write"
@@ -67,6 +67,7 @@ PERMISSIONS: dict[str, Permission] = {
     GATE_ADMIT: _organiser("owner manager door", "admin", "gate"),
     STOCK_READ: _organiser("owner manager finance stock viewer", "analyst", "stock"),
     STOCK_WRITE: _organiser("owner manager stock", "admin", "stock"),
+    STOCK_REMINDERS: _organiser("owner manager", "admin"),
     STALLS_READ: _organiser("owner manager finance viewer", "analyst"),
     STALLS_INVITE: _organiser("owner manager", "admin"),
     STALLS_DECIDE: _organiser("owner manager", "support"),

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
+    CompoundSelect,
     Select,
     SQLColumnExpression,
     and_,
@@ -277,6 +278,15 @@ def owner_id_sql(organisation_id: ColumnElement[Any] | QueryableAttribute[Any]) 
         TeamMember.team_id == organisation_id, TeamMember.kind == ORGANISER, TeamMember.role == OWNER
     )
     return func.coalesce(passed_to.correlate_except(TeamMember).scalar_subquery(), organisation_id)
+
+
+def owned_organisations(account_id: str) -> CompoundSelect[Any]:
+    """The ids of the organisations whose present owner is the account."""
+    own = select(Account.id).where(Account.id == account_id, Account.roles.contains([ORGANISER]))
+    passed_on = select(TeamMember.team_id).where(
+        TeamMember.account_id == account_id, TeamMember.kind == ORGANISER, TeamMember.role == OWNER
+    )
+    return own.union_all(passed_on)
 
 
 def list_operator_ids(session: OrmSession) -> list[str]:

@@ -3,6 +3,7 @@
 from sqlalchemy import select
 
 from app.accounts.data_export import ExportOwner, export_part, list_rows
+from app.accounts.queries import owned_organisations
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.events.event_rows import belongs_to
 from app.events.models import Event
@@ -62,5 +63,5 @@ def export_invoices(owner: ExportOwner) -> list[dict[str, object]]:
     """Invoices and credit notes that the person has issued as an organiser, without their recipients."""
     query = select(
         Invoice.kind, Invoice.number, Invoice.quantity, Invoice.total_minor, Invoice.event_id, Invoice.issued_at
-    ).where(Invoice.organiser_id == owner.account_id)
+    ).where(Invoice.organiser_id.in_(owned_organisations(owner.account_id)))
     return list_rows(query.order_by(Invoice.issued_at, Invoice.id))

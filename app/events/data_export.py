@@ -3,6 +3,7 @@
 from sqlalchemy import and_, select
 
 from app.accounts.data_export import ExportOwner, export_part, list_rows
+from app.accounts.queries import owned_organisations
 from app.events.models import Event, Ticket, TicketType
 
 
@@ -29,7 +30,7 @@ def export_events(owner: ExportOwner) -> list[dict[str, object]]:
         Event.lineup,
         Event.created_at,
         Event.updated_at,
-    ).where(Event.organiser_id == owner.account_id)
+    ).where(Event.organiser_id.in_(owned_organisations(owner.account_id)))
     return list_rows(query.order_by(Event.starts_at, Event.id))
 
 

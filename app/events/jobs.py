@@ -1,10 +1,12 @@
 """Hooks of events: cancellation when an account is retired, and what holds the deletion of an organiser."""
 
-from sqlalchemy import func, select, update
+from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.account_lifecycle import on_account_retired
 from app.accounts.deletion import account_deletion_check
+from app.accounts.models import Account
+from app.accounts.permissions import ORGANISER
 from app.core.cache_invalidation import invalidate
 from app.core.clock import rfc3339
 from app.events.actions import event_actions
@@ -29,9 +31,11 @@ def cancel_events(session: OrmSession, account_id: str) -> None:
 
 @account_deletion_check
 def check_events_over(session: OrmSession, account_id: str) -> None:
-    """Raises EventsNotOver while an event of the account is neither over nor cancelled."""
+    """Raises EventsNotOver while an event of the account is neither over nor cancelled, unless it has passed its
+    organisation on."""
     query = (
         select(Event.id, Event.name, Event.ends_at)
+        .join(Account, and_(Account.id == Event.organiser_id, Account.roles.contains([ORGANISER])))
         .where(Event.organiser_id == account_id, Event.ends_at > func.now(), Event.visibility != CANCELLED)
         .order_by(Event.starts_at, Event.id)
         .limit(MAX_LISTED_EVENTS)

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from app.accounts.models import Account
-from app.accounts.permissions import DEVICES, ORGANISER
+from app.accounts.permissions import DEVICES, ORGANISER, OWNER
 from app.accounts.queries import may_in_organisation
 from app.accounts.team_models import ApiKey, TeamInvite
 from app.audit.actions import Action
@@ -43,14 +43,24 @@ def may_creator_add_devices() -> ColumnElement[bool]:
     return exists().where(Event.id == Device.event_id, Account.id == Device.created_by, may_add)
 
 
-def end_unused_codes_and_invitations(session: Session, team: Team, account_id: str) -> None:
-    """Ends the unused pairing codes and the open invitations of a person who has left the team."""
+def end_unused_codes_and_invitations(
+    session: Session, team: Team, account_id: str, *, except_invite_id: str = ""
+) -> None:
+    """Ends the unused pairing codes and the open invitations of a person who has left the team or is no longer its
+    owner."""
     end_unused_codes(session, team, account_id)
+    _end_invitations(session, team, TeamInvite.invited_by == account_id, TeamInvite.id != except_invite_id)
+
+
+def end_offer(session: Session, team: Team, account_id: str) -> None:
+    """Ends an open offer of the ownership to a member whose role has changed, or who has left."""
+    address = select(Account.email).where(Account.id == account_id).scalar_subquery()
+    _end_invitations(session, team, TeamInvite.role == OWNER, TeamInvite.email == address)
+
+
+def _end_invitations(session: Session, team: Team, *conditions: ColumnElement[bool]) -> None:
     open_invites = update(TeamInvite).where(
-        TeamInvite.team_id == team.id,
-        TeamInvite.kind == team.kind,
-        TeamInvite.invited_by == account_id,
-        TeamInvite.ended_at.is_(None),
+        TeamInvite.team_id == team.id, TeamInvite.kind == team.kind, TeamInvite.ended_at.is_(None), *conditions
     )
     ended = open_invites.values(ended_at=func.now(), outcome="withdrawn").returning(TeamInvite.id)
     for invite_id in session.scalars(ended, execution_options=NO_SYNC).all():

@@ -13,6 +13,7 @@ import orjson
 from flask import Response, g, request
 from werkzeug.datastructures import FileStorage
 
+from app.accounts.caller import Caller
 from app.core import idempotency_store
 from app.core.errors import AppError, ValidationFailed
 from app.core.idempotency_store import IdempotencyScope, OtherBody, StillRunning, StoredResponse
@@ -92,8 +93,12 @@ def _parse_key(body_key: str | None) -> str | None:
 def _hash_request(ignored_fields: Collection[str]) -> bytes:
     """Return a hash of the request. The order of JSON members does not change it; files count by their content."""
     parts = [request.full_path.encode()]
+    caller: Caller | None = g.get("caller")
     if TEAM_HEADER in request.headers:
         parts.append(request.headers[TEAM_HEADER].encode())
+    if caller is not None and caller.memberships:
+        # Who has lost a role or an event does not get what they got with it.
+        parts.append(repr(caller.grant).encode())
     if request.mimetype == "multipart/form-data":
         parts += [f"{name}={value}".encode() for name, value in sorted(request.form.items(multi=True))]
         parts += [

@@ -5,13 +5,16 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.accounts.data_export import ExportOwner
 from app.accounts.models import Account, OrganiserProfile
 from app.core.db import db
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
+from app.events.data_export import export_events
 from app.inventory.queries import load_buyer
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to, run_jobs
 from tests.factories.allocations import create_block
+from tests.factories.events import create_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
@@ -153,3 +156,33 @@ def test_two_people_pass_organisations_to_each_other(app: Flask, client: Client)
             owned = clients[number].with_(Team_Id=accounts[1 - number].id)
             roles = {row["accountId"]: row["role"] for row in data(owned.get(MEMBERS))["members"]}
             assert roles == {accounts[number].id: "owner", accounts[1 - number].id: "manager"}
+
+
+def test_a_founder_who_is_no_owner_learns_nothing_new(client: Client, passed_on: PassedOn) -> None:
+    founder = next(row for row in data(passed_on.owner.get(MEMBERS))["members"] if row["role"] == "manager")
+    data(passed_on.owner.delete(f"{MEMBERS}/{founder['id']}"))
+    create_event(passed_on.owner, name="The secret festival")
+    refused = passed_on.former.delete("/api/auth/me", json={"password": PASSWORD})
+    assert read_error(refused) == (409, "TEAM_NEEDS_OWNER") and "secret" not in refused.text
+    former, present = (
+        ExportOwner(account.id, account.email, account.name) for account in (passed_on.founder, passed_on.successor)
+    )
+    assert export_events(former) == []
+    assert "The secret festival" in [event["name"] for event in export_events(present)]
+
+
+def test_the_owner_cannot_lower_themself_by_an_invitation(passed_on: PassedOn) -> None:
+    invite(passed_on.owner, "second@example.com", "viewer")
+    token = find_token("second@example.com")
+    execute_sql("UPDATE account SET email = 'second@example.com' WHERE id = :id", id=passed_on.successor.id)
+    assert read_error(passed_on.owner.post(f"/api/team-invites/{token}/accept")) == (409, "OWNER_ROLE_FIXED")
+    assert [row["role"] for row in data(passed_on.owner.get(MEMBERS))["members"]].count("owner") == 1
+
+
+def test_invitations_of_the_former_owner_end_with_the_passing(client: Client, passed_on: PassedOn) -> None:
+    late = create_account()
+    invite(passed_on.owner, late.email)
+    token = find_token(late.email)
+    pass_ownership(passed_on.owner, passed_on.former, passed_on.founder)
+    answer = create_signed_in_client(client, late).post(f"/api/team-invites/{token}/accept")
+    assert read_error(answer) == (410, "LINK_EXPIRED")

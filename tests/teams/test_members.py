@@ -5,6 +5,7 @@ from typing import Any
 
 from app.accounts.models import Account
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to
+from tests.factories.allocations import create_block
 from tests.factories.events import build_event_body, create_event
 from tests.factories.payouts import create_earning_merchant
 from tests.http import Client, data, read_error
@@ -272,3 +273,27 @@ def test_a_manager_pays_to_no_new_destination(client: Client) -> None:
     body = {"amountMinor": 5000, "destination": "payrail", "mode": "now", "payrailMsisdn": "+264819999999"}
     refused = manager.post("/api/merchants/me/payout-requests", {**body, "password": PASSWORD})
     assert read_error(refused) == (409, "OWNER_MUST_CONFIRM")
+
+
+def test_a_change_of_role_ends_the_offer_of_the_ownership(client: Client) -> None:
+    owner, member, account = create_team(client)
+    row = next(row for row in data(owner.get(MEMBERS))["members"] if row["accountId"] == account.id)
+    data(owner.post(f"{MEMBERS}/{row['id']}/offer-ownership", {"password": PASSWORD}), 201)
+    token = find_token(account.email)
+    data(owner.patch(f"{MEMBERS}/{row['id']}", {"role": "viewer"}))
+    assert read_error(member.post(f"/api/team-invites/{token}/accept")) == (410, "LINK_EXPIRED")
+    assert data(owner.get(MEMBERS))["invitations"] == []
+
+
+def test_a_repeated_request_does_not_outlive_the_role(client: Client) -> None:
+    block = create_block(client)
+    account = create_account()
+    invite(block.owner, account.email)
+    member = accept(client, account).with_(Idempotency_Key="made-once-only")
+    codes = data(member.post(f"{block.path}/codes", {"count": 2}), 201)
+    assert data(member.post(f"{block.path}/codes", {"count": 2}), 201) == codes
+    elsewhere = create_event(block.owner)
+    row = next(row for row in data(block.owner.get(MEMBERS))["members"] if row["accountId"] == account.id)
+    data(block.owner.patch(f"{MEMBERS}/{row['id']}", {"eventIds": [elsewhere["id"]]}))
+    refused = member.post(f"{block.path}/codes", {"count": 2})
+    assert read_error(refused) == (409, "IDEMPOTENCY_KEY_REUSED") and codes["codes"][0]["code"] not in refused.text

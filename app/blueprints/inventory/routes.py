@@ -5,7 +5,7 @@ from typing import Any, Unpack
 from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
-from app.accounts.permissions import EVENTS_WRITE, STOCK_READ, STOCK_WRITE
+from app.accounts.permissions import STOCK_READ, STOCK_REMINDERS, STOCK_WRITE
 from app.blueprints.inventory import schemas
 from app.blueprints.inventory.file_transfer import (
     CSV_TYPE,
@@ -197,7 +197,7 @@ def read_reminder(event_id: str) -> ReminderData:
 
 @blp.patch(
     f"{STOCK_PATH}/reminder",
-    access=may(EVENTS_WRITE).with_verified_email(),
+    access=may(STOCK_REMINDERS).with_verified_email(),
     body=schemas.ReminderChanges,
     returns=schemas.ReminderData,
     etag=True,
@@ -210,7 +210,7 @@ def change_reminder(event_id: str, **body: Any) -> tuple[ReminderData, dict[str,
 
 @blp.post(
     f"{STOCK_PATH}/reminder/trigger",
-    access=may(EVENTS_WRITE).with_verified_email(),
+    access=may(STOCK_REMINDERS).with_verified_email(),
     returns=schemas.Triggered,
     status=202,
     idempotent=True,

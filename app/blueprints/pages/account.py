@@ -1,6 +1,5 @@
 """The account of the signed-in person: its sections, the devices that are signed in, and Apple and Google."""
 
-from collections import Counter
 from typing import NamedTuple
 
 from flask import Response, current_app, flash, redirect, url_for
@@ -8,10 +7,15 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.errors import LastSignInMethod
-from app.accounts.permissions import DEVICES, KEYS, describe_role
+from app.accounts.permissions import DEVICES, KEYS, MERCHANT, ORGANISER, describe_role
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.sign_in import PROVIDERS
-from app.blueprints.pages.signed_in import find_chosen_team, get_signed_in_caller, get_team_caller
+from app.blueprints.pages.signed_in import (
+    find_chosen_team,
+    get_signed_in_caller,
+    get_team_caller,
+    list_team_ids,
+)
 from app.core.errors import NotFound
 from app.teams import queries as team_queries
 from app.web.access import Access, may
@@ -49,7 +53,7 @@ def show() -> Response:
     """Show the sections of the account, and the teams of the person."""
     caller = get_signed_in_caller()
     own_teams, memberships = team_queries.list_own_teams(caller), team_queries.list_memberships(caller)
-    teams = [(kind, caller.id) for kind, _ in own_teams] + [(entry.kind, entry.team_id) for entry in memberships]
+    team_ids = {kind: list_team_ids(caller, kind) for kind in (ORGANISER, MERCHANT)}
     paths = {rule.rule for rule in current_app.url_map.iter_rules()}
     return render_page(
         "pages/account.html",
@@ -59,7 +63,8 @@ def show() -> Response:
         caller_id=caller.id,
         own_teams=own_teams,
         memberships=memberships,
-        chosen=_find_chosen_teams(teams),
+        chosen={kind: find_chosen_team(caller, kind) for kind, ids in team_ids.items() if len(ids) > 1},
+        team_ids=team_ids,
         describe_role=describe_role,
         roles=[ROLE_NAMES.get(role, role) for role in sorted(caller.roles)],
         sections=[
@@ -69,16 +74,6 @@ def show() -> Response:
             and (section.access is None or section.access.allows(get_team_caller(section.access)))
         ],
     )
-
-
-def _find_chosen_teams(teams: list[tuple[str, str]]) -> dict[str, str]:
-    """The team in use of each kind of which the person has several: the chosen one, or else the first."""
-    kinds = Counter(kind for kind, _ in teams)
-    chosen: dict[str, str] = {}
-    for kind, team_id in teams:
-        if kinds[kind] > 1 and (kind not in chosen or find_chosen_team(kind) == team_id):
-            chosen[kind] = team_id
-    return chosen
 
 
 @blueprint.get("/sessions")

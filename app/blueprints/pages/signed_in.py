@@ -56,20 +56,25 @@ def get_team_caller(access: Access) -> Caller:
     """Return the signed-in person with the permission of the rule, if they have it in the team that they have chosen."""
     assert access.permission is not None
     caller, kind = get_signed_in_caller(), PERMISSIONS[access.permission].kind
-    team_id = find_chosen_team(kind)
-    is_chosen = team_id is not None and caller.is_in_team(kind, team_id)
-    return replace(caller, team_id=team_id if is_chosen else None).for_permission(access.permission)
+    return replace(caller, team_id=find_chosen_team(caller, kind)).for_permission(access.permission)
 
 
-def find_chosen_team(kind: str) -> str | None:
-    """The team that this browser has chosen; the person may have left it."""
+def find_chosen_team(caller: Caller, kind: str) -> str | None:
+    """The team that this browser has chosen, or else the person's own or the first; None without any of that kind."""
+    team_ids = list_team_ids(caller, kind)
     team_id: str | None = session.get(TEAMS_KEY, {}).get(kind)
-    return team_id
+    return team_id if team_id in team_ids else next(iter(team_ids), None)
+
+
+def list_team_ids(caller: Caller, kind: str) -> list[str]:
+    """The teams of this kind that the person can use: their own, then the others in the order of joining."""
+    own = [caller.id] if kind in caller.roles else []
+    return own + [entry.team_id for entry in caller.memberships if entry.kind == kind]
 
 
 def choose_team(kind: str, team_id: str) -> None:
     """Use this of several teams of the person on the pages from now on. Raises NotFound for a team of others."""
-    if not get_signed_in_caller().is_in_team(kind, team_id):
+    if team_id not in list_team_ids(get_signed_in_caller(), kind):
         raise NotFound()
     session[TEAMS_KEY] = {**session.get(TEAMS_KEY, {}), kind: team_id}
 

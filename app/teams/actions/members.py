@@ -74,7 +74,7 @@ def offer_ownership(*, caller: Caller, team: Team, member_id: str, password: str
 def accept_invite(*, caller: Caller, token: str) -> Team:
     """Join the team of an invitation, or take over its ownership. Repeating it is LinkUsed.
 
-    Raises NotFound, LinkExpired, LinkUsed, InviteForAnotherAddress.
+    Raises NotFound, LinkExpired, LinkUsed, InviteForAnotherAddress, OwnerRoleFixed for the present owner.
     """
     with transaction() as session:
         unlocked, _ = queries.find_invite(session, token)
@@ -89,11 +89,14 @@ def accept_invite(*, caller: Caller, token: str) -> Team:
             raise InviteForAnotherAddress()
         lock_own_account(session, caller, LinkExpired)
         owner_id = queries.find_owner_id(session, team)
+        if owner_id == caller.id:
+            raise OwnerRoleFixed()
         if invite.role == OWNER:
             is_member = exists().where(is_in_team(team), TeamMember.account_id == caller.id)
             if not session.scalar(select(is_member)):
                 raise LinkExpired()
             _take_over(session, team, invite)
+            revocation.end_unused_codes_and_invitations(session, team, owner_id, except_invite_id=invite.id)
         if invite.role == OWNER and caller.id == team.id:
             _return_to_founder(session, team)
         else:
@@ -123,6 +126,7 @@ def change_member(
             member.event_ids = event_ids
         session.flush()
         revocation.end_unused_codes(session, team, member.account_id)
+        revocation.end_offer(session, team, member.account_id)
         record_team_act(
             session,
             Action.MEMBER_CHANGED,
@@ -206,6 +210,7 @@ def leave_team(*, caller: Caller, membership_id: str) -> None:
 
 def _end_membership(session: Session, team: Team, member: TeamMember) -> None:
     """End a membership with the unused pairing codes and the open invitations of its person."""
+    revocation.end_offer(session, team, member.account_id)
     session.delete(member)
     session.flush()
     record_team_act(session, Action.MEMBER_REMOVED, team, member.id, account=member.account_id)
