@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, Select, and_, bindparam, case, false, func
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
+from app.accounts.permissions import MONEY_READ
 from app.core.db import database_now, db
 from app.core.errors import NotFound
 from app.events import visibility
@@ -127,13 +128,18 @@ def lock_event(statement: Select[object]) -> Select[Any]:
     return statement.with_for_update(key_share=True)
 
 
-def serialize_event(event: Event) -> dict[str, object]:
-    """An event as its organiser sees it. A draft whose time has come is published and has the next version."""
+def serialize_event(caller: Caller, event: Event) -> dict[str, object]:
+    """An event as its organiser sees it. A draft whose time has come is published and has the next version.
+
+    The promo codes are None for a caller who may not read the event's money.
+    """
+    may_read_money = caller.may(MONEY_READ, organisation_id=event.organiser_id, event_id=event.id)
     due = is_due(event)
     columns = [column.key for column in inspect(Event).column_attrs if column.key != "search"]
     return {
         **{name: getattr(event, name) for name in columns},
         "ticket_types": event.ticket_types,
+        "promo_codes": event.promo_codes if may_read_money else None,
         "visibility": visibility.PUBLISHED if due else event.visibility,
         "version": event.version + due,
         "currency": "NAD",

@@ -79,7 +79,7 @@ def ticket_stats(caller: Caller, id: str) -> dict[str, object]:
     may_read_money = caller.may(MONEY_READ, organisation_id=event.organiser_id, event_id=event.id)
     hidden_fields = {} if may_read_money else {"revenue_minor": None}
     return {
-        **queries.serialize_event(event),
+        **queries.serialize_event(caller, event),
         "totals": {**totals, "available": use.available(totals["available"]), **hidden_fields},
         "ticket_types": [{**asdict(type_stats), **hidden_fields} for type_stats in types],
         "series": [{**asdict(day_stats), **hidden_fields} for day_stats in days],

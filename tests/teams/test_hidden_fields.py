@@ -6,6 +6,7 @@ import pytest
 
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.allocations import Block, claim_slot, create_block
+from tests.factories.events import update_event
 from tests.http import Client, data, read_error
 from tests.teams.test_api_keys import make_key
 from tests.teams.test_devices import add_device, pair
@@ -144,3 +145,23 @@ def test_codes_of_tickets_are_for_those_who_admit(client: Client, kind: str, is_
     for q, is_found in (("frieda", True), (listed["code"], is_shown), (listed["code"][:4], is_shown)):
         page = data(caller.get(path, query_string={"q": q, "withTotal": "true"}))
         assert (len(page["slots"]), page["pagination"]["total"]) == (is_found, is_found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sees"),
+    [
+        ("manager", True),
+        ("finance", True),
+        ("analyst", True),
+        ("viewer", False),
+        ("door", False),
+        ("gate device", False),
+    ],
+)
+def test_promo_codes_are_money(client: Client, kind: str, sees: bool) -> None:
+    block = create_block(client)
+    update_event(block.owner, block.event, promoCodes=[{"code": "SPONSOR", "percentOff": 10}])
+    caller = create_caller(client, block, kind)
+    for query in ("", "?fields=promoCodes"):
+        codes = data(caller.get(f"/api/events/{block.event['id']}{query}"))["promoCodes"]
+        assert ([code["code"] for code in codes] == ["SPONSOR"]) if sees else codes is None

@@ -128,7 +128,7 @@ class EventData(Schema):
     allowed_payment_option_slugs = List(fields.String(), required=True)
     currency = fields.String(required=True, metadata=CURRENCY)
     ticket_types = List(Nested(OwnTicketTypeData), required=True)
-    promo_codes = StoredList(schemas.PromoCode, max=200, required=True)
+    promo_codes = StoredList(schemas.PromoCode, max=200, required=True, allow_none=True)
     bulk_discounts = StoredList(schemas.BulkDiscount, max=20, required=True)
     payment_method_discounts = StoredList(schemas.PaymentMethodDiscount, max=50, required=True)
     sponsors = StoredList(schemas.Sponsor, max=200, required=True)

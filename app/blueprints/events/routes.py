@@ -42,7 +42,7 @@ def create_event(date_names: dict[str, str], **body: object) -> Versioned:
     """
     with schemas.errors_with_api_names(date_names):
         event = actions.create_event(caller=get_current_caller(), **body)
-    return queries.serialize_event(event), {"ETag": f'"{event.version}"'}
+    return queries.serialize_event(get_current_caller(), event), {"ETag": f'"{event.version}"'}
 
 
 @blp.get(
@@ -86,7 +86,8 @@ def read_event(id: str) -> dict[str, object]:
 
     `fields=name,city` returns only `id` and these fields.
     """
-    return queries.serialize_event(queries.get_event(get_current_caller(), id))
+    caller = get_current_caller()
+    return queries.serialize_event(caller, queries.get_event(caller, id))
 
 
 @blp.patch(
@@ -105,7 +106,7 @@ def change_event(id: str, date_names: dict[str, str], **body: Any) -> Versioned:
     """
     with schemas.errors_with_api_names(date_names):
         event = actions.change_event(caller=get_current_caller(), id=id, **body)
-    return queries.serialize_event(event), {"ETag": f'"{event.version}"'}
+    return queries.serialize_event(get_current_caller(), event), {"ETag": f'"{event.version}"'}
 
 
 @blp.delete("/<id>", access=may(EVENTS_WRITE), returns=response_schemas.Removed, etag=True)
