@@ -82,7 +82,7 @@ SUPPORT = Access("admins of tier support or higher", tier="support")
 ANALYST = Access("admins of every tier", tier="analyst")
 ADMIN = Access("admins of tier admin or super_admin", tier="admin")
 AUDIENCE = "event-commerce"
-TEAM_HEADER = "Team-Id"
+TEAM_HEADER, TEAM_ENVIRON = "Team-Id", "HTTP_TEAM_ID"
 """The header that names one of several teams, to act for it only."""
 MAX_TOKEN_LENGTH = 4096
 
@@ -212,7 +212,7 @@ def _authenticate(permission: str | None) -> Caller:
         raise TokenInvalid("The header does not have the form Authorization: Bearer <token>.")
     if len(token) > MAX_TOKEN_LENGTH:
         raise TokenInvalid()
-    team_id = request.headers.get(TEAM_HEADER)
+    team_id = request.environ.get(TEAM_ENVIRON)
     if token.startswith((DEVICE_TOKEN_PREFIX, *KEY_PREFIXES)):
         token_caller = find_token_caller(token, permission, team_id)
         if token_caller is None:
