@@ -62,7 +62,7 @@ ROLE_HINTS = {
     "door": "admits guests",
     "stock": "reads and changes the stock",
     "messages": "writes to ticket holders",
-    "viewer": "reads everything but money",
+    "viewer": "reads everything but money, links and codes",
     "cashier": "shifts of the crew and the status of the stall",
 }
 
