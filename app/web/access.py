@@ -197,11 +197,12 @@ def needs_second_factor(caller: Caller) -> bool:
 
 
 def _describe_caller(caller: Caller) -> str:
-    """The roles in words, with the tier of an admin; or the kind of a caller who is no person."""
+    """The roles in words, with the tier of an admin and those in teams; or the kind of a caller who is no person."""
     if caller.kind != PERSON:
         return f"This token belongs to the {caller.kind} “{caller.name}”."
-    roles = (f"admin (tier {caller.tier})" if role == "admin" else role for role in sorted(caller.roles))
-    return f"The roles of your account: {', '.join(roles)}."
+    roles = [f"admin (tier {caller.tier})" if role == "admin" else role for role in sorted(caller.roles)]
+    roles += dict.fromkeys(f"{entry.role} in a team" for entry in caller.memberships)
+    return f"The roles of your account: {', '.join(roles) or 'none'}."
 
 
 def _authenticate(permission: str | None) -> Caller:

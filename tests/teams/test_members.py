@@ -297,3 +297,9 @@ def test_a_repeated_request_does_not_outlive_the_role(client: Client) -> None:
     data(block.owner.patch(f"{MEMBERS}/{row['id']}", {"eventIds": [elsewhere["id"]]}))
     refused = member.post(f"{block.path}/codes", {"count": 2})
     assert read_error(refused) == (409, "IDEMPOTENCY_KEY_REUSED") and codes["codes"][0]["code"] not in refused.text
+
+
+def test_a_refusal_names_the_roles_in_teams(client: Client) -> None:
+    _, member, _ = create_team(client, "viewer")
+    refused = member.post("/api/events", build_event_body())
+    assert refused.get_json()["message"].endswith("The roles of your account: customer, viewer in a team.")
