@@ -127,7 +127,7 @@ def test_the_last_way_to_sign_in_stays_and_the_page_says_why(app: Flask, owner: 
     visitor.open(f"{IDENTITIES}/apple/unlink")
     page = visitor.send(form=1)
     assert page.status_code == 409
-    assert "Apple is the only way to sign in to your account." in page.text and 'href="/reset-password"' in page.text
+    assert "Apple is the only way to sign in to your account." in page.text and 'href="/account/password"' in page.text
     assert "Linked on" in visitor.open(IDENTITIES).text
 
 
