@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from app.accounts.models import TIERS, Account
 from app.accounts.permissions import MERCHANT, NOTHING, ORGANISER, PERMISSIONS, Grant, Membership, resolve_grant
-from app.core.errors import NotFound
 
 PERSON, DEVICE, KEY = "person", "device", "key"
 
@@ -73,12 +72,7 @@ class Caller:
 
     @property
     def organisation_id(self) -> str:
-        """The organisation of what the caller creates: their own, or else the one of their first membership.
-
-        Raises NotFound for an admin who names a team that they are not in.
-        """
-        if self.team_id is not None and self.team_id not in self.grant.organisation_ids:
-            raise NotFound()
+        """The organisation of what the caller creates: their own, or else the one of their first membership."""
         return self.grant.organisation_ids[0] if self.grant.organisation_ids else self.id
 
     @property

@@ -33,7 +33,8 @@ class Access:
     """The permission, or the roles and the lowest admin tier, that may call a route; with none, every person who is
     signed in may.
 
-    With `whole_organisation` a permission that is limited to some events is not enough. `tier` is None if admins may not
+    With `whole_organisation` a permission that is limited to some events is not enough, and a team that the caller names
+    has to be theirs, also for admins. `tier` is None if admins may not
     call. `optional` means public, but a token identifies the caller.
     `needs_verified_email` requires a verified email address. `for_setup` admits admins who have to
     turn on a second factor first. The document publishes `name`.
@@ -55,6 +56,8 @@ class Access:
             return caller.kind == PERSON or self.permission is not None
         if self.roles & caller.roles or (caller.grant.organisation_ids if self.whole_organisation else caller.grant):
             return True
+        if self.whole_organisation and caller.team_id is not None:
+            return False
         if self.permission is None and not self.roles and self.tier is None:
             return caller.kind == PERSON
         return self.tier is not None and caller.has_tier(self.tier)

@@ -303,3 +303,9 @@ def test_a_refusal_names_the_roles_in_teams(client: Client) -> None:
     _, member, _ = create_team(client, "viewer")
     refused = member.post("/api/events", build_event_body())
     assert refused.get_json()["message"].endswith("The roles of your account: customer, viewer in a team.")
+
+
+def test_an_admin_names_no_team_that_they_are_not_in(client: Client) -> None:
+    admin = create_signed_in_client(client, create_account("admin")).with_(Team_Id=create_account("organiser").id)
+    assert read_error(admin.post("/api/events", build_event_body())) == (403, "ROLE_NOT_ALLOWED")
+    assert read_error(admin.get("/api/organisations/me/audit")) == (403, "ROLE_NOT_ALLOWED")
