@@ -61,6 +61,7 @@ class RouteOptions(TypedDict, total=False):
     max_bytes: int | None
     uploads: bool
     other_status: int | None
+    other_content_type: str | None
     deprecation: Deprecation | None
     endpoint: str | None
 
@@ -93,6 +94,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         max_bytes: int | None = None,
         uploads: bool = False,
         other_status: int | None = None,
+        other_content_type: str | None = None,
         deprecation: Deprecation | None = None,
         methods: Sequence[str] = ("GET",),
         endpoint: str | None = None,
@@ -100,6 +102,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         """Register a view. It gets the values of `body`, `query` and `files` as keyword arguments.
 
         `returns` dumps its result into the envelope; a view that responds with `other_status` returns a tuple.
+        `other_content_type` is what the same status has besides JSON.
         `idempotent` accepts idempotency keys ("forever": they never expire). `etag` sends an ETag on GET and passes
         `If-Match` to a write as `expected_version`. `sparse` accepts `fields=`. A view with `cache` returns bytes. A
         view with `uploads` reads the file itself. `errors` lists the errors that do not follow from the declaration.
@@ -125,6 +128,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             max_bytes=max_bytes,
             uploads=uploads,
             other_status=other_status,
+            other_content_type=other_content_type,
             deprecation=deprecation,
         )
 

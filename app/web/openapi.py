@@ -277,7 +277,10 @@ def describe_operation(handler: View, operation: Operation) -> None:
     }
     success: JsonObject = {"headers": list_header_references(_list_success_headers(operation))}
     if operation.content_type is None:
-        success["content"] = {"application/json": {"example": build_success_example(operation.response_schema)}}
+        content: JsonObject = {"application/json": {"example": build_success_example(operation.response_schema)}}
+        if operation.other_content_type is not None:
+            content[operation.other_content_type] = {"schema": build_raw_schema(operation.other_content_type)}
+        success["content"] = content
     responses[operation.status] = success
     if operation.other_status is not None:
         responses[operation.other_status] = {"headers": success["headers"]}

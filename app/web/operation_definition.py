@@ -54,6 +54,7 @@ class Operation:
     max_bytes: int | None
     uploads: bool
     other_status: int | None
+    other_content_type: str | None
     deprecation: Deprecation | None
 
     def __post_init__(self) -> None:

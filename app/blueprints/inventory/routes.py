@@ -148,6 +148,7 @@ def import_stock(event_id: str, **options: Any) -> tuple[ImportJson, int]:
     query=ReportQuery,
     returns=ReportData,
     other_status=202,
+    other_content_type="text/csv",
     errors=[Throttled],
 )
 def read_report(event_id: str, **options: Any) -> ReportResponse:
