@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import cast
 
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from psycopg.errors import LockNotAvailable
 from sqlalchemy import (
@@ -91,7 +92,8 @@ _STORE_RESPONSE = (
 class IdempotencyScope:
     """The caller, operation and key of a stored response, and the body of the request.
 
-    `keep_forever` stores the response without an end, else for LIFETIME.
+    `keep_forever` stores the response without an end, else for LIFETIME. `grant` is what the caller may: only with the
+    same one is the stored response given again.
     """
 
     scope: str
@@ -99,6 +101,7 @@ class IdempotencyScope:
     key: str
     request_body: bytes
     keep_forever: bool
+    grant: str = ""
 
     @property
     def fingerprint(self) -> str:
@@ -106,7 +109,7 @@ class IdempotencyScope:
 
     @property
     def associated_data(self) -> bytes:
-        return "\n".join((self.scope, self.operation, self.key)).encode()
+        return "\n".join(filter(None, (self.scope, self.operation, self.key, self.grant))).encode()
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,12 @@ class OtherBody(Exception):
     """The key was used with another body."""
 
 
+class OtherGrant(Exception):
+    """What the caller may has changed since the first request."""
+
+
 def lock_key(session: OrmSession, scope: IdempotencyScope) -> StoredResponse | None:
-    """Return the stored response, or None when this request is the first. Raises StillRunning, OtherBody."""
+    """Return the stored response, or None when this request is the first. Raises StillRunning, OtherBody, OtherGrant."""
     lifetime = None if scope.keep_forever else LIFETIME
     params = {**_key_params(scope), "fingerprint": scope.fingerprint, "lifetime": lifetime}
     try:
@@ -139,7 +146,12 @@ def lock_key(session: OrmSession, scope: IdempotencyScope) -> StoredResponse | N
     if row.fingerprint != scope.fingerprint:
         raise OtherBody()
     assert row.status is not None and row.content_type is not None and row.body is not None
-    return StoredResponse(row.status, row.content_type, _decrypt(row.body, scope))
+    try:
+        return StoredResponse(row.status, row.content_type, _decrypt(row.body, scope))
+    except InvalidTag as error:
+        if scope.grant:
+            raise OtherGrant() from error
+        raise
 
 
 def store_response(scope: IdempotencyScope, response: StoredResponse) -> None:

@@ -43,6 +43,14 @@ class IdempotencyKeyReused(Conflict):
     message = "This idempotency key was used with another body; take a new key for a new request."
 
 
+class IdempotencyGrantChanged(Conflict):
+    number, code = 40927, "IDEMPOTENCY_GRANT_CHANGED"
+    message = (
+        "This request was carried out before. Your roles have changed since, so its response is not given again; read "
+        "what it made instead of sending it with a new key."
+    )
+
+
 class IdempotencyKeysDiffer(Unprocessable):
     number, code = 42202, "IDEMPOTENCY_KEYS_DIFFER"
     message = "The Idempotency-Key header and idempotencyKey in the body differ; send one of them."

@@ -16,11 +16,11 @@ from werkzeug.datastructures import FileStorage
 from app.accounts.caller import Caller
 from app.core import idempotency_store
 from app.core.errors import AppError, ValidationFailed
-from app.core.idempotency_store import IdempotencyScope, OtherBody, StillRunning, StoredResponse
+from app.core.idempotency_store import IdempotencyScope, OtherBody, OtherGrant, StillRunning, StoredResponse
 from app.core.transaction import request_transaction
-from app.web.access import TEAM_HEADER
+from app.web.access import TEAM_ENVIRON
 from app.web.envelope import envelope_response
-from app.web.errors import IdempotencyInProgress, IdempotencyKeyReused, IdempotencyKeysDiffer
+from app.web.errors import IdempotencyGrantChanged, IdempotencyInProgress, IdempotencyKeyReused, IdempotencyKeysDiffer
 from app.web.types import View
 
 HEADER = "Idempotency-Key"
@@ -34,9 +34,15 @@ def with_idempotency(view: View, operation: str, *, forever: bool, ignored_field
         key = g.idempotency_key = _parse_key(idempotency_key)
         if key is None:
             return view(**arguments)
-        caller = g.get("caller")
+        caller: Caller | None = g.get("caller")
         scope = IdempotencyScope(
-            caller.client_id if caller else "anonymous", operation, key, _hash_request(ignored_fields), forever
+            caller.client_id if caller else "anonymous",
+            operation,
+            key,
+            _hash_request(ignored_fields),
+            forever,
+            # Who has lost a role or an event does not get again what they got with it.
+            repr(caller.grant) if caller and caller.memberships else "",
         )
         return _run_once(lambda: cast(Response, view(**arguments)), scope)
 
@@ -59,6 +65,8 @@ def _run_once(view: Callable[[], Response], scope: IdempotencyScope) -> Response
             raise IdempotencyInProgress(retry_after=1) from error
         except OtherBody as error:
             raise IdempotencyKeyReused() from error
+        except OtherGrant as error:
+            raise IdempotencyGrantChanged() from error
         if stored_response is not None:
             return _replay_response(stored_response)
         try:
@@ -93,12 +101,8 @@ def _parse_key(body_key: str | None) -> str | None:
 def _hash_request(ignored_fields: Collection[str]) -> bytes:
     """Return a hash of the request. The order of JSON members does not change it; files count by their content."""
     parts = [request.full_path.encode()]
-    caller: Caller | None = g.get("caller")
-    if TEAM_HEADER in request.headers:
-        parts.append(request.headers[TEAM_HEADER].encode())
-    if caller is not None and caller.memberships:
-        # Who has lost a role or an event does not get what they got with it.
-        parts.append(repr(caller.grant).encode())
+    if team_id := request.environ.get(TEAM_ENVIRON):
+        parts.append(team_id.encode())
     if request.mimetype == "multipart/form-data":
         parts += [f"{name}={value}".encode() for name, value in sorted(request.form.items(multi=True))]
         parts += [

@@ -110,7 +110,12 @@ UPLOAD_REQUEST_BODY: JsonObject = {
 }
 TOKEN_ERRORS = (errors.TokenExpired, errors.TokenInvalid, errors.SessionEnded)
 BODY_ERRORS = (kinds.BadRequest, kinds.MalformedJson, kinds.TooLarge, kinds.UnsupportedMedia)
-IDEMPOTENCY_ERRORS = (errors.IdempotencyInProgress, errors.IdempotencyKeyReused, errors.IdempotencyKeysDiffer)
+IDEMPOTENCY_ERRORS = (
+    errors.IdempotencyGrantChanged,
+    errors.IdempotencyInProgress,
+    errors.IdempotencyKeyReused,
+    errors.IdempotencyKeysDiffer,
+)
 
 CONFIRMATION_ERRORS = (ConfirmationRequired, CurrentPasswordWrong, kinds.Throttled)
 

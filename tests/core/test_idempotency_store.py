@@ -11,6 +11,7 @@ from app.core.idempotency_store import (
     IdempotencyKey,
     IdempotencyScope,
     OtherBody,
+    OtherGrant,
     StoredResponse,
     lock_key,
     release_key,
@@ -21,8 +22,10 @@ from app.core.transaction import transaction
 ANSWER = StoredResponse(201, "application/json", b'{"accessToken":"canary"}')
 
 
-def place(asked: bytes = b"body", key: str = "key-12345", keep_forever: bool = False) -> IdempotencyScope:
-    return IdempotencyScope("caller", "POST /x", key, asked, keep_forever)
+def place(
+    asked: bytes = b"body", key: str = "key-12345", keep_forever: bool = False, grant: str = ""
+) -> IdempotencyScope:
+    return IdempotencyScope("caller", "POST /x", key, asked, keep_forever, grant)
 
 
 @pytest.fixture
@@ -41,6 +44,16 @@ def test_the_second_request_gets_the_stored_response(kept: IdempotencyScope) -> 
 def test_another_body_is_told_apart(kept: IdempotencyScope) -> None:
     with pytest.raises(OtherBody), transaction() as session:
         lock_key(session, place(b"other"))
+
+
+def test_a_response_is_given_to_the_same_grant_only(app: Flask) -> None:
+    with transaction() as session:
+        lock_key(session, place(grant="Finance"))
+        store_response(place(grant="Finance"), ANSWER)
+    with transaction() as session:
+        assert lock_key(session, place(grant="Finance")) == ANSWER
+    with pytest.raises(OtherGrant), transaction() as session:
+        lock_key(session, place(grant="Read only"))
 
 
 def test_a_forgotten_key_is_free(kept: IdempotencyScope) -> None:

@@ -296,7 +296,7 @@ def test_a_repeated_request_does_not_outlive_the_role(client: Client) -> None:
     row = next(row for row in data(block.owner.get(MEMBERS))["members"] if row["accountId"] == account.id)
     data(block.owner.patch(f"{MEMBERS}/{row['id']}", {"eventIds": [elsewhere["id"]]}))
     refused = member.post(f"{block.path}/codes", {"count": 2})
-    assert read_error(refused) == (409, "IDEMPOTENCY_KEY_REUSED") and codes["codes"][0]["code"] not in refused.text
+    assert read_error(refused) == (409, "IDEMPOTENCY_GRANT_CHANGED") and codes["codes"][0]["code"] not in refused.text
 
 
 def test_a_refusal_names_the_roles_in_teams(client: Client) -> None:
