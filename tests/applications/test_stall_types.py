@@ -79,6 +79,15 @@ def test_an_invitation_says_another_fee(client: Client, owner: Client, event: di
     assert (shown["stallType"], shown["amountMinor"]) == ("Crafts", 5)
 
 
+def test_an_invitation_says_a_type_that_is_not_in_the_list(
+    client: Client, owner: Client, event: dict[str, Any]
+) -> None:
+    slug = data(owner.post(f"/api/events/{event['id']}/merchant-invite", {"stallType": "Stage bar"}), 201)["slug"]
+    application = create_application(client, inviteSlug=slug, stallType="Stage bar", amountMinor=150000)
+    assert read(owner, application)["stallType"] == "Stage bar"
+    assert data(decide(owner, application))["decision"] == "approved"
+
+
 def test_an_approval_beyond_the_quantity_needs_a_reason(client: Client, owner: Client, event: dict[str, Any]) -> None:
     five = [apply(client, event) for _ in range(5)]
     for application in five[:4]:

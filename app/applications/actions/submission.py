@@ -86,7 +86,7 @@ def submit_application(
         fields["amount_minor"] = fields["amount_minor"] if terms.fee_minor is None else terms.fee_minor
     event = terms or (_get_open_event(event_id) if event_id else None)
     if event is not None:
-        _apply_stall_type(event.stall_types, fields, is_fee_agreed=terms is not None and terms.fee_minor is not None)
+        _apply_stall_type(event.stall_types, fields, terms)
     fields["scheduled_for"] = to_payment_time(
         fields["mode"], fields.get("scheduled_for"), event.timezone if event else HOME
     )
@@ -112,15 +112,18 @@ def submit_application(
         )
 
 
-def _apply_stall_type(stored_types: StoredTypes, fields: ApplicationFields, *, is_fee_agreed: bool) -> None:
+def _apply_stall_type(stored_types: StoredTypes, fields: ApplicationFields, terms: ApplicationTerms | None) -> None:
     """Takes the name of the event's list of stall types; without a list every type and amount will do.
 
-    Raises ValidationFailed for a type that is not in the list, and for another amount than its fee, unless the
-    invitation says the fee.
+    Raises ValidationFailed for a type that is not in the list, unless the invitation says the type, and for another
+    amount than its fee, unless the invitation says the fee.
     """
+    is_fee_agreed = terms is not None and terms.fee_minor is not None
     if not stored_types or (is_fee_agreed and not fields.get("stall_type")):
         return
     listed = find_stall_type(stored_types, fields.get("stall_type"))
+    if listed is None and terms is not None and terms.stall_type:
+        return
     if listed is None:
         names = ", ".join(stall_type.name for stall_type in list_stall_types(stored_types))
         raise ValidationFailed.of(
