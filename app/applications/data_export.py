@@ -40,6 +40,7 @@ def export_applications(owner: ExportOwner) -> list[dict[str, object]]:
             Application.risk_level,
             Application.decided_at,
             Application.paid_at,
+            Application.waived_at,
             Application.activated_at,
             Application.activation_message,
             Application.created_at,

@@ -24,7 +24,7 @@ from app.applications.states import PAYMENT_STEPS, PURPOSES, RISK_LEVELS, STATES
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 
 PAYMENT_STATES = tuple(PAYMENT_STEPS)
-FEE_RECORD_KINDS = ("received", "waived")
+RECEIVED, WAIVED = FEE_RECORD_KINDS = ("received", "waived")
 UNFINISHED_PAYMENT_STATES = ("starting", "otp_required", "processing")
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 from app.applications import links, states
 from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.models import UNFINISHED_PAYMENT_STATES, Application, ApplicationLink, StallPayment
+from app.applications.queries import record_application_act
 from app.applications.stall_payments import (
     APPLICATION_CLOSED,
     CONTRADICTION,
@@ -28,7 +29,6 @@ from app.applications.stall_payments import (
     is_unanswered,
 )
 from app.audit.actions import Action
-from app.audit.log import record
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.outbox import enqueue, enqueue_all
@@ -137,7 +137,7 @@ def _record_capture(
 ) -> None:
     if payment.status == "paid" or payment.captured_at is not None:
         payment.answered = payment.tries
-    elif not application.payment_due:
+    elif not application.payment_due or payment.amount_minor != application.amount_minor:
         _record_second_capture(session, application, payment, charge_state)
     elif _has_different_amount(payment, charge_state.amount_minor, charge_state.currency):
         _reopen_payment(session, application, payment)
@@ -185,14 +185,8 @@ def _record_end(session: ReadOrWriteSession, application: Application, payment: 
 
 def _record_paid(session: ReadOrWriteSession, application: Application, payment: StallPayment) -> None:
     _end_other_payments(session, payment)
-    record(
-        session,
-        Action.STALL_FEE_PAID,
-        organisation_id=application.organiser_id,
-        event_id=application.event_id,
-        account_id=application.account_id,
-        subject=application.id,
-        data={"payment": payment.id, "amountMinor": payment.amount_minor},
+    record_application_act(
+        session, Action.STALL_FEE_PAID, application, payment=payment.id, amountMinor=payment.amount_minor
     )
     if application.status not in states.ACCEPTED_STATES:
         session.execute(_mark_paid_sql(application, payment))

@@ -21,9 +21,9 @@ from app.applications.models import Application, ApplicationDocument, StallPayme
 from app.applications.serializers import INTERNAL_FIELDS
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
 from app.audit.actions import Action
-from app.audit.log import record_export
+from app.audit.log import record, record_export
 from app.clients import storage
-from app.core.db import db, release_connection
+from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.errors import NotFound
 from app.events.models import Event
 
@@ -114,6 +114,21 @@ def lock_application(session: OrmSession, caller: Caller, id: str, permission: C
     if application is None:
         raise NotFound()
     return application
+
+
+def record_application_act(
+    session: ReadOrWriteSession, action: Action, application: Application, **data: object
+) -> None:
+    """Writes an act on an application to the audit trail of its organiser."""
+    record(
+        session,
+        action,
+        organisation_id=application.organiser_id,
+        event_id=application.event_id,
+        account_id=application.account_id,
+        subject=application.id,
+        data=data,
+    )
 
 
 def list_documents(application_id: str, session: OrmSession | None = None) -> list[UploadedDocument]:

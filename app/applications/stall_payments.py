@@ -58,7 +58,7 @@ REVIEW_MESSAGES = {
     NO_OUTCOME: "The outcome of this payment is unknown after 72 hours. The service asks the rail every hour.",
     MISMATCH: "The rail reports a different amount or currency than requested. The payment does not count as paid.",
     CONTRADICTION: "The rail reports a different outcome now than before.",
-    SECOND_CAPTURE: "The rail has taken the fee although it was paid already. The service asks for a refund.",
+    SECOND_CAPTURE: "The rail has taken the fee that was no longer due. The service asks for a refund.",
     APPLICATION_CLOSED: "The fee was taken after the application had ended. Decide with the organiser whether to"
     " refund it.",
     UNKNOWN_REFERENCE: "The rail reports a charge that this service does not know.",

@@ -40,7 +40,7 @@ def find_stall_type(stored_types: StoredTypes, name: str | None) -> StallType | 
     return next((listed for listed in list_stall_types(stored_types) if listed.name.casefold() == lower_name), None)
 
 
-def take_place(session: OrmSession, event_id: str, stall_type: str | None, *, beyond_quota: bool = False) -> None:
+def check_place_left(session: OrmSession, event_id: str, stall_type: str | None, *, beyond_quota: bool = False) -> None:
     """Checks that a place of the type is left, for the row that the transaction writes afterwards.
 
     With `beyond_quota` a full type is no error. Raises StallTypeFull.

@@ -92,6 +92,24 @@ def test_a_waived_fee_is_not_due(client: Client, owner: Client, approved: dict[s
     assert find_mailed_token("activate")
 
 
+def test_all_problems_of_a_transfer_are_reported(owner: Client, approved: dict[str, Any]) -> None:
+    answer = receive(owner, approved, amountMinor=1, receivedOn="2999-01-01")
+    assert [error["path"] for error in answer.get_json()["data"]["errors"]] == ["amountMinor", "receivedOn"]
+
+
+def test_a_refusal_takes_the_waiver_back(client: Client, owner: Client) -> None:
+    application = create_approved_application(client, owner)
+    assert data(waive(owner, application))["payment"]["status"] == "waived"
+    for decision in ("declined", "submitted", "approved"):
+        shown = data(
+            owner.patch(
+                f"{LIST}/{application['id']}", {"decision": decision, "reason": "a mistake", "declineReason": "Full"}
+            )
+        )
+    assert (shown["status"], shown["payment"]["status"]) == ("awaiting_documents", "due")
+    assert data(receive(owner, application))["payment"]["status"] == "paid"
+
+
 def test_nothing_is_recorded_before_the_approval_or_twice(client: Client, owner: Client) -> None:
     application = create_application(client, owner)
     assert read_error(receive(owner, application)) == read_error(waive(owner, application)) == (409, "NOTHING_DUE")

@@ -15,7 +15,14 @@ from tests.blueprints.test_stall_fee_live import list_captures
 from tests.blueprints.test_stall_fee_live import payer as payer
 from tests.blueprints.test_stall_fee_live import server as server
 from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to, run_jobs
-from tests.factories.applications import EMAIL, LIST, create_application, decide_application, find_mailed_token
+from tests.factories.applications import (
+    EMAIL,
+    LIST,
+    create_application,
+    create_approved_application,
+    decide_application,
+    find_mailed_token,
+)
 from tests.factories.events import create_organiser_client
 from tests.factories.payouts import execute_sql, fetch_scalar, run_all_jobs, use_rail
 from tests.factories.stall_payments import (
@@ -104,6 +111,21 @@ def test_capture_ends_a_newer_running_payment(payer: Client, server: MockServer)
     run_all_jobs()
     assert (load_payment_status(first_id), load_payment_status(second_id)) == ("paid", "expired")
     assert data(send_code(payer, path))["paymentId"] == first_id
+
+
+def test_late_capture_of_another_fee_is_refunded(payer: Client, server: MockServer, journal: Path) -> None:
+    owner = create_organiser_client(payer)
+    application = create_approved_application(payer, owner, documentsRequired=[])
+    path = f"{LIST}/pay/{find_mailed_token('pay')}"
+    payment_id = end_by_wrong_codes(payer, path)
+    data(owner.patch(f"{LIST}/{application['id']}", {"decision": "approved", "feeMinor": 300000, "reason": "a corner"}))
+    capture_charge(server, payment_id)
+    send_callback(payer, payment_id)
+    run_all_jobs()
+    fee_data = data(payer.get(f"{LIST}/pay/{find_mailed_token('pay')}"))
+    assert (fee_data["status"], fee_data["amountMinor"]) == ("due", 300000)
+    assert list_open_reviews() == [("second_capture", payment_id)]
+    assert ("refunded", 250000) in list_captures(journal)
 
 
 def test_second_capture_is_reviewed_refunded_and_mailed(payer: Client, server: MockServer, journal: Path) -> None:

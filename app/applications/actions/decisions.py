@@ -12,15 +12,15 @@ from sqlalchemy import func
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import documents, links, stall_payments, states
+from app.applications.actions.fees import remove_waiver
 from app.applications.emails import enqueue_email
 from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
 from app.applications.links import advance_application
 from app.applications.models import Application
-from app.applications.queries import can_decide_sql, lock_application
-from app.applications.stall_types import take_place
+from app.applications.queries import can_decide_sql, lock_application, record_application_act
+from app.applications.stall_types import check_place_left
 from app.applications.states import StepNotAllowed
 from app.audit.actions import Action
-from app.audit.log import record
 from app.core import throttle
 from app.core.db import ReadOrWriteSession
 from app.core.errors import StaleVersion, Throttled, ValidationFailed
@@ -103,7 +103,7 @@ def _approve(
     if is_new:
         if application.event_id is not None:
             is_beyond_quota = bool(fields.get("override_quota"))
-            take_place(session, application.event_id, application.stall_type, beyond_quota=is_beyond_quota)
+            check_place_left(session, application.event_id, application.stall_type, beyond_quota=is_beyond_quota)
         _set_decision(session, application, caller, states.APPROVED, fields)
         required_kinds = fields.get("documents_required")
         if required_kinds is None:
@@ -118,6 +118,7 @@ def _decline(session: ReadOrWriteSession, application: Application, caller: Call
     """Declines the application; its links end. Raises PaymentInProgress."""
     if application.decision is not None:
         stall_payments.end_open_payment(session, application.id)
+        remove_waiver(session, application)
     _set_decision(session, application, caller, states.DECLINED, fields)
     enqueue_email("application_declined", application)
 
@@ -131,7 +132,7 @@ def _set_decision(
     application.reviewer_notes, application.risk_level = fields.get("reviewer_notes"), fields.get("risk_level")
     action = Action.APPLICATION_DECLINED if decision == states.DECLINED else Action.APPLICATION_APPROVED
     details = {name: value for name, value in fields.items() if name in ("reason", "override_quota") and value}
-    _record(session, action, application, **details)
+    record_application_act(session, action, application, **details)
 
 
 def withdraw_application(caller: Caller, id: str) -> None:
@@ -147,19 +148,7 @@ def withdraw_application(caller: Caller, id: str) -> None:
             raise NotWithdrawable()
         stall_payments.end_open_payment(session, application.id)
         application.set_status(states.WITHDRAWN)
-        _record(session, Action.APPLICATION_WITHDRAWN, application)
-
-
-def _record(session: ReadOrWriteSession, action: Action, application: Application, **data: object) -> None:
-    record(
-        session,
-        action,
-        organisation_id=application.organiser_id,
-        event_id=application.event_id,
-        account_id=application.account_id,
-        subject=application.id,
-        data=data,
-    )
+        record_application_act(session, Action.APPLICATION_WITHDRAWN, application)
 
 
 def _check_revision(application: Application, decision: str, reason: str | None) -> None:
@@ -173,7 +162,7 @@ def _reopen(session: ReadOrWriteSession, application: Application, reason: str |
     """Takes a refusal back, so that the application can be decided again."""
     application.set_status(states.SUBMITTED)
     application.decision = application.decided_at = application.decided_by = application.decline_reason = None
-    _record(session, Action.APPLICATION_REOPENED, application, reason=reason)
+    record_application_act(session, Action.APPLICATION_REOPENED, application, reason=reason)
 
 
 def _set_fee(session: ReadOrWriteSession, application: Application, fee_minor: int, reason: str | None) -> None:
@@ -181,7 +170,7 @@ def _set_fee(session: ReadOrWriteSession, application: Application, fee_minor: i
     if application.status not in FEE_STATES or application.paid_at is not None or application.waived_at is not None:
         raise StepNotAllowed(status=application.status)
     stall_payments.end_open_payment(session, application.id)
-    _record(
+    record_application_act(
         session,
         Action.STALL_FEE_SET,
         application,
@@ -205,7 +194,7 @@ def send_link(caller: Caller, id: str, *, purpose: str) -> SentLink:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
         (link,) = links.renew_links(session, application, [purpose], shown_to_decider=True)
         enqueue_email("application_link", application, link)
-        _record(session, Action.APPLICATION_LINK_SHOWN, application, purpose=purpose)
+        record_application_act(session, Action.APPLICATION_LINK_SHOWN, application, purpose=purpose)
         return SentLink(purpose, links.build_link_url(link), link.expires_at, mailed_to=application.email)
 
 

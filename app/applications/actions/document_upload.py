@@ -15,7 +15,6 @@ from app.applications.links import ResolvedLink, advance_application
 from app.applications.models import Application, ApplicationDocument
 from app.applications.queries import DOCUMENT_COLUMNS
 from app.audit.actions import Action
-from app.audit.log import record
 from app.clients import storage
 from app.core.db import ReadOrWriteSession, database_now, release_connection
 from app.core.ids import new_id
@@ -91,14 +90,7 @@ def _store_file(application_id: str, upload: DocumentUpload) -> str:
 def _submit_documents(session: ReadOrWriteSession, application: Application) -> list[Work]:
     """Hands the documents in and advances the application. Returns the jobs of its mail."""
     application.documents_submitted_at = database_now()
-    record(
-        session,
-        Action.DOCUMENTS_SUBMITTED,
-        organisation_id=application.organiser_id,
-        event_id=application.event_id,
-        account_id=application.account_id,
-        subject=application.id,
-    )
+    queries.record_application_act(session, Action.DOCUMENTS_SUBMITTED, application)
     return [
         *build_email_jobs("application_documents", application),
         *build_activation_email_jobs(application, advance_application(session, application)),

@@ -7,29 +7,27 @@ takes afterwards is a second capture and is refunded.
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import func
+from sqlalchemy import delete, func
 
 from app.accounts.caller import Caller
 from app.applications import links, stall_payments, states
 from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.errors import NothingDue
-from app.applications.models import Application, StallFeeRecord
-from app.applications.queries import can_decide_sql, lock_application
+from app.applications.models import RECEIVED, WAIVED, Application, StallFeeRecord
+from app.applications.queries import can_decide_sql, lock_application, record_application_act
 from app.audit.actions import Action
-from app.audit.log import record
 from app.core.db import ReadOrWriteSession, database_now
 from app.core.errors import ValidationFailed
 from app.core.formatting import HOME, format_money
 from app.core.outbox import enqueue_all
 from app.core.transaction import transaction
 
-RECEIVED, WAIVED = "received", "waived"
-
 
 def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, received_on: date) -> None:
     """Records the whole fee as received by bank transfer. The same amount and reference again change nothing.
 
-    Raises NotFound, NothingDue, ValidationFailed for another amount than the fee, PaymentInProgress.
+    Raises NotFound, NothingDue, PaymentInProgress, and ValidationFailed for another amount than the fee and for a date
+    in the future.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, can_decide_sql(caller))
@@ -37,11 +35,14 @@ def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, r
         if known is not None and (known.amount_minor, known.reference) == (amount_minor, reference):
             return
         _check_due(session, application)
+        errors = []
         if amount_minor != application.amount_minor:
             message = f"The fee is {format_money(application.amount_minor)}: amountMinor {application.amount_minor}."
-            raise ValidationFailed.of("amountMinor", "wrong_fee", message)
+            errors.append({"path": "amountMinor", "code": "wrong_fee", "message": message})
         if received_on > database_now().astimezone(ZoneInfo(HOME)).date():
-            raise ValidationFailed.of("receivedOn", "future", "Must not be in the future.")
+            errors.append({"path": "receivedOn", "code": "future", "message": "Must not be in the future."})
+        if errors:
+            raise ValidationFailed(errors)
         application.paid_at = func.now()
         row = StallFeeRecord(kind=RECEIVED, amount_minor=amount_minor, reference=reference, received_on=received_on)
         data = {"amountMinor": amount_minor, "reference": reference, "receivedOn": received_on.isoformat()}
@@ -64,6 +65,13 @@ def waive_fee(caller: Caller, id: str, *, reason: str) -> None:
         _settle(session, caller, application, row, Action.STALL_FEE_WAIVED, data)
 
 
+def remove_waiver(session: ReadOrWriteSession, application: Application) -> None:
+    """Makes a waived fee due again, for an approval after the refusal that takes the waiver back."""
+    if application.waived_at is not None:
+        application.waived_at = None
+        session.execute(delete(StallFeeRecord).where(StallFeeRecord.application_id == application.id))
+
+
 def _check_due(session: ReadOrWriteSession, application: Application) -> None:
     """Raises NothingDue, and PaymentInProgress while the rail may have taken the fee."""
     if application.status not in states.ACCEPTED_STATES or not application.payment_due:
@@ -83,15 +91,7 @@ def _settle(
     session.add(row)
     session.flush()
     session.refresh(application)
-    record(
-        session,
-        action,
-        organisation_id=application.organiser_id,
-        event_id=application.event_id,
-        account_id=application.account_id,
-        subject=application.id,
-        data=data,
-    )
+    record_application_act(session, action, application, **data)
     new_links = links.advance_application(session, application)
     paid_jobs = build_email_jobs("application_paid", application) if row.kind == RECEIVED else []
     enqueue_all([*paid_jobs, *build_activation_email_jobs(application, new_links)])
