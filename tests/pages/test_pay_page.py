@@ -5,9 +5,9 @@ from flask import Flask
 
 from app.clients.payrail.disabled import DisabledRail
 from tests.factories.accounts import list_mails_to
-from tests.factories.applications import CODE, EMAIL, create_approved_application, find_mailed_token
+from tests.factories.applications import CODE, EMAIL, LIST, create_approved_application, find_mailed_token
 from tests.factories.events import create_organiser_client
-from tests.http import Client
+from tests.http import Client, data
 from tests.pages.pages import Visitor
 
 
@@ -24,6 +24,16 @@ def test_the_fee_is_paid_with_the_code(client: Client, visitor: Visitor) -> None
     page = visitor.send(code=" 123 456 ")
     assert "<h1>Your stall fee is paid</h1>" in page.text and "activate your account" in page.text
     assert list_mails_to(EMAIL)[1]["subject"].startswith("Windhoek Lights: receipt for")
+
+
+def test_a_bank_transfer_is_no_wallet(client: Client, visitor: Visitor) -> None:
+    owner = create_organiser_client(client)
+    application = create_approved_application(client, owner, documentsRequired=[])
+    transfer = {"amountMinor": 250000, "reference": "MA-1", "receivedOn": "2026-11-20"}
+    data(owner.post(f"{LIST}/{application['id']}/fee/received", transfer))
+    page = visitor.open(f"/pay/{find_mailed_token('pay')}")
+    assert "The organiser has received your bank transfer of N$\u00a02\u202f500.00." in page.text
+    assert "wallet" not in page.text.split("<main")[1]
 
 
 def test_a_wrong_code_keeps_the_page_and_says_how_often_it_may_be_tried(client: Client, visitor: Visitor) -> None:
