@@ -7,8 +7,8 @@ tests of races, which remove checks of the program, then fail as expected.
 from psycopg.sql import SQL, Identifier, Literal
 from sqlalchemy import Connection
 
-from app.web.docs_generator import STATE_MACHINES
 from app.web.state_machine import StateMachine
+from app.web.state_machines_page import STATE_MACHINES
 
 TRIGGER_FUNCTION_SQL = """
     CREATE OR REPLACE FUNCTION no_such_step() RETURNS trigger LANGUAGE plpgsql AS $$

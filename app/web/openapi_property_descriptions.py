@@ -1,7 +1,7 @@
 """Descriptions of properties for the OpenAPI document.
 
 A field's own `metadata={"description": …}` takes precedence. Keys are a property's name, or `Schema.name` where the name
-means something else in that schema. Lengths and limits are in the schema itself; amounts are cents, times are UTC.
+means something else in that schema. It is one alphabetical table, so that a name is described once. Lengths and limits are in the schema itself; amounts are cents, times are UTC.
 """
 
 DESCRIPTIONS: dict[str, str] = {
@@ -281,9 +281,9 @@ DESCRIPTIONS: dict[str, str] = {
     "reasons": "Codes of the errors that a payout would get now.",
     "recipientIds": "Ids of recipients; without it all uncertain ones.",
     "recipients": "The recipients.",
+    "receivedOn": "The day on which the money was in the account.",
     "recordedAt": "When it was recorded.",
     "redis": "State of Redis.",
-    "receivedOn": "The day on which the money was in the account.",
     "reference": "Reference for people.",
     "refreshToken": "Exchange it for new tokens at `/api/auth/refresh`. It can be used once.",
     "relay": "State of the relay, which wakes workers.",
@@ -401,9 +401,9 @@ DESCRIPTIONS: dict[str, str] = {
     "width": "Width in pixels.",
     "withdrawn": "Ids of merchants whose invitation was withdrawn.",
     "withinDays": "Number of days ahead.",
+    "workedMinutes": "Minutes of work without breaks.",
     "workingApiKeys": "Number of API keys that the removed member made and that still work.",
     "workingDevices": "Number of paired devices that the removed member made and that still work.",
-    "workedMinutes": "Minutes of work without breaks.",
     "workers": "Number of workers that are alive.",
     "Envelope.data": "The result; for an error its details.",
     "Envelope.message": "The result in a sentence.",

@@ -13,8 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from app.allocations import sql, states
 from app.core.db import db, transaction_engine
 from app.core.transaction import transaction
-from app.web.docs_generator import STATE_MACHINES
 from app.web.state_machine import StateMachine, Transition, render_mermaid
+from app.web.state_machines_page import STATE_MACHINES
 from tests import steps
 from tests.factories.outbox import add_job
 
