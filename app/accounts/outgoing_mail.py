@@ -16,13 +16,13 @@ from datetime import timedelta
 from typing import Any
 
 import structlog
-from sqlalchemy import ColumnElement, Label, literal, select
+from sqlalchemy import Label, literal, select
 from sqlalchemy.orm import QueryableAttribute
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import MailLimitReached, SenderNotVerified
 from app.accounts.models import Account
-from app.accounts.permissions import MERCHANT, ORGANISER
+from app.accounts.permissions import ORGANISER
 from app.accounts.queries import owner_id_sql
 from app.clients.mail import Message, send
 from app.core import throttle
@@ -66,14 +66,11 @@ def build_sender(row: Mapping[Any, Any]) -> Sender:
 
 def load_sender(session: OrmSession, team_id: str, kind: str = ORGANISER) -> Sender:
     """The organisation or merchant as a sender, loaded by its id."""
+    owner_id = owner_id_sql(literal(team_id)) if kind == ORGANISER else team_id
     email, verified = session.execute(
-        select(Account.email, Account.email_verified_at.is_not(None)).where(_is_owner(team_id, kind))
+        select(Account.email, Account.email_verified_at.is_not(None)).where(Account.id == owner_id)
     ).one()
     return Sender(team_id, email, verified)
-
-
-def _is_owner(team_id: str, kind: str) -> ColumnElement[bool]:
-    return Account.id == (owner_id_sql(literal(team_id)) if kind == ORGANISER else team_id)
 
 
 def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) -> None:
@@ -107,12 +104,13 @@ def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) 
         )
 
 
-def find_verified_address(team_id: str | None, kind: str = MERCHANT) -> str | None:
-    """The address of the owner if it is verified now. Replies may go only to a verified address."""
-    if team_id is None:
+def find_verified_address(account_id: str | None) -> str | None:
+    """The address of an account if it is verified now. Replies may go only to a verified address."""
+    if account_id is None:
         return None
-    query = select(Account.email).where(_is_owner(team_id, kind), Account.email_verified_at.is_not(None))
-    address = db.session.scalar(query)
+    address = db.session.scalar(
+        select(Account.email).where(Account.id == account_id, Account.email_verified_at.is_not(None))
+    )
     release_connection()
     return address
 
@@ -129,20 +127,21 @@ def send_for_team(sender_id: str, kind: str, message: Message, *, run: Run, alre
     Replies go to that address or nowhere. A mail that no request has counted (`already_counted=False`) counts here,
     once for all attempts, towards UNREQUESTED_MAILS_PER_RECIPIENT. Raises what `mail.send` raises.
     """
-    address = find_verified_address(sender_id, kind)
-    if address is None:
+    sender = load_sender(db.session(), sender_id, kind)
+    release_connection()
+    if not sender.verified:
         log.warning("outgoing_mail.sender_not_verified", sender_id=sender_id, key=run.key)
         return
     # Only the first attempt counts: while mail is down, the retries of a few tickets would use up the daily limit.
     if (
         not already_counted
         and run.attempt == 1
-        and message.to != address
+        and message.to != sender.email
         and _exceeds_recipient_limit(sender_id, message.to)
     ):
         log.warning("outgoing_mail.recipient_limit_reached", sender_id=sender_id, key=run.key)
         return
-    send(replace(message, reply_to=address if message.reply_to else None), fence=run.fence)
+    send(replace(message, reply_to=sender.email if message.reply_to else None), fence=run.fence)
 
 
 def _exceeds_recipient_limit(sender_id: str, address: str) -> bool:

@@ -157,7 +157,7 @@ def test_without_the_lock_an_ownership_would_be_taken_twice(client: Client, monk
         return invite, ""
 
     monkeypatch.setattr(queries, "find_invite", find_any)
-    monkeypatch.setattr(members, "_take_over", lambda *_: None)
+    monkeypatch.setattr(members, "_make_manager", lambda *_: None)
     with without_rules("uq_team_member_owner"):
         assert accept_at_once(client)[200] > 1
         assert count_owners() > 1

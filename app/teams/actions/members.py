@@ -92,13 +92,7 @@ def accept_invite(*, caller: Caller, token: str) -> Team:
         if owner_id == caller.id:
             raise OwnerRoleFixed()
         if invite.role == OWNER:
-            is_member = exists().where(is_in_team(team), TeamMember.account_id == caller.id)
-            if not session.scalar(select(is_member)):
-                raise LinkExpired()
-            _take_over(session, team, invite)
-            revocation.end_unused_codes_and_invitations(session, team, owner_id, except_invite_id=invite.id)
-        if invite.role == OWNER and caller.id == team.id:
-            _return_to_founder(session, team)
+            _take_over(session, team, invite, caller.id)
         else:
             _set_membership(session, team, caller.id, invite.role, invite.event_ids, invited_by=invite.invited_by)
         end_invitation(invite, "accepted")
@@ -281,19 +275,31 @@ def _create_invite(
     return invite
 
 
-def _take_over(session: Session, team: Team, invite: TeamInvite) -> None:
-    """Make the owner who sent the invitation a manager. Raises NotFound when they are no longer the owner."""
+def _take_over(session: Session, team: Team, invite: TeamInvite, account_id: str) -> None:
+    """Make a member the owner. Raises LinkExpired when they are no member, NotFound when the owner has changed."""
+    if not session.scalar(select(exists().where(is_in_team(team), TeamMember.account_id == account_id))):
+        raise LinkExpired()
+    _make_manager(session, team, invite.invited_by)
+    revocation.end_unused_codes_and_invitations(session, team, invite.invited_by, except_invite_id=invite.id)
+    if account_id == team.id:
+        _return_to_founder(session, team)
+    else:
+        _set_membership(session, team, account_id, OWNER, None, invited_by=invite.invited_by)
+
+
+def _make_manager(session: Session, team: Team, owner_id: str) -> None:
+    """Make the owner a manager. Raises NotFound when they are not the owner."""
     former_owner = update(TeamMember).where(
-        is_in_team(team), TeamMember.account_id == invite.invited_by, TeamMember.role == OWNER
+        is_in_team(team), TeamMember.account_id == owner_id, TeamMember.role == OWNER
     )
     no_sync = {"synchronize_session": False}
     if session.execute(former_owner.values(role=MANAGER, event_ids=None), execution_options=no_sync).rowcount:  # type: ignore[attr-defined]
         return
-    founder = update(Account).where(Account.id == invite.invited_by, queries.owns_own_team(team))
+    founder = update(Account).where(Account.id == owner_id, queries.owns_own_team(team))
     values = {"roles": func.array_remove(Account.roles, team.kind), "version": Account.version + 1}
     if not session.execute(founder.values(values), execution_options=no_sync).rowcount:  # type: ignore[attr-defined]
         raise NotFound()
-    _set_membership(session, team, invite.invited_by, MANAGER, None, invited_by=None)
+    _set_membership(session, team, owner_id, MANAGER, None, invited_by=None)
 
 
 def _return_to_founder(session: Session, team: Team) -> None:
