@@ -51,3 +51,11 @@ def test_a_removal_ends_the_phones_if_the_owner_ticks_it(client: Client, app: Fl
     page = remove(browser, path, endDevicesAndKeys="true")
     assert "They no longer see anything of the team" in page and "still work" not in page
     assert read_error(phone.get("/api/events?mine=true")) == (401, "SESSION_ENDED")
+
+
+def test_a_removal_sent_twice_says_so(client: Client, app: Flask) -> None:
+    browser, _, path = create_team_with_phone(client, app)
+    browser.open(path)
+    form = next(number for number, form in enumerate(browser.forms) if form.action.endswith(REMOVE))
+    assert browser.press(form=form).status_code == 200
+    assert "They are no longer in the team." in browser.send(form=form).text

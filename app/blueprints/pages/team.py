@@ -1,5 +1,6 @@
 """The team of the signed-in person: members, invitations, and the teams of others in which they have a role."""
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -234,7 +235,11 @@ def remove(kind: str, member_id: str) -> ResponseReturnValue:
     """Remove a member, or withdraw an invitation."""
     team = _get_team(kind)
     end_devices_and_keys = request.form.get("endDevicesAndKeys") == "true"
-    removal = actions.remove_member(team=team, member_id=member_id, end_devices_and_keys=end_devices_and_keys)
+    try:
+        removal = actions.remove_member(team=team, member_id=member_id, end_devices_and_keys=end_devices_and_keys)
+    except NotFound:
+        flash("They are no longer in the team.")
+        return redirect(url_for("team.show_team", kind=kind), 303)
     if removal.working_devices or removal.working_api_keys:
         team_name = queries.load_team_name(team)
         return render_page("pages/team_member_removed.html", kind=kind, team_name=team_name, removal=removal)
@@ -267,7 +272,9 @@ def offer_ownership(kind: str, member_id: str) -> ResponseReturnValue:
 @blueprint.post("/memberships/<membership_id>/leave")
 def leave(membership_id: str) -> ResponseReturnValue:
     """Leave the team of somebody else."""
-    actions.leave_team(caller=get_signed_in_caller(), membership_id=membership_id)
+    caller = get_signed_in_caller()
+    with suppress(NotFound):
+        actions.leave_team(caller=caller, membership_id=membership_id)
     flash("You have left the team.")
     return redirect(url_for("team.show"), 303)
 
