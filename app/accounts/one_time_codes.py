@@ -61,7 +61,8 @@ def issue_code_when_allowed(
 ) -> None:
     """Creates and mails a code as soon as it is allowed. The earlier code is void immediately.
 
-    `language` is that of the page, if not this request's. `registration`: the address was just used to register, so a verified owner gets a mail about the existing account.
+    `language` is that of the page, if not this request's. `registration`: the address was just used to register, so a
+    verified owner gets a mail about the existing account.
     That mail counts like a code. The caller has locked the address.
     """
     nonce = _renew_code(session, purpose, email)

@@ -95,7 +95,8 @@ def create_session(
     Sign-ins call `second_factor.start_session`, which asks for the second factor of an account that has one.
 
     Raises InvalidCredentials when the password has changed, or a second factor was turned on, since `account` was read:
-    a sign-in with the old password must not survive the change. Raises AccountSuspended for the right password of a suspended account.
+    a sign-in with the old password must not survive the change. Raises AccountSuspended for the right password of a
+    suspended account.
     """
     session.flush()
     new_session_id = new_id()

@@ -74,7 +74,10 @@ def check_document(kind: str, name: str, data: bytes) -> DocumentUpload:
 
 
 def build_read_url(document_id: str, viewer_id: str) -> tuple[str, int]:
-    """A URL by which this session or key of a decider can read this document for five minutes, and its end in seconds since the epoch."""
+    """A URL by which this session or key of a decider can read this document for five minutes.
+
+    Next to it its end in seconds since the epoch.
+    """
     token, expires_epoch = sign_download_token(READ_PURPOSE, document_id, viewer_id)
     return (
         f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/api/merchant-applications/files/{token}",

@@ -54,9 +54,10 @@ def build_file_path(event_id: str, job_id: str) -> str:
 
 
 def build_download_url(job: StockJob, viewer_id: str) -> str:
-    """Return a signed URL of a job's file, valid for this session, device or key for five minutes without an access token."""
+    """Return a URL of a job's file that works for this session, device or key for five minutes."""
     base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
-    return f"{base_url}/api/events/{job.event_id}/inventory/reports/files/{sign_download_token(LINK_PURPOSE, job.id, viewer_id)[0]}"
+    token, _ = sign_download_token(LINK_PURPOSE, job.id, viewer_id)
+    return f"{base_url}/api/events/{job.event_id}/inventory/reports/files/{token}"
 
 
 def serialize_job(job: StockJob, viewer_id: str, *, now: datetime | None = None) -> JsonObject:

@@ -11,15 +11,13 @@ from app.accounts.permissions import MERCHANT, ORGANISER, OWNER, describe_role
 from app.accounts.team_models import TeamInvite, TeamMember
 from app.clients.email_templates import render_email
 from app.core.db import db
-from app.core.formatting import format_time
+from app.core.formatting import HOME, format_time
 from app.core.jobs import Delivery, Run, job
 from app.events.models import Event
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 from app.teams.errors import TeamNeedsOwner
 from app.teams.queries import Team, build_join_url, team_name_sql
 from app.teams.revocation import end_all_devices_and_keys, end_unused_codes_and_invitations
-
-HOME_ZONE = "Africa/Windhoek"
 
 
 @job("teams.mail_invite", Delivery.AT_LEAST_ONCE, to_others=True)
@@ -49,7 +47,7 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
         is_organisation=invite.kind == ORGANISER,
         role=describe_role(invite.role),
         events=list(events),
-        until=format_time(invite.expires_at, HOME_ZONE),
+        until=format_time(invite.expires_at, HOME),
         url=build_join_url(invite_id),
     )
     send_for_team(invite.team_id, invite.kind, message, run=run)

@@ -34,9 +34,8 @@ class Access:
     signed in may.
 
     With `whole_organisation` a permission that is limited to some events is not enough, and a team that the caller names
-    has to be theirs, also for admins. `tier` is None if admins may not
-    call. `optional` means public, but a token identifies the caller.
-    `needs_verified_email` requires a verified email address. `for_setup` admits admins who have to
+    has to be theirs, also for admins. `tier` is None if admins may not call. `optional` means public, but a token
+    identifies the caller. `needs_verified_email` requires a verified email address. `for_setup` admits admins who have to
     turn on a second factor first. The document publishes `name`.
     """
 

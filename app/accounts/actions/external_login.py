@@ -54,8 +54,8 @@ def sign_in_with_provider(
     that address is retired.
 
     Raises IdentityRejected, IdentityLinkedElsewhere, EmailNotVerifiedByProvider, ProviderNotConfigured,
-    ProviderUnavailable, AddressReserved, ValidationFailed, and SecondFactorRequired, with which the identity is linked already: a token of
-    the caller alone gives no new session.
+    ProviderUnavailable, AddressReserved, ValidationFailed, and SecondFactorRequired, with which the identity is linked
+    already: a token of the caller alone gives no new session.
     """
     assert_no_transaction()
     identity = verify_identity_token(provider, token, nonce=nonce)

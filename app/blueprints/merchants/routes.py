@@ -80,6 +80,7 @@ def resume_merchant(current_password: str, confirmation: bool) -> actions.Mercha
 def delete_merchant(current_password: str, confirmation: bool) -> actions.DeletionResult:
     """Delete the merchant and their personal data. The ledger keeps its entries.
 
-    An account with another role or a place in a team keeps those. A payout that comes back later goes to a review by operators.
+    An account with another role or a place in a team keeps those. A payout that comes back later goes to a review by
+    operators.
     """
     return actions.delete_merchant(caller=get_current_caller(), current_password=current_password)

@@ -150,7 +150,10 @@ def _render_expired_link() -> Response:
 
 
 def _set_password(email: str, *, code: str, password: str) -> WorkingAccess:
-    """Set the password, and return what works without it. It is checked before the code, because the code works only once."""
+    """Set the password, and return what works without it.
+
+    The password is checked before the code, because the code works only once.
+    """
     actions.check_new_password(email=email, password=password)
     try:
         reset_token = actions.verify_reset(email=email, code=code)

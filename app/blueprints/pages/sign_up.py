@@ -183,6 +183,9 @@ KINDS = {
 }
 
 
+ROLE_PHRASES = {"merchant": "a merchant", "organiser": "an organiser", "customer": "a guest"}
+
+
 @blueprint.get("/sign-up")
 def choose() -> Response:
     """Show the kinds of accounts."""
@@ -212,7 +215,7 @@ def register(kind: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render(kind, form.with_error(error))
     if caller is not None and caller.email == values["email"]:
-        flash(f"You can now use your account as {'an' if kind[0] in 'aeiou' else 'a'} {kind}.")
+        flash(f"You can now use your account as {ROLE_PHRASES[kind]}.")
         return redirect(_get_next_path(), 303)
     _remember_address(values["email"])
     return redirect(url_for("sign_up.show_code_form"), 303)

@@ -15,6 +15,7 @@ from app.audit.actions import Action
 from app.audit.log import record
 from app.core.db import database_now
 from app.core.errors import NotFound, ValidationFailed
+from app.core.formatting import HOME
 from app.core.tokens import fingerprint, opaque_token
 from app.core.transaction import transaction
 from app.events.timezones import to_instant
@@ -23,7 +24,6 @@ from app.teams.queries import Team, lock_permitted_team
 
 MAX_KEYS = 50
 HINT_LENGTH = 4
-HOME_ZONE = "Africa/Windhoek"
 LIVE, TEST = KEY_PREFIXES
 
 
@@ -42,7 +42,7 @@ def create_api_key(
     CurrentPasswordWrong, Throttled.
     """
     confirm_owner(caller, password)
-    end = to_instant(expires_at, HOME_ZONE) if expires_at else None
+    end = to_instant(expires_at, HOME) if expires_at else None
     key = (LIVE if current_app.extensions["settings"].production else TEST) + opaque_token()
     with transaction() as session:
         if end is not None and end <= database_now():
