@@ -70,6 +70,13 @@ class OrganiserProfile(Base):
 
     account_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
     org_name: Mapped[str] = mapped_column(String(200))
+    address: Mapped[str | None] = mapped_column(String(500), deferred=True)
+    vat_number: Mapped[str | None] = mapped_column(String(20), deferred=True)
+    bank_account_name: Mapped[str | None] = mapped_column(String(120), deferred=True)
+    bank_account_number: Mapped[str | None] = mapped_column(String(34), deferred=True)
+    bank_name: Mapped[str | None] = mapped_column(String(120), deferred=True)
+    bank_branch_code: Mapped[str | None] = mapped_column(String(20), deferred=True)
+    logo: Mapped[str | None] = mapped_column(String(40), deferred=True)
     requires_second_factor: Mapped[bool] = mapped_column(
         Boolean, default=False, server_default=text("false"), deferred=True
     )

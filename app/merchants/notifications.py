@@ -27,6 +27,7 @@ KINDS = {
     "change_email": SECURITY,
     "codes_blocked": SECURITY,
     "data_export": SECURITY,
+    "bank_details_changed": SECURITY,
     "deletion_requested": SECURITY,
     "identity_linked": SECURITY,
     "identity_unlinked": SECURITY,

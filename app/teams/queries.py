@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.organisation_details import DETAIL_COLUMNS, build_details
 from app.accounts.permissions import MERCHANT, ORGANISER, OWNER
 from app.accounts.queries import may_in_organisation, owner_id_sql
 from app.accounts.team_models import ApiKey, TeamInvite, TeamMember
@@ -79,12 +80,13 @@ def get_organisation(caller: Caller) -> Team:
 
 
 def load_organisation(organisation: Team) -> dict[str, object]:
-    """Name and settings of an organisation. Raises NotFound without a profile, as for an admin's own events."""
-    columns = (OrganiserProfile.account_id, OrganiserProfile.org_name, OrganiserProfile.requires_second_factor)
+    """Name, details and settings of an organisation. Raises NotFound without a profile, as for an admin's own events."""
+    columns = (OrganiserProfile.requires_second_factor, OrganiserProfile.org_name, *DETAIL_COLUMNS)
     row = db.session.execute(select(*columns).where(OrganiserProfile.account_id == organisation.id)).first()
     if row is None:
         raise NotFound()
-    return {"id": row[0], "name": row[1], "requires_second_factor": row[2]}
+    details = vars(build_details(*row[1:]))
+    return {"id": organisation.id, "requires_second_factor": row[0], **details}
 
 
 def get_merchant_team(caller: Caller) -> Team:

@@ -1,5 +1,6 @@
 """Fields for names, time zones, email texts, passwords, codes and image URLs, and the schemas of an image upload."""
 
+import re
 from typing import Any, Unpack
 from zoneinfo import available_timezones
 
@@ -8,9 +9,12 @@ from marshmallow import fields
 
 from app.core.addresses import find_web_address, is_url
 from app.core.text_normalization import clean_name
+from app.media.actions import PICTURE_NAME_PATTERN
 from app.web.fields import File, Secret, Text, WholeNumber, field_error
 from app.web.schema import Schema
 from app.web.types import FieldOptions, RawData
+
+_NUMBER_PATTERN = re.compile(r"[0-9][0-9 -]{2,32}[0-9]")
 
 
 class Name(Text):
@@ -70,6 +74,16 @@ class OneTimeCode(Secret):
         super().__init__(length=6, **kwargs)
 
 
+class BankNumber(Text):
+    """An account number, a branch code or a VAT number: digits, blanks and hyphens; loaded without the separators."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not _NUMBER_PATTERN.fullmatch(text):
+            raise field_error("invalid_number", "Must be digits; blanks and hyphens between them are allowed.")
+        return re.sub("[ -]", "", text)
+
+
 class ImageUrl(Text):
     """An https URL, or the URL of an upload to this service; the empty text becomes None. The URL is never fetched."""
 
@@ -86,6 +100,21 @@ class ImageUrl(Text):
         if url and not url.startswith(upload_prefix) and not is_url(url, ("https",)):
             raise field_error("invalid_url", "Must be an https URL, or the URL of an upload.")
         return url or None
+
+
+class UploadUrl(Text):
+    """The URL of a picture that was uploaded to this service; loaded as its file name."""
+
+    def __init__(self, **kwargs: Unpack[FieldOptions]) -> None:
+        kwargs["metadata"] = {"example": "http://localhost:8000/media/0f3c…e1.jpg", **kwargs.get("metadata", {})}
+        super().__init__(max=2048, **kwargs)
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> str:
+        url = super()._deserialize(value, attr, data, **kwargs)
+        name = url.removeprefix(f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/media/")
+        if not PICTURE_NAME_PATTERN.fullmatch(name):
+            raise field_error("invalid_url", "Must be the URL of an upload.")
+        return name
 
 
 class PictureFile(Schema):

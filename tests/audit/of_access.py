@@ -141,4 +141,4 @@ def making_and_ending_a_key(client: Client) -> None:
 @records(Action.ORGANISATION_CHANGED)
 def changing_an_organisation(client: Client) -> None:
     owner = create_profiled_owner(client)
-    data(owner.patch("/api/organisations/me", {"requiresSecondFactor": False}))
+    data(owner.patch("/api/organisations/me", {"vatNumber": "1234567015"}))

@@ -57,6 +57,8 @@ ENGLISH_PAGES = {
     "message",
     "ops",
     "operators",
+    "organisation",
+    "organisation_bank",
     "pair",
     "paired",
     "second_step",

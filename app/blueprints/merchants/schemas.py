@@ -9,23 +9,18 @@ from app.merchants.payout_details import is_masked
 from app.merchants.states import FLOOR_STATUSES, STATUSES
 from app.web.fields import Boolean, Choice, List, Nested, Phone, Secret, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Schema
-from app.web.text_fields import Name, NewPassword, Zone
+from app.web.text_fields import BankNumber, Name, NewPassword, Zone
 
 PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
-_NUMBER_PATTERN = re.compile(r"[0-9][0-9 -]{2,32}[0-9]")
 _LANGUAGE_PATTERN = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8}){0,3}")
 
 
-class Digits(Text):
-    """An account number or a branch code: digits, blanks and hyphens; loaded without the separators."""
+class Digits(BankNumber):
+    """An account number or a branch code, or the masked one that was read before."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        text = super()._deserialize(value, attr, data, **kwargs)
-        if is_masked(text):
-            return text
-        if not _NUMBER_PATTERN.fullmatch(text):
-            raise field_error("invalid_number", "Must be digits; blanks and hyphens between them are allowed.")
-        return re.sub("[ -]", "", text)
+        parent = Text if is_masked(value) else BankNumber
+        return parent._deserialize(self, value, attr, data, **kwargs)
 
 
 class Msisdn(Phone):

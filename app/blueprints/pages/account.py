@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.errors import LastSignInMethod
-from app.accounts.permissions import DEVICES, KEYS, MERCHANT, ORGANISER, describe_role
+from app.accounts.permissions import DEVICES, KEYS, MEMBERS_WRITE, MERCHANT, ORGANISER, describe_role
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.sign_in import PROVIDERS
 from app.blueprints.pages.signed_in import (
@@ -41,6 +41,12 @@ SECTIONS = (
     Section("/account/sessions", "Devices and sessions", "see where you are signed in, and sign out there"),
     Section("/account/identities", "Sign-in with Apple or Google", "see and remove what signs in to your account"),
     Section("/account/team", "Teams", "who works with you, and for whom you work"),
+    Section(
+        "/account/organisation",
+        "Your organisation",
+        "name, logo, and what is on invoices: address, VAT number, bank details",
+        may(MEMBERS_WRITE, whole_organisation=True),
+    ),
     Section("/account/devices", "Phones", "at the gate and in the stock", may(DEVICES)),
     Section("/account/api-keys", "API keys", "for programs of your organisation", may(KEYS, whole_organisation=True)),
     Section("/account/data", "Your data", "get a copy, or delete your account"),

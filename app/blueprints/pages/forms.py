@@ -23,12 +23,20 @@ from marshmallow import ValidationError
 from app.accounts.errors import EmailNotVerified
 from app.blueprints.pages.rendering import POLICY, describe_error, render_page
 from app.blueprints.pages.signed_in import get_signed_in_caller
-from app.core.errors import AppError, Conflict, Throttled, Unprocessable, ValidationFailed
+from app.core.errors import (
+    AppError,
+    Conflict,
+    Throttled,
+    TooLarge,
+    Unprocessable,
+    UnsupportedMedia,
+    ValidationFailed,
+)
 from app.core.languages import lazy_gettext
 from app.web.rate_limits import Limit, count_request
 from app.web.schema import Query, to_validation_failed
 
-FORM_ERRORS = (Unprocessable, Conflict, Throttled, EmailNotVerified)
+FORM_ERRORS = (Unprocessable, Conflict, Throttled, TooLarge, UnsupportedMedia, EmailNotVerified)
 FORM_POLICY = f"{POLICY}; script-src 'self'"
 FIELD_MESSAGES = {
     "required": lazy_gettext("Fill in this field."),

@@ -181,7 +181,7 @@ def require_second_factor() -> ResponseReturnValue:
     form, team = SECOND_FACTOR.from_request(), _get_team(ORGANISER)
 
     def require(required: bool) -> None:
-        actions.require_second_factor(caller=get_signed_in_caller(), organisation=team, required=required)
+        actions.update_organisation(caller=get_signed_in_caller(), organisation=team, requires_second_factor=required)
 
     return submit(
         form,

@@ -27,7 +27,7 @@ def _list_team(team: Team) -> dict[str, object]:
     returns=schemas.OrganisationData,
 )
 def read_organisation() -> dict[str, object]:
-    """Read the name and the settings of the organisation."""
+    """Read the name, the details and the settings of the organisation."""
     return queries.load_organisation(queries.get_organisation(get_current_caller()))
 
 
@@ -38,14 +38,16 @@ def read_organisation() -> dict[str, object]:
     returns=schemas.OrganisationData,
     errors=[SecondFactorOff],
 )
-def change_organisation(requires_second_factor: bool) -> dict[str, object]:
-    """Set whether members need a second factor.
+def change_organisation(**changes: Any) -> dict[str, object]:
+    """Change the details and settings of the organisation.
 
-    Members without one get 403 `SECOND_FACTOR_SETUP_REQUIRED` until they turn it on. The owner needs one first.
+    Address, VAT number and bank details are on its invoices; with a VAT number these are tax invoices. `bank` needs your
+    password, or a sign-in of the last ten minutes. With `requiresSecondFactor`, members without one get 403
+    `SECOND_FACTOR_SETUP_REQUIRED` until they turn it on; the owner needs one first.
     """
     caller = get_current_caller()
     organisation = queries.get_organisation(caller)
-    actions.require_second_factor(caller=caller, organisation=organisation, required=requires_second_factor)
+    actions.update_organisation(caller=caller, organisation=organisation, **changes)
     return queries.load_organisation(organisation)
 
 

@@ -1,12 +1,15 @@
 """Request and response schemas of teams, devices and API keys."""
 
-from marshmallow import fields
+from typing import Any
 
+from marshmallow import fields, post_load
+
+from app.accounts.organisation_details import BankDetails
 from app.accounts.permissions import DEVICE_KINDS, MERCHANT, ORGANISER, OWNER, ROLES, SCOPES
 from app.web.confirmation import ConfirmedBody
-from app.web.fields import Boolean, Choice, Email, EndTimeField, Id, List, Secret, TimeField
+from app.web.fields import Boolean, Choice, Email, EndTimeField, Id, List, Nested, Secret, Text, TimeField
 from app.web.schema import Query, Schema
-from app.web.text_fields import EmailName, Name
+from app.web.text_fields import BankNumber, EmailName, Name, UploadUrl
 
 MAX_EVENTS = 100
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
@@ -19,14 +22,34 @@ ROLE = {"enum": ALL_ROLES, "example": "door", "description": "The role in the te
 OFFERED_ROLES = {kind: tuple(role for role in roles if role != OWNER) for kind, roles in ROLES.items()}
 
 
+class BankDetailsBody(Schema):
+    account_name = Name(required=True, min=2, max=120, metadata={"example": "Windhoek Lights CC"})
+    account_number = BankNumber(required=True, max=34, metadata={"example": "62 0012 3456 7"})
+    bank_name = Text(required=True, min=2, max=120, metadata={"example": "Bank Windhoek"})
+    branch_code = BankNumber(max=20, allow_none=True, metadata={"example": "482172"})
+
+    @post_load
+    def build(self, values: dict[str, Any], **_: object) -> BankDetails:
+        return BankDetails(**{"branch_code": None, **values})
+
+
 class OrganisationData(Schema):
     id = fields.String(required=True, metadata=ID)
     name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
+    address = fields.String(required=True, allow_none=True, metadata={"example": "12 Lüderitz Street, Windhoek"})
+    vat_number = fields.String(required=True, allow_none=True, metadata={"example": "1234567015"})
+    bank = Nested(BankDetailsBody, required=True, allow_none=True)
+    logo_url = fields.String(required=True, allow_none=True)
     requires_second_factor = Boolean(required=True)
 
 
-class OrganisationChanges(Schema):
-    requires_second_factor = Boolean(required=True, metadata={"example": False})
+class OrganisationChanges(ConfirmedBody):
+    name = Name(min=2, max=200, metadata={"example": "Windhoek Lights"})
+    address = Text(min=5, max=500, allow_none=True, metadata={"example": "12 Lüderitz Street, Windhoek"})
+    vat_number = BankNumber(max=20, allow_none=True, metadata={"example": "1234567015"})
+    bank = Nested(BankDetailsBody, allow_none=True, metadata={"rare": True})
+    logo = UploadUrl(data_key="logoUrl", allow_none=True, metadata={"rare": True})
+    requires_second_factor = Boolean(metadata={"example": False})
 
 
 class MemberBody(Schema):

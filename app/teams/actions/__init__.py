@@ -9,10 +9,11 @@ from app.teams.actions.members import (
     leave_team,
     offer_ownership,
     remove_member,
-    require_second_factor,
 )
+from app.teams.actions.organisation import OrganisationChanges, update_organisation
 
 __all__ = [
+    "OrganisationChanges",
     "accept_invite",
     "change_member",
     "create_api_key",
@@ -24,5 +25,5 @@ __all__ = [
     "offer_ownership",
     "pair_device",
     "remove_member",
-    "require_second_factor",
+    "update_organisation",
 ]

@@ -13,13 +13,11 @@ from sqlalchemy.orm import Session
 from app.accounts.account_lifecycle import lock_own_account
 from app.accounts.authentication import confirm_owner
 from app.accounts.caller import Caller
-from app.accounts.errors import SecondFactorOff
-from app.accounts.models import Account, OrganiserProfile
+from app.accounts.models import Account
 from app.accounts.outgoing_mail import count_mails, enqueue_notice, load_sender
 from app.accounts.permissions import MANAGER, ORGANISER, OWNER, ROLES
 from app.accounts.team_models import TeamInvite, TeamMember
 from app.audit.actions import Action
-from app.audit.log import record
 from app.core.errors import LinkExpired, NotFound, ValidationFailed
 from app.core.ids import new_id
 from app.core.outbox import enqueue
@@ -156,33 +154,6 @@ def remove_member(*, team: Team, member_id: str, end_devices_and_keys: bool = Fa
         ended = revocation.end_devices_and_keys(session, team, member.account_id) if end_devices_and_keys else (0, 0)
         working = queries.count_working_access(team, member.account_id, session)
         return Removal(*working, *ended)
-
-
-def require_second_factor(*, caller: Caller, organisation: Team, required: bool) -> None:
-    """Set whether members need a second factor; without one they lose what the organisation has given them until they
-    turn it on. Repeating it changes nothing.
-
-    Raises SecondFactorOff for an owner who has none themselves, and NotFound without an organisation's profile.
-    """
-    if required and not caller.has_second_factor:
-        raise SecondFactorOff()
-    with transaction() as session:
-        changed = session.execute(
-            update(OrganiserProfile)
-            .where(OrganiserProfile.account_id == organisation.id)
-            .values(requires_second_factor=required)
-            .returning(OrganiserProfile.account_id)
-            .execution_options(synchronize_session=False)
-        ).first()
-        if changed is None:
-            raise NotFound()
-        record(
-            session,
-            Action.ORGANISATION_CHANGED,
-            organisation_id=organisation.id,
-            subject=organisation.id,
-            data={"requiresSecondFactor": required},
-        )
 
 
 def leave_team(*, caller: Caller, membership_id: str) -> None:

@@ -1,0 +1,76 @@
+"""What an organisation says of itself on invoices and pages: name, address, VAT number, bank details and logo."""
+
+from dataclasses import dataclass
+
+from flask import current_app
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.models import Account, OrganiserProfile
+from app.core.db import db
+
+
+@dataclass(frozen=True)
+class BankDetails:
+    """The account to which people transfer money."""
+
+    account_name: str
+    account_number: str
+    bank_name: str
+    branch_code: str | None
+
+
+@dataclass(frozen=True)
+class OrganisationDetails:
+    """The details of an organisation. It is registered for VAT if it has a VAT number."""
+
+    name: str
+    address: str | None = None
+    vat_number: str | None = None
+    bank: BankDetails | None = None
+    logo_url: str | None = None
+
+
+DETAIL_COLUMNS = (
+    OrganiserProfile.address,
+    OrganiserProfile.vat_number,
+    OrganiserProfile.bank_account_name,
+    OrganiserProfile.bank_account_number,
+    OrganiserProfile.bank_name,
+    OrganiserProfile.bank_branch_code,
+    OrganiserProfile.logo,
+)
+"""The columns that `build_details` reads after the name."""
+
+
+def load_organisation_details(organisation_id: str, session: OrmSession | None = None) -> OrganisationDetails:
+    """The details of an organisation; of an account without a profile, its name."""
+    row = (
+        (session or db.session)
+        .execute(
+            select(func.coalesce(OrganiserProfile.org_name, Account.name), *DETAIL_COLUMNS)
+            .select_from(Account)
+            .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Account.id)
+            .where(Account.id == organisation_id)
+        )
+        .one()
+    )
+    return build_details(*row)
+
+
+def build_details(
+    name: str,
+    address: str | None,
+    vat_number: str | None,
+    bank_account_name: str | None,
+    bank_account_number: str | None,
+    bank_name: str | None,
+    bank_branch_code: str | None,
+    logo: str | None,
+) -> OrganisationDetails:
+    """The details from the name and the values of `DETAIL_COLUMNS`."""
+    bank = None
+    if bank_account_name and bank_account_number and bank_name:
+        bank = BankDetails(bank_account_name, bank_account_number, bank_name, bank_branch_code)
+    logo_url = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/media/{logo}" if logo else None
+    return OrganisationDetails(name, address, vat_number, bank, logo_url)

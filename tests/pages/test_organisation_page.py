@@ -1,0 +1,60 @@
+"""The pages for the details of an organisation, as a browser without scripts uses them."""
+
+import io
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account, OrganiserProfile
+from app.accounts.organisation_details import load_organisation_details
+from app.core.transaction import transaction
+from tests.core.test_images import picture
+from tests.factories.accounts import PASSWORD, create_account
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+
+PAGE = "/account/organisation"
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    account = create_account("organiser")
+    with transaction() as session:
+        session.add(OrganiserProfile(account_id=account.id, org_name="Windhoek Lights"))
+    return account
+
+
+def test_details_and_logo_are_saved(app: Flask, owner: Account) -> None:
+    browser = sign_in_browser(app, owner)
+    assert PAGE in browser.open("/account").text
+    browser.open(PAGE)
+    page = browser.send(form=1, name="Windhoek Lights", address="12 Lüderitz Street", vatNumber="VAT 7")
+    assert page.status_code == 422 and "Enter digits only" in page.text and "12 Lüderitz Street" in page.text
+    answer = browser.press(
+        form=1, address="12 Lüderitz Street", vatNumber="1234567015", logo=(io.BytesIO(picture("PNG")), "logo.png")
+    )
+    assert answer.status_code == 303
+    details = load_organisation_details(owner.id)
+    assert (details.address, details.vat_number) == ("12 Lüderitz Street", "1234567015")
+    assert details.logo_url and f'src="{details.logo_url}"' in browser.open(PAGE).text
+    browser.send(form=1, address="12 Lüderitz Street", removeLogo="true")
+    assert load_organisation_details(owner.id).logo_url is None
+
+
+def test_a_file_that_is_no_picture_is_named(app: Flask, owner: Account) -> None:
+    browser = sign_in_browser(app, owner)
+    browser.open(PAGE)
+    answer = browser.press(form=1, logo=(io.BytesIO(b"%PDF-1.7"), "logo.pdf"))
+    assert answer.status_code == 415 and 'href="#logo"' in answer.text
+
+
+def test_bank_details_need_the_password(app: Flask, owner: Account) -> None:
+    browser = sign_in_browser(app, owner)
+    bank = {"accountName": "Windhoek Lights CC", "accountNumber": "62 0012 3456 7", "bankName": "Bank Windhoek"}
+    assert "You have not given any yet" in browser.open(PAGE).text
+    browser.open(f"{PAGE}/bank")
+    assert browser.send(form=1, **bank).status_code == 422
+    page = browser.send(form=1, **bank, password=PASSWORD)
+    assert "62001234567" in page.text and "Bank Windhoek" in page.text
+    browser.open(f"{PAGE}/bank")
+    assert browser.elements["accountNumber"]["value"] == "62001234567"
