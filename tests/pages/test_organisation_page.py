@@ -10,7 +10,6 @@ from app.accounts.organisation_details import load_organisation_details
 from app.core.transaction import transaction
 from tests.core.test_images import picture
 from tests.factories.accounts import PASSWORD, create_account
-from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
 
 PAGE = "/account/organisation"
