@@ -15,12 +15,16 @@ from tests.pages.test_account_page import sign_in_browser
 PAGE = "/account/organisation"
 
 
-@pytest.fixture
-def owner(app: Flask) -> Account:
+def create_owner() -> Account:
     account = create_account("organiser")
     with transaction() as session:
         session.add(OrganiserProfile(account_id=account.id, org_name="Windhoek Lights"))
     return account
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_owner()
 
 
 def test_details_and_logo_are_saved(app: Flask, owner: Account) -> None:
