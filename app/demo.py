@@ -36,7 +36,20 @@ class Person:
 
 
 PEOPLE = (
-    Person("organiser", "nangula@windhoek-lights.example", "Nangula Shikongo", {"org_name": "Windhoek Lights"}),
+    Person(
+        "organiser",
+        "nangula@windhoek-lights.example",
+        "Nangula Shikongo",
+        {
+            "org_name": "Windhoek Lights",
+            "address": "12 Lüderitz Street, Windhoek",
+            "vat_number": "1234567015",
+            "bank_account_name": "Windhoek Lights CC",
+            "bank_account_number": "62001234567",
+            "bank_name": "Bank Windhoek",
+            "bank_branch_code": "482172",
+        },
+    ),
     Person("organiser", "jan@swakop-jazz.example", "Jan Beukes", {"org_name": "Swakop Jazz Days"}),
     Person(
         "merchant",
