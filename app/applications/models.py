@@ -1,5 +1,6 @@
 """Tables of applications: the application, its links and documents, the payments of its stall fee, and their reviews."""
 
+import secrets
 from datetime import date, datetime
 
 from sqlalchemy import (
@@ -25,7 +26,15 @@ from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 
 PAYMENT_STATES = tuple(PAYMENT_STEPS)
 RECEIVED, WAIVED = FEE_RECORD_KINDS = ("received", "waived")
+REQUESTED, REFUNDED, REFUSED = REFUND_STATES = ("requested", "refunded", "refused")
+BY_RAIL, BY_TRANSFER = REFUND_METHODS = ("rail", "transfer")
 UNFINISHED_PAYMENT_STATES = ("starting", "otp_required", "processing")
+REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""30 characters without those that look alike: 30^8 references, short enough for the telephone."""
+
+
+def _generate_reference() -> str:
+    return "MA-" + "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(8))
 
 
 def _build_list_indexes(scope: str, where: str) -> tuple[Index, ...]:
@@ -42,7 +51,11 @@ def _build_list_indexes(scope: str, where: str) -> tuple[Index, ...]:
 
 
 class Application(Base):
-    """A merchant's request for a stall. `organiser_id` is the event's organiser, copied so that lists need no join."""
+    """A merchant's request for a stall. `organiser_id` is the event's organiser, copied so that lists need no join.
+
+    `event_invite_id` is the invitation from the directory whose acceptance made it. `refunded_at` is set when the whole
+    fee was sent back.
+    """
 
     __tablename__ = "merchant_application"
     __mapper_args__ = {"eager_defaults": True}
@@ -55,15 +68,22 @@ class Application(Base):
         *_build_list_indexes("organiser_id", "organiser_id IS NOT NULL"),
         *_build_list_indexes("event_id", "event_id IS NOT NULL"),
         *_build_list_indexes("account_id", "account_id IS NOT NULL"),
+        Index(
+            "uq_merchant_application_event_invite",
+            "event_invite_id",
+            unique=True,
+            postgresql_where=text("event_invite_id IS NOT NULL"),
+        ),
     )
 
     id: Mapped[str] = id_column()
-    reference: Mapped[str] = mapped_column(String(12, collation="C"), unique=True)
+    reference: Mapped[str] = mapped_column(String(12, collation="C"), unique=True, default=_generate_reference)
     status: Mapped[str] = mapped_column(String(20), default=SUBMITTED)
     account_id: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
     event_id: Mapped[str | None] = mapped_column(ForeignKey("event.id"))
     organiser_id: Mapped[str | None] = mapped_column(ForeignKey("account.id"))
     invite_slug: Mapped[str | None] = mapped_column(String(80))
+    event_invite_id: Mapped[str | None] = mapped_column(ObjectId)
     business_name: Mapped[str | None] = mapped_column(String(200))
     contact_name: Mapped[str | None] = mapped_column(String(120))
     email: Mapped[str | None] = mapped_column(String(254))
@@ -88,6 +108,7 @@ class Application(Base):
     documents_submitted_at: Mapped[datetime | None] = mapped_column(Timestamp)
     paid_at: Mapped[datetime | None] = mapped_column(Timestamp)
     waived_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    refunded_at: Mapped[datetime | None] = mapped_column(Timestamp)
     activated_at: Mapped[datetime | None] = mapped_column(Timestamp)
     activation_message: Mapped[str | None] = mapped_column(String(1000))
     erased_at: Mapped[datetime | None] = mapped_column(Timestamp)
@@ -102,6 +123,11 @@ class Application(Base):
     @property
     def payment_due(self) -> bool:
         return self.amount_minor > 0 and self.paid_at is None and self.waived_at is None
+
+    @property
+    def holds_money(self) -> bool:
+        """Whether the organiser has the fee, or a part of it."""
+        return self.paid_at is not None and self.refunded_at is None
 
     def set_status(self, status: str) -> None:
         """Sets the state. Raises StepNotAllowed."""
@@ -161,7 +187,7 @@ class StallPayment(Base):
 
     `answered` is the number of tries with a known outcome. While it is less than `tries`, a confirmation may have
     reached the rail, and the money may have been taken. `captured_at` is set when the rail took money that was no
-    longer due, `refunded_at` when it returned that money.
+    longer due, `refunded_at` when it returned that money or a paid fee.
     """
 
     __tablename__ = "stall_payment"
@@ -214,6 +240,34 @@ class StallFeeRecord(Base):
     reason: Mapped[str | None] = mapped_column(String(500))
     recorded_by: Mapped[str] = mapped_column(ObjectId)
     recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+class StallFeeRefund(Base):
+    """The refund of a stall fee, or of a part of it; one row per application.
+
+    By the rail it is `requested` until the rail has `refunded` or `refused` it. By transfer it is `refunded` at once,
+    because the organiser has sent the money.
+    """
+
+    __tablename__ = "stall_fee_refund"
+    __table_args__ = (
+        one_of("status", REFUND_STATES),
+        one_of("method", REFUND_METHODS),
+        CheckConstraint("amount_minor > 0", name="amount"),
+        CheckConstraint("(status = 'refunded') = (refunded_at IS NOT NULL)", name="refunded_at"),
+    )
+
+    application_id: Mapped[str] = mapped_column(
+        ForeignKey("merchant_application.id", ondelete="CASCADE"), primary_key=True
+    )
+    status: Mapped[str] = mapped_column(String(10))
+    method: Mapped[str] = mapped_column(String(10))
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+    reference: Mapped[str | None] = mapped_column(String(80))
+    reason: Mapped[str] = mapped_column(String(500))
+    recorded_by: Mapped[str] = mapped_column(ObjectId)
+    recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    refunded_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
 class StallPaymentReview(Base):

@@ -15,6 +15,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 
 from app.applications import links, states
 from app.applications.emails import build_activation_email_jobs, build_email_jobs
+from app.applications.fee_bookings import book_fee
 from app.applications.models import UNFINISHED_PAYMENT_STATES, Application, ApplicationLink, StallPayment
 from app.applications.queries import record_application_act
 from app.applications.stall_payments import (
@@ -33,6 +34,7 @@ from app.clients.payrail import ChargeState, Outcome, rail
 from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.outbox import enqueue, enqueue_all
 from app.core.transaction import transaction
+from app.ledger.models import RAIL_CLEARING
 
 STATUS_CHECK_DELAY = timedelta(seconds=20)
 """Longer than the timeout of a call to the rail, so that no worker asks while the call is still running."""
@@ -185,6 +187,7 @@ def _record_end(session: ReadOrWriteSession, application: Application, payment: 
 
 def _record_paid(session: ReadOrWriteSession, application: Application, payment: StallPayment) -> None:
     _end_other_payments(session, payment)
+    book_fee(application, RAIL_CLEARING)
     record_application_act(
         session, Action.STALL_FEE_PAID, application, payment=payment.id, amountMinor=payment.amount_minor
     )

@@ -3,7 +3,9 @@
 merchant_balance   what a merchant can request        ─┐ both are columns of their balance, never below zero
 merchant_held      what open payouts hold             ─┘
 rail_clearing      what left by the payment rail      ─┐ accounts of the platform: without a limit and without a
-platform           where earnings come from           ─┘ running balance, which all payouts would have to lock
+platform           where earnings come from           ─┤ running balance, which all payouts would have to lock
+organisation       what an organiser got in stall fees─┤
+bank               what came to their bank account    ─┘
 """
 
 from datetime import datetime
@@ -13,15 +15,19 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, ObjectId, Timestamp, one_of
 
-MERCHANT_BALANCE, MERCHANT_HELD, RAIL_CLEARING, PLATFORM = (
+MERCHANT_BALANCE, MERCHANT_HELD, RAIL_CLEARING, PLATFORM, ORGANISATION, BANK = (
     "merchant_balance",
     "merchant_held",
     "rail_clearing",
     "platform",
+    "organisation",
+    "bank",
 )
-ACCOUNTS = (MERCHANT_BALANCE, MERCHANT_HELD, RAIL_CLEARING, PLATFORM)
+ACCOUNTS = (MERCHANT_BALANCE, MERCHANT_HELD, RAIL_CLEARING, PLATFORM, ORGANISATION, BANK)
 MERCHANT_ACCOUNTS = (MERCHANT_BALANCE, MERCHANT_HELD)
-KINDS = SETTLEMENT, HOLD, RELEASE, PAYOUT, RETURN = "settlement", "hold", "release", "payout", "return"
+MERCHANT_KINDS = SETTLEMENT, HOLD, RELEASE, PAYOUT, RETURN = "settlement", "hold", "release", "payout", "return"
+FEE_KINDS = STALL_FEE, STALL_FEE_REFUND = "stall_fee", "stall_fee_refund"
+KINDS = (*MERCHANT_KINDS, *FEE_KINDS)
 
 
 class Balance(Base):
@@ -39,19 +45,24 @@ class Balance(Base):
 
 
 class LedgerTransaction(Base):
-    """One movement of a merchant's money. A reference is unique per kind, so nothing is posted twice."""
+    """One movement of money of a merchant, or of an organisation at an event.
+
+    A reference is unique per kind, so nothing is posted twice.
+    """
 
     __tablename__ = "ledger_transaction"
     __table_args__ = (
         one_of("kind", KINDS),
         CheckConstraint("amount_minor > 0", name="amount"),
         Index("uq_ledger_transaction_kind_reference", "kind", "reference", unique=True),
+        Index("ix_ledger_transaction_event", "event_id", "id", postgresql_where=text("event_id IS NOT NULL")),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
     kind: Mapped[str] = mapped_column(String(20))
     reference: Mapped[str] = mapped_column(String(120, collation="C"))
     owner_id: Mapped[str] = mapped_column(ObjectId)
+    event_id: Mapped[str | None] = mapped_column(ObjectId)
     amount_minor: Mapped[int] = mapped_column(BigInteger)
     occurred_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     description: Mapped[str | None] = mapped_column(String(200))

@@ -23,6 +23,17 @@ POST_TRANSACTION = """
 """
 """Returns the new balances, or no row when the balance is missing or too low; then nothing is written."""
 
+POST_EVENT_TRANSACTION = """
+    WITH posted AS (
+        INSERT INTO ledger_transaction (kind, reference, owner_id, event_id, amount_minor, description)
+        VALUES (%(kind)s, %(reference)s, %(owner_id)s, %(event_id)s, %(amount)s, %(description)s) RETURNING id
+    )
+    INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor)
+    SELECT posted.id, %(owner_id)s, leg.account, leg.amount
+      FROM posted, unnest(%(accounts)s::text[], %(amounts)s::bigint[]) AS leg (account, amount)
+    RETURNING id
+"""
+
 SETTLEMENT_TIMEOUTS = (
     "SET LOCAL lock_timeout = '60s'",
     "SET LOCAL statement_timeout = '10min'",

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.core.db import fetch_row
 from app.ledger import sql
 from app.ledger.errors import InsufficientFunds
-from app.ledger.models import MERCHANT_BALANCE, MERCHANT_HELD, Balance
+from app.ledger.models import MERCHANT_ACCOUNTS, MERCHANT_BALANCE, MERCHANT_HELD, Balance
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,30 @@ def post_transaction(
     if row is None:
         raise InsufficientFunds(availableMinor=load_balances(session, owner_id).available_minor)
     return Balances(*row)
+
+
+def post_event_transaction(
+    kind: str, reference: str, organisation_id: str, event_id: str | None, legs: Mapping[str, int], *, description: str
+) -> None:
+    """Post legs (account to cents, not of a merchant) that sum to zero, for an organisation at an event.
+
+    Raises psycopg's IntegrityError for a reference that was posted before.
+    """
+    if sum(legs.values()) or not all(legs.values()) or not set(legs).isdisjoint(MERCHANT_ACCOUNTS):
+        raise ValueError(f"{kind} {reference}: the legs do not sum to zero")
+    fetch_row(
+        sql.POST_EVENT_TRANSACTION,
+        {
+            "kind": kind,
+            "reference": reference,
+            "owner_id": organisation_id,
+            "event_id": event_id,
+            "description": description,
+            "accounts": list(legs),
+            "amounts": list(legs.values()),
+            "amount": max(legs.values()),
+        },
+    )
 
 
 def load_balances(session: OrmSession, owner_id: str, *, lock: bool = False) -> Balances:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.applications import stall_payments
+from app.applications import payment_outcome, stall_payments
+from app.applications.actions import fees
 from app.applications.models import Application
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
 from tests.factories.applications import (
@@ -158,6 +159,8 @@ def test_without_the_check_a_fee_is_settled_twice(
 ) -> None:
     monkeypatch.setattr(Application, "payment_due", True)
     monkeypatch.setattr(stall_payments, "end_open_payment", lambda *_: None)
+    for module in (fees, payment_outcome):
+        monkeypatch.setattr(module, "book_fee", lambda *_: None)
     for _ in range(8):
         settle_twice_at_once(app, client, owner)
     run_all_jobs()

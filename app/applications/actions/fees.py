@@ -13,6 +13,7 @@ from app.accounts.caller import Caller
 from app.applications import links, stall_payments, states
 from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.errors import NothingDue
+from app.applications.fee_bookings import book_fee
 from app.applications.models import RECEIVED, WAIVED, Application, StallFeeRecord
 from app.applications.queries import can_decide_sql, lock_application, record_application_act
 from app.audit.actions import Action
@@ -21,6 +22,7 @@ from app.core.errors import ValidationFailed
 from app.core.formatting import HOME, format_money
 from app.core.outbox import enqueue_all
 from app.core.transaction import transaction
+from app.ledger.models import BANK
 
 
 def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, received_on: date) -> None:
@@ -46,6 +48,7 @@ def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, r
         application.paid_at = func.now()
         row = StallFeeRecord(kind=RECEIVED, amount_minor=amount_minor, reference=reference, received_on=received_on)
         data = {"amountMinor": amount_minor, "reference": reference, "receivedOn": received_on.isoformat()}
+        book_fee(application, BANK)
         _settle(session, caller, application, row, Action.STALL_FEE_RECEIVED, data)
 
 

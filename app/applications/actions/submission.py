@@ -1,6 +1,5 @@
 """Applying for a stall, with or without an invitation."""
 
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, TypedDict, Unpack
@@ -22,9 +21,6 @@ from app.invitations.actions.invites import count_link_use
 from app.invitations.queries import ApplicationTerms, get_application_terms
 from app.merchants.models import MerchantProfile
 from app.merchants.queries import lock_against_deletion
-
-REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""30 characters without those that look alike: 30^8 references, short enough for the telephone."""
 
 
 class RequiredApplicationFields(TypedDict):
@@ -98,7 +94,6 @@ def submit_application(
         if terms is not None:
             count_link_use(session, terms.link_id)
         application = Application(
-            reference=_generate_reference(),
             event_id=event_id,
             invite_slug=invite_slug,
             language=find_page_language(),
@@ -165,10 +160,6 @@ def _build_contact(caller: Caller, fields: ApplicationFields) -> dict[str, objec
         "phone": fields.get("phone") or caller.phone,
         "business_name": fields.get("business_name") or business_name_query.scalar_subquery(),
     }
-
-
-def _generate_reference() -> str:
-    return "MA-" + "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(8))
 
 
 def _get_invite_terms(slug: str) -> ApplicationTerms:
