@@ -9,6 +9,7 @@ from app.accounts import own_data_export as accounts_data_export
 from app.accounts import personal_data_jobs as accounts_personal_data
 from app.allocations import data_export as allocations_data_export
 from app.allocations import jobs as allocations
+from app.applications import accepted_invites as applications_accepted_invites
 from app.applications import data_export as applications_data_export
 from app.applications import erasure as applications_erasure
 from app.applications import jobs as applications
@@ -55,6 +56,7 @@ HOOKS: tuple[ModuleType, ...] = (
     accounts_data_export,
     accounts_personal_data,
     allocations_data_export,
+    applications_accepted_invites,
     applications_data_export,
     applications_erasure,
     campaigns_data_export,

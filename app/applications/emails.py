@@ -13,6 +13,7 @@ from app.applications.links import EventContext
 from app.applications.models import Application, ApplicationLink, StallPayment, StallPaymentReview
 from app.applications.serializers import calculate_fee_due_at
 from app.applications.stall_payments import REVIEW_MESSAGES, mask_wallet
+from app.applications.states import ACTIVATED
 from app.clients.email_templates import render_email
 from app.clients.message import Message
 from app.core.addresses import mask_number
@@ -67,8 +68,18 @@ def build_email_jobs(
 
 
 def build_activation_email_jobs(application: Application, new_links: list[ApplicationLink]) -> list[Work]:
-    """The job of the mail with the activation link; none without a new link."""
+    """The job of the mail with the activation link, or those of the mails about an activation without a link."""
+    if application.status == ACTIVATED:
+        return build_activated_email_jobs(application)
     return build_email_jobs("application_activation", application, *new_links) if new_links else []
+
+
+def build_activated_email_jobs(application: Application, **params: str) -> list[Work]:
+    """The jobs of the mails to merchant and organiser that the stall is ready."""
+    jobs = build_email_jobs("application_activated", application, **params)
+    if application.organiser_id is not None:
+        jobs.append(job_spec("applications.mail_organiser", application_id=application.id))
+    return jobs
 
 
 def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext | None:

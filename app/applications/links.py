@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.sql.dml import ReturningInsert
 
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.permissions import MERCHANT
 from app.accounts.queries import owner_id_sql
 from app.applications import states
 from app.applications.errors import LinkExpired, LinkUsed
@@ -23,6 +24,7 @@ from app.core.errors import Gone, NotFound
 from app.core.ids import new_id
 from app.core.tokens import derived_text, fingerprint
 from app.events.models import Event
+from app.invitations.participation import add_participant
 
 DOCUMENTS, PAYMENT, ACTIVATION = "documents", "payment", "activation"
 LIFETIMES = {DOCUMENTS: timedelta(days=14), PAYMENT: timedelta(days=14), ACTIVATION: timedelta(days=7)}
@@ -156,7 +158,7 @@ def list_due_purposes(application: Application) -> list[str]:
 
 
 def advance_application(session: OrmSession, application: Application) -> list[ApplicationLink]:
-    """Moves an approved application to its first outstanding step.
+    """Moves an approved application to its first outstanding step; without one, a known merchant takes part.
 
     Returns the new activation link if the application has become ready by this step and not by the approval itself.
     """
@@ -166,9 +168,38 @@ def advance_application(session: OrmSession, application: Application) -> list[A
         return []
     is_just_approved = application.status == states.APPROVED
     application.set_status(next_status)
-    return (
-        renew_links(session, application, [ACTIVATION]) if next_status == states.READY and not is_just_approved else []
+    if next_status != states.READY or activate_known_merchant(session, application) or is_just_approved:
+        return []
+    return renew_links(session, application, [ACTIVATION])
+
+
+def activate_known_merchant(session: OrmSession, application: Application) -> bool:
+    """Activates a ready application whose account is a verified merchant: they take part without an activation link.
+
+    False for any other, and while the account is being deleted.
+    """
+    if application.account_id is None:
+        return False
+    is_merchant = (
+        Account.id == application.account_id,
+        Account.email_verified_at.is_not(None),
+        Account.roles.contains([MERCHANT]),
     )
+    # A deletion locks the account before the application, so this must not wait for it.
+    account_query = select(Account.id).where(*is_merchant).with_for_update(key_share=True, skip_locked=True)
+    if session.scalar(account_query) is None:
+        return False
+    application.set_status(states.ACTIVATED)
+    application.activated_at = func.now()
+    if application.event_id is not None:
+        add_participant(
+            session,
+            event_id=application.event_id,
+            merchant_id=application.account_id,
+            stall_type=application.stall_type,
+            fee_minor=application.amount_minor,
+        )
+    return True
 
 
 def build_token(link: ApplicationLink) -> str:

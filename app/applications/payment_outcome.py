@@ -201,7 +201,12 @@ def _record_paid(session: ReadOrWriteSession, application: Application, payment:
     status = states.check_step(application.status, next_status) if status_changes else next_status
     paid_sql = _mark_paid_sql(application, payment, status=status)
     new_links: list[ApplicationLink] = []
-    if status_changes and next_status == states.READY:
+    if status_changes and next_status == states.READY and application.account_id is not None:
+        session.execute(paid_sql)
+        session.refresh(application)
+        if not links.activate_known_merchant(session, application):
+            new_links = links.renew_links(session, application, [links.ACTIVATION])
+    elif status_changes and next_status == states.READY:
         renewal_sql = links.link_renewal_sql(application.id, [links.ACTIVATION]).add_cte(
             paid_sql.cte("application_update")
         )

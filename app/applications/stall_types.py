@@ -15,6 +15,7 @@ from app.applications.models import Application
 from app.applications.states import ACCEPTED_STATES, APPROVED
 from app.core.transaction import lock_name
 from app.events.models import Event
+from app.invitations.acceptance_hooks import counts_places
 from app.invitations.models import Participation
 
 
@@ -24,6 +25,13 @@ class StallType(NamedTuple):
     name: str
     fee_minor: int
     quantity: int | None
+
+
+class LimitedType(NamedTuple):
+    """A stall type with a quantity."""
+
+    name: str
+    quantity: int
 
 
 StoredTypes = Sequence[Mapping[str, Any]]
@@ -45,13 +53,31 @@ def check_place_left(session: OrmSession, event_id: str, stall_type: str | None,
 
     With `beyond_quota` a full type is no error. Raises StallTypeFull.
     """
-    listed = find_stall_type(session.scalars(select(Event.stall_types).where(Event.id == event_id)).one(), stall_type)
-    if listed is None or listed.quantity is None:
+    listed = _find_limited_type(session, event_id, stall_type)
+    if listed is None:
         return
-    lock_name(session, f"stall-type:{event_id}:{listed.name.casefold()}")
-    taken = count_taken(session, event_id, listed.name)
+    taken = _lock_and_count_taken(session, event_id, listed.name)
     if taken >= listed.quantity and not beyond_quota:
         raise StallTypeFull(stall_type=listed.name, quantity=listed.quantity, taken=taken)
+
+
+@counts_places
+def count_places_left(session: OrmSession, event_id: str, stall_type: str | None) -> int | None:
+    """The places of the type that are left, kept until the transaction ends; None without a limit."""
+    listed = _find_limited_type(session, event_id, stall_type)
+    return None if listed is None else max(listed.quantity - _lock_and_count_taken(session, event_id, listed.name), 0)
+
+
+def _find_limited_type(session: OrmSession, event_id: str, stall_type: str | None) -> LimitedType | None:
+    if stall_type is None:
+        return None
+    listed = find_stall_type(session.scalars(select(Event.stall_types).where(Event.id == event_id)).one(), stall_type)
+    return None if listed is None or listed.quantity is None else LimitedType(listed.name, listed.quantity)
+
+
+def _lock_and_count_taken(session: OrmSession, event_id: str, name: str) -> int:
+    lock_name(session, f"stall-type:{event_id}:{name.casefold()}")
+    return count_taken(session, event_id, name)
 
 
 def count_taken(session: OrmSession, event_id: str, name: str) -> int:

@@ -31,6 +31,7 @@ TRANSLATED = frozenset(
         "application_approved",
         "application_declined",
         "application_documents",
+        "application_fee_due",
         "application_link",
         "application_paid",
         "application_ready_organiser",

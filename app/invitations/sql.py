@@ -20,7 +20,10 @@ INVITE_MERCHANTS_SQL = text("""
         SELECT requested.id, profile.account_id AS merchant_id,
                coalesce(merchant.floor_status, 'closed') AS floor_status,
                coalesce(CAST(merchant.settings ->> 'auto_accept_invites' AS boolean), false)
-                   AND coalesce(CAST(:fee_minor AS bigint), 0) = 0 AS automatic
+                   AND coalesce(CAST(:fee_minor AS bigint), 0) = 0
+                   AND NOT EXISTS (SELECT FROM event_invite earlier
+                                    WHERE earlier.merchant_id = profile.account_id AND earlier.event_id = :event_id
+                                      AND earlier.status IN ('pending', 'accepted')) AS would_accept
           FROM unnest(CAST(:merchant_ids AS text[]), CAST(:invite_ids AS text[])) AS requested (merchant_id, id)
           JOIN merchant_profile profile ON profile.account_id = requested.merchant_id
           JOIN account ON account.id = profile.account_id
@@ -30,12 +33,17 @@ INVITE_MERCHANTS_SQL = text("""
                             WHERE participation.merchant_id = profile.account_id
                               AND participation.event_id = :event_id)
          ORDER BY profile.account_id FOR KEY SHARE OF profile
+    ), candidate AS (
+        SELECT id, merchant_id, floor_status,
+               would_accept AND row_number() OVER (PARTITION BY would_accept ORDER BY merchant_id)
+                   <= coalesce(CAST(:places_left AS bigint), 200) AS automatic
+          FROM invitable
     ), invite AS (
         INSERT INTO event_invite (id, event_id, merchant_id, invited_by, status, automatic, decided_at, message,
                                   stall_type, fee_minor, expires_at)
         SELECT id, :event_id, merchant_id, :invited_by, CASE WHEN automatic THEN 'accepted' ELSE 'pending' END,
                automatic, CASE WHEN automatic THEN now() END, :message, :stall_type, :fee_minor, :expires_at
-          FROM invitable WHERE (SELECT count(*) FROM expired) >= 0
+          FROM candidate WHERE (SELECT count(*) FROM expired) >= 0
         ON CONFLICT (event_id, merchant_id) WHERE status IN ('pending', 'accepted')
         DO UPDATE SET version = event_invite.version
         RETURNING id, merchant_id, status, xmax = 0 AS is_new
@@ -62,7 +70,8 @@ INVITE_MERCHANTS_SQL = text("""
 """)
 """Invites merchants. Rows: those invited now (`is_new`, with their email), then those already invited or taking part.
 
-Counting `expired` makes PostgreSQL end expired invitations before it inserts. The conflict finds invitations that
+Automatic acceptances take `places_left` places at most. Counting `expired` makes PostgreSQL end expired invitations
+before it inserts. The conflict finds invitations that
 another request inserts at the same time; `xmax = 0` tells new rows from theirs.
 """
 EVENT_CANCELLED_SQL = Event.visibility.in_((ARCHIVED, CANCELLED))

@@ -1,11 +1,12 @@
 """The states of an invitation and of an invite link.
 
     pending ──▶ accepted      by the merchant, or automatically by the merchant's setting
+       │           └──▶ withdrawn   its application ended before the fee was paid
        ├──────▶ declined      by the merchant
        ├──────▶ withdrawn     by the organiser, or because the event was cancelled or archived
        └──────▶ expired       at its end
 
-Only `pending` can change. A merchant who is invited again later gets a new invitation.
+An answer does not change. A merchant who is invited again later gets a new invitation.
 """
 
 PENDING, ACCEPTED, DECLINED, WITHDRAWN, EXPIRED = "pending", "accepted", "declined", "withdrawn", "expired"
@@ -14,7 +15,7 @@ ANSWERS = (ACCEPTED, DECLINED)
 
 STEPS: dict[str, frozenset[str]] = {
     PENDING: frozenset({ACCEPTED, DECLINED, WITHDRAWN, EXPIRED}),
-    ACCEPTED: frozenset(),
+    ACCEPTED: frozenset({WITHDRAWN}),
     DECLINED: frozenset(),
     WITHDRAWN: frozenset(),
     EXPIRED: frozenset(),

@@ -69,7 +69,7 @@ STATE_MACHINES = (
             (applications.SUBMITTED, applications.APPROVED): "the organiser, or an admin",
             (applications.AWAITING_DOCUMENTS, applications.AWAITING_PAYMENT): "documents submitted",
             (applications.AWAITING_PAYMENT, applications.READY): "paid",
-            (applications.READY, applications.ACTIVATED): "the applicant opens an account",
+            (applications.READY, applications.ACTIVATED): "the applicant opens an account, or has one",
         },
     ),
     StateMachine(
@@ -92,7 +92,7 @@ STATE_MACHINES = (
     ),
     StateMachine(
         name="Invitation",
-        description="An invitation of one merchant to one event. Only `pending` can change; a merchant who is invited again gets"
+        description="An invitation of one merchant to one event. An answer does not change; a merchant who is invited again gets"
         " a new invitation.",
         transitions=invitations.STEPS,
         initial_states=(invitations.PENDING,),
@@ -104,6 +104,7 @@ STATE_MACHINES = (
             (invitations.PENDING, invitations.DECLINED): "the merchant",
             (invitations.PENDING, invitations.WITHDRAWN): "the organiser, or the event is cancelled",
             (invitations.PENDING, invitations.EXPIRED): "its deadline passes",
+            (invitations.ACCEPTED, invitations.WITHDRAWN): "its application ends before the fee is paid",
         },
     ),
     StateMachine(

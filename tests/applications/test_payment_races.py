@@ -118,7 +118,9 @@ def test_expired_application_is_not_paid_afterwards(
 ) -> None:
     """In either order, an expired application is not paid afterwards."""
     statuses = code_at_the_end_of_the_event(app, client, monkeypatch, confirms_first=confirms_first)
-    assert statuses in (("ready", "paid"), ("expired", "paid"), ("expired", "expired")) and list_open_reviews() == []
+    assert (
+        statuses in (("activated", "paid"), ("expired", "paid"), ("expired", "expired")) and list_open_reviews() == []
+    )
 
 
 @pytest.mark.control

@@ -20,7 +20,7 @@ from app.invitations.actions.invites import count_link_use
 from app.invitations.errors import InviteUsed
 from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import EVENT_COLUMNS, EventSummary
-from app.invitations.states import PENDING, STATUSES, STEPS
+from app.invitations.states import ACCEPTED, PENDING, STATUSES, STEPS, WITHDRAWN
 from app.merchants.models import Merchant
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
 from tests.factories.applications import build_application_body
@@ -39,9 +39,10 @@ def count(statement: str) -> int:
         return int(session.scalar(text(statement)) or 0)
 
 
-def test_only_pending_invitations_can_change() -> None:
+def test_an_answer_changes_only_by_a_withdrawal() -> None:
     assert set(STEPS) == set(STATUSES)
-    assert {status for status, targets in STEPS.items() if targets} == {PENDING}
+    assert {status for status, targets in STEPS.items() if targets} == {PENDING, ACCEPTED}
+    assert STEPS[ACCEPTED] == {WITHDRAWN}
 
 
 def test_simultaneous_acceptances_add_one_participant(client: Client) -> None:

@@ -23,7 +23,7 @@ from app.accounts.outgoing_mail import build_notice_job
 from app.accounts.queries import find_account_by_email, lock_account_by_email, lock_address
 from app.accounts.sessions import UNKNOWN_ORIGIN, LoginResult, SessionOrigin
 from app.applications import links
-from app.applications.emails import build_email_jobs
+from app.applications.emails import build_activated_email_jobs
 from app.applications.errors import LinkExpired, NothingDue
 from app.applications.links import ResolvedLink
 from app.applications.models import Application, ApplicationLink
@@ -31,7 +31,7 @@ from app.applications.states import ACTIVATED, READY, check_step
 from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.errors import AppError, ValidationFailed
 from app.core.languages import find_page_language, mark_for_translation
-from app.core.outbox import Work, enqueue_all, job_spec
+from app.core.outbox import Work, enqueue_all
 from app.core.transaction import transaction
 from app.invitations.participation import add_participant_sql
 
@@ -88,13 +88,7 @@ def activate_account(
         if not _complete_activation(session, resolved_link, account, message):
             raise _find_activation_error(session, token) or LinkExpired()
         application = resolved_link.application
-        jobs = [
-            *build_email_jobs("application_activated", application, path=path),
-            *_build_owner_notifications(owner, account),
-        ]
-        if application.organiser_id is not None:
-            jobs.append(job_spec("applications.mail_organiser", application_id=application.id))
-        enqueue_all(jobs)
+        enqueue_all([*build_activated_email_jobs(application, path=path), *_build_owner_notifications(owner, account)])
         login_result = second_factor.start_session(session, account, origin)
         return ActivationResult(account.email, login_result, path, resolved_link.event_context.event)
 

@@ -12,8 +12,9 @@ from sqlalchemy import func
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import documents, links, stall_payments, states
+from app.applications.accepted_invites import withdraw_accepted_invite
 from app.applications.actions.fees import remove_waiver
-from app.applications.emails import enqueue_email
+from app.applications.emails import build_activated_email_jobs, enqueue_email
 from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
 from app.applications.links import advance_application
 from app.applications.models import Application
@@ -25,6 +26,7 @@ from app.core import throttle
 from app.core.db import ReadOrWriteSession
 from app.core.errors import StaleVersion, Throttled, ValidationFailed
 from app.core.languages import find_page_language
+from app.core.outbox import enqueue_all
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 
@@ -110,6 +112,9 @@ def _approve(
             required_kinds = documents.list_required_kinds(application.stall_type)
         application.documents_required = [kind for kind in documents.KINDS if kind in required_kinds]
     advance_application(session, application)
+    if application.status == states.ACTIVATED:
+        enqueue_all(build_activated_email_jobs(application))
+        return
     new_links = links.renew_links(session, application, links.list_due_purposes(application))
     enqueue_email("application_approved" if is_new else "application_link", application, *new_links)
 
@@ -119,6 +124,7 @@ def _decline(session: ReadOrWriteSession, application: Application, caller: Call
     if application.decision is not None:
         stall_payments.end_open_payment(session, application.id)
         remove_waiver(session, application)
+        withdraw_accepted_invite(session, application)
     _set_decision(session, application, caller, states.DECLINED, fields)
     enqueue_email("application_declined", application)
 
@@ -144,17 +150,22 @@ def withdraw_application(caller: Caller, id: str) -> None:
         application = lock_application(session, caller, id, Application.account_id == caller.id)
         if application.status == states.WITHDRAWN:
             return
-        if application.paid_at is not None:
+        if application.holds_money:
             raise NotWithdrawable()
         stall_payments.end_open_payment(session, application.id)
         application.set_status(states.WITHDRAWN)
+        withdraw_accepted_invite(session, application)
         record_application_act(session, Action.APPLICATION_WITHDRAWN, application)
 
 
 def _check_revision(application: Application, decision: str, reason: str | None) -> None:
-    """Raises AlreadyDecided unless there is a reason, and the decision can be revised so."""
+    """Raises AlreadyDecided unless there is a reason, and the decision can be revised so.
+
+    After a refund an approval can become a refusal, which then stays.
+    """
     is_step = (application.decision, decision) in REVISIONS and application.erased_at is None
-    if not is_step or not reason or application.paid_at is not None:
+    has_money = application.holds_money if decision == states.DECLINED else application.paid_at is not None
+    if not is_step or not reason or has_money:
         raise AlreadyDecided(decision=application.decision, status=application.status)
 
 

@@ -4,6 +4,7 @@ from typing import Unpack
 
 from app.accounts.errors import MAIL_ERRORS
 from app.accounts.permissions import STALL_MANAGE, STALL_READ, STALL_RUN, STALLS_INVITE, STALLS_READ
+from app.applications.errors import StallTypeFull
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
 from app.invitations import actions, directory, errors, queries
@@ -53,7 +54,7 @@ def directory_invites(
     """Invite merchants from the directory.
 
     Each gets an email. Merchants who are invited already are reported and not invited twice. Merchants who accept
-    automatically take part immediately, unless there is a fee. `withdraw` withdraws invitations without an answer.
+    automatically take part immediately while places are left, unless there is a fee. `withdraw` withdraws invitations without an answer.
     """
     if withdraw:
         return actions.withdraw_invites(caller=get_current_caller(), event_id=id, merchant_ids=merchant_ids)
@@ -130,14 +131,16 @@ def my_invite(invite_id: str) -> queries.MerchantInvite:
     body=schemas.AnswerBody,
     returns=schemas.InviteRow,
     etag=True,
-    errors=[errors.InviteDecided, MerchantPaused, errors.InviteExpired, errors.InviteWithdrawn],
+    errors=[errors.InviteDecided, MerchantPaused, errors.InviteExpired, errors.InviteWithdrawn, StallTypeFull],
 )
 def answer_invite(
     invite_id: str, status: str, expected_version: int | None, message: str | None = None
 ) -> tuple[queries.MerchantInvite, dict[str, str]]:
     """Accept or decline an invitation; the organiser gets an email.
 
-    Accepting makes the merchant a participant. The same answer again gets the same 200.
+    Accepting takes a place of the stall type and makes the merchant a participant. With a fee the merchant gets a mail
+    with the payment link, and takes part when the fee is paid, received or waived. The same answer again gets the same
+    200.
     """
     invite = actions.answer_invite(
         caller=get_current_caller(),

@@ -13,6 +13,7 @@ from app.core.errors import NotFound, StaleVersion
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.models import Event
+from app.invitations.acceptance_hooks import must_wait_for_fee
 from app.invitations.errors import InviteDecided, InviteExpired, InviteWithdrawn
 from app.invitations.models import EventInvite
 from app.invitations.participation import add_participant
@@ -39,8 +40,10 @@ def answer_invite(
 ) -> MerchantInvite:
     """Accepts or declines an invitation. The same answer again changes nothing.
 
-    Accepting makes the merchant a participant, also when the same answer arrives several times at the same moment.
-    Raises NotFound, StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused.
+    Accepting takes a place of the stall type and makes the merchant a participant, or with a fee their application, also
+    when the same answer arrives several times at the same moment.
+
+    Raises NotFound, StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused, StallTypeFull.
     """
     with transaction() as session:
         merchant = lock_merchant(session, caller.merchant_id)
@@ -53,7 +56,7 @@ def answer_invite(
             invite.status, invite.reply, invite.version = status, message or None, invite.version + 1
             invite.decided_at = locked.now
             session.flush()
-            if status == ACCEPTED:
+            if status == ACCEPTED and not must_wait_for_fee(session, invite):
                 add_participant(
                     session,
                     event_id=invite.event_id,

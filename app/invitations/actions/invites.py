@@ -26,6 +26,7 @@ from app.core.transaction import transaction
 from app.events.models import Event
 from app.events.queries import owned
 from app.events.timezones import to_instant
+from app.invitations.acceptance_hooks import count_places_left
 from app.invitations.errors import EventClosed, InviteUsed
 from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import ERROR_BY_LINK_STATE, build_invite_url, build_slug, parse_slug
@@ -108,7 +109,7 @@ def invite_from_directory(
 ) -> DirectoryInvites:
     """Invites and mails each merchant who has no invitation yet; the others are reported.
 
-    Merchants who accept automatically take part immediately, unless there is a fee. Raises NotFound, EventClosed,
+    Merchants who accept automatically take part immediately while places are left, unless there is a fee. Raises NotFound, EventClosed,
     ValidationFailed, SenderNotVerified, MailLimitReached.
     """
     requested_ids = sorted(set(merchant_ids))
@@ -273,6 +274,7 @@ def _insert_invites(
         "invited_by": organiser_id,
         "merchant_ids": merchant_ids,
         "invite_ids": [new_id() for _ in merchant_ids],
+        "places_left": count_places_left(session, event_id, terms["stall_type"]),
     }
     new_invites: list[InvitedMerchant] = []
     existing_invites: list[InvitedMerchant] = []

@@ -1,0 +1,87 @@
+"""Applications of merchants who accepted an invitation from the directory with a fee: they take part once it is settled.
+
+The acceptance takes a place of the stall type, with or without a fee.
+"""
+
+from sqlalchemy import func, select, update
+
+from app.accounts.models import Account
+from app.applications import links, states
+from app.applications.emails import enqueue_email
+from app.applications.models import Application
+from app.applications.stall_types import check_place_left
+from app.core.db import ReadOrWriteSession
+from app.events.models import Event
+from app.invitations.acceptance_hooks import on_invite_accepted
+from app.invitations.models import EventInvite
+from app.invitations.states import ACCEPTED, WITHDRAWN
+from app.merchants.models import MerchantProfile
+
+
+@on_invite_accepted
+def request_invite_fee(session: ReadOrWriteSession, invite: EventInvite) -> bool:
+    """Takes a place for the merchant. With a fee, makes their application and mails the payment link.
+
+    Returns whether there is a fee. Raises StallTypeFull.
+    """
+    check_place_left(session, invite.event_id, invite.stall_type)
+    if not invite.fee_minor:
+        return False
+    application = _build_application(session, invite, invite.fee_minor)
+    session.add(application)
+    links.advance_application(session, application)
+    session.flush()
+    (payment_link,) = links.renew_links(session, application, [links.PAYMENT])
+    enqueue_email("application_fee_due", application, payment_link)
+    return True
+
+
+def _build_application(session: ReadOrWriteSession, invite: EventInvite, fee_minor: int) -> Application:
+    """The application of the merchant's account, approved by the organiser who invited them; it needs no documents."""
+    account, business_name, organiser_id = session.execute(
+        select(Account, MerchantProfile.business_name, Event.organiser_id)
+        .select_from(Account)
+        .join(Event, Event.id == invite.event_id)
+        .outerjoin(MerchantProfile, MerchantProfile.account_id == Account.id)
+        .where(Account.id == invite.merchant_id)
+    ).one()
+    application = Application(
+        status=states.SUBMITTED,
+        version=1,
+        account_id=invite.merchant_id,
+        event_id=invite.event_id,
+        organiser_id=organiser_id,
+        event_invite_id=invite.id,
+        business_name=business_name,
+        contact_name=account.name,
+        email=account.email,
+        phone=account.phone,
+        stall_type=invite.stall_type,
+        amount_minor=fee_minor,
+        destination="payrail",
+        mode="now",
+        documents_required=[],
+    )
+    application.set_status(states.APPROVED)
+    application.decision, application.decided_by, application.decided_at = (
+        states.APPROVED,
+        invite.invited_by,
+        func.now(),
+    )
+    return application
+
+
+def withdraw_accepted_invite(session: ReadOrWriteSession, application: Application) -> None:
+    """Withdraws the invitation of an application that ends, so that the merchant can be invited again."""
+    if application.event_invite_id is None:
+        return
+    session.execute(
+        update(EventInvite)
+        .where(
+            EventInvite.id == application.event_invite_id,
+            EventInvite.event_id == application.event_id,
+            EventInvite.status == ACCEPTED,
+        )
+        .values(status=WITHDRAWN, version=EventInvite.version + 1)
+        .execution_options(synchronize_session=False)
+    )
