@@ -177,7 +177,7 @@ def close_reviews_of(
 def describe_payment_state(payment: StallPayment) -> str:
     """The state of a payment for an operator."""
     if payment.refunded_at is not None:
-        return f"{payment.status}, taken again and refunded"
+        return f"{payment.status}, {'taken again and ' if payment.captured_at else ''}refunded"
     if payment.captured_at is not None:
         return f"{payment.status}, taken again and not refunded"
     return f"{payment.status}, without a final answer of the rail" if is_unanswered(payment) else payment.status

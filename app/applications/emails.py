@@ -10,7 +10,7 @@ from app.accounts.languages import find_account_language
 from app.accounts.models import Account
 from app.applications import links
 from app.applications.links import EventContext
-from app.applications.models import Application, ApplicationLink, StallPayment, StallPaymentReview
+from app.applications.models import Application, ApplicationLink, StallFeeRefund, StallPayment, StallPaymentReview
 from app.applications.serializers import calculate_fee_due_at
 from app.applications.stall_payments import REVIEW_MESSAGES, mask_wallet
 from app.applications.states import ACTIVATED
@@ -41,13 +41,17 @@ STEP_LABELS = {
 
 @dataclass(frozen=True)
 class EmailContext:
-    """An application with everything that its mails need; `payment` is the paid one, `language` the applicant's."""
+    """An application with everything that its mails need; `payment` is the paid one, `language` the applicant's.
+
+    `refund` is that of the fee, if there is one.
+    """
 
     application: Application
     event_context: EventContext
     links: list[ApplicationLink]
     payment: StallPayment | None
     language: str | None
+    refund: StallFeeRefund | None
 
 
 def enqueue_email(template: str, application: Application, *email_links: ApplicationLink, **params: str) -> None:
@@ -84,7 +88,9 @@ def build_activated_email_jobs(application: Application, **params: str) -> list[
 
 def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext | None:
     """The context of a mail, with those of the links that can still be used. None if the application is gone."""
-    statement = select(Application, StallPayment, *links.EVENT_CONTEXT_COLUMNS).select_from(Application)
+    columns = (Application, StallPayment, StallFeeRefund, *links.EVENT_CONTEXT_COLUMNS)
+    statement = select(*columns).select_from(Application)
+    statement = statement.outerjoin(StallFeeRefund, StallFeeRefund.application_id == Application.id)
     paid_condition = (StallPayment.application_id == Application.id) & (StallPayment.status == "paid")
     row = db.session.execute(
         links.join_event_context(statement.outerjoin(StallPayment, paid_condition)).where(
@@ -93,14 +99,16 @@ def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext
     ).first()
     if row is None:
         return None
-    application, payment, *context_values = row
+    application, payment, refund, *context_values = row
     assert isinstance(application, Application) and isinstance(payment, StallPayment | None)
+    assert isinstance(refund, StallFeeRefund | None)
     return EmailContext(
         application,
         links.build_event_context(context_values),
         _load_active_links(link_ids),
         payment,
         _find_language(application),
+        refund,
     )
 
 
@@ -140,9 +148,21 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
         due=format_day(fee_due_at, timezone) if fee_due_at else "",
         paid_at=format_time(paid_at, timezone) if paid_at else "",
         wallet=mask_wallet(context.payment.msisdn) if context.payment else "",
+        refund=_describe_refund(context.refund),
         email=application.email,
         sign_in_url=_build_sign_in_url(path),
     )
+
+
+def _describe_refund(refund: StallFeeRefund | None) -> dict[str, str]:
+    """The refund for the mail about it; empty texts without one."""
+    if refund is None:
+        return dict.fromkeys(("amount", "method", "reference"), "")
+    return {
+        "amount": format_money(refund.amount_minor),
+        "method": refund.method,
+        "reference": refund.reference or "",
+    }
 
 
 def build_organiser_email(context: EmailContext, *, reply_to: str | None, key: str) -> Message:

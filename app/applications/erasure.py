@@ -16,11 +16,12 @@ from app.applications.models import (
     Application,
     ApplicationDocument,
     ApplicationLink,
+    StallFeeRefund,
     StallPayment,
     StallPaymentReview,
 )
 from app.applications.stall_payments import UNANSWERED_SQL
-from app.applications.states import ENDED_STATES, OPEN_STATES, WITHDRAWN
+from app.applications.states import ENDED_STATES, OPEN_STATES, REFUND_REQUESTED, WITHDRAWN
 from app.core.db import db
 from app.core.outbox import enqueue_many
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
@@ -73,17 +74,20 @@ def erase_merchant_applications(session: OrmSession, deletion: MerchantDeletion)
 
 @account_deletion_check
 def check_stall_fees(session: OrmSession, account_id: str) -> None:
-    """Raises StallFeesOpen while a fee for a stall at an organiser's event is being paid, or a payment of one is under
-    review."""
+    """Raises StallFeesOpen while a fee for a stall at an organiser's event is being paid or refunded, or a payment of one
+    is under review."""
     has_review = exists().where(
         StallPaymentReview.reference == StallPayment.id, StallPaymentReview.resolved_at.is_(None)
+    )
+    is_being_refunded = exists().where(
+        StallFeeRefund.application_id == Application.id, StallFeeRefund.status == REFUND_REQUESTED
     )
     query = (
         select(Application.reference, Application.business_name, StallPayment.amount_minor)
         .join(StallPayment, StallPayment.application_id == Application.id)
         .where(
             Application.organiser_id == account_id,
-            StallPayment.status.in_(UNFINISHED_PAYMENT_STATES) | UNANSWERED_SQL | has_review,
+            StallPayment.status.in_(UNFINISHED_PAYMENT_STATES) | UNANSWERED_SQL | has_review | is_being_refunded,
         )
         .order_by(Application.reference)
         .limit(MAX_LISTED_FEES)

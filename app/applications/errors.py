@@ -55,6 +55,16 @@ class StallTypeFull(Conflict):
     message = "All places of this stall type are taken; data.taken says how many."
 
 
+class NothingToRefund(Conflict):
+    number, code = 40994, "NOTHING_TO_REFUND"
+    message = "No stall fee was paid or received for this application, so nothing can be sent back."
+
+
+class FeeRefunded(Conflict):
+    number, code = 40995, "FEE_REFUNDED"
+    message = "This stall fee was refunded otherwise already, or a refund is under way; data says how much."
+
+
 class PaymentInProgress(Conflict):
     number, code = 40903, "PAYMENT_IN_PROGRESS"
     message = "A payment of this fee is in progress and its outcome is not known yet. Try again in a minute."

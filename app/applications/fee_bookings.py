@@ -6,7 +6,8 @@ fee is no money. Without an organiser there are no books.
 """
 
 from app.applications import fee_sql
-from app.applications.models import BY_RAIL, Application, StallFeeRefund
+from app.applications.models import Application, StallFeeRefund
+from app.applications.states import BY_RAIL
 from app.ledger.commands import register_check
 from app.ledger.models import BANK, ORGANISATION, RAIL_CLEARING, STALL_FEE, STALL_FEE_REFUND
 from app.ledger.transactions import post_event_transaction

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from sqlalchemy import Interval, exists, func, select, type_coerce, update
+from sqlalchemy import ColumnElement, Interval, exists, func, select, type_coerce, update
 
 from app.accounts.outgoing_mail import find_verified_address, send_for_organisation
 from app.accounts.queries import list_operator_ids
 from app.applications import emails
-from app.applications.models import Application, StallPayment
+from app.applications.models import Application, StallFeeRefund, StallPayment
 from app.applications.payment_outcome import ChargeCallback, record_outcome, refresh_payment, verify_callback
 from app.applications.stall_payments import (
     NO_OUTCOME,
@@ -18,7 +18,7 @@ from app.applications.stall_payments import (
     add_review_detail,
     is_unanswered,
 )
-from app.applications.states import EXPIRED, OPEN_STATES
+from app.applications.states import EXPIRED, OPEN_STATES, REFUND_REFUSED, REFUND_REQUESTED
 from app.clients import storage
 from app.clients.mail import Attachment, send
 from app.clients.payrail import ChargeState, Outcome, rail
@@ -123,10 +123,7 @@ def refund_payment(run: Run, *, payment_id: str) -> None:
     release_connection()
     if capture_age is None:
         return
-    try:
-        charge_state = rail().refund_charge(payment_id)
-    except PayrailDisabled:
-        charge_state = ChargeState(outcome=Outcome.UNKNOWN)
+    charge_state = _request_refund(payment_id)
     if charge_state.outcome is Outcome.UNKNOWN and capture_age < REVIEW_AGE:
         raise Postpone(_get_retry_delay(capture_age), "the rail has not confirmed the refund yet")
     if charge_state.outcome is Outcome.REFUNDED:
@@ -141,15 +138,61 @@ def refund_payment(run: Run, *, payment_id: str) -> None:
         )
 
 
+@job("applications.refund_fee", Delivery.AT_LEAST_ONCE, max_attempts=40)
+def refund_fee(run: Run, *, application_id: str) -> None:
+    """Asks the rail to refund a paid fee, until the outcome is known. Adds a review after 72 hours."""
+    age = type_coerce(func.now() - StallFeeRefund.recorded_at, Interval)
+    requested_refund = (
+        select(StallPayment.id, age)
+        .join(StallFeeRefund, StallFeeRefund.application_id == StallPayment.application_id)
+        .where(StallFeeRefund.application_id == application_id, StallFeeRefund.status == REFUND_REQUESTED)
+        .where(StallPayment.status == "paid")
+    )
+    row = db.session.execute(requested_refund).first()
+    release_connection()
+    if row is None:
+        return
+    payment_id, refund_age = row
+    charge_state = _request_refund(payment_id)
+    if charge_state.outcome is Outcome.UNKNOWN:
+        if refund_age >= REVIEW_AGE:
+            with transaction() as session:
+                add_review(session, payment_id, NO_OUTCOME)
+        raise Postpone(_get_retry_delay(refund_age), "the rail has not confirmed the refund yet")
+    if charge_state.outcome is Outcome.REFUNDED:
+        record_outcome(payment_id, charge_state)
+        return
+    with transaction() as session:
+        refusal = update(StallFeeRefund).where(StallFeeRefund.application_id == application_id)
+        session.execute(refusal.where(StallFeeRefund.status == REFUND_REQUESTED).values(status=REFUND_REFUSED))
+
+
+def _request_refund(payment_id: str) -> ChargeState:
+    try:
+        return rail().refund_charge(payment_id)
+    except PayrailDisabled:
+        return ChargeState(outcome=Outcome.UNKNOWN)
+
+
 @job("applications.watch_payments", Delivery.LOCAL, every=timedelta(minutes=1))
 def requeue_unanswered_payments(run: Run) -> None:
-    """Enqueues the status check again for unanswered payments whose job ended, because its processes died too often."""
+    """Enqueues the questions again for unanswered payments and refunds whose job ended, because its processes died too
+    often."""
     with transaction() as session:
         run.done_in(session)
-        aggregate = "stall-payment:" + StallPayment.id
-        has_active_job = exists().where(Outbox.aggregate == aggregate, Outbox.state.in_(("ready", "leased")))
-        for payment_id in session.scalars(select(StallPayment.id).where(UNANSWERED_SQL, ~has_active_job)).all():
+        has_check = _has_active_job_sql("stall-payment:" + StallPayment.id)
+        for payment_id in session.scalars(select(StallPayment.id).where(UNANSWERED_SQL, ~has_check)).all():
             enqueue("applications.settle_payment", aggregate=f"stall-payment:{payment_id}", payment_id=payment_id)
+        has_request = _has_active_job_sql("stall-fee-refund:" + StallFeeRefund.application_id)
+        lost_refunds = select(StallFeeRefund.application_id).where(
+            StallFeeRefund.status == REFUND_REQUESTED, ~has_request
+        )
+        for id in session.scalars(lost_refunds).all():
+            enqueue("applications.refund_fee", aggregate=f"stall-fee-refund:{id}", application_id=id)
+
+
+def _has_active_job_sql(aggregate: ColumnElement[str]) -> ColumnElement[bool]:
+    return exists().where(Outbox.aggregate == aggregate, Outbox.state.in_(("ready", "leased")))
 
 
 @job("applications.notify_operators", Delivery.LOCAL)

@@ -21,13 +21,20 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.applications.states import PAYMENT_STEPS, PURPOSES, RISK_LEVELS, STATES, SUBMITTED, check_step
+from app.applications.states import (
+    PAYMENT_STEPS,
+    PURPOSES,
+    REFUND_METHODS,
+    REFUND_STATES,
+    RISK_LEVELS,
+    STATES,
+    SUBMITTED,
+    check_step,
+)
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 
 PAYMENT_STATES = tuple(PAYMENT_STEPS)
 RECEIVED, WAIVED = FEE_RECORD_KINDS = ("received", "waived")
-REQUESTED, REFUNDED, REFUSED = REFUND_STATES = ("requested", "refunded", "refused")
-BY_RAIL, BY_TRANSFER = REFUND_METHODS = ("rail", "transfer")
 UNFINISHED_PAYMENT_STATES = ("starting", "otp_required", "processing")
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """30 characters without those that look alike: 30^8 references, short enough for the telephone."""

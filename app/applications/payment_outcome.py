@@ -16,6 +16,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 from app.applications import links, states
 from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.fee_bookings import book_fee
+from app.applications.fee_refunds import complete_refund, find_requested_refund
 from app.applications.models import UNFINISHED_PAYMENT_STATES, Application, ApplicationLink, StallPayment
 from app.applications.queries import record_application_act
 from app.applications.stall_payments import (
@@ -173,10 +174,17 @@ def _record_wrong_code(session: ReadOrWriteSession, application: Application, pa
 
 
 def _record_end(session: ReadOrWriteSession, application: Application, payment: StallPayment, outcome: Outcome) -> None:
-    """Records an outcome by which no money is taken under this reference."""
+    """Records an outcome by which no money is taken under this reference, or all of it was given back."""
+    was_refunded = payment.status == "paid" and outcome is Outcome.REFUNDED
+    refund = find_requested_refund(session, application.id) if was_refunded else None
     if payment.captured_at is not None and outcome is Outcome.REFUNDED:
         payment.refunded_at = func.coalesce(StallPayment.refunded_at, func.now())
         add_review_detail(session, payment.id, SECOND_CAPTURE, refund="refunded")
+    elif payment.status == "paid" and outcome is Outcome.REFUNDED and payment.refunded_at is not None:
+        return
+    elif refund is not None:
+        payment.refunded_at = func.now()
+        complete_refund(session, application, refund)
     elif payment.status == "paid" or payment.captured_at is not None:
         add_review(session, payment.id, CONTRADICTION, status=payment.status, outcome=outcome.value)
     elif is_unanswered(payment) or payment.status in UNFINISHED_PAYMENT_STATES:
@@ -262,6 +270,8 @@ def _review_contradictions(session: ReadOrWriteSession, callback: ChargeCallback
     application, payment = _lock_payment(session, callback.payment_id)
     if _has_different_amount(payment, callback.amount_minor, callback.currency):
         add_review(session, payment.id, MISMATCH, **callback.detail)
+    elif callback.outcome == Outcome.REFUNDED and find_requested_refund(session, application.id) is not None:
+        return  # The job that asked for it finds the outcome.
     elif not _is_consistent(payment, callback.outcome):
         add_review(
             session,

@@ -17,7 +17,7 @@ from app.accounts.queries import find_viewer
 from app.applications import documents
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkExpired
-from app.applications.models import Application, ApplicationDocument, StallPayment
+from app.applications.models import Application, ApplicationDocument, StallFeeRefund, StallPayment
 from app.applications.serializers import INTERNAL_FIELDS
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
 from app.audit.actions import Action
@@ -58,6 +58,7 @@ APPLICATION_COLUMNS = (
     Application.documents_submitted_at,
     Application.paid_at,
     Application.waived_at,
+    Application.refunded_at,
     Application.activated_at,
     Application.version,
     Application.created_at,
@@ -204,6 +205,7 @@ def _visible_applications_query(caller: Caller) -> ListQuery:
             literal(caller.session_id).label("viewer_id"),
             _documents_sql().label("files"),
             _payment_sql().label("payment"),
+            _refund_sql().label("refund"),
         )
         .outerjoin(Event, Event.id == Application.event_id)
         .where(_can_see_sql(caller))
@@ -239,6 +241,22 @@ def _payment_sql() -> ScalarSelect[dict[str, str]]:
         select(payment_sql).where(StallPayment.application_id == Application.id).order_by(*CURRENT_PAYMENT_ORDER)
     )
     return current_query.limit(1).correlate(Application).scalar_subquery()
+
+
+def _refund_sql() -> ScalarSelect[dict[str, str]]:
+    """The refund of each row as JSON."""
+    refund_sql = func.jsonb_build_object(
+        "status",
+        StallFeeRefund.status,
+        "method",
+        StallFeeRefund.method,
+        "amount_minor",
+        StallFeeRefund.amount_minor,
+        "reference",
+        StallFeeRefund.reference,
+        type_=JSONB,
+    )
+    return select(refund_sql).where(StallFeeRefund.application_id == Application.id).scalar_subquery()
 
 
 def _build_conditions(caller: Caller, filters: ApplicationFilters) -> list[ColumnElement[bool]]:

@@ -18,7 +18,7 @@ REQUIREMENT_MESSAGES = {
 }
 INTERNAL_FIELDS = ("reviewer_notes", "risk_level", "decided_by", "activation_message")
 """Fields of the list's row for deciders only."""
-HELPER_FIELDS = ("is_decider", "viewer_id", "files", "payment")
+HELPER_FIELDS = ("is_decider", "viewer_id", "files", "payment", "refund")
 """Fields of the list's row that the serialized application does not have, or not in this form."""
 
 
@@ -54,6 +54,7 @@ class FeeStatus(TypedDict):
     payment_id: str | None
     due_at: datetime | None
     paid_at: datetime | None
+    refund: Mapping[str, object] | None
 
 
 def serialize_application(row: RowMapping) -> dict[str, object]:
@@ -163,6 +164,8 @@ def _serialize_fee(row: RowMapping) -> FeeStatus:
         status = "not_required"
     elif row["waived_at"] is not None:
         status = "waived"
+    elif row["refunded_at"] is not None:
+        status = "refunded"
     elif row["paid_at"] is not None:
         status = "paid"
     elif status not in ("otp_required", "processing"):
@@ -174,4 +177,5 @@ def _serialize_fee(row: RowMapping) -> FeeStatus:
         "payment_id": payment.get("payment_id"),
         "due_at": calculate_fee_due_at(row["scheduled_for"], row["decided_at"]),
         "paid_at": row["paid_at"],
+        "refund": row["refund"],
     }

@@ -69,7 +69,7 @@ log = structlog.get_logger(__name__)
 class PaymentStatus(TypedDict):
     """A payment as its payer sees it.
 
-    `status` is `not_required`, `due`, `starting`, `otp_required`, `processing` or `paid`; `expires_in` is in seconds.
+    `status` is `not_required`, `due`, `starting`, `otp_required`, `processing`, `paid` or `refunded`; `expires_in` is in seconds.
     """
 
     status: str
@@ -153,6 +153,8 @@ def build_payment_status(application: Application, current_payment: CurrentPayme
     """The status for the payer: `due` until a payment runs, with the failure of the last one."""
     if application.amount_minor == 0 or application.waived_at is not None:
         return {"status": "not_required"}
+    if application.refunded_at is not None:
+        return {"status": "refunded"}
     if application.paid_at is not None and (current_payment is None or current_payment.status != "paid"):
         return {"status": "paid"}
     if current_payment is None:

@@ -39,6 +39,8 @@ PAYMENT_STEPS: dict[str, frozenset[str]] = {
 }
 """Steps of a payment. A capture counts whenever the rail reports it, also after the payment ended. With a different
 amount the payment is `processing` until an operator resolves it."""
+REFUND_METHODS = BY_RAIL, BY_TRANSFER = "rail", "transfer"
+REFUND_STATES = REFUND_REQUESTED, REFUNDED, REFUND_REFUSED = "requested", "refunded", "refused"
 PURPOSES = ("documents", "payment", "activation")
 RISK_LEVELS = ("low", "medium", "high")
 STATES = tuple(STEPS)

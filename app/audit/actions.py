@@ -28,6 +28,7 @@ class Action(StrEnum):
     STALL_FEE_SET = "money.stall_fee_set", "application", "A decider set another stall fee."
     STALL_FEE_RECEIVED = "money.stall_fee_received", "application", "A stall fee was recorded as received by transfer."
     STALL_FEE_WAIVED = "money.stall_fee_waived", "application", "A stall fee was waived."
+    STALL_FEE_REFUNDED = "money.stall_fee_refunded", "application", "A stall fee, or a part of it, was sent back."
     STALL_FEE_PAID = "money.stall_fee_paid", "application", "The rail confirmed the payment of a stall fee."
     STALL_FEE_RESOLVED = "money.stall_fee_resolved", "payment", "An operator ended a payment without an outcome."
     REVIEW_CLOSED = "money.review_closed", "review", "An operator closed the reviews of a payout or payment."

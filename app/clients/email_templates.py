@@ -34,6 +34,7 @@ TRANSLATED = frozenset(
         "application_fee_due",
         "application_link",
         "application_paid",
+        "application_refunded",
         "application_ready_organiser",
         "merchant_invite",
         "reset_code",

@@ -61,13 +61,16 @@ def setting_and_paying_a_stall_fee(client: Client) -> None:
     pay_stall_fee(client, find_mailed_token("pay"))
 
 
-@records(Action.STALL_FEE_RECEIVED, Action.STALL_FEE_WAIVED)
+@records(Action.STALL_FEE_RECEIVED, Action.STALL_FEE_WAIVED, Action.STALL_FEE_REFUNDED)
 def recording_stall_fees(client: Client) -> None:
     owner = create_organiser_client(client)
     transfer = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-01-05"}
     for verb, body in (("received", transfer), ("waive", {"reason": "a school"})):
         application = create_approved_application(client, owner, documentsRequired=[])
         data(owner.post(f"/api/merchant-applications/{application['id']}/fee/{verb}", body))
+        if verb == "received":
+            path = f"/api/merchant-applications/{application['id']}/fee/refund"
+            data(owner.post(path, {"reason": "They fell ill"}))
 
 
 @records(Action.STALL_FEE_RESOLVED)

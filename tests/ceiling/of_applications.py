@@ -103,6 +103,15 @@ def receiving_a_fee(client: Client) -> Ask:
     return lambda: owner.post(f"{LIST}/{made['id']}/fee/received", transfer)
 
 
+@case(f"POST {ONE}/fee/refund")
+def refunding_a_fee(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    made = create_approved_application(client, owner, documentsRequired=[])
+    transfer = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-01-05"}
+    data(owner.post(f"{LIST}/{made['id']}/fee/received", transfer))
+    return lambda: owner.post(f"{LIST}/{made['id']}/fee/refund", {"reason": "They fell ill"})
+
+
 @case(f"POST {ONE}/fee/waive")
 def waiving_a_fee(client: Client) -> Ask:
     owner = create_organiser_client(client)

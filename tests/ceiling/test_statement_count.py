@@ -26,6 +26,7 @@ LOCKS_THE_ADDRESS = (
     "opening_an_account",
 )
 ASKS_FOR_UNANSWERED_PAYMENTS = ("paying", "paying_with_a_wrong_code", "the_right_code", "withdrawing_with_a_key")
+BOOKS_A_FEE = ("paying", "the_right_code")
 ASKS_FOR_THE_TIME = ("giving_a_campaign_another_time", "handing_in_four_documents")
 LOOKS_FOR_DEVICES_AND_KEYS = ("a_new_password",)
 HOLDS_THE_MERCHANT = ("a_merchant_applying_by_invitation_with_a_key", "having_a_code_sent")
@@ -55,12 +56,14 @@ MORE = {
     **dict.fromkeys(ASKS_FOR_UNANSWERED_PAYMENTS, 2),
     **dict.fromkeys((*LOCKS_THE_ADDRESS, *ASKS_FOR_THE_TIME, *HOLDS_THE_MERCHANT, *LOOKS_FOR_DEVICES_AND_KEYS), 1),
     "planning_for_named_people_with_a_key": 3,
-    **dict.fromkeys(("receiving_a_fee", "waiving_a_fee"), 8),
+    **dict.fromkeys(BOOKS_A_FEE, 3),
+    **dict.fromkeys(("receiving_a_fee", "waiving_a_fee"), 9),
+    "refunding_a_fee": 5,
     "deleting": 20,
 }
 """What these take beyond six: the sender of mail to others and their day's count, the list of stall types, the
 lock of an address, the payments that the rail has not answered, the clock of the database, the devices and keys that a
-new password does not end, the merchant or event that may go meanwhile. A recorded fee leads to the next step and its
+new password does not end, the merchant or event that may go meanwhile. A fee is booked in the ledger. A recorded fee leads to the next step and its
 link. A deletion erases in its own transaction what all domains know of the person,
 by the steps of the deletion of an account."""
 BLUEPRINTS = (

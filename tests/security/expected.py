@@ -249,6 +249,7 @@ application: decide     PATCH  /api/merchant-applications/{applicationId}
 application: decide     POST   /api/merchant-applications/{applicationId}/links
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/received
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/waive
+event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/refund
 thing of a stall        POST   /api/merchant-applications/{applicationId}/withdraw
 own stall               GET    /api/merchants/me
 own stall               PATCH  /api/merchants/me

@@ -154,6 +154,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/merchant-applications/{applicationId}/fee/waive": SampleRequest(
         {"reason": "a school"}, path_values={"applicationId": "approvedId"}
     ),
+    "POST /api/merchant-applications/{applicationId}/fee/refund": SampleRequest(
+        {"reason": "They fell ill"}, path_values={"applicationId": "paidId"}
+    ),
     "POST /api/events": SampleRequest(events.build_event_body()),
     "POST /api/events/upload-cover": SampleRequest(form=lambda: {"file": (build_picture(), "cover.png")}),
     "PATCH /api/events/{id}": SampleRequest({"description": "Three nights by the river."}),

@@ -177,8 +177,13 @@ class World:
         email = "ready@example.com"
         free = applications.create_application(self.client, eventId=event, amountMinor=0, email=email)
         applications.decide_application(owner, free, documentsRequired=[])
+        paid = applications.create_application(self.client, eventId=event, email="paid@example.com")
+        applications.decide_application(owner, paid)
+        transfer = {"amountMinor": 250000, "reference": paid["reference"], "receivedOn": "2026-01-05"}
+        data(owner.post(f"{applications.LIST}/{paid['id']}/fee/received", transfer))
         self.things |= {
             "applicationId": mine["id"],
+            "paidId": paid["id"],
             "approvedId": approved["id"],
             "documents_token": documents,
             "pay_token": pay,

@@ -9,6 +9,7 @@ from app.applications.actions.decisions import (
     withdraw_application,
 )
 from app.applications.actions.document_upload import upload_documents
+from app.applications.actions.fee_refunds import refund_fee
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.payments import start_payment, verify_otp
 from app.applications.actions.submission import submit_application
@@ -18,6 +19,7 @@ __all__ = [
     "activate_account",
     "decide_application",
     "receive_fee",
+    "refund_fee",
     "request_links",
     "send_link",
     "start_payment",

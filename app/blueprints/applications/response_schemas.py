@@ -7,7 +7,7 @@ from marshmallow import fields, pre_dump
 from app.applications import serializers
 from app.applications.documents import KINDS
 from app.applications.queries import ApplicationRecord
-from app.applications.states import PURPOSES, RISK_LEVELS, STATES
+from app.applications.states import PURPOSES, REFUND_METHODS, REFUND_STATES, RISK_LEVELS, STATES
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.schema import Schema
 
@@ -39,6 +39,15 @@ class Requirement(Schema):
     message = _string_field("The stall fee has to be paid.", required=True)
 
 
+class RefundData(Schema):
+    """What was sent back of a stall fee; `refused` means that the rail cannot do it."""
+
+    status = fields.String(required=True, metadata={"enum": list(REFUND_STATES), "example": "refunded"})
+    method = fields.String(required=True, metadata={"enum": list(REFUND_METHODS), "example": "rail"})
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
+    reference = fields.String(required=True, allow_none=True, metadata={"description": "of the transfer"})
+
+
 class FeeData(Schema):
     amount_minor = WholeNumber(required=True, metadata={"example": 250000})
     currency = _string_field("NAD", required=True)
@@ -46,6 +55,7 @@ class FeeData(Schema):
     payment_id = fields.String(allow_none=True)
     due_at = TimeField(allow_none=True)
     paid_at = TimeField(allow_none=True)
+    refund = Nested(RefundData, required=True, allow_none=True)
 
 
 class ApplicationRow(Schema):
@@ -135,7 +145,10 @@ class PaymentData(AboutData):
     currency = _string_field("NAD", required=True)
     status = fields.String(
         required=True,
-        metadata={"enum": ["not_required", "due", "starting", "otp_required", "processing", "paid"], "example": "due"},
+        metadata={
+            "enum": ["not_required", "due", "starting", "otp_required", "processing", "paid", "refunded"],
+            "example": "due",
+        },
     )
     due_at = TimeField(required=True, allow_none=True)
     paid_at = TimeField(required=True, allow_none=True)

@@ -166,6 +166,28 @@ def waive_fee(application_id: str, reason: str) -> queries.ApplicationRecord:
 
 
 @blp.post(
+    "/<applicationId>/fee/refund",
+    access=may(MONEY_WRITE).with_verified_email(),
+    body=schemas.RefundBody,
+    returns=response_schemas.ApplicationRow,
+    idempotent=True,
+    errors=[errors.NothingToRefund, errors.FeeRefunded],
+)
+def refund_fee(
+    application_id: str, reason: str, amount_minor: int | None = None, reference: str | None = None
+) -> queries.ApplicationRecord:
+    """Refund the stall fee, once. The applicant gets a mail when the money is sent.
+
+    A fee that was paid by the rail goes back to the wallet, as a whole; `payment.refund.status` is `requested` until the
+    rail has confirmed it. A fee that was received by transfer is sent back by the organiser, who records it here. With
+    `reference` so is a refund that the rail has refused, or a part.
+    """
+    caller = get_current_caller()
+    actions.refund_fee(caller, application_id, reason=reason, amount_minor=amount_minor, reference=reference)
+    return queries.get_application(caller, application_id)
+
+
+@blp.post(
     "/<applicationId>/links",
     access=may(STALLS_DECIDE).with_verified_email(),
     body=schemas.LinkBody,

@@ -121,6 +121,16 @@ class WaiveBody(Schema):
     reason = Text(required=True, min=1, max=500, metadata={"example": "A school's stall"})
 
 
+class RefundBody(Schema):
+    reason = Text(required=True, min=1, max=500, metadata={"example": "The merchant fell ill"})
+    amount_minor = WholeNumber(
+        min=1, max=MAX_AMOUNT_MINOR, metadata={"description": "NAD cents; by default the whole fee", "rare": True}
+    )
+    reference = Name(
+        min=1, max=80, metadata={"rare": True, "description": "of a transfer by which the money was sent back already"}
+    )
+
+
 class LinkBody(Schema):
     purpose = Choice(*PURPOSES, required=True)
 

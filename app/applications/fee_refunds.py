@@ -1,0 +1,29 @@
+"""The refund of a stall fee: what it needs to be complete, whether the rail or the organiser sends the money."""
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as OrmSession
+
+from app.applications.emails import enqueue_email
+from app.applications.fee_bookings import book_refund
+from app.applications.models import Application, StallFeeRefund
+from app.applications.states import REFUND_REQUESTED, REFUNDED
+
+
+def find_requested_refund(session: OrmSession, application_id: str) -> StallFeeRefund | None:
+    """The refund for which the rail is asked."""
+    query = select(StallFeeRefund).where(
+        StallFeeRefund.application_id == application_id, StallFeeRefund.status == REFUND_REQUESTED
+    )
+    refund: StallFeeRefund | None = session.scalar(query.execution_options(populate_existing=True))
+    return refund
+
+
+def complete_refund(session: OrmSession, application: Application, refund: StallFeeRefund) -> None:
+    """Records that the money is back, books it and mails the applicant. The application must be locked."""
+    refund.status, refund.refunded_at = REFUNDED, func.now()
+    application.version += 1
+    if refund.amount_minor == application.amount_minor:
+        application.refunded_at = func.now()
+    session.flush()
+    book_refund(application, refund)
+    enqueue_email("application_refunded", application)

@@ -1,0 +1,215 @@
+"""Refunds of stall fees: by the rail or recorded, once, and booked."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.applications.actions import fee_refunds
+from app.applications.models import Application
+from app.clients.payrail import ChargeState, Outcome
+from app.clients.payrail.http_rail import HttpRail
+from tests.factories.accounts import list_mails_to
+from tests.factories.applications import (
+    EMAIL,
+    LIST,
+    create_application,
+    create_approved_application,
+    decide_application,
+    find_mailed_token,
+    pay_stall_fee,
+)
+from tests.factories.events import create_organiser_client
+from tests.factories.payouts import assert_ledger_integrity, execute_sql, fetch_scalar, run_all_jobs
+from tests.factories.stall_payments import list_open_reviews, run_recurring, send_callback
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
+
+FEE = 250000
+TRANSFER = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": "2026-11-20"}
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return create_organiser_client(client)
+
+
+@pytest.fixture
+def approved(client: Client, owner: Client) -> dict[str, Any]:
+    return create_approved_application(client, owner, documentsRequired=[])
+
+
+@pytest.fixture
+def paid(client: Client, approved: dict[str, Any]) -> dict[str, Any]:
+    pay_stall_fee(client, find_mailed_token("pay"))
+    return approved
+
+
+@pytest.fixture
+def received(owner: Client, approved: dict[str, Any]) -> dict[str, Any]:
+    data(owner.post(f"{LIST}/{approved['id']}/fee/received", TRANSFER))
+    return approved
+
+
+def refund(owner: Client, application: dict[str, Any], **fields: Any) -> Any:
+    return owner.post(f"{LIST}/{application['id']}/fee/refund", {"reason": "They fell ill", **fields})
+
+
+def read_payment(owner: Client, application: dict[str, Any]) -> dict[str, Any]:
+    return dict(data(owner.get(f"{LIST}/{application['id']}"))["payment"])
+
+
+def sum_account(account: str) -> int:
+    return int(
+        fetch_scalar("SELECT coalesce(sum(amount_minor), 0) FROM ledger_entry WHERE account = :name", name=account)
+    )
+
+
+def test_a_paid_fee_goes_back_by_the_rail(client: Client, owner: Client, paid: dict[str, Any]) -> None:
+    token = find_mailed_token("pay")
+    assert data(refund(owner, paid))["payment"]["refund"]["status"] == "requested"
+    run_all_jobs()
+    shown = read_payment(owner, paid)
+    assert shown["status"] == "refunded"
+    assert shown["refund"] == {"status": "refunded", "method": "rail", "amountMinor": FEE, "reference": None}
+    assert data(client.get(f"{LIST}/pay/{token}"))["status"] == "refunded"
+    assert (sum_account("organisation"), sum_account("rail_clearing")) == (0, 0)
+    (mail,) = (mail for mail in list_mails_to(EMAIL) if "refunded" in mail["subject"])
+    assert "mobile wallet" in mail["text"] and "4567" in mail["text"]
+    assert data(refund(owner, paid))["payment"]["refund"]["status"] == "refunded"
+    assert list_open_reviews() == []
+    assert_ledger_integrity()
+
+
+def test_a_received_fee_is_recorded_as_sent_back(owner: Client, received: dict[str, Any]) -> None:
+    body = {"amountMinor": 100000, "reference": "RF-1"}
+    shown = data(refund(owner, received, **body))["payment"]
+    assert shown["refund"] == {"status": "refunded", "method": "transfer", "amountMinor": 100000, "reference": "RF-1"}
+    assert shown["status"] == "paid"
+    assert data(refund(owner, received, **body))["payment"]["refund"] == shown["refund"]
+    other = refund(owner, received)
+    assert read_error(other) == (409, "FEE_REFUNDED") and other.get_json()["data"]["amountMinor"] == 100000
+    assert sum_account("organisation") == FEE - 100000
+    (mail,) = (mail for mail in list_mails_to(EMAIL) if "refunded" in mail["subject"])
+    assert "1 000.00" in mail["subject"].replace("\u202f", " ") and "RF-1" in mail["text"]
+    assert_ledger_integrity()
+
+
+def test_a_part_by_the_rail_and_more_than_the_fee_are_refused(owner: Client, paid: dict[str, Any]) -> None:
+    for amount, code in ((1, "whole_fee"), (FEE + 1, "too_large")):
+        answer = refund(owner, paid, amountMinor=amount)
+        assert read_error(answer) == (422, "VALIDATION_FAILED")
+        assert answer.get_json()["data"]["errors"][0]["code"] == code
+    assert data(refund(owner, paid, amountMinor=1, reference="RF-1"))["payment"]["refund"]["method"] == "transfer"
+
+
+def test_without_money_there_is_nothing_to_refund(owner: Client, approved: dict[str, Any]) -> None:
+    assert read_error(refund(owner, approved)) == (409, "NOTHING_TO_REFUND")
+    data(owner.post(f"{LIST}/{approved['id']}/fee/waive", {"reason": "a school"}))
+    assert read_error(refund(owner, approved)) == (409, "NOTHING_TO_REFUND")
+
+
+def test_an_unknown_outcome_is_asked_again(
+    owner: Client, paid: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(HttpRail, "refund_charge", lambda *_: ChargeState(outcome=Outcome.UNKNOWN))
+        data(refund(owner, paid))
+        run_all_jobs()
+    assert read_payment(owner, paid)["refund"]["status"] == "requested"
+    assert read_error(refund(owner, paid, reference="RF-1")) == (409, "FEE_REFUNDED")
+    execute_sql("UPDATE outbox SET state = 'dead', done_at = now() WHERE kind = 'applications.refund_fee'")
+    run_recurring("applications.watch_payments")
+    run_all_jobs()
+    assert read_payment(owner, paid)["refund"]["status"] == "refunded"
+    assert sum_account("organisation") == 0
+
+
+def test_a_refund_without_an_outcome_for_three_days_gets_a_review(
+    owner: Client, paid: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HttpRail, "refund_charge", lambda *_: ChargeState(outcome=Outcome.UNKNOWN))
+    data(refund(owner, paid))
+    execute_sql("UPDATE stall_fee_refund SET recorded_at = now() - interval '73 hours'")
+    run_all_jobs()
+    assert [kind for kind, _ in list_open_reviews()] == ["no_outcome"]
+
+
+def test_a_refund_that_the_rail_refuses_is_sent_by_transfer(
+    owner: Client, paid: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HttpRail, "refund_charge", lambda *_: ChargeState(outcome=Outcome.PAID))
+    data(refund(owner, paid))
+    run_all_jobs()
+    assert read_payment(owner, paid)["refund"]["status"] == "refused"
+    assert sum_account("organisation") == FEE
+    assert data(refund(owner, paid, reference="RF-1"))["payment"]["status"] == "refunded"
+    assert sum_account("organisation") == 0
+    assert_ledger_integrity()
+
+
+def test_a_callback_about_a_requested_refund_is_no_contradiction(
+    client: Client, owner: Client, paid: dict[str, Any], monkeypatch: pytest.MonkeyPatch, app: Flask
+) -> None:
+    payment_id = fetch_scalar("SELECT id FROM stall_payment")
+    secret = app.extensions["settings"].PAYRAIL_SECRET
+    with monkeypatch.context() as patch:
+        patch.setattr(HttpRail, "refund_charge", lambda *_: ChargeState(outcome=Outcome.UNKNOWN))
+        data(refund(owner, paid))
+        run_all_jobs()
+    assert send_callback(client, payment_id, "refunded", secret=secret).status_code == 200
+    run_all_jobs()
+    assert list_open_reviews() == []
+
+
+def test_a_refunded_application_can_be_declined_and_not_approved_again(owner: Client, received: dict[str, Any]) -> None:
+    path, refusal = f"{LIST}/{received['id']}", {"decision": "declined", "reason": "They fell ill"}
+    assert read_error(owner.patch(path, refusal)) == (409, "ALREADY_DECIDED")
+    data(refund(owner, received))
+    assert data(owner.patch(path, refusal))["status"] == "declined"
+    again = owner.patch(path, {"decision": "submitted", "reason": "A mistake"})
+    assert read_error(again) == (409, "ALREADY_DECIDED")
+    assert_ledger_integrity()
+
+
+def test_of_64_refunds_one_is_made(owner: Client, paid: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    ask = HttpRail.refund_charge
+    monkeypatch.setattr(HttpRail, "refund_charge", lambda rail, id: asked.append(id) or ask(rail, id))
+    for _ in range(4):
+        answers = run_concurrently(16, lambda _: refund(owner, paid).status_code)
+        assert set(answers) == {200}
+    run_all_jobs()
+    assert len(asked) == 1 and sum_account("organisation") == 0
+    assert_ledger_integrity()
+
+
+def test_of_many_recorded_refunds_one_is_booked(owner: Client, received: dict[str, Any]) -> None:
+    assert set(run_concurrently(16, lambda _: refund(owner, received).status_code)) == {200}
+    assert sum_account("organisation") == 0 and fetch_scalar("SELECT count(*) FROM stall_fee_refund") == 1
+
+
+@pytest.mark.control
+def test_without_the_lock_refunds_collide(
+    owner: Client, received: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        fee_refunds, "lock_application", lambda session, caller, id, permission: session.get(Application, id)
+    )
+    assert set(run_concurrently(16, lambda _: refund(owner, received).status_code)) != {200}
+
+
+def test_a_transfer_is_received_and_refunded_at_once(app: Flask, client: Client, owner: Client) -> None:
+    for number in range(4):
+        application = create_application(client, owner, email=f"stall{number}@example.com")
+        decide_application(owner, application, documentsRequired=[])
+        calls = (
+            lambda made=application: owner.post(f"{LIST}/{made['id']}/fee/received", TRANSFER),
+            lambda made=application: refund(owner, made),
+        )
+        received, refunded = run_concurrently(2, lambda at, calls=calls: calls[at]().status_code)
+        assert received == 200 and refunded in (200, 409)
+        assert fetch_scalar(
+            "SELECT count(*) FROM stall_fee_refund WHERE application_id = :id", id=application["id"]
+        ) == (refunded == 200)
+    assert_ledger_integrity()
