@@ -1,4 +1,4 @@
-"""Emails of allocations: invitation, reminder, tickets, will-call confirmation, invoice and credit note."""
+"""Emails of allocations: invitation, reminder, tickets, will-call, ticket taken back, allocator link, invoice."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,12 +7,13 @@ from typing import Any
 from app.allocations import links, qr_codes
 from app.allocations.invoice_document import InvoiceDocument
 from app.allocations.invoice_pdf import draw_invoice_pdf
+from app.allocations.queries import BlockRow
 from app.allocations.states import CREDIT_NOTE, WILL_CALL
 from app.allocations.ticket_data import UNNAMED_HOLDER, Ticket
 from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
-from app.core.formatting import format_money
+from app.core.formatting import format_money, format_time
 from app.core.languages import gettext
 
 MAX_CODES = 6
@@ -43,6 +44,33 @@ def build_invite_email(ticket: Ticket, *, key: str, is_reminder: bool = False) -
     """Return the email with a claim link; a reminder has the same link."""
     url = links.build_link_url("claim", ticket.slot_id, ticket.generation)
     return _render_email("allocation_invite", ticket, key, url=url, is_reminder=is_reminder, until=ticket.until)
+
+
+def build_taken_back_email(ticket: Ticket, *, key: str) -> Message:
+    """Return the email that a ticket does not work any more."""
+    return _render_email("allocation_taken_back", ticket, key, reference=ticket.reference)
+
+
+def build_allocator_link_email(block: BlockRow, *, key: str) -> Message:
+    """Return the email with the link by which the holder of a block hands out its tickets."""
+    zone, release_at = block["timezone"], block["release_at"]
+    return render_email(
+        "allocation_allocator_link",
+        to=block["holder_email"],
+        key=key,
+        sender_name=block["organiser_name"],
+        reply_to=block["contact_email"],
+        name=block["holder_name"] or "",
+        event=block["event_name"],
+        when=format_time(block["starts_at"], zone),
+        where=", ".join(part for part in (block["venue"], block["city"]) if part),
+        kind=block["ticket_type_name"],
+        ticket_host=block["holder_organisation"] or "",
+        organiser=block["organiser_name"],
+        count=block["available"],
+        until=format_time(release_at, zone) if release_at else "",
+        url=links.build_link_url("allocator", block["id"], block["allocator_generation"]),
+    )
 
 
 def build_ticket_email(tickets: Sequence[Ticket], *, key: str) -> Message:

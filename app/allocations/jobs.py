@@ -11,14 +11,15 @@ from app.allocations.actions.blocks import release_slots
 from app.allocations.emails import build_invoice_email
 from app.allocations.invoice_document import parse_document
 from app.allocations.invoices import issue_block_credit_note
-from app.allocations.models import AllocationSlot, Invoice
-from app.allocations.queries import lock_block_by_id
+from app.allocations.links import ResolvedToken, check_block_link
+from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
+from app.allocations.queries import find_block, lock_block_by_id
 from app.allocations.sql import SERVICE_ACTOR
 from app.allocations.states import CREDIT_NOTE
 from app.allocations.ticket_data import load_party_tickets, load_tickets
 from app.allocations.ticket_packs import draw_and_store_pack
 from app.core.db import db, release_connection
-from app.core.errors import NotFound
+from app.core.errors import LinkExpired, NotFound
 from app.core.jobs import Delivery, Run, job
 from app.core.languages import use_language
 from app.core.transaction import transaction
@@ -61,6 +62,32 @@ def send_ticket_email(run: Run, *, slot_id: str, generation: int, slots: int) ->
         with use_language(tickets[0].language):
             message = emails.build_ticket_email(tickets, key=run.key)
         send_for_organisation(tickets[0].organiser_id, message, run=run, already_counted=False)
+
+
+@job("allocations.mail_taken_back", Delivery.AT_LEAST_ONCE, to_others=True)
+def send_taken_back_email(run: Run, *, slot_id: str) -> None:
+    """Tell a guest that the holder took their ticket back."""
+    tickets = load_tickets((AllocationSlot.id == slot_id) & (AllocationSlot.status == states.REVOKED))
+    release_connection()
+    for ticket in tickets:
+        if ticket.email is not None:
+            with use_language(ticket.language):
+                message = emails.build_taken_back_email(ticket, key=run.key)
+            send_for_organisation(ticket.organiser_id, message, run=run, already_counted=False)
+
+
+@job("allocations.mail_allocator_link", Delivery.AT_LEAST_ONCE, to_others=True)
+def send_allocator_link_email(run: Run, *, block_id: str, generation: int) -> None:
+    """Send the allocator link to the holder if it is still valid."""
+    block = find_block(AllocationBlock.id == block_id)
+    release_connection()
+    if block is None or block["holder_email"] is None:
+        return
+    try:
+        check_block_link(block, ResolvedToken("allocator", block_id, generation))
+    except LinkExpired:
+        return
+    send_for_organisation(block["sender_id"], emails.build_allocator_link_email(block, key=run.key), run=run)
 
 
 @job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE, to_others=True)

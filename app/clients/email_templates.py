@@ -23,6 +23,7 @@ from app.core.languages import get_language, use_language
 TRANSLATED = frozenset(
     {
         "allocation_invite",
+        "allocation_taken_back",
         "allocation_ticket",
         "allocation_will_call",
         "already_registered",

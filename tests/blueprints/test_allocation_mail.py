@@ -137,3 +137,43 @@ def test_old_code_of_a_link_does_not_open_its_slot(client: Client) -> None:
     (fresh,) = made.codes(1)
     assert fresh != code and data(claim_slot(client, fresh))["slotId"] != slot
     assert read_error(made.admit(slot)) == (409, "SLOT_REVOKED")
+
+
+def test_new_allocator_link_is_mailed_to_the_holder(client: Client) -> None:
+    made = create_block(client, holder={"name": "Tuli", "email": "tuli@bank.example"})
+    url = data(made.post("allocator-link"))["url"]
+    (mail,) = list_mails_to("tuli@bank.example")
+    assert url in mail["text"] and url in mail["html"] and "10 tickets" in mail["text"]
+    data(made.post("allocator-link"))
+    assert len(list_mails_to("tuli@bank.example")) == 1, "the same link is not mailed again"
+    data(made.post("allocator-link", mail=True))
+    assert len(list_mails_to("tuli@bank.example")) == 2
+    rotated = data(made.post("allocator-link", rotate=True))["url"]
+    assert rotated != url and rotated in list_mails_to("tuli@bank.example")[0]["text"]
+    data(made.post("allocator-link", rotate=True, mail=False))
+    assert len(list_mails_to("tuli@bank.example")) == 3
+
+
+def test_allocator_link_that_was_revoked_meanwhile_is_not_mailed(client: Client) -> None:
+    made = create_block(client, holder={"name": "Tuli", "email": "tuli@bank.example"})
+    data(made.post("allocator-link"))
+    data(made.post("allocator-link", revoke=True))
+    assert list_mails_to("tuli@bank.example") == []
+
+
+def test_allocator_link_counts_towards_the_mail_limit(client: Client) -> None:
+    made = create_block(client, holder={"name": "Tuli", "email": "tuli@bank.example"})
+    answers = [made.post("allocator-link", mail=True) for _ in range(21)]
+    assert [answer.status_code for answer in answers[:20]] == [200] * 20
+    assert read_error(answers[20]) == (429, "MAIL_LIMIT_REACHED")
+
+
+def test_guest_is_told_that_their_ticket_was_taken_back(client: Client) -> None:
+    made = create_block(client, holder={"organisation": "Kalahari Coffee"})
+    path = f"/api/allocations/allocator/{made.allocator()}"
+    mine = data(client.post(path, {"name": "Elago", "email": "elago@example.com"}))
+    for _ in range(2):
+        data(client.post(path, {"slotId": mine["slotId"], "action": "take_back"}))
+    mails = list_mails_to("elago@example.com")
+    told = [mail for mail in mails if "taken back" in mail["subject"]]
+    assert len(told) == 1 and "Kalahari Coffee took your ticket back." in told[0]["text"]

@@ -151,7 +151,8 @@ def test_holder_sends_renames_and_takes_back_a_ticket(client: Client, visitor: V
     page = visitor.send(name="Tuli", email="tuli@guest.example")
     assert "The ticket now belongs to Tuli" in page.text
     assert [item["subject"] for item in list_mails_to("tuli@guest.example")] == ["Windhoek Lights: your ticket"]
-    visitor.open(slot)
+    page = visitor.open(slot)
+    assert re.search(r"<details>.*Take the ticket back</summary>.*take-back.*</details>", page.text, re.DOTALL), "it asks"
     page = visitor.send(form=1)
     assert "2 of 2" in page.text and "You took back the ticket of Tuli" in page.text
     assert visitor.open(slot).status_code == 404
@@ -173,6 +174,15 @@ def test_page_shows_when_all_places_are_handed_out(client: Client, visitor: Visi
     visitor.open(allocator_link(owner, block))
     page = visitor.send(**GUEST)
     assert "You have handed out all your tickets" in page.text and visitor.forms == []
+
+
+def test_page_does_not_offer_to_take_back_what_the_holder_never_had(client: Client, visitor: Visitor) -> None:
+    owner, block, _ = a_block(client, 1)
+    path = allocator_link(owner, block)
+    invited(owner, block)
+    page = visitor.open(path)
+    assert "There are no tickets left to hand out" in page.text
+    assert "take it back" not in page.text and "You will see your guests here" not in page.text
 
 
 def test_page_runs_few_statements(client: Client, visitor: Visitor) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import RowMapping, func, select, update
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import build_sender, count_mails
 from app.allocations import sql, states
 from app.allocations.actions.blocks import end_locked_slot
 from app.allocations.actions.claims import Claim, Claimant, claim_free_slots, enqueue_ticket_email
@@ -23,6 +24,7 @@ from app.core.db import database_now
 from app.core.errors import LinkExpired, NotFound, ValidationFailed
 from app.core.ids import new_id
 from app.core.languages import find_page_language, mark_for_translation
+from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events.timezones import to_instant
 
@@ -44,17 +46,33 @@ AllocatorSlot = RowMapping
 
 
 def update_allocator_link(
-    caller: Caller, event_id: str, block_id: str, *, rotate: bool = False, revoke: bool = False
+    caller: Caller,
+    event_id: str,
+    block_id: str,
+    *,
+    rotate: bool = False,
+    revoke: bool = False,
+    mail: bool | None = None,
 ) -> BlockRow:
     """Turn on the allocator link, replace it (`rotate`) or end it (`revoke`); return the block.
 
-    Raises NotFound, EventClosed, ReleaseTimePassed.
+    A new link is mailed to the holder's address, unless `mail` is False; if it is True, an existing link is mailed
+    again. Raises NotFound, EventClosed, ReleaseTimePassed, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         block = dict(lock_block(session, caller, event_id, block_id))
         values = _build_link_values(block, "allocator", rotate=rotate, revoke=revoke)
         _update_block(session, block, "allocator", values)
+        is_new = "allocator_generation" in values
+        if block["allocator_live"] and (is_new if mail is None else mail):
+            _mail_allocator_link(session, block)
     return block
+
+
+def _mail_allocator_link(session: Session, block: BlockRow) -> None:
+    if block["holder_email"] is not None:
+        count_mails(session, build_sender(block), [block["holder_email"]])
+        enqueue("allocations.mail_allocator_link", block_id=block["id"], generation=block["allocator_generation"])
 
 
 def update_open_link(
@@ -221,15 +239,17 @@ def reassign_slot(
 
 
 def reclaim_slot(token: str, network: str, *, slot_id: str) -> AllocatorSlot:
-    """End a place that was handed out; a new free one replaces it. A second call changes nothing.
+    """End a place that was handed out, and tell its guest by mail; a new free place replaces it.
 
-    Raises NotFound, Throttled, LinkExpired, AlreadyAdmitted.
+    A second call changes nothing. Raises NotFound, Throttled, LinkExpired, AlreadyAdmitted.
     """
     resolved_token = resolve_token(token, network, "allocator")
     with transaction() as session:
         block = _lock_allocator_block(resolved_token)
         slot = _get_allocator_slot(session, block["id"], slot_id)
         end_locked_slot(session, block, slot, actor=HOLDER_ACTOR, verb="take_back", to_public=False)
+        if slot["status"] != states.REVOKED:
+            enqueue("allocations.mail_taken_back", slot_id=slot_id)
         return _get_allocator_slot(session, block["id"], slot_id)
 
 

@@ -153,16 +153,19 @@ def invite(
 @blp.post(
     "/<eventId>/allocations/<blockId>/allocator-link",
     access=may(GUESTS_WRITE).with_verified_email(),
-    body=schemas.LinkBody,
+    body=schemas.AllocatorLinkBody,
     returns=response_schemas.AllocationLinkData,
-    errors=BLOCK_CLOSED_ERRORS,
+    errors=[*BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
-def allocator_link(event_id: str, block_id: str, rotate: bool, revoke: bool) -> JsonObject:
-    """Get the link by which the holder hands out places. A repeated call returns the same link."""
-    caller = get_current_caller()
-    return serialize_allocator_link(
-        actions.update_allocator_link(caller, event_id, block_id, rotate=rotate, revoke=revoke)
+def allocator_link(event_id: str, block_id: str, rotate: bool, revoke: bool, mail: bool | None) -> JsonObject:
+    """Get the link by which the holder hands out places. A repeated call returns the same link.
+
+    A new link is mailed to the address of the holder, if the block has one.
+    """
+    block = actions.update_allocator_link(
+        get_current_caller(), event_id, block_id, rotate=rotate, revoke=revoke, mail=mail
     )
+    return serialize_allocator_link(block)
 
 
 @blp.post(

@@ -144,6 +144,16 @@ class LinkBody(Schema):
             raise field_error("contradiction", "Give rotate or revoke, not both.")
 
 
+class AllocatorLinkBody(LinkBody):
+    mail = Boolean(
+        load_default=None,
+        metadata={
+            "rare": True,
+            "description": "whether the holder gets the link by mail; by default only if the link is new",
+        },
+    )
+
+
 class OpenLinkBody(LinkBody):
     max_claims = WholeNumber(min=1, max=MAX_SLOTS, allow_none=True, metadata={"description": "places in all"})
     max_per_claim = WholeNumber(
