@@ -31,7 +31,7 @@ from app.audit.log import record, record_export
 from app.core import throttle
 from app.core.db import db, release_connection
 from app.core.errors import NotFound, Throttled
-from app.core.formatting import HOME, format_day
+from app.core.formatting import HOME, format_count, format_day
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.throttle import Rule
@@ -243,7 +243,7 @@ def _issue_credit_note(
     facts = [("For invoice", f"{original_invoice.number} of {original_invoice.paper['issued']}"), *context.facts]
     notes = [
         f"This corrects invoice {original_invoice.number}: "
-        f"{quantity_after} of {original_invoice.quantity} places remain.",
+        f"{quantity_after} of {format_count(original_invoice.quantity, 'place')} left.",
         PRICES_NOTE,
     ]
     return _issue_document(

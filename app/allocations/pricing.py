@@ -21,6 +21,7 @@ from app.allocations.errors import PromoCodeExhausted
 from app.allocations.models import AllocationBlock, DiscountJson
 from app.core.db import database_now, db
 from app.core.errors import ValidationFailed
+from app.core.formatting import format_count
 from app.events.models import Event, StoredObject, TicketType
 from app.events.ticket_types import current_phase
 
@@ -105,7 +106,9 @@ def _find_bulk_discount(bulk_discounts: Iterable[StoredObject], quantity: int) -
         return None
     percent = best_discount["percentOff"]
     return Discount(
-        "bulk", f"Bulk discount {percent:g} % (from {best_discount['minQuantity']} places)", percent_off=percent
+        "bulk",
+        f"Bulk discount {percent:g} % (from {format_count(best_discount['minQuantity'], 'place')})",
+        percent_off=percent,
     )
 
 

@@ -27,6 +27,7 @@ from app.audit.log import record, record_export
 from app.clients import storage
 from app.core.db import db, release_connection
 from app.core.errors import NotFound
+from app.core.formatting import format_count
 from app.core.ids import new_id
 from app.core.jobs import Run
 from app.core.outbox import enqueue
@@ -136,7 +137,7 @@ def draw_and_store_pack(run: Run, pack_id: str) -> None:
     with TemporaryFile() as file:
         tickets = _iterate_tickets(pack_id, pack.count)
         first_ticket = next(tickets)
-        title = f"{pack.count} tickets for {first_ticket.event}"
+        title = f"{format_count(pack.count, 'ticket')} for {first_ticket.event}"
         all_tickets = chain([first_ticket], tickets)
         for drawn in draw_pack_pdf(file, all_tickets, title=title, organiser=first_ticket.organiser):
             if drawn % BATCH_SIZE == 0:

@@ -17,7 +17,7 @@ from app.audit.log import record
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.core.addresses import mask_number
 from app.core.db import db, release_connection
-from app.core.formatting import format_money
+from app.core.formatting import format_count, format_money
 from app.core.transaction import transaction
 
 stall_payments = AppGroup("stall-payments", help="Payments of stall fees: their states and reviews.")
@@ -40,7 +40,7 @@ def report(identifier: str) -> None:
         amount = f"{format_money(payment.amount_minor)} from {mask_number(payment.msisdn)}"
         application_text = f"{application.reference}, {application.status}"
         click.echo(f"{payment.created_at:%Y-%m-%d %H:%M}  {payment.id}  {amount}  {state}  ({application_text})")
-    click.echo(f"{len(payment_rows)} payments")
+    click.echo(format_count(len(payment_rows), "payment"))
 
 
 @stall_payments.command("review")

@@ -109,6 +109,20 @@ def renew_links(
     return list(session.scalars(link_renewal_sql(application.id, purposes, shown_to_decider=shown_to_decider)))
 
 
+def get_or_renew_link(session: OrmSession, application: Application, purpose: str) -> ApplicationLink:
+    """The valid link of this purpose; a new one if there is none."""
+    valid_link = session.scalar(
+        select(ApplicationLink).where(
+            ApplicationLink.application_id == application.id,
+            ApplicationLink.purpose == purpose,
+            ApplicationLink.replaced_at.is_(None),
+            ApplicationLink.used_at.is_(None),
+            ApplicationLink.expires_at > func.now(),
+        )
+    )
+    return valid_link or renew_links(session, application, [purpose])[0]
+
+
 def link_renewal_sql(
     application_id: str, purposes: Sequence[str], *, shown_to_decider: bool = False
 ) -> ReturningInsert[ApplicationLink]:

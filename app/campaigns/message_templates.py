@@ -53,7 +53,7 @@ TEMPLATES = {
             "Line-up",
             "Who plays, and when the programme is out.",
             "{eventName}: the line-up is out",
-            "Hello {firstName},\n\nthe line-up of {eventName} is complete. Have a look at who plays on {startDate} "
+            "Hello {firstName},\n\nThe line-up of {eventName} is complete. Have a look at who plays on {startDate} "
             "and plan your evening.\n\n{organiserName}",
         ),
         Template(
@@ -61,7 +61,7 @@ TEMPLATES = {
             "Change",
             "Something that people have to know is different now.",
             "{eventName}: please note a change",
-            "Hello {firstName},\n\nsomething has changed for {eventName}. It now begins {startsAt} at {venue}, {city}. "
+            "Hello {firstName},\n\nSomething has changed for {eventName}. It now begins {startsAt} at {venue}, {city}. "
             "Your tickets stay valid.\n\n{organiserName}",
         ),
         Template(
@@ -69,7 +69,7 @@ TEMPLATES = {
             "Nearly sold out",
             "For people who want to bring a friend.",
             "{eventName} is nearly sold out",
-            "Hello {firstName},\n\nonly few tickets are left for {eventName} on {startDate}. If a friend wants to come "
+            "Hello {firstName},\n\nOnly a few tickets are left for {eventName} on {startDate}. If a friend wants to come "
             "along, now is the time.\n\n{organiserName}",
         ),
         Template(
@@ -77,7 +77,7 @@ TEMPLATES = {
             "Thank you",
             "The days after.",
             "Thank you for coming to {eventName}",
-            "Hello {firstName},\n\nthank you for being at {eventName}. It was good to have you there. "
+            "Hello {firstName},\n\nThank you for being at {eventName}. It was good to have you there. "
             "We hope to see you again.\n\n{organiserName}",
         ),
         Template(

@@ -27,6 +27,18 @@ def format_money(amount_minor: int) -> str:
     return f"{sign}N$\u00a0{f'{whole:,}'.replace(',', NARROW)}{decimal_sign}{cents:02d}"
 
 
+def format_count(count: int, noun: str) -> str:
+    """Return `1 error`, `2 errors`: an English count of things."""
+    return f"{count} {noun if count == 1 else pluralize(noun)}"
+
+
+def pluralize(noun: str) -> str:
+    """Return the plural of an English noun that has a regular one."""
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else f"{noun}s"
+
+
 def format_day(moment: datetime, zone: str | None = None) -> str:
     """Return `Fri 4 December 2026` in the time zone, by default that of Windhoek."""
     language = get_language()

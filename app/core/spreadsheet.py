@@ -14,6 +14,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from app.core import xlsx_reader
+from app.core.formatting import format_count
 from app.core.xlsx_reader import NotASheet as NotASheet
 
 DELIMITERS = ",;\t"
@@ -66,7 +67,7 @@ class Rejected(Exception):
         ]
         if len(self.errors) > MAX_SHOWN_ERRORS:
             lines.append(f"and {len(self.errors) - MAX_SHOWN_ERRORS} more")
-        return "\n".join([*lines, f"{len(self.errors)} errors; nothing was written."])
+        return "\n".join([*lines, f"{format_count(len(self.errors), 'error')}; nothing was written."])
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from sqlalchemy import func, select, true
 from sqlalchemy.orm import aliased
 
 from app.core.db import db
+from app.core.formatting import format_count
 from app.events.errors import CapacityCommitted, CapacityExceeded
 from app.events.models import Event, TicketType
 
@@ -82,7 +83,7 @@ def check_booking(event: Event, count: int) -> None:
     if use.exceeded_by(count):
         available = max(0, (use.capacity or 0) - use.committed)
         raise CapacityExceeded(
-            f"{available} of {use.capacity} places of the event are free, {count} were requested.",
+            f"The event has {format_count(available, 'free place')} of {use.capacity}; requested: {count}.",
             capacity=use.capacity,
             sold=use.sold,
             allocated=use.allocated,
@@ -99,7 +100,7 @@ def check_change(event: Event, previous_capacity: int | None) -> None:
     use = capacity_use(event)
     if use.exceeded_by(0) and (previous_capacity is None or (use.capacity or 0) < previous_capacity):
         raise CapacityCommitted(
-            f"{use.committed} places are sold or allocated; a capacity of {use.capacity} is too small.",
+            f"Sold or allocated: {format_count(use.committed, 'place')}; a capacity of {use.capacity} is too small.",
             capacity=use.capacity,
             sold=use.sold,
             allocated=use.allocated,

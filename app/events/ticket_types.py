@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
 from app.core.errors import ValidationFailed
+from app.core.formatting import format_count
 from app.events import availability
 from app.events.errors import TicketsCommitted
 from app.events.models import Event, PricePhase, TicketType
@@ -82,7 +83,7 @@ def _resize(session: Session, ticket_type: TicketType, quantity: int) -> None:
     committed = ticket_type.sold + ticket_type.allocated
     if not availability.set_total(session, ticket_type.id, quantity):
         raise TicketsCommitted(
-            f"{ticket_type.name}: {committed} tickets are sold or allocated; {quantity} is too few.",
+            f"{ticket_type.name}: sold or allocated {format_count(committed, 'ticket')}; {quantity} is too few.",
             ticket_type_id=ticket_type.id,
             committed=committed,
         )

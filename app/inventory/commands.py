@@ -11,6 +11,7 @@ from flask.cli import AppGroup
 
 from app.core.command_line import show_progress
 from app.core.db import fetch_rows
+from app.core.formatting import format_count
 from app.inventory.sql import COUNTS_SQL, MOVEMENT_SUMS_SQL
 
 inventory_group = AppGroup("inventory", help="The stock of events.")
@@ -31,7 +32,7 @@ def verify_command(event_id: str | None) -> None:
             f"event {mismatch.event_id}, item {mismatch.sku}, {mismatch.quantity_name}: {mismatch.stored_quantity}, the movements add up to {mismatch.movement_total}"
         )
     if mismatches:
-        click.echo(f"{len(mismatches)} differences", err=True)
+        click.echo(format_count(len(mismatches), "difference"), err=True)
         sys.exit(1)
     click.echo("every quantity is the sum of its movements")
 

@@ -4,9 +4,10 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
-from flask import current_app
 from sqlalchemy import func, select
 
+from app.accounts.models import Account, OrganiserProfile
+from app.accounts.queries import owner_id_sql
 from app.clients.email_templates import render_email
 from app.clients.message import Message
 from app.core.db import db
@@ -27,12 +28,34 @@ class AlertItem(NamedTuple):
     on_order: Decimal
 
 
-def build_digest_email(digest: Digest, *, to: str, key: str) -> Message:
+class EventSender(NamedTuple):
+    """The name of an event, and the name and the address of its organiser, who can order what is missing."""
+
+    event: str
+    organiser: str
+    contact: str
+
+
+def find_event_sender(event_id: str) -> EventSender | None:
+    """Return the sender of an event's mail; None when the event has been deleted."""
+    row = db.session.execute(
+        select(Event.name, func.coalesce(OrganiserProfile.org_name, Account.name), Account.email)
+        .select_from(Event)
+        .join(Account, Account.id == owner_id_sql(Event.organiser_id))
+        .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)
+        .where(Event.id == event_id)
+    ).first()
+    return None if row is None else EventSender(*row)
+
+
+def build_digest_email(digest: Digest, sender: EventSender, *, to: str, key: str) -> Message:
     """Return the email with the low items and the expiring items."""
     return render_email(
         "inventory_digest",
         to=to,
         key=key,
+        sender_name=sender.organiser,
+        reply_to=sender.contact,
         name="",
         event=digest.event_name,
         low=[_format_low_item(item, item.available) for item in digest.low],
@@ -41,13 +64,14 @@ def build_digest_email(digest: Digest, *, to: str, key: str) -> Message:
             for item in digest.expiring
         ],
         more=digest.omitted_count,
-        url=_build_docs_url(),
+        organiser=sender.organiser,
     )
 
 
-def build_alert_email(event_id: str, available_by_item: dict[str, Decimal], *, to: str, key: str) -> Message | None:
-    """Return the email with the items that fell to their reorder level; None when the event has been deleted."""
-    event = db.session.execute(select(Event.name).where(Event.id == event_id)).first()
+def build_alert_email(
+    sender: EventSender, available_by_item: dict[str, Decimal], *, to: str, key: str
+) -> Message | None:
+    """Return the email with the items that fell to their reorder level; None when they have been deleted."""
     rows = db.session.execute(
         select(*(ITEM_TABLE.c[name] for name in AlertItem._fields))
         .where(ITEM_TABLE.c.id.in_(list(available_by_item)))
@@ -55,19 +79,21 @@ def build_alert_email(event_id: str, available_by_item: dict[str, Decimal], *, t
         .limit(MAX_LISTED_ITEMS)
     )
     items = [AlertItem(*row) for row in rows]
-    if event is None or not items:
+    if not items:
         return None
     return render_email(
         "inventory_alert",
         to=to,
         key=key,
+        sender_name=sender.organiser,
+        reply_to=sender.contact,
         name="",
-        event=event.name,
+        event=sender.event,
         first=items[0].name,
         others=len(available_by_item) - 1,
         low=[_format_low_item(item, available_by_item[item.id]) for item in items],
         more=max(0, len(available_by_item) - len(items)),
-        url=_build_docs_url(),
+        organiser=sender.organiser,
     )
 
 
@@ -81,7 +107,3 @@ def _format_expiry(expiry: date | None, today: date) -> str:
     assert expiry is not None
     formatted_day = f"{expiry:%a} {expiry.day} {expiry:%B %Y}"
     return f"expired on {formatted_day}" if expiry < today else f"good until {formatted_day}"
-
-
-def _build_docs_url() -> str:
-    return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/docs"

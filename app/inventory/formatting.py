@@ -3,16 +3,23 @@
 from datetime import date
 from decimal import Decimal
 
-from app.core.formatting import format_money
+from app.core.formatting import format_money, pluralize
 from app.inventory.reports.parameters import COUNT, DAY, MINOR, PRICE, QUANTITY, Field
 
 
 def format_quantity(quantity: Decimal, unit: str | None = None) -> str:
-    """Return a quantity without trailing zeros, with its unit if it has one: `12.5 kg`."""
+    """Return a quantity without trailing zeros, with its unit if it has one: `12.5 kg`, `1 sleeve`, `39 sleeves`."""
     number = f"{quantity.normalize():f}"
-    return f"{number} {unit}" if unit else number
+    return f"{number} {unit if quantity == 1 else _pluralize_unit(unit)}" if unit else number
 
 
+def _pluralize_unit(unit: str) -> str:
+    """Return the plural of a unit that is a singular noun; symbols such as `kg` and other texts stay."""
+    is_noun = unit.isascii() and unit.isalpha() and unit.islower() and len(unit) > 2
+    return pluralize(unit) if is_noun and not unit.endswith("s") and unit not in UNIT_SYMBOLS else unit
+
+
+UNIT_SYMBOLS = frozenset({"doz", "gal", "kwh", "lbs", "oz", "pcs", "pkt", "qty"})
 EMPTY_CELL = "—"
 CellValue = Decimal | int | str | None
 

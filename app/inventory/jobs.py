@@ -16,7 +16,7 @@ from app.events.models import Event
 from app.inventory import background_jobs, change_feed, reminders
 from app.inventory.actions.imports import run_import_job
 from app.inventory.actions.reports import run_report_job
-from app.inventory.emails import build_alert_email, build_digest_email
+from app.inventory.emails import build_alert_email, build_digest_email, find_event_sender
 from app.inventory.models import Change, Reminder
 from app.inventory.sql import TAKE_ALERTS_SQL
 from app.merchants.notifications import may_send
@@ -81,10 +81,10 @@ def send_digest(run: Run, *, event_id: str, to: str, always: bool) -> None:
     """Send a digest. An empty one, or one to a merchant who has switched mail off, only with `always`: on request."""
     if not always and not may_send("inventory_digest", to):
         return
-    digest = reminders.load_digest(event_id)
+    digest, sender = reminders.load_digest(event_id), find_event_sender(event_id)
     release_connection()
-    if digest is not None and (always or digest.low or digest.expiring):
-        _send_for_organiser(run, event_id, build_digest_email(digest, to=to, key=run.key), counted=always)
+    if digest is not None and sender is not None and (always or digest.low or digest.expiring):
+        _send_for_organiser(run, event_id, build_digest_email(digest, sender, to=to, key=run.key), counted=always)
 
 
 @job("inventory.mail_alert", Delivery.AT_LEAST_ONCE, to_others=True)
@@ -92,8 +92,9 @@ def send_alert(run: Run, *, event_id: str, to: str, fallen: dict[str, str]) -> N
     """Send an alert."""
     if not may_send("inventory_alert", to):
         return
-    message = build_alert_email(
-        event_id, {item_id: Decimal(available) for item_id, available in fallen.items()}, to=to, key=run.key
+    sender = find_event_sender(event_id)
+    message = sender and build_alert_email(
+        sender, {item_id: Decimal(available) for item_id, available in fallen.items()}, to=to, key=run.key
     )
     if message is not None:
         _send_for_organiser(run, event_id, message, counted=False)

@@ -112,6 +112,7 @@ def send_answer_email(run: Run, *, invite_id: str) -> None:
         "invite_answered",
         to=invite["organiser_email"],
         key=run.key,
+        reply_to=invite["merchant_email"],
         name=invite["organiser_account_name"],
         accepted=invite["current_status"] == ACCEPTED,
         business=invite["business_name"] or "A merchant",

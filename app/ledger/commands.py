@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.core.command_line import show_progress
 from app.core.db import db
-from app.core.formatting import format_money
+from app.core.formatting import format_count, format_money
 from app.core.spreadsheet import NotASheet, Rejected, read_sheet
 from app.core.transaction import transaction
 from app.ledger import sql
@@ -67,7 +67,8 @@ def verify_command() -> None:
         for difference in list_differences(note):
             differences += 1
             click.echo(f"DIFFERS  {rules[-1]}: {difference}")
-    click.echo(f"{count_entries()} entries, {len(rules)} laws: {differences or 'no'} differences")
+    counts = f"{format_count(count_entries(), 'entry')}, {format_count(len(rules), 'law')}"
+    click.echo(f"{counts}: {format_count(differences, 'difference') if differences else 'no differences'}")
     sys.exit(1 if differences else 0)
 
 

@@ -31,6 +31,11 @@ class EncryptedDestination:
     wallet_mark: str
 
 
+def choose_destination(destination: str | None, msisdn: str | None, saved_details: DestinationDetails) -> str:
+    """The destination that was named; else the wallet whose number was sent; else the saved one."""
+    return destination or (PAYRAIL if msisdn else saved_details.get("destination")) or PAYRAIL
+
+
 def select_details(destination: str, msisdn: str | None, saved_details: DestinationDetails) -> dict[str, str] | None:
     """The parts that the destination needs, from `msisdn` or the saved details; None when one is missing."""
     available_details = {**saved_details, "msisdn": msisdn} if msisdn and destination == PAYRAIL else saved_details

@@ -217,12 +217,13 @@ def _list_refusal_codes(
     question: PayoutQuestion,
 ) -> Iterator[str]:
     """The codes of the errors that a request would get."""
-    destination = question.get("destination") or saved_details.get("destination") or destination_encryption.PAYRAIL
+    msisdn = question.get("payrail_msisdn")
+    destination = destination_encryption.choose_destination(question.get("destination"), msisdn, saved_details)
     if not caller.email_verified:
         yield "EMAIL_NOT_VERIFIED"
     if merchant_status == PAUSED:
         yield MerchantPaused.code
-    if destination_encryption.select_details(destination, question.get("payrail_msisdn"), saved_details) is None:
+    if destination_encryption.select_details(destination, msisdn, saved_details) is None:
         yield PayoutDetailsMissing.code
     if question["amount_minor"] > balances.available_minor:
         yield InsufficientFunds.code

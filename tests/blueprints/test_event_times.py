@@ -52,3 +52,11 @@ def test_new_time_zone_keeps_instants_and_applies_to_new_times(client: Client) -
     assert changed["startsAt"] == made["startsAt"]
     body = {"timezone": "Asia/Tokyo", "startDate": "2027-01-01T12:00:00"}
     assert data(owner.patch(f"/api/events/{made['id']}", body))["startsAt"] == "2027-01-01T03:00:00.000Z"
+
+
+def test_event_that_is_over_when_it_is_saved_has_a_warning(client: Client) -> None:
+    owner = create_organiser_client(client)
+    event = create_event(owner, startDate="2020-01-01T10:00:00", endDate="2020-01-02T10:00:00")
+    assert [(warning["path"], warning["code"]) for warning in event["warnings"]] == [("endDate", "event_is_over")]
+    moved = data(owner.patch(f"/api/events/{event['id']}", {"endDate": "2050-01-02T10:00:00"}))
+    assert moved["warnings"] == []

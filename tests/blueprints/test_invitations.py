@@ -106,7 +106,8 @@ def test_accepted_invitation_makes_a_participant(client: Client) -> None:
     data(owner.post(f"/api/merchant-applications/{application['id']}/fee/waive", {"reason": "A guest of honour"}))
     (taken,) = data(me.get("/api/merchants/me/events"))["events"]
     assert (taken["id"], taken["feeMinor"], taken["floorStatus"]) == (new_event["id"], 150000, "closed")
-    assert "Kapana Corner takes part" in [mail["subject"] for mail in list_mails_to(owner_account.email)]
+    mail = next(mail for mail in list_mails_to(owner_account.email) if mail["subject"] == "Kapana Corner takes part")
+    assert mail["headers"]["Reply-To"] == merchant.email
     (shown,) = data(owner.get(f"/api/events/{new_event['id']}/merchant-directory"))["merchants"]
     assert (shown["inviteStatus"], shown["takesPart"]) == ("accepted", True)
 

@@ -276,6 +276,23 @@ def test_availability_says_what_and_why_not(client: Client) -> None:
     assert list_problems(me.get(f"{PATH}/availability?amountMinor=1.5")) == {"amountMinor": "invalid_type"}
 
 
+@pytest.mark.parametrize("fields", [{}, {"payrailMsisdn": WALLET}, {"destination": "payrail", "payrailMsisdn": WALLET}])
+@pytest.mark.parametrize("saved", [None, {"destination": "bank", **BANK}])
+def test_availability_agrees_with_the_request(
+    client: Client, fields: dict[str, str], saved: dict[str, str] | None
+) -> None:
+    who = create_merchant_account()
+    import_earnings(who, 5000)
+    me = create_signed_in_client(client, who)
+    if saved is not None:
+        update_merchant(me, payoutDetails=saved)
+    found = data(me.get(f"{PATH}/availability", query_string={"amountMinor": 1000, **fields}))
+    destination = "payrail" if fields or saved is None else "bank"
+    answer = me.post(PATH, build_payout_body(**{"destination": destination, **fields}))
+    assert found["payable"] == (answer.status_code == 201), (found, answer.json)
+    assert found["reasons"] == ([] if found["payable"] else [read_error(answer)[1]])
+
+
 def test_a_merchant_stays_while_money_is_open(client: Client) -> None:
     me, who = create_earning_merchant(client, 1000)
     leave = {"currentPassword": PASSWORD, "confirmation": "DELETE"}

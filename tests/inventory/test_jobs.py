@@ -123,6 +123,8 @@ def test_a_crossing_is_told_once(stock: Stock) -> None:
     (mail,) = list_mails_to(BAR)
     assert mail["subject"] == "Cola has run low and 1 more"
     assert f"Lager ({lager['sku']}): 4 available, reorder level 4" in mail["text"]
+    assert "/docs" not in mail["text"] + mail["html"] and "Answer this mail" in mail["text"]
+    assert mail["headers"]["Reply-To"]
     run("inventory.alert")
     assert len(list_mails_to(BAR)) == 1
     data(stock.adjust(lager, 10))
@@ -142,7 +144,7 @@ def test_nobody_is_told_who_does_not_want_to_be(stock: Stock) -> None:
 
 def test_the_digest_goes_out_now_when_somebody_asks(stock: Stock) -> None:
     stock.item(name="Lager", onHand=1, reorderLevel=4, unit="case")
-    stock.item(name="Milk", onHand=50, expiryDate="2026-01-31")
+    stock.item(name="Milk", onHand=50, expiryDate="2026-01-31", unit="case")
     remind(stock, enabled=False)
     answer = data(stock.owner.post(f"{stock.path}/reminder/trigger"), 202)
     assert answer == {"recipients": [BAR], "queued": 1}
@@ -150,6 +152,7 @@ def test_the_digest_goes_out_now_when_somebody_asks(stock: Stock) -> None:
     (mail,) = list_mails_to(BAR)
     assert mail["subject"].endswith(": 1 low, 1 expiring")
     assert "1 case available, reorder level 4" in mail["text"] and "expired on Sat 31 January 2026" in mail["text"]
+    assert "50 cases, expired" in mail["text"] and "/docs" not in mail["text"] + mail["html"]
     for _ in range(19):
         data(stock.owner.post(f"{stock.path}/reminder/trigger"), 202)
     assert read_error(stock.owner.post(f"{stock.path}/reminder/trigger"))[0] == 429

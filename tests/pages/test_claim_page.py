@@ -152,7 +152,9 @@ def test_holder_sends_renames_and_takes_back_a_ticket(client: Client, visitor: V
     assert "The ticket now belongs to Tuli" in page.text
     assert [item["subject"] for item in list_mails_to("tuli@guest.example")] == ["Windhoek Lights: your ticket"]
     page = visitor.open(slot)
-    assert re.search(r"<details>.*Take the ticket back</summary>.*take-back.*</details>", page.text, re.DOTALL), "it asks"
+    assert re.search(r"<details>.*Take the ticket back</summary>.*take-back.*</details>", page.text, re.DOTALL), (
+        "it asks"
+    )
     page = visitor.send(form=1)
     assert "2 of 2" in page.text and "You took back the ticket of Tuli" in page.text
     assert visitor.open(slot).status_code == 404

@@ -31,7 +31,9 @@ def test_documents_are_handed_in_and_the_fee_comes_next(client: Client, visitor:
     page = visitor.send(**{kind: file() for kind in KINDS})
     assert "<h1>We have your documents</h1>" in page.text
     assert f'href="/pay/{find_mailed_token("pay")}">Pay the stall fee' in page.text
-    assert list_mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: your documents are in"
+    mail = list_mails_to(EMAIL)[0]
+    assert mail["subject"] == "Windhoek Lights: your documents are in"
+    assert f"/pay/{find_mailed_token('pay')}" in mail["text"] and "/pay/" in mail["html"]
 
 
 def test_what_is_missing_is_said_at_its_field_and_what_came_is_kept(visitor: Visitor, token: str) -> None:

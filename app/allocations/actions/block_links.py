@@ -22,6 +22,7 @@ from app.audit.actions import Action
 from app.audit.log import record
 from app.core.db import database_now
 from app.core.errors import LinkExpired, NotFound, ValidationFailed
+from app.core.formatting import format_count
 from app.core.ids import new_id
 from app.core.languages import find_page_language, mark_for_translation
 from app.core.outbox import enqueue
@@ -149,9 +150,8 @@ def _is_past(moment: datetime | None) -> bool:
 def _check_max_claims(block: BlockRow) -> None:
     max_claims = block["open_max_claims"]
     if max_claims is not None and max_claims < block["open_claims"]:
-        message = (
-            f"{block['open_claims']} places have been claimed on this link already; rotate it to start again at 0."
-        )
+        claimed = format_count(block["open_claims"], "place")
+        message = f"This link has given out {claimed} already; rotate it to start again at 0."
         raise ValidationFailed.of("maxClaims", "too_small", message)
 
 

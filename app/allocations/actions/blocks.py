@@ -20,6 +20,7 @@ from app.audit.log import record
 from app.core.cache_invalidation import invalidate
 from app.core.db import database_now
 from app.core.errors import NotFound, ValidationFailed
+from app.core.formatting import format_count
 from app.core.ids import new_id
 from app.core.languages import mark_for_translation
 from app.core.outbox import enqueue
@@ -157,7 +158,7 @@ def _resolve_release_at(event: Event, release_at: datetime | None) -> datetime |
 def _build_insufficient_tickets(ticket_type: TicketType, requested: int) -> InsufficientTickets:
     available = max(0, ticket_type.public)
     return InsufficientTickets(
-        f"{ticket_type.name}: {available} tickets are free, {requested} were asked for.",
+        f"{ticket_type.name} has {format_count(available, 'free ticket')}; requested: {requested}.",
         available=available,
         requested=requested,
     )

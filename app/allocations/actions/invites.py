@@ -23,6 +23,7 @@ from app.allocations.queries import BlockRow, find_taken_emails, lock_block
 from app.allocations.sql import Actor, build_organiser_actor
 from app.audit.actions import Action
 from app.audit.log import record
+from app.core.formatting import format_count
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
 
@@ -160,7 +161,7 @@ def check_free_slots(block: BlockRow, requested: int) -> None:
     """Raises InsufficientSlots if a locked block has fewer free places."""
     available = block["available"]
     if requested > available:
-        message = f"{available} places of the block are free, {requested} were asked for."
+        message = f"The block has {format_count(available, 'free place')}; requested: {requested}."
         raise InsufficientSlots(message, available=available, requested=requested)
 
 

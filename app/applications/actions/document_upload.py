@@ -88,11 +88,12 @@ def _store_file(application_id: str, upload: DocumentUpload) -> str:
 
 
 def _submit_documents(session: ReadOrWriteSession, application: Application) -> list[Work]:
-    """Hands the documents in and advances the application. Returns the jobs of its mail."""
+    """Hands the documents in and advances the application. Returns the jobs of its mail, with the link to pay."""
     application.documents_submitted_at = database_now()
     queries.record_application_act(session, Action.DOCUMENTS_SUBMITTED, application)
+    payment_links = [links.get_or_renew_link(session, application, links.PAYMENT)] if application.payment_due else []
     return [
-        *build_email_jobs("application_documents", application),
+        *build_email_jobs("application_documents", application, *payment_links),
         *build_activation_email_jobs(application, advance_application(session, application)),
     ]
 

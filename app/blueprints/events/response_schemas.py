@@ -100,6 +100,14 @@ class PublicEvent(Schema):
     promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
 
 
+class EventWarning(Schema):
+    """Something unusual that is no error."""
+
+    path = _text("endDate", required=True)
+    code = _text("event_is_over", required=True)
+    message = fields.String(required=True)
+
+
 class EventData(Schema):
     """An event as its organiser sees it."""
 
@@ -138,6 +146,7 @@ class EventData(Schema):
     promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
     created_at = TimeField(required=True)
     updated_at = TimeField(required=True)
+    warnings = List(Nested(EventWarning), required=True)
 
 
 class Removed(Schema):

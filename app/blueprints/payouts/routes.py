@@ -59,7 +59,10 @@ def list_payouts(**filters: Unpack[PayoutFilters]) -> Any:
 
 @blp.get("/availability", access=may(STALL_MONEY), query=schemas.PayoutWish, returns=schemas.AvailabilityData)
 def read_availability(**question: Unpack[PayoutQuestion]) -> Availability:
-    """Read one's balances; with an amount, whether it could be paid out, and if not why."""
+    """Read one's balances; with an amount, whether it could be paid out, and if not why.
+
+    Send the `destination` and the `payrailMsisdn` of the request too, unless they are saved in the profile.
+    """
     return queries.load_availability(get_current_caller(), **question)
 
 

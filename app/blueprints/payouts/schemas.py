@@ -60,7 +60,7 @@ class PayoutWish(Query):
     destination = Choice(*DESTINATIONS)
     mode = Choice("now", "schedule")
     scheduled_for = BoundedTimeField(min=8, max=40, metadata={"description": "a time, or a date for the whole day"})
-    payrail_msisdn = Phone(min=8, max=20)
+    payrail_msisdn = Phone(min=8, max=20, metadata={"description": "the wallet; by default that of payoutDetails"})
     idempotency_key = Text(min=8, max=80, metadata={"rare": True, "description": "the key that it was made with"})
 
 

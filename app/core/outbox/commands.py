@@ -8,6 +8,7 @@ from flask import Flask, current_app
 from flask.cli import AppGroup, with_appcontext
 
 from app.core import relay
+from app.core.formatting import format_count
 from app.core.outbox import queries
 from app.core.outbox.failure_hooks import FAILED_STATES
 from app.core.outbox.models import STATES
@@ -65,4 +66,4 @@ def retry_rows(ids: tuple[int, ...], kind: str | None, states: tuple[str, ...]) 
     if not ids and not kind:
         raise click.UsageError("name row ids or --kind")
     count = retry(ids, kind=kind, states=states or FAILED_STATES)
-    click.echo(f"{count} rows are ready again")
+    click.echo(f"{format_count(count, 'row')} ready again")
