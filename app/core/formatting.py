@@ -14,6 +14,7 @@ from app.core.languages import get_language
 
 NARROW = "\u202f"
 HOME = "Africa/Windhoek"
+MEGABYTE = 1024 * 1024
 DAY_PATTERNS = {"de": "ccc d. MMMM y"}
 DAY_PATTERN = "ccc d MMMM y"
 """The standalone name of the weekday, `ccc`, has no full stop in German; in Afrikaans it has one."""
@@ -25,6 +26,12 @@ def format_money(amount_minor: int) -> str:
     whole, cents = divmod(abs(amount_minor), 100)
     decimal_sign = get_decimal_symbol(get_language())
     return f"{sign}N$\u00a0{f'{whole:,}'.replace(',', NARROW)}{decimal_sign}{cents:02d}"
+
+
+def format_megabytes(size: int) -> str:
+    """Return a number of bytes as `14.3 MB`, rounded up."""
+    tenths = -(-size * 10 // MEGABYTE)
+    return f"{tenths / 10:.1f} MB".replace(".", get_decimal_symbol(get_language()))
 
 
 def format_count(count: int, noun: str) -> str:

@@ -57,7 +57,10 @@ def test_documents_can_be_kept_for_later(visitor: Visitor, token: str) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"%PDF-1.7\n" + b"0" * (11 * 1024 * 1024), "this file is larger than 10 MB"),
+        (
+            b"%PDF-1.7\n" + b"0" * (11 * 1024 * 1024),
+            "This file has 11.1 MB, and 10 MB is the most. To make it smaller,",
+        ),
         (b"<html>no document</html>", "we can only read PDF, JPEG and PNG files"),
         (b"%PDF-1.7 and nothing else", "we can only read PDF, JPEG and PNG files"),
         (b"", "we can only read PDF, JPEG and PNG files"),
@@ -73,10 +76,13 @@ def test_a_file_that_is_no_document_is_refused_at_its_field(
     assert visitor.elements["identity"]["aria-invalid"] == "true"
 
 
-def test_more_than_all_documents_may_have_together_is_refused_by_a_page(visitor: Visitor, token: str) -> None:
+def test_more_than_all_documents_may_have_together_leads_to_the_form_again(visitor: Visitor, token: str) -> None:
     visitor.open(f"/documents/{token}")
     page = visitor.send(identity=file(b"0" * (42 * 1024 * 1024)))
-    assert page.status_code == 413 and "<h1>This is too large</h1>" in page.text
+    assert page.status_code == 413 and "<h1>Upload your documents</h1>" in page.text and visitor.forms
+    assert "You sent 42.1 MB, and this page takes at most 41 MB at once." in page.text
+    for nonsense in ("x", "-1", "9" * 40, "²", ""):
+        assert visitor.open(f"/documents/{token}?tooLarge={nonsense}").status_code == 200
 
 
 def test_the_page_is_not_kept_and_tells_no_referer(app: Flask, visitor: Visitor, token: str) -> None:

@@ -19,7 +19,11 @@ def test_an_owner_enters_the_details(app: Flask, address: str, chromium: Browser
         page.get_by_role("link", name="Add bank details").click()
         page.get_by_role("button", name="Save").click()
         view.check("organisation-bank-wrong")
-        for label, value in {"Name of the account": "Lights CC", "Account number": "62001234567", "Bank": "FNB"}.items():
+        for label, value in {
+            "Name of the account": "Lights CC",
+            "Account number": "62001234567",
+            "Bank": "FNB",
+        }.items():
             page.get_by_label(label, exact=True).fill(value)
         page.get_by_label("Your password").fill(PASSWORD)
         page.get_by_role("button", name="Save").click()

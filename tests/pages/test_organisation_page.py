@@ -51,6 +51,14 @@ def test_a_file_that_is_no_picture_is_named(app: Flask, owner: Account) -> None:
     assert answer.status_code == 415 and 'href="#logo"' in answer.text
 
 
+def test_a_logo_that_is_too_large_leads_to_the_form_again(app: Flask, owner: Account) -> None:
+    browser = sign_in_browser(app, owner)
+    browser.open(PAGE)
+    page = browser.send(form=1, logo=(io.BytesIO(b"0" * (6 * 1024 * 1024)), "logo.png"))  # type: ignore[arg-type]
+    assert page.status_code == 413 and "You sent 6.1 MB, and this page takes at most 5 MB at once." in page.text
+    assert "Windhoek Lights" in page.text
+
+
 def test_bank_details_need_the_password(app: Flask, owner: Account) -> None:
     browser = sign_in_browser(app, owner)
     bank = {"accountName": "Windhoek Lights CC", "accountNumber": "62 0012 3456 7", "bankName": "Bank Windhoek"}

@@ -1,17 +1,19 @@
 """Uploading the documents of an application: one file input per document, with errors at the input."""
 
+from collections.abc import Mapping
+
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
-from app.applications.documents import LABELS, MAX_BYTES
+from app.applications.documents import LABELS
 from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, DocumentsMissing, DocumentTooLarge
 from app.applications.serializers import DocumentStatus
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
-from app.blueprints.pages.forms import Form, Input, render_form
+from app.blueprints.pages.forms import Form, Input, find_upload_error, render_form
 from app.blueprints.pages.rendering import Pages
 from app.core.errors import AppError, ValidationFailed
-from app.core.formatting import format_day
+from app.core.formatting import format_day, format_megabytes
 from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Text
@@ -48,7 +50,7 @@ class DocumentsSchema(Query):
 @handle_unusable_link(PURPOSE)
 def start(token: str) -> Response:
     """Show the required and the uploaded documents."""
-    return _page(token, link_queries.get_documents(token))
+    return _page(token, link_queries.get_documents(token), find_upload_error(MAX_UPLOAD_BYTES))
 
 
 @blueprint.post("/<token>")
@@ -57,16 +59,14 @@ def send(token: str) -> ResponseReturnValue:
     """Store the files, and submit the documents unless the visitor chose "send later"."""
     rate_limits.count_request(UPLOAD_LIMIT, f"/{PURPOSE}")
     files = {
-        kind: (file.filename, file.read(MAX_BYTES + 1))
-        for kind, file in request.files.items()
-        if kind in LABELS and file.filename
+        kind: (file.filename, file.read()) for kind, file in request.files.items() if kind in LABELS and file.filename
     }
     try:
         actions.upload_documents(token=token, files=files, submit="later" not in request.form)
     except DocumentsClosed:
         return redirect(url_for("documents.start", token=token), 303)
     except (DocumentTooLarge, DocumentKindUnsupported, DocumentsMissing) as error:
-        return _page(token, link_queries.get_documents(token), _to_field_errors(error))
+        return _page(token, link_queries.get_documents(token), _to_field_errors(error, files))
     return redirect(url_for("documents.start", token=token, kept=1 if "later" in request.form else None), 303)
 
 
@@ -96,9 +96,6 @@ def _build_input(row: DocumentStatus) -> Input:
         type="file",
         messages={
             "required": REQUIRED_MESSAGES[row["kind"]],
-            "DOCUMENT_TOO_LARGE": gettext(
-                "%(document)s: this file is larger than 10 MB. Choose a smaller file, or take a photo.", document=label
-            ),
             "DOCUMENT_TYPE_UNSUPPORTED": gettext(
                 "%(document)s: we can only read PDF, JPEG and PNG files. Choose another file.", document=label
             ),
@@ -106,10 +103,17 @@ def _build_input(row: DocumentStatus) -> Input:
     )
 
 
-def _to_field_errors(error: AppError) -> ValidationFailed:
+def _to_field_errors(error: AppError, files: Mapping[str, tuple[str, bytes]]) -> ValidationFailed:
     """Return the error as validation errors of the file inputs."""
     kinds = (
         [document["kind"] for document in error.data["missing"]] if "missing" in error.data else [error.data["kind"]]
     )
-    code = "required" if "missing" in error.data else error.code
-    return ValidationFailed([{"path": kind, "code": code, "message": error.text} for kind in kinds])
+    code, message = "required" if "missing" in error.data else error.code, error.text
+    if isinstance(error, DocumentTooLarge):
+        _, data = files[error.data["kind"]]
+        message = gettext(
+            "This file has %(size)s, and 10 MB is the most. To make it smaller, scan the document again with 150 dpi, or "
+            "take a photo of it.",
+            size=format_megabytes(len(data)),
+        )
+    return ValidationFailed([{"path": kind, "code": code, "message": message} for kind in kinds])

@@ -21,7 +21,7 @@ from flask.typing import ResponseReturnValue
 from marshmallow import ValidationError
 
 from app.accounts.errors import EmailNotVerified
-from app.blueprints.pages.rendering import POLICY, describe_error, render_page
+from app.blueprints.pages.rendering import POLICY, TOO_LARGE_KEY, describe_error, render_page
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import (
     AppError,
@@ -32,7 +32,8 @@ from app.core.errors import (
     UnsupportedMedia,
     ValidationFailed,
 )
-from app.core.languages import lazy_gettext
+from app.core.formatting import MEGABYTE, format_megabytes
+from app.core.languages import gettext, lazy_gettext
 from app.web.rate_limits import Limit, count_request
 from app.web.schema import Query, to_validation_failed
 
@@ -191,6 +192,20 @@ def submit(
         return render(form.with_error(error))
     flash(done)
     return redirect(path, 303)
+
+
+def find_upload_error(max_bytes: int) -> TooLarge | None:
+    """The error of an upload to this page that was refused for its size; None without one."""
+    size = request.args.get(TOO_LARGE_KEY, "")
+    if not (size.isascii() and size.isdigit() and len(size) <= 12):
+        return None
+    text = gettext(
+        "You sent %(size)s, and this page takes at most %(max)s MB at once. Send one file at a time, or make the files "
+        "smaller: scan with 150 dpi, or save a picture with fewer pixels.",
+        size=format_megabytes(int(size)),
+        max=max_bytes // MEGABYTE,
+    )
+    return TooLarge(text)
 
 
 def render_form(template: str, form: FilledForm, **context: object) -> Response:

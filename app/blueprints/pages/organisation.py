@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.organisation_details import BankDetails, load_organisation_details
 from app.accounts.permissions import MEMBERS_WRITE
-from app.blueprints.pages.forms import FilledForm, Form, Input, render_form, submit
+from app.blueprints.pages.forms import FilledForm, Form, Input, find_upload_error, render_form, submit
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages
 from app.blueprints.pages.signed_in import authorise_page
@@ -78,7 +78,8 @@ def show() -> Response:
     """Show the form with name, address, VAT number and logo, and the bank details."""
     details = load_organisation_details(_get_organisation().id)
     form = DETAILS.fill(name=details.name, address=details.address or "", vatNumber=details.vat_number or "")
-    return _render_details(form)
+    error = find_upload_error(MAX_UPLOAD_BYTES)
+    return _render_details(form.with_error(error) if error else form)
 
 
 @blueprint.post("")

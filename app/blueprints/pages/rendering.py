@@ -1,8 +1,10 @@
 """HTML pages: strict content security policy, no caching, and errors as pages with messages for people."""
 
 from collections.abc import Callable
+from urllib.parse import quote
 
-from flask import Blueprint, Response, current_app, make_response, render_template, request
+from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request
+from flask.typing import ResponseReturnValue
 from markupsafe import Markup, escape
 
 from app.blueprints.pages import csrf, signed_in
@@ -18,6 +20,8 @@ POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 MAX_FORM_BYTES = 64 * 1024
+TOO_LARGE_KEY = "tooLarge"
+"""The query parameter with the size of an upload that was refused; nginx adds it too."""
 
 
 class Pages(Blueprint):
@@ -56,9 +60,14 @@ class Pages(Blueprint):
         if self.is_csrf_exempt is None or not self.is_csrf_exempt():
             csrf.protect()
 
-    def _limit_body_size(self) -> None:
-        """Limit the request body, because the page shows the values again."""
+    def _limit_body_size(self) -> ResponseReturnValue | None:
+        """Limit the request body, because the page shows the values again. A larger upload leads to its form."""
         request.max_content_length = self.max_bytes
+        size = request.content_length or 0
+        if self.max_bytes <= MAX_FORM_BYTES or size <= self.max_bytes:
+            return None
+        _discard_body(min(size, 2 * self.max_bytes))
+        return redirect(f"{quote(request.path)}?{TOO_LARGE_KEY}={size}", 303)
 
 
 def render_page(template: str, *, status: int = 200, **context: object) -> Response:
@@ -114,6 +123,13 @@ def _refuse_control_characters() -> None:
     """A part of the path with a control character is NotFound, because PostgreSQL cannot look it up."""
     if any(isinstance(value, str) and not value.isprintable() for value in (request.view_args or {}).values()):
         raise NotFound()
+
+
+def _discard_body(size: int) -> None:
+    """Read the body up to this size: most browsers show a response only when they have sent everything."""
+    stream = request.environ["wsgi.input"]
+    while size > 0 and (chunk := stream.read(min(size, MAX_FORM_BYTES))):
+        size -= len(chunk)
 
 
 def _log_rule_instead_of_path() -> None:
