@@ -27,6 +27,7 @@ class EventOffer(TypedDict):
     starts_at: datetime
     ends_at: datetime
     timezone: str
+    organiser_id: str
     organiser_name: str
     contact_email: str
     ticket_type_name: str
@@ -68,6 +69,7 @@ class AllocatorBlock(EventOffer):
 class LinkContact:
     """What even an expired link shows: the event's name, and whom to write to."""
 
+    organiser_id: str
     event: str
     organiser: str
     contact: str
@@ -139,7 +141,9 @@ def find_link_contact(token: str) -> LinkContact | None:
     else:
         return None
     block = find_block(condition)
-    return LinkContact(block["event_name"], block["organiser_name"], block["contact_email"]) if block else None
+    if block is None:
+        return None
+    return LinkContact(block["sender_id"], block["event_name"], block["organiser_name"], block["contact_email"])
 
 
 def _get_slot_offer(resolved_token: ResolvedToken) -> ClaimOffer:
@@ -194,6 +198,7 @@ def _build_event_offer(block: BlockRow) -> EventOffer:
         "starts_at": block["starts_at"],
         "ends_at": block["ends_at"],
         "timezone": block["timezone"],
+        "organiser_id": block["sender_id"],
         "organiser_name": block["organiser_name"],
         "contact_email": block["contact_email"],
         "ticket_type_name": block["ticket_type_name"],

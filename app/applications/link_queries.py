@@ -30,6 +30,7 @@ class LinkPage(TypedDict):
     """The fields that the pages of all links have."""
 
     id: str
+    organiser_id: str | None
     reference: str
     status: str
     business_name: str | None
@@ -133,6 +134,7 @@ def _build_link_page(resolved_link: ResolvedLink) -> LinkPage:
     application = resolved_link.application
     return {
         "id": application.id,
+        "organiser_id": application.organiser_id,
         "reference": application.reference,
         "status": application.status,
         "business_name": application.business_name,
@@ -169,6 +171,7 @@ def _list_steps(resolved_link: ResolvedLink) -> list[StepProgress]:
 class ExpiredLink:
     """A link that cannot be used any more, and the facts that its page explains."""
 
+    organiser_id: str | None
     event: str | None
     business: str | None
     contact: str | None
@@ -187,6 +190,7 @@ def get_expired_link(token: str, purpose: str) -> ExpiredLink:
     resolved_link = links.get_link(token, purpose)
     application = resolved_link.application
     return ExpiredLink(
+        organiser_id=application.organiser_id,
         event=resolved_link.event_context.event,
         business=application.business_name,
         contact=resolved_link.event_context.contact,

@@ -101,6 +101,7 @@ class MerchantInvite(EventSummary):
 class InvitationPage(EventSummary):
     """An invitation of one merchant (`personal`) or a link, as its page shows it; `contact` is the organiser's email."""
 
+    organiser_id: str
     personal: bool
     state: str
     business_name: str | None
@@ -117,7 +118,6 @@ class InviteLinkDetails(InvitationPage):
     """A link that anyone who has it may use to apply."""
 
     id: str
-    organiser_id: str
     email: str | None
     stall_types: Sequence[Mapping[str, Any]]
 
@@ -213,6 +213,7 @@ def get_invitation_page(slug: str) -> InvitationPage:
             EventInvite.message,
             EventInvite.expires_at,
             Organiser.email.label("contact"),
+            Event.organiser_id,
             *EVENT_COLUMNS,
         )
         .join(Event, Event.id == EventInvite.event_id)

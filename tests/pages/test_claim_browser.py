@@ -97,5 +97,7 @@ def test_handing_out(client: Client, address: str, chromium: Browser, scripts: b
         page.get_by_label("Name of the guest").fill("")
         page.get_by_role("button", name="Change the guest").click()
         view.check("slot-wrong")
-        page.get_by_role("button", name="Take the ticket back").click()
+        page.get_by_text("Take the ticket back").click()
+        view.check("slot-ask")
+        page.get_by_role("button", name="Yes, take it back").click()
         view.check("taken-back")

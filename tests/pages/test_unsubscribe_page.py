@@ -164,11 +164,11 @@ def test_no_log_has_the_token(lights: str, visitor: Visitor, capsys: pytest.Capt
     assert path.rpartition("/")[2] not in said.out + said.err + caplog.text and EMAIL not in caplog.text
 
 
-def test_each_takes_one_statement(lights: str, app: Flask) -> None:
+def test_each_takes_few_statements(lights: str, app: Flask) -> None:
     path, flask = build_unsubscribe_path(EMAIL, lights), app.test_client()
-    for ask in (lambda: flask.get(path), lambda: flask.post(path, **FORM)):
+    for ask, most in ((lambda: flask.get(path), 2), (lambda: flask.post(path, **FORM), 1)):
         answer, asked = count_statements(ask)
-        assert answer.status_code == 200 and len(asked) == 1, asked
+        assert answer.status_code == 200 and len(asked) == most, asked
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
@@ -195,12 +195,11 @@ def test_a_keyboard_finds_the_buttons(lights: str, address: str, chromium: Brows
     with open_view(chromium, SERIES) as view:
         view.page.goto(address + build_unsubscribe_path(EMAIL, lights))
         order = []
-        for _ in range(5):
+        for _ in range(4):
             view.page.keyboard.press("Tab")
             order.append(view.focused_element)
         assert order == [
             "Skip to the content",
-            "Event Commerce",
             "Stop these messages",
             "Stop messages of all organisers",
             "office@lights.example",

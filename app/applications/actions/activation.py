@@ -43,12 +43,13 @@ WRONG_PASSWORD_MESSAGE = mark_for_translation(
 
 @dataclass(frozen=True)
 class ActivationResult:
-    """A merchant with their session or what it still needs, the path to go to, and the event of the application."""
+    """A merchant with their session or what it still needs, the path to go to, the event and its organiser."""
 
     email: str
     login_result: LoginResult | SecondFactorRequired
     path: str
     event: str | None
+    organiser_id: str | None
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def activate_account(
         application = resolved_link.application
         enqueue_all([*build_activated_email_jobs(application, path=path), *_build_owner_notifications(owner, account)])
         login_result = second_factor.start_session(session, account, origin)
-        return ActivationResult(account.email, login_result, path, resolved_link.event_context.event)
+        event_name = resolved_link.event_context.event
+        return ActivationResult(account.email, login_result, path, event_name, application.organiser_id)
 
 
 def _complete_activation(

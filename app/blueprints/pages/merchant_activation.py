@@ -123,6 +123,7 @@ def activate(token: str) -> ResponseReturnValue:
     session[DONE_KEY] = {
         "email": activated_account.email,
         "event": activated_account.event,
+        "organiser_id": activated_account.organiser_id,
         "path": activated_account.path,
     }
     return redirect(url_for("activate.done"), 303)

@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 from app.blueprints.pages import csrf, signed_in
 from app.blueprints.pages.page_language import choose_visitor_language, list_language_links
+from app.blueprints.pages.page_organiser import find_page_organiser
 from app.core.errors import AppError, MethodNotAllowed, NotFound
 from app.core.languages import find_page_language, get_language, gettext, lazy_gettext, ngettext
 from app.web.envelope import get_request_id
@@ -73,12 +74,16 @@ class Pages(Blueprint):
 def render_page(template: str, *, status: int = 200, **context: object) -> Response:
     """Return the rendered template as a response. The template can read `status` too, and `next`: where to go back to.
 
-    Its header has the name of the signed-in person, or a link to sign in, if the request has asked who that is.
+    Its header has the organiser, if a variable has an `organiser_id`. It has the name of the signed-in person, or a link
+    to sign in, if the request has asked who that is.
     """
     links = list_language_links() if find_page_language() else []
+    page_organiser = find_page_organiser(context)
     context = {
         "status": status,
         "language_links": links,
+        "page_organiser": page_organiser,
+        "site_name": page_organiser.name if page_organiser else "Event Commerce",
         "operators_email": current_app.extensions["settings"].CONTACT_EMAIL,
         "next": signed_in.find_next_path(),
         **signed_in.get_header_context(),

@@ -51,7 +51,7 @@ def require_valid_link(view: View) -> View:
 def start(token: str, target: UnsubscribeTarget) -> ResponseReturnValue:
     """Show the messages that the link stops, and whether they are stopped. Raises NotFound."""
     count_request(READ_LIMIT, ROUTE)
-    return render_page("pages/unsubscribe.html", token=token, **_load_context(target))
+    return render_page("pages/unsubscribe.html", token=token, target=target, **_load_context(target))
 
 
 @blueprint.post("/<token>")
