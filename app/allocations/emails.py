@@ -48,7 +48,7 @@ def build_invite_email(ticket: Ticket, *, key: str, is_reminder: bool = False) -
 
 def build_taken_back_email(ticket: Ticket, *, key: str) -> Message:
     """Return the email that a ticket does not work any more."""
-    return _render_email("allocation_taken_back", ticket, key, reference=ticket.reference)
+    return _render_email("allocation_taken_back", ticket, key)
 
 
 def build_allocator_link_email(block: BlockRow, *, key: str) -> Message:

@@ -9,8 +9,10 @@ import pytest
 from flask import Flask
 from jinja2 import TemplateError
 
+from app.allocations import emails
 from app.clients.email_templates import render_email
 from app.clients.mail import Message
+from tests.allocations.documents import build_ticket
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "app" / "templates" / "email"
 LINK = "https://events.example/reset/" + "t" * 43
@@ -84,6 +86,31 @@ def test_the_html_loads_nothing_and_watches_nobody(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(path.stem for path in TEMPLATES.glob("*.txt")))
 def test_every_text_has_its_html(name: str) -> None:
     assert name in ("footer", "greeting") or (TEMPLATES / f"{name}.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("verify_email", "/verify"),
+        ("change_email", "/account/address/code"),
+        ("welcome_admin", "/sign-in"),
+        ("account_restored", "/sign-in"),
+        ("sessions_ended_by_admin", "/sign-in"),
+    ],
+)
+def test_next_step_has_a_button(name: str, path: str) -> None:
+    mail = written(
+        name, **{"name": "Ndapewa", "code": "123456", "minutes": 10, "why": "", "contact_url": None, "tier": "admin"}
+    )
+    assert re.search(rf'<a class="button" href="https://events.example{path}"', mail.html)
+    assert f"https://events.example{path}" in mail.text
+
+
+def test_label_and_value_stand_on_one_line(app: Flask) -> None:
+    html = emails.build_ticket_email([build_ticket()], key="1").html
+    for kind in ("term", "fact"):
+        cells = re.findall(rf'<td class="{kind}" style="([^"]*)"', html)
+        assert cells and all("vertical-align: baseline" in style for style in cells)
 
 
 def test_the_subject_has_the_code_in_two_groups() -> None:
