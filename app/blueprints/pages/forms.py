@@ -21,7 +21,7 @@ from flask.typing import ResponseReturnValue
 from marshmallow import ValidationError
 
 from app.accounts.errors import EmailNotVerified
-from app.blueprints.pages.rendering import POLICY, TOO_LARGE_KEY, describe_error, render_page
+from app.blueprints.pages.rendering import FOR_PROGRAMS, POLICY, TOO_LARGE_KEY, describe_error, render_page
 from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import (
     AppError,
@@ -50,6 +50,15 @@ FIELD_MESSAGES = {
     "invalid_email": lazy_gettext("Enter an e-mail address like name@example.com."),
     "invalid_phone": lazy_gettext("Enter a phone number like 081 123 4567."),
     "unknown_value": lazy_gettext("Choose one of the choices."),
+    "unexpected_value": lazy_gettext("Leave this empty."),
+    "contradiction": lazy_gettext("This does not fit what else you entered."),
+    "invalid_time": lazy_gettext("Enter a date and a time."),
+    "invalid_number": lazy_gettext("Enter digits only; blanks and hyphens between them are fine."),
+    "invalid_url": lazy_gettext("Enter a web address like https://example.com."),
+    "link_not_allowed": lazy_gettext("Leave out web addresses."),
+    "in_the_past": lazy_gettext("Choose a time in the future."),
+    "too_common": lazy_gettext("Choose another password. This one is easy to guess."),
+    "wrong_length": lazy_gettext("This has the wrong length."),
 }
 """What a page says about a problem for which the field has no message of its own, by the code of the problem."""
 _SPACES_AND_DASHES = re.compile(r"[\s\u2010-\u2015-]+")
@@ -164,6 +173,8 @@ class FilledForm:
 
     def _build_field_error(self, path: str, code: str, message: str) -> FieldError:
         input_ = self.form.inputs.get(re.split(r"[.\[]", path)[0])
+        if FOR_PROGRAMS.search(message):
+            message = str(FIELD_MESSAGES.get(code, FIELD_MESSAGES["invalid_type"]))
         if input_ is None:
             return FieldError("", message, message)
         own_message = input_.messages.get(code)

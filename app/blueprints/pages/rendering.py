@@ -1,5 +1,6 @@
 """HTML pages: strict content security policy, no caching, and errors as pages with messages for people."""
 
+import re
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from app.core.languages import find_page_language, get_language, gettext, lazy_g
 from app.web.envelope import get_request_id
 from app.web.error_handlers import ERROR_PAGE_KEY
 from app.web.middleware import ROUTE_KEY
+from app.web.openapi_property_descriptions import DESCRIPTIONS
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
@@ -159,6 +161,17 @@ def mark_breaks_of_path(path: str) -> Markup:
 PAGE_MESSAGES = {
     "NOT_FOUND": lazy_gettext("We can’t find this page. Check that you copied the whole link."),
     "METHOD_NOT_ALLOWED": lazy_gettext("This page cannot do that. Open it again with the link from the e-mail."),
+    "BAD_REQUEST": lazy_gettext("We could not read this. Open the page again, and send the form again."),
+    "BODY_BROKEN": lazy_gettext("The connection was lost while you sent the form. Please send it again."),
+    "CONFLICT": lazy_gettext("Something has changed in the meantime. Open the page again."),
+    "STALE_VERSION": lazy_gettext("Something has changed in the meantime. Open the page again."),
+    "VALIDATION_FAILED": lazy_gettext("Something is missing or wrong. Check what you entered."),
+    "UNPROCESSABLE": lazy_gettext("Something is missing or wrong. Check what you entered."),
+    "UNSUPPORTED_MEDIA_TYPE": lazy_gettext("We cannot read this kind of file."),
+    "URI_TOO_LONG": lazy_gettext("The address of this page is too long. Open it again from the e-mail."),
+    "TOKEN_MISSING": lazy_gettext("Sign in first."),
+    "TOKEN_EXPIRED": lazy_gettext("Sign in again."),
+    "TOKEN_INVALID": lazy_gettext("Sign in again."),
     "PAYLOAD_TOO_LARGE": lazy_gettext("What you sent is too large. Send less at once."),
     "LINK_EXPIRED": lazy_gettext("This link has expired, or a newer one has replaced it. Ask for a new one."),
     "FORM_EXPIRED": lazy_gettext(
@@ -172,6 +185,36 @@ PAGE_MESSAGES = {
     ),
     "BUSY": lazy_gettext("Somebody else is changing the same thing right now."),
     "INTERNAL_ERROR": lazy_gettext("This is our mistake, and we have recorded it. Please try again in a few minutes."),
+    "DOCUMENTS_MISSING": lazy_gettext("Some documents are missing. Upload them first."),
+    "DOCUMENT_TOO_LARGE": lazy_gettext("A document may have 10 MB at most."),
+    "DOCUMENT_TYPE_UNSUPPORTED": lazy_gettext("We can only read PDF, JPEG and PNG files. Choose another file."),
+    "IMAGE_KIND_UNSUPPORTED": lazy_gettext("We can only read JPEG, PNG and WebP pictures. Choose another file."),
+    "IMAGE_TOO_LARGE": lazy_gettext(
+        "This picture is larger than 5 MB. Save it with fewer pixels, and choose it again."
+    ),
+    "IMAGE_TOO_MANY_PIXELS": lazy_gettext(
+        "This picture has more than 40 megapixels. Save it with fewer pixels, and choose it again."
+    ),
+    "IMAGE_UNREADABLE": lazy_gettext("This picture is damaged. Choose another file."),
+    "ALREADY_DECIDED": "This application was decided in the meantime. Open the page again.",
+    "APPLICATION_STATE": lazy_gettext("Something has changed in the meantime. Open the page again."),
+    "STALL_TYPE_FULL": lazy_gettext("All places of this stall type are taken. Choose another one."),
+    "MERCHANT_PAUSED": lazy_gettext("Your business is paused. Resume it first."),
+    "INSUFFICIENT_FUNDS": "There is less money on your balance than that.",
+    "NOT_CANCELLABLE": "This payout has left already, or is over, so it cannot be cancelled.",
+    "PAYOUT_DETAILS_MISSING": "Say where the money goes: save your payout details, or enter the number of a wallet.",
+    "PAYRAIL_UNAVAILABLE": lazy_gettext(
+        "Payments do not work at the moment. You have not paid anything. Try again in a moment."
+    ),
+    "INSUFFICIENT_SLOTS": "There are fewer free places than that.",
+    "INSUFFICIENT_TICKETS": "There are fewer free tickets than that.",
+    "IMPORT_REJECTED": "Some rows have errors, so nothing was saved.",
+    "INVOICE_ADDRESS_MISSING": "The holder of these tickets has no e-mail address. Enter one.",
+    "NOT_PUBLISHABLE": "Something is still missing, so the event cannot be published yet.",
+    "STOCK_LINK_EXPIRED": "This link was valid for five minutes. Ask for a new one.",
+    "SHIFT_CODE_LOCKED": lazy_gettext("There were too many wrong codes."),
+    "SHIFT_OPEN": "Somebody has an open shift. End it first.",
+    "LAST_SIGN_IN_METHOD": "You need another way to sign in first. Set a password.",
     "ALREADY_ADMITTED": lazy_gettext("This guest is already inside, so you cannot change the ticket."),
     "ALREADY_CLAIMED": lazy_gettext("This e-mail address already has a ticket. Look for it in its mailbox."),
     "NO_SLOTS_LEFT": lazy_gettext("All tickets are taken."),
@@ -206,15 +249,22 @@ PAGE_MESSAGES = {
 }
 
 
+PROPERTY_NAMES = [name for name in DESCRIPTIONS if re.fullmatch(r"[a-z]+[A-Z]\w*", name)]
+FOR_PROGRAMS = re.compile(
+    rf"\bdata\b|Retry-After|Idempotency|X-[A-Z]|`|\bJSON\b|\b(?:GET|POST|PUT|PATCH|DELETE)\b|/api/|docs/|/docs"
+    rf"|\bthe body\b|\bheader\b|\btoken\b|\w --\w|\b(?:{'|'.join(PROPERTY_NAMES)})\b"
+)
+"""What a message has that is meant for a program: words of the protocol, and names of properties."""
+
+
 def describe_error(error: AppError) -> str:
     """Return the message of an error, with the time to wait if there is one."""
-    is_for_programs = (
-        error.text == type(error).message
-        or isinstance(error, MethodNotAllowed)
-        or error.code == "MAIL_LIMIT_REACHED"
-        or "Retry-After" in error.text
-    )
-    message = str(PAGE_MESSAGES[error.code]) if is_for_programs and error.code in PAGE_MESSAGES else gettext(error.text)
+    is_for_programs = FOR_PROGRAMS.search(error.text) is not None
+    has_own_text = error.text != type(error).message and not isinstance(error, MethodNotAllowed)
+    if error.code in PAGE_MESSAGES and (is_for_programs or not has_own_text or error.code == "MAIL_LIMIT_REACHED"):
+        message = str(PAGE_MESSAGES[error.code])
+    else:
+        message = gettext("This is not possible now.") if is_for_programs else gettext(error.text)
     seconds = error.headers.get("Retry-After", "")
     if not seconds.isdigit():
         return message
