@@ -99,6 +99,17 @@ def test_address_is_changed_by_the_code(browser: Visitor) -> None:
     assert NEW in browser.open("/account").text
 
 
+def test_five_wrong_codes_lead_to_a_new_one(browser: Visitor) -> None:
+    browser.open("/account/address")
+    send(browser, newEmail=NEW, password=PASSWORD)
+    for _ in range(4):
+        assert "Change the address" in send(browser, code="000000")
+    page = send(browser, code="000000")
+    assert "You entered five wrong codes" in page and 'href="/account/address">Send another code' in page
+    browser.open("/account/address")
+    assert "You entered five wrong codes" not in send(browser, newEmail="another@example.com", password=PASSWORD)
+
+
 def test_wrong_password_and_own_address_are_explained(browser: Visitor) -> None:
     browser.open("/account/address")
     assert "This password is wrong." in send(browser, newEmail=NEW, password="wrong")

@@ -76,6 +76,17 @@ def test_a_wrong_code_says_what_to_do_and_the_right_one_still_counts(visitor: Vi
     assert visitor.send(code=code).request.path == "/sign-in"
 
 
+def test_five_wrong_codes_lead_to_a_new_one(visitor: Visitor) -> None:
+    sign_up(visitor, "customer")
+    for _ in range(4):
+        assert "Enter the six digits from the newest e-mail" in visitor.send(code="000000").text
+    page = visitor.send(code="000000")
+    assert "You entered five wrong codes" in page.text and "Send me a new code" in page.text
+    assert [form.action.split("?")[0] for form in visitor.forms] == ["/verify/send"]
+    page = visitor.send()
+    assert page.status_code == 429 and "Try again in" in page.text and "You entered five wrong codes" in page.text
+
+
 def test_a_new_code_too_soon_says_for_how_long_to_wait(visitor: Visitor) -> None:
     sign_up(visitor)
     page = visitor.send(form=1)

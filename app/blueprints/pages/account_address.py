@@ -4,6 +4,8 @@ from flask import Response, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts import actions
+from app.accounts.errors import CodeInvalid
+from app.blueprints.pages import wrong_codes
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form, submit
 from app.blueprints.pages.inputs import EMAIL_CODE, CodeSchema
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
@@ -15,7 +17,7 @@ from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT
 
 blueprint = Pages("account_address", __name__, url_prefix="/account/address", needs_sign_in=True)
 ADDRESS_PAGE, CODE_PAGE = "pages/account_address.html", "pages/account_address_code.html"
-ADDRESS_KEY = "new_address"
+ADDRESS_KEY, WRONG_CODES_KEY = "new_address", "new_address_wrong"
 
 
 class AddressSchema(ConfirmedSchema):
@@ -59,6 +61,7 @@ def request_change() -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render(form.with_error(error))
     session[ADDRESS_KEY] = values["new_email"]
+    wrong_codes.start_attempts(WRONG_CODES_KEY)
     return redirect(url_for("account_address.show_code"), 303)
 
 
@@ -73,7 +76,11 @@ def confirm_change() -> ResponseReturnValue:
     """Change the address if the code is right."""
 
     def confirm(code: str) -> None:
-        actions.confirm_address_change(caller=get_signed_in_caller(), code=code)
+        try:
+            actions.confirm_address_change(caller=get_signed_in_caller(), code=code)
+        except CodeInvalid:
+            wrong_codes.count_wrong_code(WRONG_CODES_KEY)
+            raise
         session.pop(ADDRESS_KEY, None)
 
     return submit(
@@ -91,4 +98,5 @@ def _render(form: FilledForm) -> Response:
 
 
 def _render_code(form: FilledForm) -> Response:
-    return render_form(CODE_PAGE, form, new_email=session.get(ADDRESS_KEY, ""))
+    used_up = wrong_codes.has_no_attempts_left(WRONG_CODES_KEY)
+    return render_form(CODE_PAGE, form, new_email=session.get(ADDRESS_KEY, ""), attempts_used_up=used_up)

@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, authentication
 from app.accounts.errors import CodeInvalid
-from app.blueprints.pages import sign_in, signed_in
+from app.blueprints.pages import sign_in, signed_in, wrong_codes
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.inputs import EMAIL_CODE, CodeSchema
 from app.blueprints.pages.rendering import Pages, render_page
@@ -31,7 +31,7 @@ REGISTER_ROUTE, RESEND_ROUTE, VERIFY_ROUTE = (
     "/api/auth/resend-verification",
     "/api/auth/verify-email",
 )
-ADDRESS_KEY, ADDRESS_SECONDS = "verify", 3600
+ADDRESS_KEY, ADDRESS_SECONDS, WRONG_CODES_KEY = "verify", 3600, "verify_wrong"
 WRONG_CODE_MESSAGE = "This code is wrong. Enter the six digits from the newest e-mail. Older codes no longer work."
 blueprint = Pages("sign_up", __name__)
 
@@ -241,11 +241,13 @@ def verify() -> ResponseReturnValue:
         rate_limits.count_request(rate_limits.CODE_ATTEMPT_LIMIT, VERIFY_ROUTE)
         actions.verify_email(email=email, **form.load())
     except CodeInvalid:
+        wrong_codes.count_wrong_code(WRONG_CODES_KEY)
         return _render_code(form.with_error(CodeInvalid(WRONG_CODE_MESSAGE)), email)
     except FORM_ERRORS as error:
         return _render_code(form.with_error(error), email)
     next_path = _find_next_path()
     session.pop(ADDRESS_KEY, None)
+    wrong_codes.start_attempts(WRONG_CODES_KEY)
     if signed_in.get_page_caller() is not None:
         flash("Your e-mail address is confirmed.")
         return redirect(next_path or signed_in.ACCOUNT_PATH, 303)
@@ -268,6 +270,7 @@ def send_code() -> ResponseReturnValue:
         if email is not None and email == form.values["email"].strip().lower():
             return _render_code(CODE.fill().with_error(error), email)
         return render_form(ADDRESS_PAGE, form.with_error(error))
+    wrong_codes.start_attempts(WRONG_CODES_KEY)
     return redirect(url_for("sign_up.show_code_form"), 303)
 
 
@@ -284,7 +287,8 @@ def _render(kind: str, form: FilledForm) -> Response:
 
 
 def _render_code(form: FilledForm, email: str) -> Response:
-    return render_form(CODE_PAGE, form, email=email, next=_find_next_path())
+    used_up = wrong_codes.has_no_attempts_left(WRONG_CODES_KEY)
+    return render_form(CODE_PAGE, form, email=email, next=_find_next_path(), attempts_used_up=used_up)
 
 
 def _remember_address(email: str) -> None:
