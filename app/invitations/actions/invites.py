@@ -5,7 +5,7 @@ Anyone who has a link can apply for a stall. Each action first locks the event a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict, Unpack
 
 from sqlalchemy import ColumnElement, RowMapping, case, func, literal_column, or_, select, update
@@ -36,6 +36,8 @@ from app.invitations.states import OPEN, PENDING, REVOKED, WITHDRAWN
 EXECUTION_OPTIONS = {"populate_existing": True, "synchronize_session": False}
 IS_NEW_ROW_SQL: ColumnElement[bool] = literal_column("xmax = 0")
 IS_USED_UP_SQL = InviteLink.uses >= InviteLink.max_uses
+TIME_TO_ANSWER, TIME_BEFORE_EVENT, SHORTEST_TIME = timedelta(days=7), timedelta(days=2), timedelta(hours=1)
+"""How long an invitation is valid by default, how long before the event it ends at the latest, and the least of it."""
 
 
 class InvitedMerchant(NamedTuple):
@@ -98,6 +100,7 @@ class LockedEvent(NamedTuple):
     """The facts of an event that invitations need, and the organiser as the sender of their mail."""
 
     timezone: str
+    starts_at: datetime
     ends_at: datetime
     stall_fee_by_type: dict[str, int | None]
     now: datetime
@@ -222,6 +225,7 @@ def _lock_event_for_invites(session: OrmSession, caller: Caller, event_id: str) 
         session.execute(
             select(
                 Event.timezone,
+                Event.starts_at,
                 Event.ends_at,
                 Event.stall_types,
                 func.now().label("now"),
@@ -247,10 +251,10 @@ def _build_terms(event: LockedEvent, requested: RequestedTerms) -> InviteTerms:
 
     Raises ValidationFailed for an end in the past.
     """
-    expires_at = event.ends_at
+    expires_at = _get_default_end(event)
     requested_end = requested.get("expires_at")
     if requested_end is not None:
-        expires_at = min(expires_at, to_instant(requested_end, event.timezone))
+        expires_at = min(event.ends_at, to_instant(requested_end, event.timezone))
         if expires_at <= event.now:
             raise ValidationFailed.of("expiresAt", "too_early", "Must be in the future.")
     stall_type, fee_minor = requested.get("stall_type") or None, requested.get("fee_minor")
@@ -262,6 +266,12 @@ def _build_terms(event: LockedEvent, requested: RequestedTerms) -> InviteTerms:
         "fee_minor": fee_minor,
         "expires_at": expires_at,
     }
+
+
+def _get_default_end(event: LockedEvent) -> datetime:
+    """A week from now, at most two days before the event begins; for a later invitation its beginning or its end."""
+    usual_end = min(event.now + TIME_TO_ANSWER, event.starts_at - TIME_BEFORE_EVENT)
+    return next((end for end in (usual_end, event.starts_at) if end >= event.now + SHORTEST_TIME), event.ends_at)
 
 
 def _insert_invites(
@@ -346,6 +356,7 @@ def _build_organiser_link(link: InviteLink, state: str, *, is_mailed: bool, is_a
 def _build_locked_event(row: RowMapping) -> LockedEvent:
     return LockedEvent(
         timezone=row["timezone"],
+        starts_at=row["starts_at"],
         ends_at=row["ends_at"],
         stall_fee_by_type={
             stall_type["name"].casefold(): stall_type.get("feeMinor") for stall_type in row["stall_types"]
