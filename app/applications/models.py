@@ -189,6 +189,29 @@ class ApplicationDocument(Base):
     uploaded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
+class ApplicationDraft(Base):
+    """An application form that somebody goes on with later, by a mailed link. The token is derived from the id.
+
+    `form_values` has the texts of the form as they were typed.
+    """
+
+    __tablename__ = "application_draft"
+    __table_args__ = (
+        Index("ix_application_draft_event", "event_id"),
+        Index("ix_application_draft_expires", "expires_at"),
+    )
+
+    id: Mapped[str] = id_column()
+    token_hash: Mapped[str] = mapped_column(CHAR(64), unique=True)
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"))
+    invite_slug: Mapped[str | None] = mapped_column(String(80))
+    email: Mapped[str] = mapped_column(String(254))
+    form_values: Mapped[dict[str, str]] = mapped_column(JSONB)
+    language: Mapped[str | None] = mapped_column(String(2))
+    created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    expires_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
 class StallPayment(Base):
     """One attempt to pay a stall fee. At most one per application is running or paid; its id is the rail's reference.
 

@@ -98,6 +98,7 @@ class Action(StrEnum):
     INVITE_DECLINED = "decisions.invite_declined", "invitation", "A merchant declined an invitation."
     INVITE_WITHDRAWN = "decisions.invite_withdrawn", "invitation", "An invitation of a merchant was withdrawn."
     INVITE_LINK_CREATED = "decisions.invite_link_created", "link", "A link to apply for a stall was made."
+    INVITE_LINK_DECLINED = "decisions.invite_link_declined", "link", "The mailed invitation to apply was declined."
     INVITE_LINK_WITHDRAWN = "decisions.invite_link_withdrawn", "link", "A link to apply for a stall was withdrawn."
 
     STOCK_EXPORTED = "exports.stock", "event", "The stock was downloaded as CSV."

@@ -23,6 +23,11 @@ class InviteWithdrawn(Gone):
     message = "This invitation is no longer valid: it was withdrawn, or the event was cancelled."
 
 
+class InviteDeclined(Gone):
+    number, code = 41048, "INVITE_DECLINED"
+    message = "This invitation was declined; ask the organiser for a new one."
+
+
 class InviteUsed(Gone):
     number, code = 41072, "INVITE_USED"
     message = "This invitation has reached its limit; ask the organiser for a new one."

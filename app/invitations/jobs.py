@@ -13,7 +13,8 @@ from app.accounts.outgoing_mail import send_for_organisation, send_for_team
 from app.accounts.permissions import MERCHANT
 from app.accounts.queries import find_account_by_email, owner_id_sql
 from app.clients.email_templates import render_email
-from app.core.db import db
+from app.clients.mail import send
+from app.core.db import db, release_connection
 from app.core.formatting import format_money, format_time
 from app.core.jobs import Delivery, Run, job
 from app.core.languages import use_language
@@ -120,6 +121,33 @@ def send_answer_email(run: Run, *, invite_id: str) -> None:
         reply=(invite["reply"] or "").splitlines(),
     )
     send_for_team(invite["merchant_id"], MERCHANT, message, run=run, already_counted=False)
+
+
+@job("invitations.mail_link_declined", Delivery.AT_LEAST_ONCE)
+def send_link_declined_email(run: Run, *, link_id: str) -> None:
+    """Mails the organiser that the invited person declined, if the organiser's address is verified."""
+    statement = (
+        select(InviteLink.business_name, InviteLink.email, Event.name.label("event"), Organiser)
+        .join(Event, Event.id == InviteLink.event_id)
+        .join(Organiser, Organiser.id == owner_id_sql(Event.organiser_id))
+        .where(InviteLink.id == link_id, Organiser.email_verified_at.is_not(None))
+    )
+    row = db.session.execute(statement).first()
+    if row is None:
+        return
+    business_name, email, event_name, organiser = row
+    message = render_email(
+        "invite_answered",
+        to=organiser.email,
+        key=run.key,
+        name=organiser.name,
+        accepted=False,
+        business=business_name or email or "A business",
+        event=event_name,
+        reply=[],
+    )
+    release_connection()
+    send(message, fence=run.fence)
 
 
 @on_merchant_deleted

@@ -87,6 +87,7 @@ class InviteLink(EventRow, Base):
     max_uses: Mapped[int | None] = mapped_column(Integer)
     uses: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
     revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    declined_at: Mapped[datetime | None] = mapped_column(Timestamp)
     invited_address: Mapped[str | None] = mapped_column(String(254))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 

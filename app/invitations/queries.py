@@ -20,15 +20,20 @@ from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.tokens import derived_text, same
 from app.events.models import Event
-from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
+from app.invitations.errors import InviteDeclined, InviteExpired, InviteUsed, InviteWithdrawn
 from app.invitations.models import EventInvite, InviteLink, Participation
 from app.invitations.sql import floor_status_sql, invite_status_sql, link_state_sql, organiser_name_sql
-from app.invitations.states import LINK_EXPIRED, REVOKED, USED_UP
+from app.invitations.states import LINK_DECLINED, LINK_EXPIRED, PENDING, REVOKED, USED_UP
 from app.merchants.models import Merchant, MerchantProfile
 
 ListQuery = Select[*tuple[object, ...]]
 Organiser = aliased(Account)
-ERROR_BY_LINK_STATE = {LINK_EXPIRED: InviteExpired, REVOKED: InviteWithdrawn, USED_UP: InviteUsed}
+ERROR_BY_LINK_STATE = {
+    LINK_EXPIRED: InviteExpired,
+    REVOKED: InviteWithdrawn,
+    USED_UP: InviteUsed,
+    LINK_DECLINED: InviteDeclined,
+}
 INVITE_SORTS: dict[str, ColumnElement[datetime]] = {
     "createdAt": EventInvite.created_at.expression,
     "startsAt": Event.starts_at.expression,
@@ -63,6 +68,7 @@ INVITE_COLUMNS = (
 )
 LINK_KIND, INVITE_KIND = "merchant-invite", "event-invite"
 SECRET_LENGTH = 22
+MAX_LISTED_INVITES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +109,7 @@ class InvitationPage(EventSummary):
 
     organiser_id: str
     personal: bool
+    merchant_id: str | None = None
     state: str
     business_name: str | None
     stall_type: str | None
@@ -141,6 +148,14 @@ def list_own_invites_query(caller: Caller, *, status: str | None = None, event_i
     if status is not None:
         statement = statement.where(invite_status_sql() == status)
     return statement.where(EventInvite.event_id == event_id) if event_id else statement
+
+
+def list_newest_invites(caller: Caller) -> list[MerchantInvite]:
+    """The caller's newest invitations, at most MAX_LISTED_INVITES; those without an answer first."""
+    is_answered = invite_status_sql() != PENDING
+    statement = list_own_invites_query(caller).order_by(is_answered, EventInvite.created_at.desc(), EventInvite.id)
+    rows = db.session.execute(statement.limit(MAX_LISTED_INVITES))
+    return [MerchantInvite(**row._asdict()) for row in rows]
 
 
 def get_own_invite(caller: Caller, invite_id: str) -> MerchantInvite:
@@ -207,6 +222,7 @@ def get_invitation_page(slug: str) -> InvitationPage:
     row = db.session.execute(
         select(
             invite_status_sql().label("state"),
+            EventInvite.merchant_id,
             MerchantProfile.business_name,
             EventInvite.stall_type,
             EventInvite.fee_minor,

@@ -7,7 +7,7 @@ from app.accounts.models import Account, OrganiserProfile
 from app.events.models import Event
 from app.events.visibility import ARCHIVED, CANCELLED
 from app.invitations.models import EventInvite, InviteLink, Participation
-from app.invitations.states import EXPIRED, LINK_EXPIRED, OPEN, PENDING, REVOKED, USED_UP, WITHDRAWN
+from app.invitations.states import EXPIRED, LINK_DECLINED, LINK_EXPIRED, OPEN, PENDING, REVOKED, USED_UP, WITHDRAWN
 from app.merchants.models import Merchant
 from app.merchants.states import CLOSED, PAUSED
 
@@ -92,6 +92,7 @@ def link_state_sql() -> ColumnElement[str]:
     """A link's state, for a query that joins Event."""
     return case(
         (or_(EVENT_CANCELLED_SQL, InviteLink.revoked_at.is_not(None)), REVOKED),
+        (InviteLink.declined_at.is_not(None), LINK_DECLINED),
         (or_(InviteLink.expires_at <= func.now(), Event.ends_at <= func.now()), LINK_EXPIRED),
         (InviteLink.uses >= InviteLink.max_uses, USED_UP),
         else_=OPEN,

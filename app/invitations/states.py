@@ -21,5 +21,12 @@ STEPS: dict[str, frozenset[str]] = {
     EXPIRED: frozenset(),
 }
 
-LINK_STATES = OPEN, LINK_EXPIRED, USED_UP, REVOKED = "open", "expired", "used_up", "withdrawn"
-"""A link is `open` until it expires, its uses run out, its event ends, or the organiser withdraws it."""
+LINK_STATES = OPEN, LINK_EXPIRED, USED_UP, REVOKED, LINK_DECLINED = (
+    "open",
+    "expired",
+    "used_up",
+    "withdrawn",
+    "declined",
+)
+"""A link is `open` until it expires, its uses run out, its event ends, the organiser withdraws it, or the person who got
+it by mail declines."""

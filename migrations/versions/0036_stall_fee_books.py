@@ -1,7 +1,7 @@
 """Stall fees: applications of accepted invitations, refunds, and bookings in the ledger
 
 Revision ID: 0036
-Revises: 0034
+Revises: 0035
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = "0036"
-down_revision = "0034"
+down_revision = "0035"
 branch_labels = None
 depends_on = None
 

@@ -2,6 +2,7 @@
 
 from app.audit.actions import Action
 from app.events.actions.import_tickets import import_tickets
+from app.invitations.actions import decline_link
 from tests.audit.scenes import records
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.allocations import claim_slot, create_another_block, create_block
@@ -77,6 +78,7 @@ def withdrawing_an_application(client: Client) -> None:
     Action.INVITE_DECLINED,
     Action.INVITE_WITHDRAWN,
     Action.INVITE_LINK_CREATED,
+    Action.INVITE_LINK_DECLINED,
     Action.INVITE_LINK_WITHDRAWN,
 )
 def inviting_merchants(client: Client) -> None:
@@ -93,6 +95,9 @@ def inviting_merchants(client: Client) -> None:
     link = data(owner.post(f"/api/events/{event_id}/merchant-invite", {}), 201)
     for _ in range(2):
         data(owner.post(f"/api/events/{event_id}/merchant-invite", {"slug": link["slug"], "revoke": True}), 201)
+    mailed = data(owner.post(f"/api/events/{event_id}/merchant-invite", {"email": "stall@example.com"}), 201)
+    for _ in range(2):
+        decline_link(slug=mailed["slug"])
 
 
 @records(

@@ -24,7 +24,7 @@ from app.applications.stall_payments import PaymentStatus
 from app.applications.states import StepNotAllowed
 from app.blueprints.applications import response_schemas, schemas
 from app.core.errors import NotFound, Throttled
-from app.invitations.errors import InviteExpired, InviteUsed, InviteWithdrawn
+from app.invitations.errors import InviteDeclined, InviteExpired, InviteUsed, InviteWithdrawn
 from app.merchants.errors import MerchantDeleted
 from app.web.access import (
     APPLICATION_READERS,
@@ -66,7 +66,15 @@ FILE_HEADERS = {
     status=201,
     idempotent=True,
     limit=EMAIL_REQUEST_LIMIT,
-    errors=[NotFound, errors.ApplicationsClosed, InviteExpired, InviteUsed, InviteWithdrawn, MerchantDeleted],
+    errors=[
+        NotFound,
+        errors.ApplicationsClosed,
+        InviteDeclined,
+        InviteExpired,
+        InviteUsed,
+        InviteWithdrawn,
+        MerchantDeleted,
+    ],
 )
 def submit(
     event_id: str | None = None, invite_slug: str | None = None, **fields: Unpack[ApplicationFields]

@@ -19,7 +19,7 @@ from app.web.rate_limits import Limit, limit_failed_lookups
 blp = Blueprint("invitations", __name__, url_prefix="/api", description="Inviting merchants, and taking part")
 
 INVITE_LIMIT = Limit(60)
-LINK_ERRORS = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed]
+LINK_ERRORS = [errors.InviteExpired, errors.InviteWithdrawn, errors.InviteUsed, errors.InviteDeclined]
 
 
 @blp.get(

@@ -38,7 +38,8 @@ class TermsBody(Schema):
         min=0, max=MAX_FEE_MINOR, allow_none=True, metadata={"description": "by default the stall type's"}
     )
     expires_at = EndTimeField(
-        allow_none=True, metadata={"description": "by default in a week, two days before the event at most; at the latest its end"}
+        allow_none=True,
+        metadata={"description": "by default in a week, two days before the event at most; at the latest its end"},
     )
 
 
