@@ -1,7 +1,7 @@
 """Jobs of applications: mails, deletion of files, outcomes of payments, refunds, reviews, and expiry."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Interval, exists, func, select, type_coerce, update
 
@@ -9,6 +9,7 @@ from app.accounts.outgoing_mail import find_verified_address, send_for_organisat
 from app.accounts.queries import list_operator_ids
 from app.applications import emails
 from app.applications.models import Application, StallFeeRefund, StallPayment
+from app.applications.organiser_notes import build_organiser_note
 from app.applications.payment_outcome import ChargeCallback, record_outcome, refresh_payment, verify_callback
 from app.applications.stall_payments import (
     NO_OUTCOME,
@@ -29,6 +30,7 @@ from app.core.languages import gettext, use_language
 from app.core.outbox import Outbox, enqueue, enqueue_many
 from app.core.transaction import transaction
 from app.events.models import Event
+from app.merchants.notifications import may_send
 
 REVIEW_AGE = timedelta(hours=72)
 DECISION_TEMPLATES = ("application_approved", "application_declined")
@@ -73,6 +75,16 @@ def send_organiser_email(run: Run, *, application_id: str) -> None:
         reply_to = find_verified_address(context.application.account_id)
         with use_language(context.event_context.language):
             message = emails.build_organiser_email(context, reply_to=reply_to, key=run.key)
+        release_connection()
+        send(message, fence=run.fence)
+
+
+@job("applications.mail_new", Delivery.AT_LEAST_ONCE)
+def send_organiser_note(run: Run, *, event_id: str, since: str, until: str | None) -> None:
+    """Mails the organiser the new applications of an event, unless they have switched such mails off."""
+    end = datetime.fromisoformat(until) if until else None
+    message = build_organiser_note(event_id, datetime.fromisoformat(since), end, key=run.key)
+    if message is not None and may_send("applications_new", message.to):
         release_connection()
         send(message, fence=run.fence)
 

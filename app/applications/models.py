@@ -38,10 +38,17 @@ RECEIVED, WAIVED = FEE_RECORD_KINDS = ("received", "waived")
 UNFINISHED_PAYMENT_STATES = ("starting", "otp_required", "processing")
 REFERENCE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 """30 characters without those that look alike: 30^8 references, short enough for the telephone."""
+REFERENCE_LENGTH = 8
 
 
-def _generate_reference() -> str:
-    return "MA-" + "".join(secrets.choice(REFERENCE_ALPHABET) for _ in range(8))
+def generate_reference(random_bytes: bytes | None = None) -> str:
+    """The reference of an application: always the same one for the same bytes, without any a random one."""
+    number = int.from_bytes(random_bytes or secrets.token_bytes(32), "big")
+    digits = []
+    for _ in range(REFERENCE_LENGTH):
+        number, index = divmod(number, len(REFERENCE_ALPHABET))
+        digits.append(REFERENCE_ALPHABET[index])
+    return "MA-" + "".join(digits)
 
 
 def _build_list_indexes(scope: str, where: str) -> tuple[Index, ...]:
@@ -84,7 +91,7 @@ class Application(Base):
     )
 
     id: Mapped[str] = id_column()
-    reference: Mapped[str] = mapped_column(String(12, collation="C"), unique=True, default=_generate_reference)
+    reference: Mapped[str] = mapped_column(String(12, collation="C"), unique=True, default=generate_reference)
     status: Mapped[str] = mapped_column(String(20), default=SUBMITTED)
     account_id: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"))
     event_id: Mapped[str | None] = mapped_column(ForeignKey("event.id"))

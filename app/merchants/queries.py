@@ -112,6 +112,11 @@ def load_merchant_account(caller: Caller) -> MerchantAccount:
     return account
 
 
+def find_business_name(account_id: str) -> str | None:
+    """The name of a merchant's business; None without a profile."""
+    return db.session.scalar(select(MerchantProfile.business_name).where(MerchantProfile.account_id == account_id))
+
+
 def build_merchant_account(
     caller: Caller, profile: MerchantProfile | None, merchant: Merchant | None
 ) -> MerchantAccount:

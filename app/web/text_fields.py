@@ -1,7 +1,8 @@
-"""Fields for names, time zones, email texts, passwords, codes and image URLs, and the schemas of an image upload."""
+"""Fields for names, time zones, email texts, passwords, codes, web addresses and image URLs, and the schemas of an image upload."""
 
 import re
 from typing import Any, Unpack
+from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from flask import current_app
@@ -115,6 +116,29 @@ class UploadUrl(Text):
         if not PICTURE_NAME_PATTERN.fullmatch(name):
             raise field_error("invalid_url", "Must be the URL of an upload.")
         return name
+
+
+class Website(Text):
+    """An http or https URL; one without a scheme gets https."""
+
+    def __init__(self, **kwargs: Unpack[FieldOptions]) -> None:
+        kwargs["metadata"] = {"example": "https://kapana-corner.example", **kwargs.get("metadata", {})}
+        super().__init__(max=300, **kwargs)
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not text:
+            return None
+        url = text if "://" in text else f"https://{text}"
+        try:
+            parts = urlsplit(url)
+            has_host = "." in (parts.hostname or "") and parts.port != 0 and not parts.username
+            is_valid = parts.scheme in ("http", "https") and has_host and " " not in url
+        except ValueError:
+            is_valid = False
+        if not is_valid:
+            raise field_error("invalid_url", "Must be a web address, like https://kapana-corner.example.")
+        return url
 
 
 class PictureFile(Schema):

@@ -1,20 +1,29 @@
-"""Applying for a stall, with or without an invitation."""
+"""Applying for a stall, with or without an invitation.
+
+The acknowledgement to the applicant is limited for each address, because anybody can type the address of somebody else.
+"""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict, Unpack
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
+from app.applications.emails import enqueue_email
 from app.applications.errors import ApplicationsClosed
-from app.applications.models import Application
+from app.applications.models import Application, ApplicationDraft, generate_reference
+from app.applications.organiser_notes import enqueue_organiser_note
 from app.applications.stall_types import StoredTypes, find_stall_type, list_stall_types
+from app.core import throttle
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.formatting import HOME, format_money
 from app.core.languages import find_page_language
-from app.core.transaction import transaction
+from app.core.throttle import Rule
+from app.core.tokens import derive, fingerprint
+from app.core.transaction import lock_name, transaction
 from app.events.models import Event
 from app.events.timezones import to_payment_time
 from app.invitations.actions.invites import count_link_use
@@ -22,15 +31,21 @@ from app.invitations.queries import ApplicationTerms, get_application_terms
 from app.merchants.models import MerchantProfile
 from app.merchants.queries import lock_against_deletion
 
+ACKNOWLEDGEMENTS = Rule("application-received", 5, timedelta(days=1))
+"""Acknowledgements to one address. Beyond it an application is accepted, and no mail goes out."""
+
 
 class RequiredApplicationFields(TypedDict):
-    amount_minor: int
+    amount_minor: int | None
     destination: str
     mode: str
 
 
 class ApplicationFields(RequiredApplicationFields, total=False):
-    """The fields of an application form; `scheduled_for` may be without a time zone."""
+    """The fields of an application form.
+
+    `scheduled_for` may be without a time zone. Without `amount_minor` the fee is that of the list, or none.
+    """
 
     scheduled_for: datetime | None
     payrail_msisdn: str | None
@@ -68,9 +83,14 @@ def submit_application(
     caller: Caller | None,
     event_id: str | None = None,
     invite_slug: str | None = None,
+    form_key: str | None = None,
+    draft_token: str | None = None,
     **fields: Unpack[ApplicationFields],
 ) -> SubmittedApplication:
     """A new application. For a signed-in merchant, missing contact fields come from the account.
+
+    The applicant gets an acknowledgement and the organiser a note. `form_key` belongs to one form of a page: the same
+    form again returns the same application. `draft_token` is that of the draft which the application ends.
 
     Raises NotFound for an event that is not public, ValidationFailed, ApplicationsClosed, MerchantDeleted, and for an
     invitation that cannot be used InviteExpired, InviteWithdrawn or InviteUsed.
@@ -83,6 +103,7 @@ def submit_application(
     event = terms or (_get_open_event(event_id) if event_id else None)
     if event is not None:
         _apply_stall_type(event.stall_types, fields, terms)
+    fields["amount_minor"] = fields["amount_minor"] or 0
     fields["scheduled_for"] = to_payment_time(
         fields["mode"], fields.get("scheduled_for"), event.timezone if event else HOME
     )
@@ -91,9 +112,13 @@ def submit_application(
     with transaction() as session:
         if merchant is not None:
             lock_against_deletion(session, merchant.id)
+        earlier = _find_earlier_application(session, form_key, event_id) if form_key else None
+        if earlier is not None:
+            return _build_result(earlier)
         if terms is not None:
             count_link_use(session, terms.link_id)
         application = Application(
+            reference=_build_reference(form_key),
             event_id=event_id,
             invite_slug=invite_slug,
             language=find_page_language(),
@@ -102,9 +127,32 @@ def submit_application(
         application.organiser_id = event.organiser_id if event else None
         session.add(application)
         session.flush()
-        return SubmittedApplication(
-            application.id, application.reference, application.status, application.amount_minor, application.version
-        )
+        if draft_token:
+            session.execute(delete(ApplicationDraft).where(ApplicationDraft.token_hash == fingerprint(draft_token)))
+        if event_id is not None:
+            _acknowledge(session, application)
+            enqueue_organiser_note(event_id, application.created_at)
+        return _build_result(application)
+
+
+def _acknowledge(session: OrmSession, application: Application) -> None:
+    """Mails the applicant that the application has arrived, unless the address has had too many of these mails today."""
+    if application.email and not throttle.hit(session, ACKNOWLEDGEMENTS, application.email).exceeded:
+        enqueue_email("application_received", application)
+
+
+def _find_earlier_application(session: OrmSession, form_key: str, event_id: str | None) -> Application | None:
+    """The application that was made with the same form; another request with it waits until this transaction ends."""
+    lock_name(session, f"application-form:{form_key}")
+    return session.scalar(
+        select(Application).where(Application.reference == _build_reference(form_key), Application.event_id == event_id)
+    )
+
+
+def _build_result(application: Application) -> SubmittedApplication:
+    return SubmittedApplication(
+        application.id, application.reference, application.status, application.amount_minor, application.version
+    )
 
 
 def _apply_stall_type(stored_types: StoredTypes, fields: ApplicationFields, terms: ApplicationTerms | None) -> None:
@@ -125,6 +173,8 @@ def _apply_stall_type(stored_types: StoredTypes, fields: ApplicationFields, term
             "stallType", "unknown_value", f"Choose one of the stall types of this event: {names}."
         )
     fields["stall_type"] = listed.name
+    if fields["amount_minor"] is None:
+        fields["amount_minor"] = listed.fee_minor
     if not is_fee_agreed and fields["amount_minor"] != listed.fee_minor:
         message = f"The fee of this stall type is {format_money(listed.fee_minor)}: amountMinor {listed.fee_minor}."
         raise ValidationFailed.of("amountMinor", "wrong_fee", message)
@@ -160,6 +210,11 @@ def _build_contact(caller: Caller, fields: ApplicationFields) -> dict[str, objec
         "phone": fields.get("phone") or caller.phone,
         "business_name": fields.get("business_name") or business_name_query.scalar_subquery(),
     }
+
+
+def _build_reference(form_key: str | None) -> str:
+    """A reference: always the same one for a form, else a random one."""
+    return generate_reference(derive("application-form", form_key) if form_key else None)
 
 
 def _get_invite_terms(slug: str) -> ApplicationTerms:

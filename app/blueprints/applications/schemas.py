@@ -1,8 +1,6 @@
 """Request schemas of merchant applications (specification 4.3 with 4.0-P and 4.0-D)."""
 
 from collections.abc import Mapping
-from typing import Any
-from urllib.parse import urlsplit
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
@@ -24,32 +22,10 @@ from app.web.fields import (
 )
 from app.web.safe_redirect import SafePath
 from app.web.schema import Query, Schema
-from app.web.text_fields import EmailText, Name, NewPassword
+from app.web.text_fields import EmailText, Name, NewPassword, Website
 
 PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
 MAX_AMOUNT_MINOR = 10**12
-
-
-class Website(Text):
-    """An http or https URL; one without a scheme gets https."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max=300, metadata={"example": "https://kapana-corner.example"}, **kwargs)
-
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: Any) -> Any:
-        text = super()._deserialize(value, attr, data, **kwargs)
-        if not text:
-            return None
-        url = text if "://" in text else f"https://{text}"
-        try:
-            parts = urlsplit(url)
-            has_host = "." in (parts.hostname or "") and parts.port != 0 and not parts.username
-            is_valid = parts.scheme in ("http", "https") and has_host and " " not in url
-        except ValueError:
-            is_valid = False
-        if not is_valid:
-            raise field_error("invalid_url", "Must be a web address, like https://kapana-corner.example.")
-        return url
 
 
 class ApplicationBody(Schema):
