@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.errors import LastSignInMethod
-from app.accounts.permissions import DEVICES, KEYS, MEMBERS_WRITE, MERCHANT, ORGANISER, describe_role
+from app.accounts.permissions import DEVICES, KEYS, MEMBERS_WRITE, MERCHANT, ORGANISER, STALL_READ, describe_role
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.sign_in import PROVIDERS
 from app.blueprints.pages.signed_in import (
@@ -40,6 +40,7 @@ SECTIONS = (
     Section("/account/second-factor", "Second factor", "a code from your phone at each sign-in"),
     Section("/account/sessions", "Devices and sessions", "see where you are signed in, and sign out there"),
     Section("/account/identities", "Sign-in with Apple or Google", "see and remove what signs in to your account"),
+    Section("/invitations", "Invitations", "to events, and your answers", may(STALL_READ)),
     Section("/account/team", "Teams", "who works with you, and for whom you work"),
     Section(
         "/account/organisation",

@@ -35,7 +35,7 @@ from app.core.errors import (
 from app.core.formatting import MEGABYTE, format_megabytes
 from app.core.languages import gettext, lazy_gettext
 from app.web.rate_limits import Limit, count_request
-from app.web.schema import Query, to_validation_failed
+from app.web.schema import Query, to_snake_case, to_validation_failed
 
 FORM_ERRORS = (Unprocessable, Conflict, Throttled, TooLarge, UnsupportedMedia, EmailNotVerified)
 FORM_POLICY = f"{POLICY}; script-src 'self'"
@@ -113,7 +113,7 @@ class Form:
     def without(self, name: str, *, sign_in_url: str = "") -> "Form":
         """The form without one of its fields, whose value is then None."""
         form = Form(self.schema, *(input_ for input_ in self.inputs.values() if input_.name != name))
-        form.left_out, form.sign_in_url = (*self.left_out, name), sign_in_url
+        form.left_out, form.sign_in_url = (*self.left_out, to_snake_case(name)), sign_in_url
         return form
 
     def fill(self, **values: str) -> "FilledForm":

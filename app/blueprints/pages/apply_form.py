@@ -1,0 +1,238 @@
+"""The form of a stall application: on the page of an event, and on that of an invitation link."""
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from flask import session
+
+from app.accounts.caller import Caller
+from app.applications import actions
+from app.applications.form_terms import FormTerms, StallTypeOffer
+from app.blueprints.pages.forms import FilledForm, Form, Input
+from app.blueprints.pages.signed_in import get_page_caller
+from app.core.addresses import mask_email
+from app.core.formatting import format_money
+from app.core.languages import gettext, lazy_gettext, ngettext
+from app.core.tokens import opaque_token
+from app.merchants.queries import find_business_name
+from app.web.fields import Choice, Email, Phone, Secret, Text, field_error
+from app.web.rate_limits import EMAIL_REQUEST_LIMIT, count_request
+from app.web.schema import Query
+from app.web.text_fields import Name, Website
+from app.web.types import RawData
+
+SUBMIT_ROUTE = "/api/merchant-applications"
+"""The page and the API operation share one rate limit."""
+SENT_KEY = "application_sent"
+MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
+_AMOUNT = re.compile(r"(\d+|\d{1,3}(?:[.,]?\d{3})+)(?:[.,](\d{1,2}))?")
+
+
+class Amount(Text):
+    """An amount of N$ as people type it, like `1 500` or `1,500.50`, as cents."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text = re.sub(r"\s|N\$", "", super()._deserialize(value, attr, data, **kwargs), flags=re.IGNORECASE)
+        match = _AMOUNT.fullmatch(text) if len(text) <= MAX_AMOUNT_LENGTH and text.isascii() else None
+        if match is None:
+            raise field_error("invalid_type", "Must be an amount of money, like 1500.")
+        amount_minor = int(re.sub(r"[.,]", "", match[1])) * 100 + int((match[2] or "0").ljust(2, "0"))
+        if amount_minor > MAX_AMOUNT_MINOR:
+            raise field_error("too_large", "This amount is too large.")
+        return amount_minor
+
+
+class ApplicationSchema(Query):
+    business_name = Name(required=True, min=2, max=200)
+    contact_name = Name(required=True, min=2, max=120)
+    email = Email(required=True)
+    phone = Phone(min=4, max=32)
+    stall_type = Name(max=120)
+    amount = Amount()
+    products = Text(max=1000)
+    description = Text(max=2000)
+    website = Website()
+    destination = Choice("payrail", "bank", required=True)
+    payrail_msisdn = Phone(min=8, max=20)
+    form_key = Secret(max=80)
+    draft_token = Secret(max=80)
+
+
+class ListedTypesSchema(ApplicationSchema):
+    stall_type = Name(required=True, max=120)
+
+
+WRONG_PHONE = lazy_gettext("Enter a phone number like 081 123 4567.")
+PHONE_MESSAGES = dict.fromkeys(("invalid_phone", "too_short", "too_long"), WRONG_PHONE)
+WRONG_AMOUNT = lazy_gettext("Enter an amount like 1500, or leave this empty.")
+INPUTS = (
+    Input(
+        "businessName",
+        lazy_gettext("Name of your business"),
+        autocomplete="organization",
+        messages={"required": lazy_gettext("Enter the name of your business.")},
+    ),
+    Input(
+        "contactName",
+        lazy_gettext("Your name"),
+        autocomplete="name",
+        messages={
+            "required": lazy_gettext("Enter your name."),
+            "too_short": lazy_gettext("Enter your full name."),
+        },
+    ),
+    Input(
+        "email",
+        lazy_gettext("E-mail address"),
+        hint=lazy_gettext("We send you the decision and the next steps there."),
+        type="email",
+        autocomplete="email",
+        inputmode="email",
+        messages={"required": lazy_gettext("Enter your e-mail address.")},
+    ),
+    Input(
+        "phone", lazy_gettext("Phone number"), type="tel", autocomplete="tel", inputmode="tel", messages=PHONE_MESSAGES
+    ),
+    Input("stallType", lazy_gettext("Kind of stall"), messages={"required": lazy_gettext("Choose a kind of stall.")}),
+    Input(
+        "amount",
+        lazy_gettext("Stall fee in N$"),
+        hint=lazy_gettext("The amount that you have agreed with the organiser. Leave it empty if you have not."),
+        inputmode="decimal",
+        messages=dict.fromkeys(("invalid_type", "too_large"), WRONG_AMOUNT),
+    ),
+    Input(
+        "products", lazy_gettext("What do you sell?"), hint=lazy_gettext("For example: kapana, fat cakes, oshikundu.")
+    ),
+    Input(
+        "description",
+        lazy_gettext("Your story"),
+        hint=lazy_gettext("Who you are, what your stall looks like, and what it needs, such as power or water."),
+    ),
+    Input(
+        "website",
+        lazy_gettext("Website"),
+        type="url",
+        autocomplete="url",
+        inputmode="url",
+        messages={"invalid_url": lazy_gettext("Enter a web address like kapana-corner.example.")},
+    ),
+    Input(
+        "destination",
+        lazy_gettext("How do you want to pay the stall fee?"),
+        messages={"required": lazy_gettext("Choose how you want to pay.")},
+    ),
+    Input(
+        "payrailMsisdn",
+        lazy_gettext("Number of your mobile wallet"),
+        hint=lazy_gettext("Only if you pay from a mobile wallet. You can also enter it later."),
+        type="tel",
+        inputmode="tel",
+        messages=PHONE_MESSAGES,
+    ),
+    Input("formKey", ""),
+    Input("draftToken", ""),
+)
+
+
+def build_form(terms: FormTerms) -> Form:
+    """Return the form without the fields that the terms decide."""
+    form = Form(ListedTypesSchema if terms.offers else ApplicationSchema, *INPUTS)
+    fixed = {"businessName": terms.business_name, "email": terms.email, "stallType": terms.stall_type}
+    for name in [name for name, value in fixed.items() if value] + ([] if terms.asks_for_amount else ["amount"]):
+        form = form.without(name)
+    return form
+
+
+def fill_form(terms: FormTerms, values: Mapping[str, str] | None = None) -> FilledForm:
+    """Return the form before it is sent: with the values of a draft, or those of the signed-in merchant."""
+    form = build_form(terms)
+    if values is None:
+        caller = _find_merchant()
+        values = _get_contact(caller) if caller else {}
+    filled = {"destination": "payrail", **values, "formKey": opaque_token()}
+    return form.fill(**{name: value for name, value in filled.items() if name in form.inputs})
+
+
+def send_form(form: FilledForm, terms: FormTerms) -> None:
+    """Apply with the values of the form. Raises the errors of FORM_ERRORS, and those of the action."""
+    count_request(EMAIL_REQUEST_LIMIT, SUBMIT_ROUTE)
+    fields = form.load()
+    fields.update(
+        (name, value)
+        for name, value in (
+            ("business_name", terms.business_name),
+            ("email", terms.email),
+            ("stall_type", terms.stall_type),
+        )
+        if value
+    )
+    fields.pop("form_key", None)
+    application = actions.submit_application(
+        caller=_find_merchant(),
+        event_id=terms.event.event_id,
+        invite_slug=terms.invite_slug,
+        amount_minor=fields.pop("amount", None),
+        mode="now",
+        form_key=_hash_form(form),
+        **fields,
+    )
+    session[SENT_KEY] = {
+        "reference": application.reference,
+        "amount": format_money(application.amount_minor) if application.amount_minor else "",
+        "event_name": terms.event.event_name,
+        "organiser_name": terms.event.organiser_name,
+        "contact": terms.contact,
+        "email": mask_email(fields["email"]),
+    }
+
+
+def build_form_context(terms: FormTerms) -> dict[str, object]:
+    """Return the variables of the template `apply_form.html`, next to the form itself."""
+    return {
+        "terms": terms,
+        "fixed_email": mask_email(terms.email) if terms.email else "",
+        "stall_type_options": [
+            (offer.name, offer.name, _describe_offer(offer, has_own_fee=terms.fee_minor is None))
+            for offer in terms.offers
+        ],
+        "payment_options": [
+            ("payrail", gettext("From a mobile wallet"), gettext("With a code that comes to your phone.")),
+            ("bank", gettext("By bank transfer"), gettext("To the bank account of the organiser.")),
+        ],
+    }
+
+
+def _describe_offer(offer: StallTypeOffer, *, has_own_fee: bool) -> str:
+    fee = (format_money(offer.fee_minor) if offer.fee_minor else gettext("No fee")) if has_own_fee else ""
+    if offer.left is None:
+        left = ""
+    elif offer.left == 0:
+        left = gettext("full, you can still apply")
+    else:
+        left = ngettext("%(num)s place left", "%(num)s places left", offer.left)
+    return " · ".join(filter(None, (fee, left)))
+
+
+def _find_merchant() -> Caller | None:
+    caller = get_page_caller()
+    return caller if caller is not None and "merchant" in caller.roles else None
+
+
+def _get_contact(caller: Caller) -> dict[str, str]:
+    contact = {
+        "businessName": find_business_name(caller.id),
+        "contactName": caller.name,
+        "email": caller.email,
+        "phone": caller.phone,
+    }
+    return {name: value for name, value in contact.items() if value}
+
+
+def _hash_form(form: FilledForm) -> str | None:
+    """Return what is the same when the same form is sent twice, and different when it was changed in between."""
+    if not form.values.get("formKey"):
+        return None
+    return sha256(repr(sorted(form.values.items())).encode()).hexdigest()
