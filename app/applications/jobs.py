@@ -8,7 +8,8 @@ from sqlalchemy import ColumnElement, Interval, exists, func, select, type_coerc
 from app.accounts.outgoing_mail import find_verified_address, send_for_organisation
 from app.accounts.queries import list_operator_ids
 from app.applications import emails
-from app.applications.models import Application, StallFeeRefund, StallPayment
+from app.applications.drafts import build_draft_url
+from app.applications.models import Application, ApplicationDraft, StallFeeRefund, StallPayment
 from app.applications.organiser_notes import build_organiser_note
 from app.applications.payment_outcome import ChargeCallback, record_outcome, refresh_payment, verify_callback
 from app.applications.stall_payments import (
@@ -21,15 +22,18 @@ from app.applications.stall_payments import (
 )
 from app.applications.states import EXPIRED, OPEN_STATES, REFUND_REFUSED, REFUND_REQUESTED
 from app.clients import storage
+from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, send
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.clients.payrail.errors import PayrailDisabled
 from app.core.db import db, release_connection
+from app.core.formatting import format_day
 from app.core.jobs import Delivery, Postpone, Run, job
 from app.core.languages import gettext, use_language
 from app.core.outbox import Outbox, enqueue, enqueue_many
 from app.core.transaction import transaction
 from app.events.models import Event
+from app.invitations.queries import EVENT_COLUMNS
 from app.merchants.notifications import may_send
 
 REVIEW_AGE = timedelta(hours=72)
@@ -64,6 +68,31 @@ def send_applicant_email(
     sender_id = context.application.organiser_id or context.application.decided_by
     if sender_id is not None:
         send_for_organisation(sender_id, message, run=run, already_counted=template in DECISION_TEMPLATES)
+
+
+@job("applications.mail_draft", Delivery.AT_LEAST_ONCE, to_others=True)
+def send_draft_email(run: Run, *, draft_id: str) -> None:
+    """Mails the link of a draft to the address that was typed into the form, unless the form was sent meanwhile."""
+    row = db.session.execute(
+        select(ApplicationDraft, *EVENT_COLUMNS, Event.organiser_id)
+        .join(Event, Event.id == ApplicationDraft.event_id)
+        .where(ApplicationDraft.id == draft_id)
+    ).first()
+    if row is None:
+        return
+    draft: ApplicationDraft = row.ApplicationDraft
+    with use_language(draft.language):
+        message = render_email(
+            "application_draft",
+            to=draft.email,
+            key=run.key,
+            sender_name=row.organiser_name,
+            event=row.event_name,
+            until=format_day(draft.expires_at, row.timezone),
+            url=build_draft_url(draft),
+        )
+    release_connection()
+    send_for_organisation(row.organiser_id, message, run=run, already_counted=False)
 
 
 @job("applications.mail_organiser", Delivery.AT_LEAST_ONCE)

@@ -32,6 +32,7 @@ from app.applications.states import (
     check_step,
 )
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
+from app.events.event_rows import EventRow, event_column
 
 PAYMENT_STATES = tuple(PAYMENT_STEPS)
 RECEIVED, WAIVED = FEE_RECORD_KINDS = ("received", "waived")
@@ -196,8 +197,8 @@ class ApplicationDocument(Base):
     uploaded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
-class ApplicationDraft(Base):
-    """An application form that somebody goes on with later, by a mailed link. The token is derived from the id.
+class ApplicationDraft(EventRow, Base):
+    """An application form that somebody goes on with later, by a mailed link. Its token is derived from the id.
 
     `form_values` has the texts of the form as they were typed.
     """
@@ -209,8 +210,7 @@ class ApplicationDraft(Base):
     )
 
     id: Mapped[str] = id_column()
-    token_hash: Mapped[str] = mapped_column(CHAR(64), unique=True)
-    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"))
+    event_id: Mapped[str] = event_column()
     invite_slug: Mapped[str | None] = mapped_column(String(80))
     email: Mapped[str] = mapped_column(String(254))
     form_values: Mapped[dict[str, str]] = mapped_column(JSONB)

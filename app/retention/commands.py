@@ -4,7 +4,7 @@ import click
 from flask import Flask, current_app
 from flask.cli import AppGroup
 
-from app.applications import erasure
+from app.applications import drafts, erasure
 from app.audit import erasure as audit
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
@@ -37,6 +37,7 @@ def print_report() -> None:
     days = settings.DOCUMENT_RETENTION_DAYS
     click.echo(f"{erasure.count_ended_documents(days):>8}  documents of applications that ended {days} days ago")
     click.echo(f"{erasure.count_leftover_wallets():>8}  erased applications whose payment has ended since")
+    click.echo(f"{drafts.count_expired_drafts():>8}  drafts of applications that have expired")
     for target in guest_erasure.ERASURE_TARGETS:
         days = settings.GUEST_RETENTION_DAYS
         count = target.count_rows(days) if days else 0

@@ -8,7 +8,7 @@ from functools import partial
 import structlog
 from flask import current_app
 
-from app.applications import erasure
+from app.applications import drafts, erasure
 from app.audit import erasure as audit
 from app.clients import dev_mailbox, storage
 from app.core.db import ReadOrWriteSession
@@ -23,8 +23,8 @@ BatchEraser = Callable[[ReadOrWriteSession], int]
 
 @job("retention.erase", Delivery.LOCAL, bulk=True, time_limit=timedelta(minutes=5), every=DAILY)
 def erase_personal_data(run: Run) -> None:
-    """Erases documents of ended applications, the rest of erased applications, guests of past events, and old entries of
-    the audit trail."""
+    """Erases documents of ended applications, the rest of erased applications, expired drafts, guests of past events, and
+    old entries of the audit trail."""
     settings = current_app.extensions["settings"]
     deadline = time.monotonic() + MAX_RUN_TIME.total_seconds()
     _erase_in_batches(
@@ -34,6 +34,7 @@ def erase_personal_data(run: Run) -> None:
         lambda session: erasure.erase_ended_documents(session, settings.DOCUMENT_RETENTION_DAYS),
     )
     _erase_in_batches(run, deadline, "applications", erasure.erase_leftover_wallets)
+    _erase_in_batches(run, deadline, "application drafts", drafts.erase_expired_drafts)
     if settings.GUEST_RETENTION_DAYS:
         for event_id in guest_erasure.list_ended_events(settings.GUEST_RETENTION_DAYS):
             for target in guest_erasure.ERASURE_TARGETS:

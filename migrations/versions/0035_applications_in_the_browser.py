@@ -25,7 +25,6 @@ def upgrade() -> None:
     op.create_table(
         'application_draft',
         sa.Column('id', OBJECT_ID, nullable=False),
-        sa.Column('token_hash', sa.CHAR(64), nullable=False),
         sa.Column('event_id', OBJECT_ID, nullable=False),
         sa.Column('invite_slug', sa.String(80), nullable=True),
         sa.Column('email', sa.String(254), nullable=False),
@@ -33,11 +32,8 @@ def upgrade() -> None:
         sa.Column('language', sa.String(2), nullable=True),
         sa.Column('created_at', MOMENT, server_default=sa.func.now(), nullable=False),
         sa.Column('expires_at', MOMENT, nullable=False),
-        sa.ForeignKeyConstraint(
-            ['event_id'], ['event.id'], name=op.f('fk_application_draft_event_id_event'), ondelete='CASCADE'
-        ),
-        sa.PrimaryKeyConstraint('id', name=op.f('pk_application_draft')),
-        sa.UniqueConstraint('token_hash', name=op.f('uq_application_draft_token_hash')),
+        sa.ForeignKeyConstraint(['event_id'], ['event.id'], name=op.f('fk_application_draft_event_id_event')),
+        sa.PrimaryKeyConstraint('id', 'event_id', name=op.f('pk_application_draft')),
     )
     op.create_index('ix_application_draft_event', 'application_draft', ['event_id'])
     op.create_index('ix_application_draft_expires', 'application_draft', ['expires_at'])

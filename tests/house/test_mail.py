@@ -8,6 +8,7 @@ from tests.house.sources import ROOT
 TO_THE_ACCOUNT_ITSELF = {"accounts", "merchants", "payouts"}
 ELSEWHERE = {
     "app/applications/jobs.py": "tells the organiser, beside its mail to others",
+    "app/invitations/jobs.py": "asks for the organiser's verified address in the query of a declined link",
     "app/campaigns/delivery.py": "asks for the organiser's verified address in the query that every message makes",
 }
 

@@ -9,6 +9,7 @@ from app.applications.actions.decisions import (
     withdraw_application,
 )
 from app.applications.actions.document_upload import upload_documents
+from app.applications.actions.draft_saving import save_draft
 from app.applications.actions.fee_refunds import refund_fee
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.payments import start_payment, verify_otp
@@ -21,6 +22,7 @@ __all__ = [
     "receive_fee",
     "refund_fee",
     "request_links",
+    "save_draft",
     "send_link",
     "start_payment",
     "submit_application",

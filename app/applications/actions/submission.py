@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict, Unpack
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
+from app.applications.drafts import delete_draft
 from app.applications.emails import enqueue_email
 from app.applications.errors import ApplicationsClosed
-from app.applications.models import Application, ApplicationDraft, generate_reference
+from app.applications.models import Application, generate_reference
 from app.applications.organiser_notes import enqueue_organiser_note
 from app.applications.stall_types import StoredTypes, find_stall_type, list_stall_types
 from app.core import throttle
@@ -22,7 +23,7 @@ from app.core.errors import NotFound, ValidationFailed
 from app.core.formatting import HOME, format_money
 from app.core.languages import find_page_language
 from app.core.throttle import Rule
-from app.core.tokens import derive, fingerprint
+from app.core.tokens import derive
 from app.core.transaction import lock_name, transaction
 from app.events.models import Event
 from app.events.timezones import to_payment_time
@@ -128,7 +129,7 @@ def submit_application(
         session.add(application)
         session.flush()
         if draft_token:
-            session.execute(delete(ApplicationDraft).where(ApplicationDraft.token_hash == fingerprint(draft_token)))
+            delete_draft(session, draft_token)
         if event_id is not None:
             _acknowledge(session, application)
             enqueue_organiser_note(event_id, application.created_at)

@@ -1,11 +1,11 @@
 """Applying for a stall at a public event: the form, and the page after it was sent."""
 
-from flask import Response, redirect, session, url_for
+from flask import Response, redirect, session
 from flask.typing import ResponseReturnValue
 
 from app.applications.errors import ApplicationsClosed
 from app.applications.form_terms import FormTerms, get_form_terms, get_public_event
-from app.blueprints.pages.apply_form import SENT_KEY, build_form, build_form_context, fill_form, send_form
+from app.blueprints.pages.apply_form import SAVED_KEY, SENT_KEY, build_form, build_form_context, receive_form, show_form
 from app.blueprints.pages.csrf import get_page_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, render_form
 from app.blueprints.pages.rendering import Pages, render_page
@@ -26,7 +26,8 @@ def start(event_id: str) -> Response:
         terms = get_form_terms(event_id)
     except (NotFound, ApplicationsClosed) as error:
         return _render_closed(event_id, status=404 if isinstance(error, NotFound) else 410)
-    return render_terms(fill_form(terms), terms)
+    form, is_draft_gone = show_form(terms)
+    return render_terms(form, terms, is_draft_gone=is_draft_gone)
 
 
 @blueprint.post("/<event_id>")
@@ -36,14 +37,13 @@ def send(event_id: str) -> ResponseReturnValue:
         terms = get_form_terms(event_id)
         form = build_form(terms).from_request()
         try:
-            send_form(form, terms)
+            return receive_form(form, terms)
         except ApplicationsClosed:
             raise
         except FORM_ERRORS as error:
             return render_terms(form.with_error(error), terms)
     except (NotFound, ApplicationsClosed) as error:
         return _render_closed(event_id, status=404 if isinstance(error, NotFound) else 410)
-    return redirect(url_for("apply.show_sent"), 303)
 
 
 @blueprint.get("/sent")
@@ -55,7 +55,16 @@ def show_sent() -> ResponseReturnValue:
     return render_page("pages/apply_sent.html", sent=sent, contact=sent["contact"])
 
 
-def render_terms(form: FilledForm, terms: FormTerms) -> Response:
+@blueprint.get("/saved")
+def show_saved() -> ResponseReturnValue:
+    """Confirm that the form is saved, and say where the link to it is."""
+    if SAVED_KEY not in session:
+        return redirect("/", 303)
+    saved = session[SAVED_KEY]
+    return render_page("pages/apply_saved.html", saved=saved, contact=saved["contact"])
+
+
+def render_terms(form: FilledForm, terms: FormTerms, *, is_draft_gone: bool = False) -> Response:
     """Return the page with the form for an event."""
     event = terms.event
     return render_form(
@@ -63,6 +72,7 @@ def render_terms(form: FilledForm, terms: FormTerms) -> Response:
         form,
         contact=terms.contact,
         next=get_page_path(),
+        is_draft_gone=is_draft_gone,
         begins=format_time(event.starts_at, event.timezone),
         ends=format_time(event.ends_at, event.timezone),
         **build_form_context(terms),

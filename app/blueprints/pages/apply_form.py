@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from flask import session
+from flask import redirect, request, session, url_for
+from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.applications import actions
+from app.applications.drafts import find_draft
 from app.applications.form_terms import FormTerms, StallTypeOffer
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.blueprints.pages.signed_in import get_page_caller
@@ -18,14 +20,16 @@ from app.core.languages import gettext, lazy_gettext, ngettext
 from app.core.tokens import opaque_token
 from app.merchants.queries import find_business_name
 from app.web.fields import Choice, Email, Phone, Secret, Text, field_error
-from app.web.rate_limits import EMAIL_REQUEST_LIMIT, count_request
+from app.web.rate_limits import EMAIL_REQUEST_LIMIT, count_lookup_failure, count_request
 from app.web.schema import Query
 from app.web.text_fields import Name, Website
 from app.web.types import RawData
 
 SUBMIT_ROUTE = "/api/merchant-applications"
 """The page and the API operation share one rate limit."""
-SENT_KEY = "application_sent"
+SENT_KEY, SAVED_KEY = "application_sent", "application_saved"
+DRAFT_ARGUMENT = "draft"
+HIDDEN_NAMES = ("formKey", "draftToken")
 MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
 _AMOUNT = re.compile(r"(\d+|\d{1,3}(?:[.,]?\d{3})+)(?:[.,](\d{1,2}))?")
 
@@ -58,6 +62,10 @@ class ApplicationSchema(Query):
     payrail_msisdn = Phone(min=8, max=20)
     form_key = Secret(max=80)
     draft_token = Secret(max=80)
+
+
+class DraftSchema(Query):
+    email = Email(required=True)
 
 
 class ListedTypesSchema(ApplicationSchema):
@@ -137,11 +145,17 @@ INPUTS = (
 )
 
 
+DRAFT = Form(DraftSchema, *(input_ for input_ in INPUTS if input_.name == "email"))
+
+
 def build_form(terms: FormTerms) -> Form:
     """Return the form without the fields that the terms decide."""
     form = Form(ListedTypesSchema if terms.offers else ApplicationSchema, *INPUTS)
+    # Without a fee there is nothing to choose about its payment.
+    unneeded = ["destination", "payrailMsisdn"] if terms.fee_minor == 0 else []
     fixed = {"businessName": terms.business_name, "email": terms.email, "stallType": terms.stall_type}
-    for name in [name for name, value in fixed.items() if value] + ([] if terms.asks_for_amount else ["amount"]):
+    unneeded += [name for name, value in fixed.items() if value] + ([] if terms.asks_for_amount else ["amount"])
+    for name in unneeded:
         form = form.without(name)
     return form
 
@@ -156,6 +170,47 @@ def fill_form(terms: FormTerms, values: Mapping[str, str] | None = None) -> Fill
     return form.fill(**{name: value for name, value in filled.items() if name in form.inputs})
 
 
+def show_form(terms: FormTerms) -> tuple[FilledForm, bool]:
+    """Return the form as this request asks for it, and whether the draft that it names is gone."""
+    token = request.args.get(DRAFT_ARGUMENT, "")
+    draft = find_draft(token, terms.event.event_id) if token.isprintable() else None
+    if draft is not None:
+        return fill_form(terms, {**draft.form_values, "draftToken": draft.token}), False
+    if token:
+        count_lookup_failure()
+    return fill_form(terms), bool(token)
+
+
+def receive_form(form: FilledForm, terms: FormTerms) -> ResponseReturnValue:
+    """Send or save the form, and go to the page that confirms it. Raises the errors of FORM_ERRORS and of the actions."""
+    if "later" in request.form:
+        save_form(form, terms)
+        return redirect(url_for("apply.show_saved"), 303)
+    send_form(form, terms)
+    return redirect(url_for("apply.show_sent"), 303)
+
+
+def save_form(form: FilledForm, terms: FormTerms) -> None:
+    """Save what was typed, whatever it is; only the address for the link has to be right. Raises ValidationFailed,
+    Throttled."""
+    count_request(EMAIL_REQUEST_LIMIT, SUBMIT_ROUTE)
+    email = terms.email or DRAFT.fill(email=form.values["email"]).load()["email"]
+    typed = {name: value.replace("\0", "") for name, value in form.values.items() if name not in HIDDEN_NAMES and value}
+    is_mailed = actions.save_draft(
+        event_id=terms.event.event_id,
+        invite_slug=terms.invite_slug,
+        email=email,
+        form_values=typed,
+        draft_token=form.values["draftToken"],
+    )
+    session[SAVED_KEY] = {
+        "event_name": terms.event.event_name,
+        "contact": terms.contact,
+        "email": mask_email(email),
+        "is_mailed": is_mailed,
+    }
+
+
 def send_form(form: FilledForm, terms: FormTerms) -> None:
     """Apply with the values of the form. Raises the errors of FORM_ERRORS, and those of the action."""
     count_request(EMAIL_REQUEST_LIMIT, SUBMIT_ROUTE)
@@ -166,6 +221,7 @@ def send_form(form: FilledForm, terms: FormTerms) -> None:
             ("business_name", terms.business_name),
             ("email", terms.email),
             ("stall_type", terms.stall_type),
+            ("destination", "payrail" if terms.fee_minor == 0 else None),
         )
         if value
     )

@@ -13,7 +13,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import MERCHANT, STALL_MANAGE
 from app.applications.form_terms import build_link_terms
 from app.blueprints.pages import signed_in
-from app.blueprints.pages.apply_form import build_form, build_form_context, fill_form, send_form
+from app.blueprints.pages.apply_form import build_form, build_form_context, receive_form, show_form
 from app.blueprints.pages.csrf import get_page_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
@@ -117,7 +117,8 @@ def invitation(slug: str) -> Response:
     count_request(READ_LIMIT, ROUTE)
     invitation_page = queries.get_invitation_page(slug)
     if isinstance(invitation_page, queries.InviteLinkDetails) and invitation_page.state == OPEN:
-        return _render_link(invitation_page, fill_form(build_link_terms(invitation_page)))
+        form, is_draft_gone = show_form(build_link_terms(invitation_page))
+        return _render_link(invitation_page, form, is_draft_gone=is_draft_gone)
     if invitation_page.personal and invitation_page.state == PENDING:
         return _render_personal(invitation_page, ANSWER.fill())
     return _render_ended(invitation_page)
@@ -132,12 +133,11 @@ def apply(slug: str) -> ResponseReturnValue:
         terms = build_link_terms(link)
         form = build_form(terms).from_request()
         try:
-            send_form(form, terms)
+            return receive_form(form, terms)
         except FORM_ERRORS as error:
             return _render_link(link, form.with_error(error))
     except Gone:
         return _render_ended(queries.get_invitation_page(slug))
-    return redirect(url_for("apply.show_sent"), 303)
 
 
 @blueprint.post("/<slug>/decline")
@@ -184,12 +184,14 @@ def _find_merchant(merchant_id: str) -> Caller | None:
     return replace(caller, team_id=merchant_id).for_permission(STALL_MANAGE)
 
 
-def _render_link(link: queries.InviteLinkDetails, form: FilledForm) -> Response:
+def _render_link(link: queries.InviteLinkDetails, form: FilledForm, *, is_draft_gone: bool = False) -> Response:
     terms = build_link_terms(link)
     context = {**_build_context(link), **build_form_context(terms)}
     # A fee of the list is next to its stall type, in the form.
     context["fee"] = "" if terms.has_listed_fee and terms.fee_minor is None else _format_fee(terms.fee_minor)
-    return render_form(PAGE, form, next=get_page_path(), can_decline=link.email is not None, **context)
+    return render_form(
+        PAGE, form, next=get_page_path(), is_draft_gone=is_draft_gone, can_decline=link.email is not None, **context
+    )
 
 
 def _render_personal(invite: queries.InvitationPage, form: FilledForm) -> Response:
