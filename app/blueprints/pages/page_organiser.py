@@ -24,5 +24,5 @@ def find_page_organiser(context: Mapping[str, object]) -> PageOrganiser | None:
 
 
 def _get_organiser_id(variable: object) -> str | None:
-    found = variable.get("organiser_id") if isinstance(variable, Mapping) else getattr(variable, "organiser_id", None)
-    return found if isinstance(found, str) else None
+    organiser_id = variable.get("organiser_id") if isinstance(variable, Mapping) else getattr(variable, "organiser_id", None)
+    return organiser_id if isinstance(organiser_id, str) else None
