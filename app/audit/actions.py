@@ -109,6 +109,7 @@ class Action(StrEnum):
     TICKETS_EXPORTED = "exports.tickets", "pack", "The tickets of a pack were downloaded."
     INVOICE_EXPORTED = "exports.invoice", "block", "An invoice or credit note was downloaded."
     OWN_DATA_EXPORTED = "exports.own_data", "account", "A person asked for a copy of their data."
+    STALL_FEES_EXPORTED = "exports.stall_fees", "event", "The stall fees of an event were downloaded as CSV."
     AUDIT_EXPORTED = "exports.audit", "audit", "The audit trail was downloaded as CSV."
 
     ADMITTED = "admissions.admitted", "slot", "A ticket was admitted at the gate."

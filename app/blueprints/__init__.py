@@ -13,6 +13,7 @@ from app.blueprints.allocations.document_routes import blp as allocation_documen
 from app.blueprints.allocations.link_routes import blp as allocation_links
 from app.blueprints.allocations.routes import blp as allocations
 from app.blueprints.allocations.will_call import blp as gate
+from app.blueprints.applications.fee_routes import blp as stall_fees
 from app.blueprints.applications.routes import activation
 from app.blueprints.applications.routes import blp as applications
 from app.blueprints.audit.routes import blp as audit
@@ -54,6 +55,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         invitations,
         applications,
         activation,
+        stall_fees,
         merchants,
         crew,
         payouts,

@@ -94,7 +94,7 @@ class Operation:
     def response_schema(self) -> type[Schema]:
         """The schema of `data` in the response. Without a declared schema, `data` is empty."""
         if isinstance(self.returns, Listing):
-            return build_page_schema(self.returns.name, self.returns.row)
+            return build_page_schema(self.returns.name, self.returns.row, self.returns.totals)
         if self.returns is None:
             return Empty
         return build_partial_schema(self.returns) if self.sparse else self.returns

@@ -38,7 +38,8 @@ class Listing:
     """A list: its name in the response, the schema of its rows, its sort columns and its default sort.
 
     With `returns_page` the view returns a `Page` instead of a select(). It gets `sort`, `limit`, `after` and
-    `with_total` in addition to the filters, and its rows are sent without a schema.
+    `with_total` in addition to the filters, and its rows are sent without a schema. With `totals`, the schema of sums
+    over all pages, the view returns the select() and the sums.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Listing:
     sorts: Mapping[str, SortColumn]
     default_sort: str
     returns_page: bool = False
+    totals: type[Schema] | None = None
 
     @property
     def sort_choices(self) -> list[str]:
@@ -70,10 +72,11 @@ class PaginationData(TypedDict):
 
 
 @cache
-def build_page_schema(listing_name: str, row: type[Schema]) -> type[Schema]:
+def build_page_schema(listing_name: str, row: type[Schema], totals: type[Schema] | None = None) -> type[Schema]:
     """Return the schema of a page of rows."""
     members: dict[str, AnyField] = {
         listing_name: List(Nested(row), required=True),
+        **({"totals": Nested(totals, required=True)} if totals else {}),
         "pagination": Nested(Pagination, required=True),
     }
     name = row.__name__.removesuffix("Row") + "Page"
@@ -107,7 +110,9 @@ def with_paging(view: View, listing: Listing) -> View:
                 to_camel_case(name): value for name, value in serialize_pagination(page, cursor_scope).items()
             }
             return envelope_response(orjson.dumps({listing.name: page.rows, "pagination": pagination}))
-        statement = cast(Select[Any], view(**filters))
+        result = view(**filters)
+        statement, *totals = result if isinstance(result, tuple) else (result,)
+        statement = cast(Select[Any], statement)
         page = page_of(
             statement,
             id_column=_find_id_column(statement),
@@ -116,7 +121,8 @@ def with_paging(view: View, listing: Listing) -> View:
             order=Order(column, sort.startswith("-")),
             after=after,
         )
-        return {listing.name: page.rows, "pagination": serialize_pagination(page, cursor_scope)}
+        response: JsonObject = {listing.name: page.rows, "pagination": serialize_pagination(page, cursor_scope)}
+        return {**response, "totals": totals[0]} if totals else response
 
     return wrapper
 

@@ -1,5 +1,7 @@
 """The books of stall fees: each is booked once in the ledger, and the checks find what is not."""
 
+import csv
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -74,3 +76,40 @@ def test_the_checks_find_what_is_not_in_the_books(applications: list[dict[str, A
         session.execute(text(statement))
     found = [rules[-1] for _ in list_differences(rules.append)]
     assert {rule for rule in found if rule in (LAW, BOOKED)} == set(BREAKS[statement]), found
+
+
+def test_an_organiser_reads_the_books(owner: Client, event: dict[str, Any], applications: list[dict[str, Any]]) -> None:
+    path = f"/api/events/{event['id']}/stall-fees"
+    body = {"reason": "They fell ill", "amountMinor": 50000}
+    data(owner.post(f"{LIST}/{applications[1]['id']}/fee/refund", body))
+    page = data(owner.get(path))
+    assert page["totals"] == {
+        "dueMinor": 4 * FEE,
+        "paidMinor": FEE,
+        "receivedMinor": FEE - 50000,
+        "waivedMinor": FEE,
+        "refundedMinor": 50000,
+        "openMinor": FEE,
+    }
+    assert [row["status"] for row in page["fees"]] == ["open", "waived", "received", "paid"]
+    assert page["fees"][2]["transferReference"] == TRANSFER["reference"]
+    second = data(owner.get(f"{path}?limit=1&cursor={data(owner.get(f'{path}?limit=1'))['pagination']['nextCursor']}"))
+    assert [row["status"] for row in second["fees"]] == ["waived"] and second["totals"] == page["totals"]
+    assert [row["status"] for row in data(owner.get(f"{path}?status=paid"))["fees"]] == ["paid"]
+    assert_ledger_integrity()
+
+
+def test_the_books_as_csv(owner: Client, event: dict[str, Any], applications: list[dict[str, Any]]) -> None:
+    answer = owner.get(f"/api/events/{event['id']}/stall-fees.csv")
+    rows = list(csv.DictReader(StringIO(answer.get_data(as_text=True).removeprefix("\ufeff"))))
+    assert [row["status"] for row in rows] == ["paid", "received", "waived", "open"]
+    assert (rows[1]["receivedMinor"], rows[1]["receivedOn"], rows[3]["openMinor"]) == (str(FEE), "2026-11-20", str(FEE))
+
+
+def test_an_application_that_ended_unpaid_is_not_in_the_books(
+    client: Client, owner: Client, event: dict[str, Any]
+) -> None:
+    application = approve(client, owner, event, "stall9@example.com")
+    data(owner.patch(f"{LIST}/{application['id']}", {"decision": "declined", "reason": "They asked for it"}))
+    page = data(owner.get(f"/api/events/{event['id']}/stall-fees"))
+    assert page["fees"] == [] and set(page["totals"].values()) == {0}

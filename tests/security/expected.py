@@ -250,6 +250,8 @@ application: decide     POST   /api/merchant-applications/{applicationId}/links
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/received
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/waive
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/refund
+event: read             GET    /api/events/{eventId}/stall-fees
+event: read             GET    /api/events/{eventId}/stall-fees.csv
 thing of a stall        POST   /api/merchant-applications/{applicationId}/withdraw
 own stall               GET    /api/merchants/me
 own stall               PATCH  /api/merchants/me
