@@ -7,6 +7,7 @@ from typing import NotRequired, TypedDict
 
 from sqlalchemy import func, select
 
+from app.accounts.organisation_details import BankDetails, load_organisation_details
 from app.applications import links, queries, stall_payments
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkUsed
@@ -50,7 +51,10 @@ class DocumentsPage(LinkPage):
 
 
 class FeePage(LinkPage):
-    """The stall fee of an application; `status` is that of the fee. The fields of `PaymentStatus` are part of it."""
+    """The stall fee of an application; `status` is that of the fee. The fields of `PaymentStatus` are part of it.
+
+    `destination` is `bank` if the applicant chose to pay by transfer, `bank` the account of the payee, if they gave one.
+    """
 
     application_status: str
     amount_minor: int
@@ -59,6 +63,10 @@ class FeePage(LinkPage):
     due_at: datetime | None
     due: str | None
     payrail_msisdn: str | None
+    destination: str
+    payee: str | None
+    bank: BankDetails | None
+    includes_vat: bool
     paid_at: datetime | None
     version: str
     payment_id: NotRequired[str]
@@ -94,12 +102,13 @@ def build_documents_page(resolved_link: ResolvedLink, uploaded_documents: Sequen
 
 
 def get_fee(token: str) -> FeePage:
-    """Amount, state and due date of the stall fee. Raises NotFound, LinkExpired."""
+    """Amount, state and due date of the stall fee, and where to transfer it. Raises NotFound, LinkExpired."""
     resolved_link, current_payment = stall_payments.get_link_with_payment(token)
     application = resolved_link.application
     payment_status = stall_payments.build_payment_status(application, current_payment)
     fee_due_at = calculate_fee_due_at(application.scheduled_for, application.decided_at)
-    wallet = application.payrail_msisdn
+    wallet, organiser_id = application.payrail_msisdn, application.organiser_id
+    payee = load_organisation_details(organiser_id) if organiser_id is not None else None
     return {
         **_build_link_page(resolved_link),
         **payment_status,
@@ -110,6 +119,10 @@ def get_fee(token: str) -> FeePage:
         "due_at": fee_due_at,
         "due": format_day(fee_due_at, resolved_link.event_context.timezone) if fee_due_at else None,
         "payrail_msisdn": wallet and stall_payments.mask_wallet(wallet),
+        "destination": application.destination,
+        "payee": payee.name if payee else None,
+        "bank": payee.bank if payee else None,
+        "includes_vat": payee is not None and payee.vat_number is not None,
         "paid_at": application.paid_at,
         "version": f"{application.version}.{payment_status['status']}",
     }

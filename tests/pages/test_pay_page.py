@@ -1,9 +1,15 @@
 """Paying the stall fee on its page."""
 
+import re
+
 import pytest
 from flask import Flask
+from sqlalchemy import select
 
+from app.accounts.models import OrganiserProfile
+from app.applications.models import Application
 from app.clients.payrail.disabled import DisabledRail
+from app.core.transaction import transaction
 from tests.factories.accounts import list_mails_to
 from tests.factories.applications import CODE, EMAIL, LIST, create_approved_application, find_mailed_token
 from tests.factories.events import create_organiser_client
@@ -18,7 +24,8 @@ def pay_page(client: Client, **fields: object) -> str:
 
 def test_the_fee_is_paid_with_the_code(client: Client, visitor: Visitor) -> None:
     page = visitor.open(pay_page(client))
-    assert "N$\u00a02\u202f500.00" in page.text and "Leave it empty to pay from ••••\u00a04567." in page.text
+    assert "N$\u00a02\u202f500.00" in page.text and "Pay from <strong>••••\u00a04567</strong>" in page.text
+    assert re.search("To <strong>[^<]+</strong>", page.text)
     page = visitor.send()
     assert "<h1>Enter the code</h1>" in page.text
     page = visitor.send(code=" 123 456 ")
@@ -51,7 +58,8 @@ def test_after_five_wrong_codes_the_payment_starts_again(client: Client, visitor
     visitor.send()
     for _ in range(5):
         page = visitor.send(code="000000")
-    assert "Send me a code" in page.text and "payrailMsisdn" in visitor.forms[0].fields
+    assert "wrong five times" in page.text and "Send me a new code" in page.text
+    assert "payrailMsisdn" in visitor.forms[0].fields
     visitor.send()
     assert "is paid</h1>" in visitor.send(code=CODE).text
 
@@ -105,3 +113,56 @@ def test_a_stall_without_a_wallet_asks_for_one(client: Client, visitor: Visitor)
     visitor.open(pay_page(client, payrailMsisdn=None))
     page = visitor.send()
     assert page.status_code == 422 and page.text.count("Enter the number of your wallet.") == 2
+
+
+BANK = {"bank_account_name": "Lights CC", "bank_account_number": "62001234567", "bank_name": "Bank Windhoek"}
+
+
+def give_bank_details() -> None:
+    with transaction() as session:
+        organiser_id = session.scalars(select(Application.organiser_id)).one()
+        session.add(OrganiserProfile(account_id=organiser_id, org_name="Lights", **BANK, bank_branch_code="482172"))
+
+
+def test_a_transfer_shows_account_and_reference(client: Client, visitor: Visitor) -> None:
+    path = pay_page(client, destination="bank", payrailMsisdn=None)
+    give_bank_details()
+    fee = data(client.get(f"{LIST}{path}"))
+    assert (fee["destination"], fee["bank"]["accountNumber"], fee["bank"]["branchCode"]) == (
+        "bank",
+        "62001234567",
+        "482172",
+    )
+    page = visitor.open(path)
+    for text in ("Lights CC", "62001234567", "Bank Windhoek", "482172", fee["reference"], "By bank transfer"):
+        assert text in page.text, text
+    page = visitor.open(f"{path}?wallet=1")
+    assert "62001234567" not in page.text
+    visitor.send(payrailMsisdn="081 123 4567")
+    assert "is paid</h1>" in visitor.send(code=CODE).text
+
+
+def test_without_bank_details_the_page_says_whom_to_ask(client: Client, visitor: Visitor) -> None:
+    path = pay_page(client, destination="bank")
+    assert data(client.get(f"{LIST}{path}"))["bank"] is None
+    page = visitor.open(path)
+    assert "for the bank account" in page.text and "mailto:" in page.text.split("Pay by bank transfer")[1]
+
+
+def test_a_payer_by_wallet_may_choose_a_transfer(client: Client, visitor: Visitor) -> None:
+    path = pay_page(client)
+    assert "Pay by bank transfer instead" not in visitor.open(path).text
+    give_bank_details()
+    assert "Pay by bank transfer instead" in visitor.open(path).text
+    assert "62001234567" in visitor.open(f"{path}?transfer=1").text
+
+
+def test_a_refunded_fee_is_not_paid_again(client: Client, visitor: Visitor) -> None:
+    owner = create_organiser_client(client)
+    application = create_approved_application(client, owner, documentsRequired=[])
+    path = f"/pay/{find_mailed_token('pay')}"
+    transfer = {"amountMinor": 250000, "reference": "MA-1", "receivedOn": "2026-11-20"}
+    data(owner.post(f"{LIST}/{application['id']}/fee/received", transfer))
+    data(owner.post(f"{LIST}/{application['id']}/fee/refund", {"reason": "They fell ill"}))
+    page = visitor.open(path)
+    assert "<h1>Your stall fee is refunded</h1>" in page.text and visitor.forms == []

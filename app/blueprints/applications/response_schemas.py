@@ -140,6 +140,15 @@ class DocumentsData(AboutData):
     submitted_at = TimeField(required=True, allow_none=True)
 
 
+class BankData(Schema):
+    """The organiser's bank account. The reference to put on a transfer is the application's."""
+
+    account_name = _string_field("Windhoek Lights CC", required=True)
+    account_number = _string_field("62001234567", required=True)
+    bank_name = _string_field("Bank Windhoek", required=True)
+    branch_code = _string_field("482172", required=True, allow_none=True)
+
+
 class PaymentData(AboutData):
     amount_minor = WholeNumber(required=True, metadata={"example": 250000})
     currency = _string_field("NAD", required=True)
@@ -154,6 +163,20 @@ class PaymentData(AboutData):
     paid_at = TimeField(required=True, allow_none=True)
     payrail_msisdn = fields.String(
         required=True, allow_none=True, metadata={"description": "only its last four digits"}
+    )
+    destination = fields.String(
+        required=True,
+        metadata={
+            "enum": ["payrail", "bank"],
+            "example": "payrail",
+            "description": "how the applicant chose to pay; either way works",
+        },
+    )
+    bank = Nested(
+        BankData,
+        required=True,
+        allow_none=True,
+        metadata={"description": "where to transfer the fee, with `reference` on the transfer; null if not known here"},
     )
     payment_id = fields.String()
     expires_in = WholeNumber(metadata={"description": "seconds until the code expires"})

@@ -4,7 +4,7 @@ from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
-from app.applications.errors import NothingDue, PaymentInProgress
+from app.applications.errors import NothingDue, OtpWrong, PaymentExpired, PaymentInProgress
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, format_wait
@@ -25,6 +25,10 @@ add_new_link_routes(blueprint, PURPOSE)
 
 class WalletSchema(Query):
     payrail_msisdn = Phone(min=8, max=20)
+
+
+class NewWalletSchema(Query):
+    payrail_msisdn = Phone(required=True, min=8, max=20)
 
 
 class CodeSchema(Query):
@@ -85,29 +89,42 @@ def confirm(token: str) -> ResponseReturnValue:
         actions.verify_otp(token=token, **form.load())
     except (*FORM_ERRORS, Unavailable) as error:
         fee = link_queries.get_fee(token)
-        is_code_valid = fee["status"] == "otp_required"
-        return _render(token, fee, (form if is_code_valid else _build_wallet_form(fee).fill()).with_error(error))
+        if fee["status"] == "otp_required":
+            return _render(token, fee, form.with_error(error))
+        # The fifth wrong code ends the payment.
+        reason = PaymentExpired() if isinstance(error, OtpWrong) else error
+        return _render(token, fee, _build_wallet_form(fee).fill().with_error(reason))
     return redirect(url_for("pay.start", token=token), 303)
 
 
 def _render(token: str, fee: link_queries.FeePage, form: FilledForm) -> Response:
-    valid_for = format_wait(fee.get("expires_in", 0))
-    return render_form(PAGE, form, fee=fee, token=token, valid_for=valid_for, contact=fee["contact_email"])
+    return render_form(
+        PAGE,
+        form,
+        fee=fee,
+        token=token,
+        valid_for=format_wait(fee.get("expires_in", 0)),
+        contact=fee["contact_email"],
+        pays_by_transfer=_pays_by_transfer(fee, form),
+        changes_wallet="wallet" in request.args or bool(form.errors),
+    )
+
+
+def _pays_by_transfer(fee: link_queries.FeePage, form: FilledForm) -> bool:
+    """Whether the page shows the bank account: the applicant chose a transfer, or asks for it here."""
+    if fee["status"] != "due" or "last_failure" in fee or form.errors or "wallet" in request.args:
+        return False
+    return fee["destination"] == "bank" or (fee["bank"] is not None and "transfer" in request.args)
 
 
 def _build_wallet_form(fee: link_queries.FeePage) -> Form:
-    """The form for the wallet number. The number is optional if the application has one."""
-    wallet = fee["payrail_msisdn"]
+    """The form for the wallet number, which may be left empty if the application has one."""
     return Form(
-        WalletSchema,
+        WalletSchema if fee["payrail_msisdn"] else NewWalletSchema,
         Input(
             "payrailMsisdn",
             lazy_gettext("Number of your mobile wallet"),
-            hint=(
-                gettext("Leave it empty to pay from %(wallet)s.", wallet=wallet)
-                if wallet
-                else gettext("The phone number of your wallet.")
-            ),
+            hint=gettext("The phone number of your wallet."),
             type="tel",
             autocomplete="tel",
             messages={
