@@ -85,6 +85,11 @@ class OtpWrong(Unprocessable):
     message = "This is not the code; data.triesLeft says how often it may still be tried."
 
 
+class StatementUnreadable(Unprocessable):
+    number, code = 42246, "STATEMENT_UNREADABLE"
+    message = "The file is no bank statement with the columns date, amount and description."
+
+
 class NotResolvable(Exception):
     """An operator asked for a step that the payment's state does not allow."""
 

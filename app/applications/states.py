@@ -40,7 +40,13 @@ PAYMENT_STEPS: dict[str, frozenset[str]] = {
 """Steps of a payment. A capture counts whenever the rail reports it, also after the payment ended. With a different
 amount the payment is `processing` until an operator resolves it."""
 REFUND_METHODS = BY_RAIL, BY_TRANSFER = "rail", "transfer"
-REFUND_STATES = REFUND_REQUESTED, REFUNDED, REFUND_REFUSED = "requested", "refunded", "refused"
+REFUND_REQUESTED, REFUNDED, REFUND_REFUSED = "requested", "refunded", "refused"
+REFUND_STEPS: dict[str, frozenset[str]] = {
+    REFUND_REQUESTED: frozenset({REFUNDED, REFUND_REFUSED}),
+    REFUND_REFUSED: frozenset({REFUND_REQUESTED, REFUNDED}),
+    REFUNDED: frozenset(),
+}
+REFUND_STATES = tuple(REFUND_STEPS)
 PURPOSES = ("documents", "payment", "activation")
 RISK_LEVELS = ("low", "medium", "high")
 STATES = tuple(STEPS)

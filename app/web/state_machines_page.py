@@ -91,6 +91,21 @@ STATE_MACHINES = (
         },
     ),
     StateMachine(
+        name="Refund of a stall fee",
+        description="A refund by the payment rail is requested until the rail has an outcome. One that the organiser has sent"
+        " by transfer is refunded at once, also after the rail has refused it.",
+        transitions=applications.REFUND_STEPS,
+        initial_states=(applications.REFUND_REQUESTED, applications.REFUNDED),
+        column=("stall_fee_refund", "status"),
+        source=("REFUND_STEPS", "app/applications/states.py"),
+        doc_pages=("applications.md#refunds",),
+        transition_labels={
+            (applications.REFUND_REQUESTED, applications.REFUNDED): "the rail has sent the money",
+            (applications.REFUND_REQUESTED, applications.REFUND_REFUSED): "the rail cannot",
+            (applications.REFUND_REFUSED, applications.REFUNDED): "sent by transfer",
+        },
+    ),
+    StateMachine(
         name="Invitation",
         description="An invitation of one merchant to one event. An answer does not change; a merchant who is invited again gets"
         " a new invitation.",

@@ -252,6 +252,7 @@ event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/wa
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/refund
 event: read             GET    /api/events/{eventId}/stall-fees
 event: read             GET    /api/events/{eventId}/stall-fees.csv
+event: write, verified  POST   /api/events/{eventId}/stall-fees/statement
 thing of a stall        POST   /api/merchant-applications/{applicationId}/withdraw
 own stall               GET    /api/merchants/me
 own stall               PATCH  /api/merchants/me

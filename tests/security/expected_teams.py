@@ -85,6 +85,7 @@ PATTERNS = (
     (r"GET /api/organisations/me/audit", "audit"),
     (r"GET /api/events/{eventId}/audit", "money: read"),
     (r"GET /api/events/{eventId}/stall-fees", "money: read"),
+    (r"POST /api/events/{eventId}/stall-fees/statement", "money: write"),
     (r"GET /api/organisations/me(/members)?$", "members: read"),
     (r"PATCH /api/organisations/me$", "members: write"),
     (r"\w+ /api/organisations/me/members", "members: write"),

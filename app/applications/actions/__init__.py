@@ -11,6 +11,7 @@ from app.applications.actions.decisions import (
 from app.applications.actions.document_upload import upload_documents
 from app.applications.actions.draft_saving import save_draft
 from app.applications.actions.fee_refunds import refund_fee
+from app.applications.actions.fee_statements import import_statement
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.payments import start_payment, verify_otp
 from app.applications.actions.submission import submit_application
@@ -19,6 +20,7 @@ __all__ = [
     "DecisionFields",
     "activate_account",
     "decide_application",
+    "import_statement",
     "receive_fee",
     "refund_fee",
     "request_links",

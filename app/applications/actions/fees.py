@@ -45,11 +45,21 @@ def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, r
             errors.append({"path": "receivedOn", "code": "future", "message": "Must not be in the future."})
         if errors:
             raise ValidationFailed(errors)
-        application.paid_at = func.now()
-        row = StallFeeRecord(kind=RECEIVED, amount_minor=amount_minor, reference=reference, received_on=received_on)
-        data = {"amountMinor": amount_minor, "reference": reference, "receivedOn": received_on.isoformat()}
-        book_fee(application, BANK)
-        _settle(session, caller, application, row, Action.STALL_FEE_RECEIVED, data)
+        record_received(session, caller, application, reference=reference, received_on=received_on)
+
+
+def record_received(
+    session: ReadOrWriteSession, caller: Caller, application: Application, *, reference: str, received_on: date
+) -> None:
+    """Records the whole fee of a locked application as received, books it, and goes on. Raises NothingDue,
+    PaymentInProgress."""
+    _check_due(session, application)
+    amount_minor = application.amount_minor
+    application.paid_at = func.now()
+    row = StallFeeRecord(kind=RECEIVED, amount_minor=amount_minor, reference=reference, received_on=received_on)
+    data = {"amountMinor": amount_minor, "reference": reference, "receivedOn": received_on.isoformat()}
+    book_fee(application, BANK)
+    _settle(session, caller, application, row, Action.STALL_FEE_RECEIVED, data)
 
 
 def waive_fee(caller: Caller, id: str, *, reason: str) -> None:

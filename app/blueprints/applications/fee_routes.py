@@ -1,9 +1,11 @@
 """The stall fees of an event for the organiser: `/api/events/{eventId}/stall-fees`."""
 
 from flask import Response
+from werkzeug.datastructures import FileStorage
 
-from app.accounts.permissions import MONEY_READ
-from app.applications import fee_books, queries
+from app.accounts.permissions import MONEY_READ, MONEY_WRITE
+from app.applications import actions, errors, fee_books, queries
+from app.applications.actions.fee_statements import StatementResult
 from app.applications.fee_books import FeeBooks
 from app.blueprints.applications import fee_schemas
 from app.web.access import get_current_caller, may
@@ -15,6 +17,7 @@ blp = Blueprint("stall_fees", __name__, url_prefix="/api/events", description="T
 PATH = "/<eventId>/stall-fees"
 LISTING = Listing("fees", fee_schemas.StallFeeRow, queries.SORTS, "-createdAt", totals=fee_schemas.FeeTotals)
 CSV_LIMIT = Limit(20)
+MAX_STATEMENT_BYTES = 2 * 1024 * 1024
 
 
 @blp.get(PATH, access=may(MONEY_READ), query=fee_schemas.FeeQuery, returns=LISTING)
@@ -34,3 +37,22 @@ def export_fees(event_id: str) -> Response:
     content = fee_books.stream_fees_csv(get_current_caller(), event_id)
     headers = {"Content-Disposition": "attachment; filename=stall-fees.csv", "Cache-Control": "private, no-store"}
     return Response(content, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+@blp.post(
+    f"{PATH}/statement",
+    access=may(MONEY_WRITE).with_verified_email(),
+    files=fee_schemas.StatementBody,
+    returns=fee_schemas.StatementData,
+    max_bytes=MAX_STATEMENT_BYTES,
+    limit=CSV_LIMIT,
+    errors=[errors.StatementUnreadable],
+)
+def import_statement(event_id: str, file: FileStorage, dry_run: bool) -> StatementResult:
+    """Record the stall fees that a bank statement shows as received: CSV or XLSX, up to 5,000 rows.
+
+    A row pays a fee if its description has the application's reference and its amount is the whole fee. The columns are
+    found by their names. Without `dryRun=false` nothing is written. Money that went out is left out; a statement that is
+    sent again changes nothing.
+    """
+    return actions.import_statement(get_current_caller(), event_id, file.read(), dry_run=dry_run)

@@ -1,12 +1,30 @@
 """Schemas of the stall fees of an event."""
 
-from marshmallow import fields
+from typing import Any
 
+from marshmallow import fields, pre_dump
+
+from app.applications.actions.fee_statements import StatementResult
 from app.applications.fee_books import FEE_STATUSES
+from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, MatchedRow
 from app.applications.states import REFUND_STATES, STATES
-from app.web.fields import Choice, WholeNumber
+from app.blueprints.applications.schemas import Multipart
+from app.web.fields import Boolean, Choice, File, List, Nested, WholeNumber
 from app.web.schema import Query, Schema
 
+STATEMENT_REASONS = (
+    "no_reference",
+    "unknown_reference",
+    "several_references",
+    "wrong_amount",
+    "paid_already",
+    "nothing_due",
+    "payment_in_progress",
+    "repeated",
+    "future",
+    "amount_unreadable",
+    "date_unreadable",
+)
 AMOUNT_METADATA = {"example": 250000}
 
 
@@ -40,3 +58,58 @@ class StallFeeRow(FeeTotals):
         required=True, allow_none=True, metadata={"enum": [*REFUND_STATES, None], "example": None}
     )
     refund_reference = fields.String(required=True, allow_none=True, metadata={"example": None})
+
+
+class StatementBody(Multipart):
+    file = File(required=True, metadata={"description": "the statement, CSV or XLSX, 2 MiB at most"})
+    dry_run = Boolean(load_default=True, metadata={"description": "only look what the rows pay"})
+
+
+class StatementLine(Schema):
+    """A row of the statement; `row` is its number in the file."""
+
+    row = WholeNumber(required=True, metadata={"example": 2})
+    received_on = fields.Date(required=True, allow_none=True)
+    amount_minor = WholeNumber(required=True, allow_none=True, metadata=AMOUNT_METADATA)
+    text = fields.String(required=True, metadata={"example": "EFT MA-7K2Q9XRD KAPANA CORNER"})
+    reference = fields.String(
+        required=True, allow_none=True, metadata={"example": "MA-7K2Q9XRD", "description": "of the application"}
+    )
+    application_id = fields.String(required=True, allow_none=True)
+    reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "enum": [*STATEMENT_REASONS, None],
+            "example": None,
+            "description": "why the row pays no fee",
+        },
+    )
+
+    @pre_dump
+    def serialize_row(self, matched: MatchedRow, **_: object) -> dict[str, object]:
+        application = matched.application
+        return {
+            "row": matched.row.number,
+            "received_on": matched.row.day,
+            "amount_minor": matched.row.amount_minor,
+            "text": matched.row.text,
+            "reference": application and application.reference,
+            "application_id": application and application.id,
+            "reason": matched.reason,
+        }
+
+
+class StatementData(Schema):
+    """The rows that pay a fee, those that were recorded before, and the others with the reason."""
+
+    dry_run = Boolean(required=True)
+    matched = List(Nested(StatementLine), required=True)
+    already_recorded = List(Nested(StatementLine), required=True)
+    unmatched = List(Nested(StatementLine), required=True)
+
+    @pre_dump
+    def group_rows(self, result: StatementResult, **_: object) -> dict[str, Any]:
+        names = {MATCHED: "matched", RECORDED: "already_recorded", UNMATCHED: "unmatched"}
+        groups = {name: [row for row in result.rows if row.status == status] for status, name in names.items()}
+        return {"dry_run": result.dry_run, **groups}

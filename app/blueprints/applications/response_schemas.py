@@ -43,7 +43,9 @@ class RefundData(Schema):
     """What was sent back of a stall fee; `refused` means that the rail cannot do it."""
 
     status = fields.String(required=True, metadata={"enum": list(REFUND_STATES), "example": "refunded"})
-    method = fields.String(required=True, metadata={"enum": list(REFUND_METHODS), "example": "rail"})
+    method = fields.String(
+        required=True, metadata={"enum": list(REFUND_METHODS), "example": "rail", "description": "who sends it"}
+    )
     amount_minor = WholeNumber(required=True, metadata={"example": 250000})
     reference = fields.String(required=True, allow_none=True, metadata={"description": "of the transfer"})
 

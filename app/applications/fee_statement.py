@@ -1,0 +1,199 @@
+"""Bank statements: reading the money that came in, and finding the stall fees that it pays.
+
+A row pays a fee if its text has the application's reference and its amount is the whole fee. Names of columns and forms
+of amounts and days are those of Namibian banks, in English and Afrikaans.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from app.applications.errors import StatementUnreadable
+from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
+from app.applications.states import ACCEPTED_STATES
+from app.core.spreadsheet import NotASheet, Table, column_key, open_table
+from app.core.spreadsheet_cells import BadCell, parse_cents, parse_time
+
+MAX_ROWS = 5000
+DATE_COLUMNS = (
+    "date",
+    "transactiondate",
+    "postingdate",
+    "valuedate",
+    "effectivedate",
+    "bookingdate",
+    "datum",
+    "transaksiedatum",
+)
+AMOUNT_COLUMNS = (
+    "credit",
+    "creditamount",
+    "credits",
+    "moneyin",
+    "deposit",
+    "deposits",
+    "krediet",
+    "amount",
+    "amountnad",
+    "transactionamount",
+    "bedrag",
+)
+TEXT_COLUMNS = (
+    "description",
+    "reference",
+    "details",
+    "narrative",
+    "narration",
+    "particulars",
+    "remarks",
+    "transactiondescription",
+    "statementdescription",
+    "yourreference",
+    "theirreference",
+    "customerreference",
+    "payer",
+    "beskrywing",
+    "verwysing",
+    "besonderhede",
+)
+COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
+DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
+REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
+MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
+
+
+@dataclass(frozen=True)
+class StatementRow:
+    """Money that came in; `problem` says why amount or day cannot be read."""
+
+    number: int
+    day: date | None
+    amount_minor: int | None
+    text: str
+    problem: str | None = None
+
+    @property
+    def possible_references(self) -> set[str]:
+        """What in the text may be a reference; banks drop the hyphen or add spaces."""
+        characters = "".join(character for character in self.text.upper() if character.isalnum())
+        return {f"MA-{match[1]}" for match in REFERENCE_PATTERN.finditer(characters)}
+
+
+@dataclass(frozen=True)
+class MatchedRow:
+    """A row with the application that it pays, or the reason why it pays none."""
+
+    row: StatementRow
+    status: str
+    reason: str | None = None
+    application: Application | None = None
+
+
+def parse_statement(data: bytes) -> list[StatementRow]:
+    """The rows of money that came in. Raises StatementUnreadable."""
+    try:
+        table = open_table(data, likeness=lambda cells: sum(column_key(cell) in COLUMNS for cell in cells))
+        return list(_parse_rows(table))
+    except NotASheet as error:
+        raise StatementUnreadable(str(error)) from error
+
+
+def match_rows(
+    rows: Sequence[StatementRow],
+    applications: Mapping[str, Application],
+    records: Mapping[str, StallFeeRecord],
+    *,
+    unanswered_ids: set[str],
+    today: date,
+) -> list[MatchedRow]:
+    """Each row with what it pays. `applications` are those of the event by reference, `records` by application."""
+    matched: list[MatchedRow] = []
+    seen_ids: set[str] = set()
+    for row in rows:
+        candidates = [applications[reference] for reference in row.possible_references if reference in applications]
+        application = candidates[0] if len(candidates) == 1 else None
+        status, reason = UNMATCHED, row.problem or _find_reference_problem(row, candidates)
+        if application is not None and reason is None:
+            if application.id in seen_ids:
+                reason = "repeated"
+            elif _is_recorded(row, records.get(application.id)):
+                status = RECORDED
+            else:
+                reason = _find_problem(row, application, is_unanswered=application.id in unanswered_ids, today=today)
+                status = MATCHED if reason is None else UNMATCHED
+            if status != UNMATCHED:
+                seen_ids.add(application.id)
+        matched.append(MatchedRow(row, status, reason, application))
+    return matched
+
+
+def _find_reference_problem(row: StatementRow, candidates: Sequence[Application]) -> str | None:
+    if len(candidates) == 1:
+        return None
+    if candidates:
+        return "several_references"
+    return "unknown_reference" if row.possible_references else "no_reference"
+
+
+def _is_recorded(row: StatementRow, record: StallFeeRecord | None) -> bool:
+    return record is not None and (record.amount_minor, record.received_on) == (row.amount_minor, row.day)
+
+
+def _find_problem(row: StatementRow, application: Application, *, is_unanswered: bool, today: date) -> str | None:
+    if application.paid_at is not None:
+        return "paid_already"
+    if application.status not in ACCEPTED_STATES or not application.payment_due:
+        return "nothing_due"
+    if row.amount_minor != application.amount_minor:
+        return "wrong_amount"
+    if row.day is not None and row.day > today:
+        return "future"
+    return "payment_in_progress" if is_unanswered else None
+
+
+def _parse_rows(table: Table) -> Iterator[StatementRow]:
+    positions = {column_key(name): position for position, name in reversed(list(enumerate(table.header)))}
+    date_column, amount_column = _find_column(positions, DATE_COLUMNS), _find_column(positions, AMOUNT_COLUMNS)
+    text_columns = sorted(positions[name] for name in TEXT_COLUMNS if name in positions)
+    if date_column is None or amount_column is None or not text_columns:
+        raise NotASheet("A statement needs a column for the date, the amount, and the description or reference.")
+    for count, (number, cells) in enumerate(table.rows):
+        if count == MAX_ROWS:
+            raise NotASheet(f"A statement may have {MAX_ROWS} rows; send it in parts.")
+        cells = [*cells, *[""] * (len(table.header) - len(cells))]
+        text = " ".join(" ".join(cells[position] for position in text_columns).split())
+        amount_cell = cells[amount_column].strip()
+        try:
+            amount_minor = _parse_credit(amount_cell, decimal_comma=table.decimal_comma)
+        except BadCell:
+            yield StatementRow(number, None, None, text, "amount_unreadable")
+            continue
+        if amount_minor is None:
+            continue
+        try:
+            yield StatementRow(number, _parse_day(cells[date_column].strip()), amount_minor, text)
+        except BadCell:
+            yield StatementRow(number, None, amount_minor, text, "date_unreadable")
+
+
+def _find_column(positions: Mapping[str, int], names: Sequence[str]) -> int | None:
+    return next((positions[name] for name in names if name in positions), None)
+
+
+def _parse_credit(cell: str, *, decimal_comma: bool) -> int | None:
+    """The cents that came in; None for an empty cell and money that went out. Raises BadCell."""
+    text = cell.upper().removesuffix("CR").strip()
+    if not text or text.startswith(("-", "(")) or text.endswith(("-", "DR")):
+        return None
+    return parse_cents(text.removeprefix("+").strip(), decimal_comma=decimal_comma) or None
+
+
+def _parse_day(cell: str) -> date:
+    """The day, also as `20 Nov 2026`. Raises BadCell."""
+    for day_format in DAY_FORMATS:
+        try:
+            return datetime.strptime(cell, day_format).date()
+        except ValueError:
+            continue
+    return parse_time(cell).date()

@@ -1,0 +1,145 @@
+"""Bank statements: rows that pay a stall fee are found, and recorded once."""
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from app.applications.errors import StatementUnreadable
+from app.applications.fee_statement import MAX_ROWS, parse_statement
+from tests.factories.accounts import create_account, create_signed_in_client
+from tests.factories.applications import LIST, create_approved_application, find_mailed_token, pay_stall_fee
+from tests.factories.events import create_organiser_client, create_published_event
+from tests.factories.payouts import assert_ledger_integrity, execute_sql, fetch_scalar
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
+
+FEE = 250000
+HEADER = "Date,Amount,Description"
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return create_organiser_client(client)
+
+
+@pytest.fixture
+def event(owner: Client) -> dict[str, Any]:
+    return create_published_event(owner, name="Windhoek Lights")
+
+
+@pytest.fixture
+def references(client: Client, owner: Client, event: dict[str, Any]) -> list[str]:
+    """The references of three applications with an open fee."""
+    return [
+        create_approved_application(
+            client, owner, eventId=event["id"], documentsRequired=[], email=f"stall{number}@example.com"
+        )["reference"]
+        for number in range(3)
+    ]
+
+
+def send(owner: Client, event: dict[str, Any], *lines: str, header: str = HEADER, **fields: str) -> Any:
+    content = "\n".join((header, *lines, "")).encode()
+    form = {"file": (BytesIO(content), "statement.csv"), **fields}
+    return owner.post(f"/api/events/{event['id']}/stall-fees/statement", data=form, content_type="multipart/form-data")
+
+
+def test_a_dry_run_writes_nothing_and_applying_records(
+    owner: Client, event: dict[str, Any], references: list[str]
+) -> None:
+    lines = [
+        f"2026-11-20,2500.00,EFT {references[0]} KAPANA",
+        f"2026-11-21,2500.00,fnb {references[1].replace('-', ' ').lower()}",
+    ]
+    found = data(send(owner, event, *lines))
+    assert found["dryRun"] and [line["reference"] for line in found["matched"]] == references[:2]
+    assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == 0
+    applied = data(send(owner, event, *lines, dryRun="false"))
+    assert not applied["dryRun"] and len(applied["matched"]) == 2
+    assert fetch_scalar("SELECT reference FROM stall_fee_record ORDER BY received_on LIMIT 1").startswith("EFT MA-")
+    assert fetch_scalar("SELECT count(*) FROM merchant_application WHERE status = 'ready'") == 2
+    again = data(send(owner, event, *lines, dryRun="false"))
+    assert (again["matched"], len(again["alreadyRecorded"]), again["unmatched"]) == ([], 2, [])
+    assert fetch_scalar("SELECT count(*) FROM ledger_transaction") == 2
+    assert_ledger_integrity()
+
+
+def test_rows_that_pay_no_fee_say_why(
+    client: Client, owner: Client, event: dict[str, Any], references: list[str]
+) -> None:
+    pay_stall_fee(client, find_mailed_token("pay", "stall2@example.com"))
+    other = create_approved_application(client, owner, documentsRequired=[], email="other@example.com")
+    lines = {
+        "2026-11-20,2500.00,salaries": "no_reference",
+        f"2026-11-20,2500.00,{other['reference']}": "unknown_reference",
+        f"2026-11-20,2500.00,{references[0]} {references[1]}": "several_references",
+        f"2026-11-20,2499.99,{references[0]}": "wrong_amount",
+        f"2026-11-20,2500.00,{references[2]}": "paid_already",
+        f"2199-01-01,2500.00,{references[0]}": "future",
+        f"2026-11-20,many,{references[0]}": "amount_unreadable",
+        f"yesterday,2500.00,{references[0]}": "date_unreadable",
+    }
+    found = data(send(owner, event, *lines, dryRun="false"))
+    assert found["matched"] == []
+    assert [line["reason"] for line in found["unmatched"]] == list(lines.values())
+    twice = [f"2026-11-20,2500.00,{references[0]}"] * 2
+    found = data(send(owner, event, *twice))
+    assert (len(found["matched"]), [line["reason"] for line in found["unmatched"]]) == (1, ["repeated"])
+
+
+def test_a_payment_that_is_under_way_is_left_alone(
+    client: Client, owner: Client, event: dict[str, Any], references: list[str]
+) -> None:
+    data(client.post(f"{LIST}/pay/{find_mailed_token('pay', 'stall0@example.com')}"))
+    execute_sql("UPDATE stall_payment SET tries = 1, status = 'processing'")
+    found = data(send(owner, event, f"2026-11-20,2500.00,{references[0]}", dryRun="false"))
+    assert [line["reason"] for line in found["unmatched"]] == ["payment_in_progress"]
+
+
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [
+        ("Transaction Date;Details;Credit;Debit;Balance", "20/11/2026;{text};2 500,00;;9 000,00"),
+        ("Datum\tBeskrywing\tBedrag", "20 Nov 2026\t{text}\t2,500.00Cr"),
+        ("Date,Description,Reference,Amount", "20.11.2026,EFT,{text},+N$ 2 500.00"),
+        ("Account 62001234567\n\nValue Date,Narrative,Amount (NAD)", '2026/11/20,{text},"2,500.00"'),
+    ],
+)
+def test_columns_are_found_by_the_names_of_banks(header: str, line: str) -> None:
+    (row,) = parse_statement(f"{header}\n{line.format(text='MA-23456789')}\n".encode())
+    assert (row.amount_minor, str(row.day), row.possible_references) == (FEE, "2026-11-20", {"MA-23456789"})
+
+
+def test_money_that_went_out_is_left_out() -> None:
+    lines = ("2026-11-20,-2500.00,rent", "2026-11-20,(90.00),fees", "2026-11-20,,x", "2026-11-20,90.00 Dr,fees")
+    assert parse_statement("\n".join((HEADER, *lines)).encode()) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x00\x01", b"name,city\na,b\n", b"Date,Amount\n2026-11-20,5\n", b'Date,Amount,Text\n"x', b"%PDF-1.7 x"],
+)
+def test_another_file_is_refused(owner: Client, event: dict[str, Any], content: bytes) -> None:
+    form = {"file": (BytesIO(content), "statement.csv")}
+    path = f"/api/events/{event['id']}/stall-fees/statement"
+    answer = owner.post(path, data=form, content_type="multipart/form-data")
+    assert read_error(answer) == (422, "STATEMENT_UNREADABLE")
+
+
+def test_a_long_statement_is_refused() -> None:
+    with pytest.raises(StatementUnreadable, match="in parts"):
+        parse_statement("\n".join((HEADER, *["2026-11-20,1.00,x"] * (MAX_ROWS + 1))).encode())
+
+
+def test_the_same_statement_at_once_counts_once(owner: Client, event: dict[str, Any], references: list[str]) -> None:
+    lines = [f"2026-11-20,2500.00,{reference}" for reference in references]
+    answers = run_concurrently(8, lambda _: data(send(owner, event, *lines, dryRun="false")))
+    assert sum(len(answer["matched"]) for answer in answers) == 3
+    assert sum(len(answer["alreadyRecorded"]) for answer in answers) == 21
+    assert_ledger_integrity()
+
+
+def test_another_organiser_finds_nothing(client: Client, event: dict[str, Any], references: list[str]) -> None:
+    stranger = create_signed_in_client(client, create_account("organiser"))
+    assert read_error(send(stranger, event, f"2026-11-20,2500.00,{references[0]}")) == (404, "NOT_FOUND")
