@@ -24,5 +24,7 @@ def find_page_organiser(context: Mapping[str, object]) -> PageOrganiser | None:
 
 
 def _get_organiser_id(variable: object) -> str | None:
-    organiser_id = variable.get("organiser_id") if isinstance(variable, Mapping) else getattr(variable, "organiser_id", None)
+    organiser_id = (
+        variable.get("organiser_id") if isinstance(variable, Mapping) else getattr(variable, "organiser_id", None)
+    )
     return organiser_id if isinstance(organiser_id, str) else None
