@@ -33,7 +33,7 @@ def test_operator_reports_queries_and_resolves_a_payment(payer: Client, server: 
     reference = data(payer.get(path))["reference"]
     for identifier in (reference, reference.lower(), payment_id):
         code, output = run(payer, "report", identifier)
-        assert code == 0 and payment_id in output and "without a final answer" in output and "1 payments" in output
+        assert code == 0 and payment_id in output and "without a final answer" in output and "1 payment\n" in output
     assert run(payer, "ask", payment_id) == (
         0,
         "the rail says code_sent; the payment is processing, without a final answer of the rail\n",

@@ -18,7 +18,7 @@ from app.invitations.queries import parse_slug
 
 LINKS_PER_HOUR = Rule("draft-links-hour", 1, timedelta(hours=1))
 LINKS_PER_DAY = Rule("draft-links-day", 5, timedelta(days=1))
-"""Links to one address, whoever typed it."""
+"""Links to one address, from all who type it."""
 LINK_SENT_MESSAGE = mark_for_translation(
     "We have sent a link to this address a short time ago. Go on with that link, or send the application now."
 )
