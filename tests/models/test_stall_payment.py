@@ -25,9 +25,9 @@ from mock_rail import CODE
 from tests.blueprints.test_stall_fee_outcomes import make_withdrawable_application
 from tests.clients.rail import SECRET
 from tests.conftest import empty
-from tests.factories.accounts import PASSWORD
+from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client
 from tests.factories.applications import LIST
-from tests.factories.payouts import execute_sql, fetch_scalar, run_all_jobs, use_rail
+from tests.factories.payouts import assert_ledger_integrity, execute_sql, fetch_scalar, run_all_jobs, use_rail
 from tests.factories.stall_payments import advance_time, run_recurring, send_callback
 from tests.http import Client
 from tests.models.charges import ANSWERS, START_ANSWERS, TAKEN, Died, ModelRail, Truth
@@ -39,6 +39,9 @@ BOOKED = """
     SELECT count(*) FROM stall_payment p JOIN merchant_application a ON a.id = p.application_id
      WHERE p.id = :id AND p.status = 'paid' AND p.amount_minor = :amount AND a.paid_at IS NOT NULL"""
 OTHER_AMOUNT = "SELECT count(*) FROM stall_payment_review WHERE reference = :id AND kind = 'mismatch'"
+SENT_BACK = """
+    SELECT count(*) FROM stall_payment p JOIN stall_fee_refund f USING (application_id)
+     WHERE p.id = :id AND p.status = 'paid' AND f.status = 'refunded' AND f.method = 'rail'"""
 REVIEWED = "SELECT count(*) FROM stall_payment_review WHERE reference = :id AND resolved_at IS NULL"
 WALLETS_LEFT = "SELECT count(*) FROM stall_payment WHERE msisdn <> '' AND (tries = answered OR status = 'paid')"
 LEFT = """
@@ -58,6 +61,7 @@ class StallPayment(RuleBasedStateMachine):
         self.client = Client(app.test_client())
         self.addresses = (f"127.{n // 250 % 250}.{n % 250}.9" for n in count(1))
         self.merchant, self.application_id, self.path = make_withdrawable_application(self.client)
+        self.organiser = create_signed_in_client(self.client, create_account("admin"))
         self.callbacks_come = True
         self.deleted = False
         self.event_is_over = False
@@ -134,6 +138,15 @@ class StallPayment(RuleBasedStateMachine):
         self.rail.silent, self.rail.refunds, self.callbacks_come = silent, refunds, callbacks_come
 
     @rule()
+    def refund(self) -> None:
+        """The organiser sends the fee back, as often as they like."""
+        body = {"reason": "They fell ill"}
+        answer = self.organiser.post(f"{LIST}/{self.application_id}/fee/refund", body)
+        assert answer.status_code in (200, 409), answer.get_data(as_text=True)
+        paid = fetch_scalar("SELECT paid_at IS NOT NULL FROM merchant_application")
+        assert paid == (answer.status_code == 200)
+
+    @rule()
     def do_what_is_due(self) -> None:
         run_all_jobs()
 
@@ -148,7 +161,7 @@ class StallPayment(RuleBasedStateMachine):
         """Their processes died too often."""
         execute_sql(
             "UPDATE outbox SET state = 'dead', done_at = now()"
-            " WHERE kind = 'applications.settle_payment' AND state = 'ready'"
+            " WHERE kind IN ('applications.settle_payment', 'applications.refund_fee') AND state = 'ready'"
         )
 
     @rule()
@@ -162,7 +175,7 @@ class StallPayment(RuleBasedStateMachine):
         answer = self.merchant.post("/api/merchants/me/delete", body)
         assert answer.status_code == (401 if self.deleted else 200), answer.get_data(as_text=True)
         self.deleted = True
-        assert self._status() in ("withdrawn", "expired")
+        assert self._status() in ("withdrawn", "expired", "activated")
 
     @precondition(lambda self: len(self.rail.charges) > 1 or self.rail.list(lambda truth: truth.pending))
     @rule()
@@ -225,10 +238,12 @@ class StallPayment(RuleBasedStateMachine):
             asked_back = reference in self.rail.asked_back or fetch_scalar(OTHER_AMOUNT, id=reference)
             assert booked or asked_back, f"{reference} was taken again, and nobody asked for it back"
             if truth.outcome is Outcome.REFUNDED:
-                assert reviewed
+                assert reviewed or fetch_scalar(SENT_BACK, id=reference)
         assert fetch_scalar("SELECT count(*) FROM stall_payment WHERE status = 'paid'") <= 1
         known = fetch_scalar("SELECT id FROM stall_payment WHERE status = 'paid'")
         assert known is None or self.rail.charges[known].outcome in TAKEN, "paid here, and not taken there"
+        assert fetch_scalar("SELECT count(*) FROM stall_fee_refund WHERE status = 'requested'") == 0
+        assert_ledger_integrity()
         assert fetch_scalar(LEFT) == 0, "the rail has told all, and a payment waits"
         if self.deleted:
             assert fetch_scalar(WALLETS_LEFT) == 0, "the merchant has gone, and their wallet is kept"
