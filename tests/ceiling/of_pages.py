@@ -133,6 +133,41 @@ def the_page_of_ones_own_invitation(client: Client) -> Ask:
     return lambda: client.flask.get(f"/merchant-invite/{slug}")
 
 
+@case("POST /merchant-invite/<slug>", 303)
+def sending_the_form_of_a_link(client: Client) -> Ask:
+    visitor = _mailed_link(client)
+    return lambda: visitor.press(contactName="Tuli Hamutenya", businessName="Kapana Corner", destination="bank")
+
+
+@case("POST /merchant-invite/<slug>", 303)
+def saving_the_form_of_a_link(client: Client) -> Ask:
+    visitor = _mailed_link(client)
+    return lambda: visitor.press(later="1")
+
+
+@case("POST /merchant-invite/<slug>/decline", 303)
+def declining_a_link(client: Client) -> Ask:
+    visitor = _mailed_link(client)
+    return lambda: visitor.press(form=1)
+
+
+def _mailed_link(client: Client) -> Visitor:
+    owner = create_organiser_client(client)
+    path = f"/api/events/{create_event(owner)['id']}/merchant-invite"
+    slug = data(owner.post(path, {"email": "stall@example.com"}), 201)["slug"]
+    return _opened(client, f"/merchant-invite/{slug}")[0]
+
+
+@case("POST /merchant-invite/<slug>/answer", 303)
+def accepting_on_the_page(client: Client) -> Ask:
+    owner, merchant = create_organiser_client(client), create_merchant_account()
+    invite_merchants(owner, create_event(owner)["id"], merchant)
+    visitor, _ = _opened(client, "/sign-in")
+    visitor.send(email=merchant.email, password=PASSWORD)
+    visitor.open(f"/merchant-invite/{find_mailed_token('merchant-invite', merchant.email)}")
+    return lambda: visitor.press(form=1, status="accepted")
+
+
 def _documents(client: Client) -> tuple[Visitor, str]:
     create_approved_application(client, create_organiser_client(client))
     return _opened(client, f"/documents/{find_mailed_token('documents')}")

@@ -35,6 +35,7 @@ RECORDS_THE_ACT = (
     "a_fresh_link_with_a_key",
     "a_link_by_mail",
     "accepting",
+    "accepting_on_the_page",
     "approving_with_nothing_due",
     "approving_with_two_links_due",
     "broadcasting_with_a_key",
@@ -57,14 +58,18 @@ MORE = {
     **dict.fromkeys((*LOCKS_THE_ADDRESS, *ASKS_FOR_THE_TIME, *HOLDS_THE_MERCHANT, *LOOKS_FOR_DEVICES_AND_KEYS), 1),
     "planning_for_named_people_with_a_key": 3,
     **dict.fromkeys(BOOKS_A_FEE, 3),
+    "a_merchant_applying_by_invitation_with_a_key": 4,
+    "sending_the_form_of_a_link": 3,
+    "accepting_on_the_page": 1,
     **dict.fromkeys(("receiving_a_fee", "waiving_a_fee"), 9),
     "refunding_a_fee": 5,
     "deleting": 20,
 }
 """What these take beyond six: the sender of mail to others and their day's count, the list of stall types, the
 lock of an address, the payments that the rail has not answered, the clock of the database, the devices and keys that a
-new password does not end, the merchant or event that may go meanwhile. A fee is booked in the ledger. A recorded fee leads to the next step and its
-link. A deletion erases in its own transaction what all domains know of the person,
+new password does not end, the merchant or event that may go meanwhile, the acknowledgement of an application with its
+limit and the note to the organiser, the person who is signed in on a page. A fee is booked in the ledger. A recorded fee
+leads to the next step and its link. A deletion erases in its own transaction what all domains know of the person,
 by the steps of the deletion of an account."""
 BLUEPRINTS = (
     "applications",
