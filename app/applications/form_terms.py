@@ -41,6 +41,7 @@ class FormTerms:
     """
 
     event: EventSummary
+    organiser_id: str
     contact: str
     offers: Sequence[StallTypeOffer]
     has_listed_fee: bool
@@ -58,8 +59,9 @@ class FormTerms:
 
 @dataclass(frozen=True, kw_only=True)
 class PublicEvent(EventSummary):
-    """A public event with the organiser's email and the stall types."""
+    """A public event with its organiser and the stall types."""
 
+    organiser_id: str
     contact: str
     stall_types: Sequence[Mapping[str, Any]]
     is_over: bool
@@ -77,7 +79,13 @@ def get_form_terms(event_id: str, invite_slug: str | None = None) -> FormTerms:
     if event.is_over:
         raise ApplicationsClosed()
     offers = _list_offers(event.event_id, list_stall_types(event.stall_types))
-    return FormTerms(event=event, contact=event.contact, offers=offers, has_listed_fee=bool(offers))
+    return FormTerms(
+        event=event,
+        organiser_id=event.organiser_id,
+        contact=event.contact,
+        offers=offers,
+        has_listed_fee=bool(offers),
+    )
 
 
 def build_link_terms(link: InviteLinkDetails) -> FormTerms:
@@ -87,6 +95,7 @@ def build_link_terms(link: InviteLinkDetails) -> FormTerms:
     offers = [] if link.stall_type else _list_offers(link.event_id, list_stall_types(link.stall_types))
     return FormTerms(
         event=link,
+        organiser_id=link.organiser_id,
         contact=link.contact,
         offers=offers,
         has_listed_fee=bool(offers),
@@ -103,6 +112,7 @@ def get_public_event(event_id: str) -> PublicEvent:
     row = db.session.execute(
         select(
             *EVENT_COLUMNS,
+            Event.organiser_id,
             Account.email.label("contact"),
             Event.stall_types,
             (Event.ends_at <= func.now()).label("is_over"),

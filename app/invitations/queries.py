@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from flask import current_app
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, exists, select
 from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
@@ -110,6 +110,7 @@ class InvitationPage(EventSummary):
     organiser_id: str
     personal: bool
     merchant_id: str | None = None
+    takes_part: bool = False
     state: str
     business_name: str | None
     stall_type: str | None
@@ -223,6 +224,9 @@ def get_invitation_page(slug: str) -> InvitationPage:
         select(
             invite_status_sql().label("state"),
             EventInvite.merchant_id,
+            exists()
+            .where(Participation.merchant_id == EventInvite.merchant_id, Participation.event_id == EventInvite.event_id)
+            .label("takes_part"),
             MerchantProfile.business_name,
             EventInvite.stall_type,
             EventInvite.fee_minor,

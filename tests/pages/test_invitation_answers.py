@@ -186,6 +186,22 @@ def test_merchant_signs_in_from_the_mail_and_accepts(owner: Client, visitor: Vis
     assert list_mails_to(OFFICE)[0]["subject"] == "Kapana Corner takes part"
 
 
+def test_accepted_invitation_with_a_fee_leads_to_its_payment(owner: Client, visitor: Visitor) -> None:
+    merchant = create_merchant_account("Kapana Corner")
+    path = invite(owner, merchant, stallType="Food", feeMinor=150000)
+    sign_in(visitor, merchant)
+    visitor.open(path)
+    page = visitor.send(form=1, status="accepted")
+    assert "The link to pay it is in your e-mail." in page.text and "You take part." not in page.text
+    assert "/pay/" in list_mails_to(merchant.email)[0]["text"]
+    with transaction() as session:
+        participation = (
+            "INSERT INTO participation (merchant_id, event_id) SELECT merchant_id, event_id FROM event_invite"
+        )
+        session.execute(text(participation))
+    assert "You take part." in visitor.open(path).text
+
+
 def test_merchant_declines(owner: Client, visitor: Visitor) -> None:
     merchant = create_merchant_account("Kapana Corner")
     path = invite(owner, merchant)

@@ -12,7 +12,7 @@ from app.subscriptions.message_links import build_unsubscribe_links
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.allocations import create_block
 from tests.factories.applications import create_approved_application, find_mailed_token
-from tests.factories.events import create_event
+from tests.factories.events import create_event, create_published_event
 from tests.http import Client, data
 from tests.pages.pages import Visitor
 
@@ -36,6 +36,7 @@ def paths(client: Client) -> dict[str, str]:
         "pay": f"/pay/{find_mailed_token('pay')}",
         "claim": f"/claim/{block.codes(1)[0]}",
         "allocator": f"/allocator/{block.allocator()}",
+        "apply": f"/apply/{create_published_event(owner)['id']}",
         "invitation": "/" + invite["url"].split("/", 3)[3],
         "unsubscribe": "/" + build_unsubscribe_links("frieda@example.com", account.id).url.split("/", 3)[3],
     }
@@ -45,7 +46,7 @@ def read_header(page: str) -> str:
     return re.search(r"<header.*?</header>", page, re.DOTALL)[0]  # type: ignore[index]
 
 
-@pytest.mark.parametrize("kind", ["documents", "pay", "claim", "allocator", "invitation", "unsubscribe"])
+@pytest.mark.parametrize("kind", ["documents", "pay", "claim", "allocator", "apply", "invitation", "unsubscribe"])
 def test_organiser_leads_in_the_header(visitor: Visitor, paths: dict[str, str], kind: str) -> None:
     page = visitor.open(paths[kind])
     assert page.status_code == 200

@@ -204,6 +204,7 @@ def save_form(form: FilledForm, terms: FormTerms) -> None:
         draft_token=form.values["draftToken"],
     )
     session[SAVED_KEY] = {
+        "organiser_id": terms.organiser_id,
         "event_name": terms.event.event_name,
         "contact": terms.contact,
         "email": mask_email(email),
@@ -239,6 +240,7 @@ def send_form(form: FilledForm, terms: FormTerms) -> None:
         "reference": application.reference,
         "amount": format_money(application.amount_minor) if application.amount_minor else "",
         "event_name": terms.event.event_name,
+        "organiser_id": terms.organiser_id,
         "organiser_name": terms.event.organiser_name,
         "contact": terms.contact,
         "email": mask_email(fields["email"]),

@@ -107,6 +107,11 @@ OUTCOMES = {
     ),
 }
 PAGE = "pages/invitation.html"
+FEE_DUE_OUTCOME = Outcome(
+    lazy_gettext("You have accepted"),
+    lazy_gettext("There is a stall fee. The link to pay it is in your e-mail. You take part when it is paid."),
+    is_success=True,
+)
 GONE = {LINK_EXPIRED, EXPIRED, REVOKED, WITHDRAWN, USED_UP}
 
 
@@ -216,10 +221,11 @@ def _render_ended(invite: queries.InvitationPage) -> Response:
 
 def _build_context(invite: queries.InvitationPage) -> dict[str, object]:
     zone, fee = invite.timezone, invite.fee_minor
+    is_fee_due = invite.state == ACCEPTED and bool(fee) and not invite.takes_part
     return {
         "invite": invite,
         "personal": invite.personal,
-        "outcome": OUTCOMES.get(invite.state),
+        "outcome": FEE_DUE_OUTCOME if is_fee_due else OUTCOMES.get(invite.state),
         "begins": format_time(invite.starts_at, zone),
         "ends": format_time(invite.ends_at, zone),
         "until": format_time(invite.expires_at, zone),
