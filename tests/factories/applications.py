@@ -3,6 +3,11 @@
 import re
 from typing import Any
 
+from sqlalchemy import select
+
+from app.accounts.models import OrganiserProfile
+from app.applications.models import Application
+from app.core.transaction import transaction
 from tests.factories.accounts import list_mails_to
 from tests.factories.events import create_published_event
 from tests.http import Client, data
@@ -13,6 +18,7 @@ EMAIL = "tuli@kapana-corner.example"
 PATH = "/merchants/start"
 PDF = b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\nxref\n0 1\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n"
 CODE = "123456"
+BANK = {"bank_account_name": "Lights CC", "bank_account_number": "62001234567", "bank_name": "Bank Windhoek"}
 
 
 def build_application_body(**fields: Any) -> dict[str, Any]:
@@ -59,6 +65,13 @@ def find_mailed_token(page: str, email: str = EMAIL) -> str:
             RUN.add(match[1])
             return match[1]
     raise AssertionError(f"no mail to {email} has a link to /{page}")
+
+
+def give_bank_details() -> None:
+    """Gives the organiser of the only application a profile with a bank account."""
+    with transaction() as session:
+        organiser_id = session.scalars(select(Application.organiser_id)).one()
+        session.add(OrganiserProfile(account_id=organiser_id, org_name="Lights", **BANK, bank_branch_code="482172"))
 
 
 def upload_documents(client: Client, token: str, *kinds: str, content: bytes = PDF, **form: str) -> Any:

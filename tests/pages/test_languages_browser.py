@@ -11,6 +11,7 @@ from tests.factories.applications import (
     create_ready_application,
     decide_application,
     find_mailed_token,
+    give_bank_details,
 )
 from tests.factories.events import create_organiser_client
 from tests.http import Client
@@ -61,6 +62,11 @@ def test_documents_and_paying(client: Client, address: str, chromium: Browser, l
         assert is_free_of_english(page)
         page.goto(f"{address}/pay/{find_mailed_token('pay')}")
         view.check("pay")
+        give_bank_details()
+        page.goto(f"{address}/pay/{find_mailed_token('pay')}?transfer=1")
+        view.check("pay-transfer")
+        assert is_free_of_english(page)
+        page.goto(f"{address}/pay/{find_mailed_token('pay')}")
         press(page)
         view.check("pay-code")
         page.locator("#code").fill(CODE)

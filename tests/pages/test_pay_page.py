@@ -4,14 +4,17 @@ import re
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
 
-from app.accounts.models import OrganiserProfile
-from app.applications.models import Application
 from app.clients.payrail.disabled import DisabledRail
-from app.core.transaction import transaction
 from tests.factories.accounts import list_mails_to
-from tests.factories.applications import CODE, EMAIL, LIST, create_approved_application, find_mailed_token
+from tests.factories.applications import (
+    CODE,
+    EMAIL,
+    LIST,
+    create_approved_application,
+    find_mailed_token,
+    give_bank_details,
+)
 from tests.factories.events import create_organiser_client
 from tests.http import Client, data
 from tests.pages.pages import Visitor
@@ -113,15 +116,6 @@ def test_a_stall_without_a_wallet_asks_for_one(client: Client, visitor: Visitor)
     visitor.open(pay_page(client, payrailMsisdn=None))
     page = visitor.send()
     assert page.status_code == 422 and page.text.count("Enter the number of your wallet.") == 2
-
-
-BANK = {"bank_account_name": "Lights CC", "bank_account_number": "62001234567", "bank_name": "Bank Windhoek"}
-
-
-def give_bank_details() -> None:
-    with transaction() as session:
-        organiser_id = session.scalars(select(Application.organiser_id)).one()
-        session.add(OrganiserProfile(account_id=organiser_id, org_name="Lights", **BANK, bank_branch_code="482172"))
 
 
 def test_a_transfer_shows_account_and_reference(client: Client, visitor: Visitor) -> None:
