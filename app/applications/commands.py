@@ -1,4 +1,5 @@
-"""`flask stall-payments report|review|ask|resolve|seen`: lists payments and reviews, asks the rail, ends a payment."""
+"""`flask stall-payments report|review|ask|resolve|seen|book`: lists payments and reviews, asks the rail, ends a payment,
+books fees."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from sqlalchemy import or_, select
 
 from app.applications import payment_outcome
 from app.applications.errors import NotResolvable
+from app.applications.fee_bookings import book_missing_fees
 from app.applications.models import Application, StallPayment, StallPaymentReview
 from app.applications.stall_payments import close_reviews, is_unanswered
 from app.audit.actions import Action
@@ -91,6 +93,13 @@ def resolve(payment_id: str, outcome: str, note: str) -> None:
 def seen(reference: str, note: str) -> None:
     """Close the reviews of a reference without changing anything."""
     click.echo(f"{close_reviews_of(reference, note)} closed")
+
+
+@stall_payments.command("book")
+@with_appcontext
+def book() -> None:
+    """Book the fees that the previous version of the service recorded during an upgrade."""
+    click.echo(f"{book_missing_fees()} fees booked")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ fee is no money. Without an organiser there are no books.
 from app.applications import fee_sql
 from app.applications.models import Application, StallFeeRefund
 from app.applications.states import BY_RAIL
+from app.core.db import fetch_row
+from app.core.transaction import transaction
 from app.ledger.commands import register_check
 from app.ledger.models import BANK, ORGANISATION, RAIL_CLEARING, STALL_FEE, STALL_FEE_REFUND
 from app.ledger.transactions import post_event_transaction
@@ -23,6 +25,13 @@ def book_refund(application: Application, refund: StallFeeRefund) -> None:
     """Books a refund in the open transaction."""
     account = RAIL_CLEARING if refund.method == BY_RAIL else BANK
     _post(STALL_FEE_REFUND, application, {ORGANISATION: -refund.amount_minor, account: refund.amount_minor})
+
+
+def book_missing_fees() -> int:
+    """Books the fees that a version without books has recorded. Returns their number."""
+    with transaction():
+        row = fetch_row(fee_sql.BOOK_MISSING_FEES, {})
+        return row[0] if row else 0
 
 
 def _post(kind: str, application: Application, legs: dict[str, int]) -> None:

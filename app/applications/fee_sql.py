@@ -46,3 +46,23 @@ FEES_UNLIKE_THEIR_BOOKINGS = """
      WHERE (recorded.owner, recorded.event_id, recorded.amount, recorded.account)
            IS DISTINCT FROM (booked.owner, booked.event_id, booked.amount, booked.account)
 """
+
+BOOK_MISSING_FEES = """
+    WITH fee AS (
+        SELECT a.id, a.reference, a.organiser_id, a.event_id, a.amount_minor, a.paid_at,
+               CASE WHEN r.kind = 'received' THEN 'bank' ELSE 'rail_clearing' END AS account
+          FROM merchant_application a LEFT JOIN stall_fee_record r ON r.application_id = a.id
+         WHERE a.paid_at IS NOT NULL AND a.organiser_id IS NOT NULL
+           AND NOT EXISTS (SELECT FROM ledger_transaction t WHERE t.kind = 'stall_fee' AND t.reference = a.id)
+    ), posted AS (
+        INSERT INTO ledger_transaction (kind, reference, owner_id, event_id, amount_minor, occurred_at, description)
+        SELECT 'stall_fee', id, organiser_id, event_id, amount_minor, paid_at, reference FROM fee
+        RETURNING id, reference
+    ), entries AS (
+        INSERT INTO ledger_entry (transaction_id, owner_id, account, amount_minor)
+        SELECT posted.id, fee.organiser_id, leg.account, leg.sign * fee.amount_minor
+          FROM posted JOIN fee ON fee.id = posted.reference
+         CROSS JOIN LATERAL (VALUES ('organisation', 1), (fee.account, -1)) AS leg (account, sign)
+    )
+    SELECT count(*) FROM posted
+"""

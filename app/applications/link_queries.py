@@ -14,7 +14,7 @@ from app.applications.errors import LinkUsed
 from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
 from app.applications.serializers import DocumentStatus, calculate_fee_due_at, serialize_documents
-from app.applications.states import ENDED_STATES
+from app.applications.states import ENDED_STATES, READY
 from app.core.addresses import mask_email
 from app.core.db import db
 from app.core.formatting import format_day, format_money
@@ -165,7 +165,7 @@ def _list_steps(resolved_link: ResolvedLink) -> list[StepProgress]:
     is_needed_by_step = {
         "documents": bool(application.documents_required),
         "payment": application.amount_minor > 0,
-        "activation": True,
+        "activation": application.account_id is None or application.status == READY,
     }
     due_purposes = links.list_due_purposes(application)
     is_done_by_step = {

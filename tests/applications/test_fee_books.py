@@ -5,6 +5,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import text
 
 from app.core.transaction import transaction
@@ -113,3 +114,13 @@ def test_an_application_that_ended_unpaid_is_not_in_the_books(
     data(owner.patch(f"{LIST}/{application['id']}", {"decision": "declined", "reason": "They asked for it"}))
     page = data(owner.get(f"/api/events/{event['id']}/stall-fees"))
     assert page["fees"] == [] and set(page["totals"].values()) == {0}
+
+
+def test_fees_of_a_version_without_books_are_booked_once(app: Flask, applications: list[dict[str, Any]]) -> None:
+    with transaction() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text("DELETE FROM ledger_transaction; DELETE FROM ledger_entry"))
+    for count in (2, 0):
+        result = app.test_cli_runner().invoke(args=["stall-payments", "book"])
+        assert result.output == f"{count} fees booked\n", result.output
+    assert_ledger_integrity()
