@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from reportlab.graphics.shapes import Drawing, Line, PolyLine, Rect, String
+from reportlab.graphics.shapes import Drawing, Group, Line, PolyLine, Rect, String
 from reportlab.lib.colors import Color, HexColor
 from reportlab.lib.units import mm
 from reportlab.pdfbase.pdfmetrics import stringWidth
@@ -20,6 +20,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable
 
 from app.core import bidi, pdf_text
+from app.core.cjk_fonts import split_by_font
 from app.core.pdf import WIDTH
 from app.core.pdf_text import BOLD, DUNE, LINE, MUTED, NIGHT, REGULAR, SAND, printable, text_width
 
@@ -223,8 +224,14 @@ def _text(
     font: str = REGULAR,
     colour: Color = NIGHT,
     size: float = SIZE,
-) -> String:
-    return String(x, y, bidi.to_visual_order(text), textAnchor=anchor, fontName=font, fontSize=size, fillColor=colour)
+) -> Group:
+    """Return one line of text; its pieces have the font of their letters."""
+    line, pieces = bidi.to_visual_order(text), Group()
+    x -= {"start": 0, "middle": 0.5, "end": 1}[anchor] * text_width(line, font, size)
+    for piece_font, piece in split_by_font(line, font):
+        pieces.add(String(x, y, piece, fontName=piece_font, fontSize=size, fillColor=colour))
+        x += text_width(piece, font, size)
+    return pieces
 
 
 def _shorten(label: str) -> str:

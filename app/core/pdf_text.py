@@ -1,4 +1,4 @@
-"""Draws text on PDF pages: our font in two weights, broken into lines, also from right to left.
+"""Draws text on PDF pages: our font in two weights, broken into lines, also from right to left, without emoji.
 
     with TextWriter(canvas) as writer:
         writer.draw("Windhoek Lights", x, y, font=BOLD, size=17)
@@ -6,6 +6,7 @@
 Nothing here reads markup, so text of users has no effect but its letters.
 """
 
+import re
 import unicodedata
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -20,6 +21,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from app.core import bidi
+from app.core.cjk_fonts import is_in_cjk_font, register_cjk_fonts, split_by_font, widen
 
 FONTS = Path(__file__).with_name("fonts")
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"
@@ -27,6 +29,9 @@ NIGHT, MUTED, LINE, DUNE, SAND = (HexColor(name) for name in ("#14213D", "#4A556
 SUBSTITUTE, ELLIPSIS = "\u25a1", "…"
 UNPRINTABLE_BUT_KEPT = "\n\u00a0\u202f\u200c\u200d"
 JOINERS = "\u200c\u200d"
+LEFT_OUT = "\0"
+FIRST_EMOJI = 0x1F000
+_LEFT_OUT_WITH_SPACE = re.compile(f"^{LEFT_OUT}+ ?| ?{LEFT_OUT}+", re.MULTILINE)
 MIN_SCALE = 0.6
 _REGISTER_LOCK, _SUBSET_LOCK = Lock(), Lock()
 
@@ -64,14 +69,15 @@ class TextWriter:
         right: bool = False,
     ) -> None:
         """Draw one line that is `printable` already, from `x` on or, with `right`, up to `x`."""
-        if self.font != (font, size):
-            self.text.setFont(font, size)
-            self.font = font, size
         if self.colour is not colour:
             self.text.setFillColor(colour)
             self.colour = colour
         self.text.setTextOrigin(x - text_width(line, font, size) if right else x, y)
-        self.text.textOut(bidi.to_visual_order(line))
+        for piece_font, piece in split_by_font(bidi.to_visual_order(line), font):
+            if self.font != (piece_font, size):
+                self.text.setFont(piece_font, size)
+                self.font = piece_font, size
+            self.text.textOut(piece)
 
 
 def register_fonts() -> None:
@@ -86,6 +92,7 @@ def _register_once() -> None:
         font = TTFont(name, str(FONTS / f"{name}.ttf"), asciiReadable=True)
         _cache_subsets(font.face)
         pdfmetrics.registerFont(font)
+    register_cjk_fonts()
     pdfmetrics.registerFontFamily(REGULAR, normal=REGULAR, bold=BOLD, italic=REGULAR, boldItalic=BOLD)
 
 
@@ -109,7 +116,10 @@ def _one_at_a_time(make_subset: Callable[[tuple[int, ...]], bytes]) -> Callable[
 
 
 def printable(text: str) -> str:
-    """Return the text in letters of the font, Arabic letters joined, with a box for each character it does not have."""
+    """Return the text in letters of the fonts, Arabic letters joined.
+
+    Emoji and signs that no font has are left out; a box stands for each letter that no font has.
+    """
     if text.isascii() and text.isprintable():
         return text
     shaped = bidi.join_arabic(
@@ -117,16 +127,23 @@ def printable(text: str) -> str:
             letter for letter in _normalize_graphemes(text) if letter in UNPRINTABLE_BUT_KEPT or letter.isprintable()
         )
     )
-    widths = _letter_widths()
-    return "".join(
-        letter if letter == "\n" or ord(letter) in widths else SUBSTITUTE for letter in shaped if letter not in JOINERS
-    )
+    printed = "".join(_substitute(letter) for letter in shaped if letter not in JOINERS)
+    return _LEFT_OUT_WITH_SPACE.sub("", printed) if LEFT_OUT in printed else printed
+
+
+def _substitute(letter: str) -> str:
+    """Return the letter, or what is printed in its place."""
+    category = unicodedata.category(letter)
+    is_emoji = ord(letter) >= FIRST_EMOJI or category == "Me"
+    if letter == "\n" or (ord(letter) in _letter_widths() and not is_emoji) or is_in_cjk_font(letter):
+        return letter
+    return SUBSTITUTE if category[0] in "LN" else LEFT_OUT
 
 
 def text_width(text: str, font: str, size: float) -> float:
     """Return the width of `printable` text in points."""
     register_fonts()
-    width: float = pdfmetrics.stringWidth(text, font, size)
+    width: float = sum(pdfmetrics.stringWidth(piece, name, size) for name, piece in split_by_font(text, font))
     return width
 
 
@@ -150,10 +167,10 @@ def fit_text(text: str, font: str, size: float, across: float, *, most: int) -> 
 
 
 def _normalize_graphemes(text: str) -> str:
-    """Return the text without selectors, skin tones and joined parts of emoji, so that one emoji gives one box."""
+    """Return the text without selectors, skin tones and joined parts of emoji."""
     letters: list[str] = []
     is_joined = False
-    for letter in unicodedata.normalize("NFC", text):
+    for letter in unicodedata.normalize("NFC", widen(text)):
         code = ord(letter)
         if 0xFE00 <= code <= 0xFE0F or 0x1F3FB <= code <= 0x1F3FF or 0xE0000 <= code <= 0xE01EF:
             continue

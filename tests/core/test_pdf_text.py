@@ -1,6 +1,11 @@
 """Text on a page: broken where it must be, whole, and with a visible sign for what the font does not have."""
 
+import pytest
+
+from app.core.cjk_fonts import CHINESE, JAPANESE, KOREAN, split_by_font
+from app.core.pdf import Sheet
 from app.core.pdf_text import BOLD, REGULAR, SUBSTITUTE, break_lines, fit_text, printable, text_width
+from tests.pdf_text import read_pdf_text
 
 CAMPFIRE, FAMILY = "\U0001f525", "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
@@ -11,11 +16,42 @@ def test_letters_of_the_font_do_not_change() -> None:
     assert printable("N$\u00a01\u202f234.50") == "N$\u00a01\u202f234.50"
 
 
-def test_an_emoji_becomes_one_box() -> None:
-    assert printable(f"Kapana {CAMPFIRE}") == f"Kapana {SUBSTITUTE}"
-    assert printable(FAMILY) == SUBSTITUTE
-    assert printable("\u2764\ufe0f") == "\u2764"
+def test_emoji_are_left_out_with_their_space() -> None:
+    assert printable(f"Kapana {CAMPFIRE} Corner {FAMILY}") == "Kapana Corner"
+    assert printable(f"{CAMPFIRE}{CAMPFIRE} Kapana\n{FAMILY} Corner") == "Kapana\nCorner"
+    assert printable(f"{CAMPFIRE}") == printable("\U0001f600\U0001f1f3\U0001f1e6") == ""
+    assert printable("1\ufe0f\u20e3 \u2764\ufe0f") == "1 \u2764"
     assert printable("a\x00b\u202ec") == "abc"
+
+
+def test_a_letter_that_no_font_has_is_a_box() -> None:
+    assert printable("\u1200 \U00020000") == f"{SUBSTITUTE} {SUBSTITUTE}"
+
+
+@pytest.mark.parametrize(
+    ("name", "font"),
+    [("王小明的店", CHINESE), ("東京ラーメン", JAPANESE), ("김치 大韓", KOREAN), ("ﾗｰﾒﾝ", JAPANESE)],
+)
+def test_each_language_has_its_font(name: str, font: str) -> None:
+    line = printable(f"Söhne {name} & Co")
+    pieces = split_by_font(line, BOLD)
+    assert {piece_font for piece_font, _ in pieces} == {BOLD, font}
+    assert "".join(piece for _, piece in pieces) == line and SUBSTITUTE not in line
+
+
+def test_mixed_text_is_measured_and_broken() -> None:
+    line = printable("Kapana 王小明 Corner")
+    assert text_width(line, REGULAR, 10) == pytest.approx(text_width("Kapana  Corner", REGULAR, 10) + 30)
+    lines = break_lines("王" * 100, REGULAR, 10, 95)
+    assert [len(piece) for piece in lines] == [9] * 11 + [1]
+
+
+def test_a_mixed_line_can_be_copied_out_of_a_document() -> None:
+    names = ["王小明的店 & Söhne", "東京ラーメン屋台", "김치 코너", f"Kapana {CAMPFIRE} Corner"]
+    with Sheet(title="Receipt", number="1", when="") as sheet:
+        sheet.facts([(name, name) for name in names])
+    text = read_pdf_text(sheet.data)
+    assert all(text.count(name) == 2 for name in names[:3]) and "Kapana Corner" in text
 
 
 def test_a_long_word_is_broken_without_loss() -> None:
