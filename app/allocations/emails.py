@@ -5,16 +5,16 @@ from dataclasses import replace
 from typing import Any
 
 from app.allocations import links, qr_codes
-from app.allocations.invoice_document import InvoiceDocument
-from app.allocations.invoice_pdf import draw_invoice_pdf
 from app.allocations.queries import BlockRow
-from app.allocations.states import CREDIT_NOTE, WILL_CALL
+from app.allocations.states import WILL_CALL
 from app.allocations.ticket_data import UNNAMED_HOLDER, Ticket
 from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
 from app.core.formatting import format_money, format_time
 from app.core.languages import gettext
+from app.invoicing.documents import CREDIT_NOTE, InvoiceDocument
+from app.invoicing.invoice_pdf import draw_invoice_pdf
 
 MAX_CODES = 6
 

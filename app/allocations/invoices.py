@@ -1,10 +1,5 @@
-"""Invoices and credit notes: reading, sending and issuing them, the last under the block's lock.
+"""Invoices and credit notes of blocks: reading, sending and issuing them, the last under the block's lock."""
 
-Numbers have no gaps: each organiser has one counter for each series and year, whose row stays locked until the commit.
-A rollback returns the number, and the next document waits.
-"""
-
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict
 
@@ -13,25 +8,17 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
-from app.allocations import pricing, sql
+from app.allocations import pricing
 from app.allocations.errors import InvoiceAddressMissing, InvoiceNotIssued, NothingToInvoice
-from app.allocations.invoice_document import (
-    DocumentLine,
-    InvoiceContext,
-    InvoiceDocument,
-    load_invoice_context,
-    lock_block_for_invoice,
-    parse_document,
-)
-from app.allocations.invoice_pdf import draw_invoice_pdf
+from app.allocations.invoice_context import InvoiceContext, load_invoice_context, lock_block_for_invoice
 from app.allocations.models import AllocationBlock, Invoice
-from app.allocations.states import CREDIT_NOTE, CREDITED, INVOICE, ISSUED
+from app.allocations.states import CREDITED, ISSUED
 from app.audit.actions import Action
 from app.audit.log import record, record_export
 from app.core import throttle
 from app.core.db import db, release_connection
 from app.core.errors import NotFound, Throttled
-from app.core.formatting import HOME, format_count, format_day
+from app.core.formatting import HOME, format_count, format_day, format_money
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.throttle import Rule
@@ -39,22 +26,22 @@ from app.core.transaction import transaction
 from app.events import queries as events
 from app.events.event_rows import belongs_to
 from app.events.models import Event
+from app.invoicing.documents import (
+    CREDIT_NOTE,
+    CURRENCY_NOTE,
+    INVOICE,
+    LAYOUT_VERSION,
+    VAT_NOTE,
+    DocumentLine,
+    InvoiceDocument,
+    build_payment_rows,
+    calculate_vat,
+    parse_document,
+)
+from app.invoicing.invoice_pdf import draw_invoice_pdf
+from app.invoicing.numbers import take_next_number
 
-NUMBER_PREFIXES = {CREDIT_NOTE: "CN-"}
-PRICES_NOTE = "All amounts are in Namibian dollars. Prices include VAT."
 INVOICE_EMAIL_LIMIT = Rule("invoice-mail", 20, timedelta(days=1))
-
-
-@dataclass(frozen=True)
-class InvoiceNumber:
-    """The number of a document in its series and year."""
-
-    series: str
-    year: int
-    sequence: int
-
-    def __str__(self) -> str:
-        return f"{NUMBER_PREFIXES.get(self.series, '')}{self.year}-{self.sequence:06d}"
 
 
 class EnqueuedInvoice(NamedTuple):
@@ -184,6 +171,7 @@ def _get_or_issue_invoice(session: Session, block_id: str) -> Invoice:
     cost = pricing.calculate_block_cost(context.block, context.ticket_type)
     if cost.total_minor == 0:
         raise NothingToInvoice()
+    vat_number = context.organisation.vat_number or ""
     lines = [
         DocumentLine(
             what=cost_line.description,
@@ -199,11 +187,12 @@ def _get_or_issue_invoice(session: Session, block_id: str) -> Invoice:
         INVOICE,
         context.block.held,
         lines=lines,
-        vat_percent=cost.vat_percent,
-        vat_minor=cost.vat_minor,
+        vat_percent=cost.vat_percent if vat_number else 0,
+        vat_minor=cost.vat_minor if vat_number else 0,
+        vat_number=vat_number,
         total_minor=cost.total_minor,
-        facts=context.facts,
-        notes=[PRICES_NOTE, f"For questions about payment write to {context.contact}."],
+        facts=[*context.facts, ("Due", context.due)],
+        notes=[f"For questions about payment write to {context.contact}."],
     )
 
 
@@ -228,32 +217,38 @@ def _issue_credit_note(
 ) -> Invoice:
     """Issue a credit note for the difference of two quantities, at the invoiced price of one place."""
     unit_price_minor = original_invoice.total_minor // original_invoice.quantity
-    vat_percent = float(original_invoice.paper["vat_percent"])
-    vat_minor = pricing.calculate_vat(quantity_before * unit_price_minor, vat_percent) - pricing.calculate_vat(
-        quantity_after * unit_price_minor, vat_percent
+    original = parse_document(original_invoice.paper)
+    before_minor, after_minor = quantity_before * unit_price_minor, quantity_after * unit_price_minor
+    vat_before_minor, vat_after_minor = (
+        calculate_vat(total_minor, original.vat_percent) for total_minor in (before_minor, after_minor)
     )
+    vat_minor = vat_before_minor - vat_after_minor
     credited_quantity = quantity_before - quantity_after
-    total_minor = -credited_quantity * unit_price_minor
+    total_minor = after_minor - before_minor
     line = DocumentLine(
         what=f"{context.ticket_type}: places given back",
         quantity=credited_quantity,
         unit_price_minor=-unit_price_minor,
         amount_minor=total_minor,
     )
-    facts = [("For invoice", f"{original_invoice.number} of {original_invoice.paper['issued']}"), *context.facts]
-    notes = [
-        f"This corrects invoice {original_invoice.number}: "
-        f"{quantity_after} of {format_count(original_invoice.quantity, 'place')} left.",
-        PRICES_NOTE,
-    ]
+    facts = [("For invoice", f"{original.number} of {original.issued}"), *context.facts]
+    places = format_count(original_invoice.quantity, "place")
+    notes = [f"This corrects invoice {original.number}: {quantity_after} of {places} left."]
+    if original.shows_vat:
+        before, after = before_minor - vat_before_minor, after_minor - vat_after_minor
+        notes.append(
+            f"Without VAT it was {format_money(before)} and is {format_money(after)} now, {format_money(before - after)} less."
+        )
     return _issue_document(
         session,
         context,
         CREDIT_NOTE,
         credited_quantity,
         lines=[line],
-        vat_percent=vat_percent,
+        vat_percent=original.vat_percent,
         vat_minor=-vat_minor,
+        vat_number=original.vat_number,
+        layout=original.layout,
         total_minor=total_minor,
         facts=facts,
         notes=notes,
@@ -269,15 +264,17 @@ def _issue_document(
     lines: list[DocumentLine],
     vat_percent: float,
     vat_minor: int,
+    vat_number: str,
     total_minor: int,
     facts: list[tuple[str, str]],
     notes: list[str],
+    layout: int = LAYOUT_VERSION,
 ) -> Invoice:
     """Store a document under the next number. Other documents of the organiser wait until the commit.
 
     The year of the number and the printed date are those of `context.moment` in Windhoek.
     """
-    number = _take_next_number(session, context.organiser_id, kind, context.moment)
+    number = take_next_number(session, context.organiser_id, kind, context.moment)
     document = InvoiceDocument(
         kind=kind,
         number=str(number),
@@ -288,9 +285,12 @@ def _issue_document(
         lines=lines,
         vat_percent=vat_percent,
         vat_minor=vat_minor,
+        vat_number=vat_number,
         total_minor=total_minor,
-        notes=notes,
+        notes=[*notes, VAT_NOTE if vat_percent else CURRENCY_NOTE],
         contact=context.contact,
+        payment=build_payment_rows(context.organisation.bank, str(number)) if kind == INVOICE else [],
+        layout=layout,
     )
     invoice = Invoice(
         id=new_id(),
@@ -317,10 +317,3 @@ def _issue_document(
         data={"block": invoice.block_id, "number": invoice.number, "totalMinor": total_minor},
     )
     return invoice
-
-
-def _take_next_number(session: Session, organiser_id: str, series: str, moment: datetime) -> InvoiceNumber:
-    """Return the organiser's next number of a series, in the year of `moment` in Windhoek."""
-    params = {"organiser_id": organiser_id, "series": series, "moment": moment, "home": HOME}
-    row = session.execute(sql.TAKE_INVOICE_NUMBER, params).one()
-    return InvoiceNumber(series, *row)

@@ -9,13 +9,11 @@ from app.accounts.outgoing_mail import send_for_organisation
 from app.allocations import emails, states
 from app.allocations.actions.blocks import release_slots
 from app.allocations.emails import build_invoice_email
-from app.allocations.invoice_document import parse_document
 from app.allocations.invoices import issue_block_credit_note
 from app.allocations.links import ResolvedToken, check_block_link
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.allocations.queries import find_block, lock_block_by_id
 from app.allocations.sql import SERVICE_ACTOR
-from app.allocations.states import CREDIT_NOTE
 from app.allocations.ticket_data import load_party_tickets, load_tickets
 from app.allocations.ticket_packs import draw_and_store_pack
 from app.core.db import db, release_connection
@@ -23,6 +21,7 @@ from app.core.errors import LinkExpired, NotFound
 from app.core.jobs import Delivery, Run, job
 from app.core.languages import use_language
 from app.core.transaction import transaction
+from app.invoicing.documents import CREDIT_NOTE, parse_document
 
 
 @job("allocations.release", Delivery.LOCAL)

@@ -5,7 +5,7 @@ count slots. An admission changes no indexed column, so PostgreSQL updates the s
 """
 
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from sqlalchemy import (
     BigInteger,
@@ -27,10 +27,11 @@ from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.allocations import states
-from app.allocations.states import CREDIT_NOTE, DONE, INVOICE, QUEUED, RUNNING
+from app.allocations.states import DONE, QUEUED, RUNNING
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 from app.events.event_rows import EventRow, event_column, parent_key
 from app.events.ticket_holders import NAMED, holder_search
+from app.invoicing.documents import CREDIT_NOTE, INVOICE, DocumentJson
 
 HELD_SQL = "available + invited + claimed + admitted"
 FREE_SLOT_CONDITION = "given_at IS NULL AND ended_at IS NULL"
@@ -48,7 +49,6 @@ class DiscountJson(TypedDict):
     amount_off_minor: int | None
 
 
-DocumentJson = dict[str, Any]
 """The fields of an `InvoiceDocument` as JSON."""
 
 
@@ -225,17 +225,6 @@ class SlotEvent(EventRow, Base):
     actor_id: Mapped[str | None] = mapped_column(ObjectId)
     gate: Mapped[str | None] = mapped_column(String(80))
     at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
-
-
-class InvoiceCounter(Base):
-    """The last number of an organiser's series in a year. Taking the next one locks the row until the commit."""
-
-    __tablename__ = "invoice_counter"
-
-    organiser_id: Mapped[str] = mapped_column(ForeignKey("account.id"), primary_key=True)
-    series: Mapped[str] = mapped_column(String(20), primary_key=True)
-    year: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
-    last: Mapped[int] = mapped_column(Integer)
 
 
 class Invoice(EventRow, Base):

@@ -11,7 +11,7 @@ releasing or revoking places, do not change the count.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any
 
 from flask import current_app
@@ -24,6 +24,7 @@ from app.core.errors import ValidationFailed
 from app.core.formatting import format_count
 from app.events.models import Event, StoredObject, TicketType
 from app.events.ticket_types import current_phase
+from app.invoicing.documents import calculate_vat, round_half_up
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Discount:
         """Return the reduction of a price, at most the price."""
         if self.percent_off is None:
             return min(price_minor, self.amount_off_minor or 0)
-        return min(price_minor, _round_half_up(Decimal(price_minor) * Decimal(str(self.percent_off)) / 100))
+        return min(price_minor, round_half_up(Decimal(price_minor) * Decimal(str(self.percent_off)) / 100))
 
     def to_json(self) -> DiscountJson:
         """Return the discount as a block stores it."""
@@ -110,16 +111,6 @@ def _find_bulk_discount(bulk_discounts: Iterable[StoredObject], quantity: int) -
         f"Bulk discount {percent:g} % (from {format_count(best_discount['minQuantity'], 'place')})",
         percent_off=percent,
     )
-
-
-def calculate_vat(total_minor: int, percent: float) -> int:
-    """Return the VAT that an amount contains."""
-    rate = Decimal(str(percent))
-    return _round_half_up(Decimal(total_minor) * rate / (100 + rate))
-
-
-def _round_half_up(amount: Decimal) -> int:
-    return int(amount.quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketAdmission, TicketType
 from app.events.queries import owned
 from app.events.visibility import ARCHIVED, CANCELLED
+from app.invoicing.documents import CREDIT_NOTE, INVOICE
 
 BLOCK_CREATED_AT, SLOT_ID = AllocationBlock.created_at.expression, AllocationSlot.id.expression
 """What lists are sorted by."""
@@ -228,7 +229,7 @@ def _build_invoice_summary() -> ColumnElement[Any]:
         .where(
             credit_note.block_id == Invoice.block_id,
             credit_note.event_id == Invoice.event_id,
-            credit_note.kind == states.CREDIT_NOTE,
+            credit_note.kind == CREDIT_NOTE,
         )
         .exists()
     )
@@ -243,7 +244,7 @@ def _build_invoice_summary() -> ColumnElement[Any]:
                 Invoice.total_minor,
             )
         )
-        .where(belongs_to(Invoice.block_id, AllocationBlock), Invoice.kind == states.INVOICE)
+        .where(belongs_to(Invoice.block_id, AllocationBlock), Invoice.kind == INVOICE)
         .scalar_subquery()
     )
     return summary_sql

@@ -350,9 +350,3 @@ ADMIT_PARTY = text(f"""
     {RECORD_ADMISSIONS}
     SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
            admitted_at, gate FROM changed""")
-
-TAKE_INVOICE_NUMBER = text("""
-    INSERT INTO invoice_counter (organiser_id, series, year, last)
-    VALUES (:organiser_id, :series, extract(year FROM CAST(:moment AS timestamptz) AT TIME ZONE :home), 1)
-        ON CONFLICT (organiser_id, series, year) DO UPDATE SET last = invoice_counter.last + 1
-    RETURNING year, last""")

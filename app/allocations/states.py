@@ -43,7 +43,6 @@ DELIVERIES = (E_TICKET, WILL_CALL)
 ORGANISER, HOLDER, GUEST, SERVICE = "organiser", "holder", "guest", "service"
 ACTORS = (ORGANISER, HOLDER, GUEST, SERVICE)
 
-INVOICE, CREDIT_NOTE = "invoice", "credit_note"
 ISSUED, CREDITED = "issued", "credited"
 
 QUEUED, RUNNING, DONE = "queued", "running", "done"

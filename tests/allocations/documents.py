@@ -5,9 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.allocations.invoice_document import DocumentLine, InvoiceDocument
-from app.allocations.states import INVOICE
 from app.allocations.ticket_data import Ticket
+from app.invoicing.documents import FIRST_LAYOUT, INVOICE, LAYOUT_VERSION, DocumentLine, InvoiceDocument
 
 HOSTILE = (
     '<img src="file:///etc/passwd"/>',
@@ -76,6 +75,7 @@ def build_invoice(lines: int = 2, **changes: Any) -> InvoiceDocument:
         total_minor=3060000,
         notes=["All amounts are in Namibian dollars. Prices include VAT."],
         contact="nangula@windhoek-lights.example",
+        layout=FIRST_LAYOUT,
     )
     return replace(document, **changes)
 
@@ -84,3 +84,18 @@ def extract_text(pdf: bytes) -> str:
     """Return the ASCII text of an uncompressed PDF, one line for each string drawn."""
     pieces = re.findall(rb"\(((?:[^()\\]|\\.)*)\) Tj", pdf)
     return "\n".join(re.sub(rb"\\([()\\])", rb"\1", piece).decode("latin-1") for piece in pieces)
+
+
+def build_tax_invoice(lines: int = 2, **changes: Any) -> InvoiceDocument:
+    """Return an invoice in the present layout, of a seller who is registered for VAT."""
+    fields = {
+        "seller": ["Windhoek Lights", "12 Lüderitz Street", "Windhoek", "nangula@windhoek-lights.example"],
+        "vat_number": "1234567-01-5",
+        "payment": [
+            ("Account name", "Windhoek Lights CC"),
+            ("Bank", "Bank Windhoek"),
+            ("Account number", "8001234567"),
+        ],
+        "layout": LAYOUT_VERSION,
+    }
+    return build_invoice(lines, **{**fields, **changes})

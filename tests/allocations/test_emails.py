@@ -10,10 +10,10 @@ from flask import Flask
 
 from app.allocations import emails, qr_codes
 from app.allocations.emails import build_invoice_email
-from app.allocations.invoice_pdf import draw_invoice_pdf
 from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.message import Message
 from app.clients.mime import compose
+from app.invoicing.invoice_pdf import draw_invoice_pdf
 from tests.allocations.documents import HOSTILE, build_invoice, build_ticket
 
 

@@ -4,15 +4,20 @@ import os
 import subprocess
 import sys
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from socket import create_server
 
 import pytest
+from flask import Flask
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.units import mm
+from reportlab.pdfgen.canvas import Canvas
 
-from app.allocations.invoice_document import parse_document
-from app.allocations.invoice_pdf import draw_invoice_pdf
-from app.allocations.states import CREDIT_NOTE
-from tests.allocations.documents import HOSTILE, build_invoice, extract_text
+from app.core.languages import use_language
+from app.invoicing.documents import CREDIT_NOTE, INVOICE, parse_document
+from app.invoicing.invoice_pdf import _InvoiceDrawing, draw_invoice_pdf
+from tests.allocations.documents import HOSTILE, build_invoice, build_tax_invoice, extract_text
 from tests.house.sources import ROOT
 from tests.races import run_concurrently
 
@@ -28,7 +33,7 @@ def test_bytes_do_not_depend_on_process_or_earlier_documents() -> None:
     for name in HOSTILE:
         draw_invoice_pdf(build_invoice(buyer=[name]))
     program = "from tests.allocations.documents import *; "
-    program += "from app.allocations.invoice_pdf import draw_invoice_pdf; "
+    program += "from app.invoicing.invoice_pdf import draw_invoice_pdf; "
     program += "import hashlib, sys; sys.stdout.write(hashlib.sha256(draw_invoice_pdf(build_invoice(12))).hexdigest())"
     other = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=other, capture_output=True, text=True)
@@ -65,6 +70,34 @@ def test_credit_note_is_titled_as_one() -> None:
         draw_invoice_pdf(build_invoice(kind=CREDIT_NOTE, number="CN-2026-000001", total_minor=-85000, vat_minor=-11087))
     )
     assert "Credit note CN-2026-000001" in text and "Credited" in text
+
+
+def test_tax_invoice_says_what_the_law_asks_for() -> None:
+    text = extract_text(draw_invoice_pdf(build_tax_invoice()))
+    assert text.count("Tax invoice") == 2 and text.count("VAT registration number 1234567-01-5") == 1
+    for phrase in ("12 L", "Description", "Quantity", "Amount without VAT", "VAT 15 %", "Total", "8001234567"):
+        assert phrase in text
+
+
+@pytest.mark.parametrize(("kind", "title"), [(INVOICE, "Invoice"), (CREDIT_NOTE, "Credit note")])
+def test_document_of_an_unregistered_seller_says_nothing_of_vat(kind: str, title: str) -> None:
+    document = build_tax_invoice(kind=kind, vat_number="", vat_percent=0, vat_minor=0, notes=[])
+    text = extract_text(draw_invoice_pdf(document))
+    assert f"{title} 2026-000001" in text and "VAT" not in text and "Tax" not in text
+
+
+def test_amounts_are_written_in_english_for_readers_of_german(app: Flask) -> None:
+    before = draw_invoice_pdf(build_tax_invoice())
+    with use_language("de"):
+        assert draw_invoice_pdf(build_tax_invoice()) == before
+
+
+@pytest.mark.parametrize("lines", range(1, 40, 3))
+def test_totals_and_bank_details_stay_above_the_footer(lines: int) -> None:
+    document = build_tax_invoice(lines, settled="Paid", notes=["A note. " * 60])
+    drawing = _InvoiceDrawing(document, Canvas(BytesIO(), pagesize=A4))
+    drawing.draw_pages()
+    assert drawing.y > 21 * mm
 
 
 @pytest.mark.parametrize("lines", [1, 11, 12, 13, 14, 40, 2000])

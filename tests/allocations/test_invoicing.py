@@ -9,9 +9,10 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.allocations import invoices, sql
+from app.allocations import invoices
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
+from app.invoicing import numbers
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
 from tests.allocations.documents import extract_text
 from tests.allocations.law import assert_books_agree
@@ -29,6 +30,21 @@ def path(block: Any, end: str = "invoice.pdf") -> str:
 def count(statement: str) -> int:
     with transaction() as session:
         return int(session.scalar(text(statement)) or 0)
+
+
+def register_for_vat(owner: Client) -> None:
+    """Give the organisation an address, a VAT number and bank details."""
+    with transaction() as session:
+        session.execute(
+            text(
+                "INSERT INTO organiser_profile (account_id, org_name, address, vat_number, bank_name, bank_account_name,"
+                " bank_account_number) VALUES (:id, 'Windhoek Lights', '12 Independence Avenue', '1234567-01-5',"
+                " 'Bank Windhoek', 'Windhoek Lights CC', '8001234567') ON CONFLICT (account_id) DO UPDATE SET"
+                " (address, vat_number, bank_name, bank_account_name, bank_account_number) = (excluded.address,"
+                " excluded.vat_number, excluded.bank_name, excluded.bank_account_name, excluded.bank_account_number)"
+            ),
+            {"id": data(owner.get("/api/auth/me"))["id"]},
+        )
 
 
 def run_credit_job(block: Any) -> None:
@@ -74,8 +90,17 @@ def test_invoice_lists_discounts_and_contained_vat(client: Client) -> None:
     owner, _ = organiser_of(client)
     discounts = [{"code": "bulk", "label": "Bulk discount 10 % (from 10 places)", "percent_off": 10.0}]
     block = block_of(festival(owner), 10, discounts=discounts)
+    register_for_vat(owner)
     text_of = extract_text(owner.get(path(block)).data)
-    assert "Bulk discount 10 % (from 10 places)" in text_of and "VAT 15 % in the total" in text_of
+    for phrase in (
+        "Bulk discount 10 % (from 10 places)",
+        "Tax invoice 2",
+        "VAT 15 %",
+        "1234567-01-5",
+        "8001234567",
+        "Due",
+    ):
+        assert phrase in text_of
     found = data(owner.get(path(block, "invoice")))
     assert (found["totalMinor"], found["creditedMinor"], found["status"]) == (765000, 0, "issued")
 
@@ -138,7 +163,7 @@ def test_numbers_collide_without_the_lock_of_the_counter(client: Client, monkeyp
     blocks = [block_of(made, 2) for _ in range(30)]
     last = "SELECT coalesce(max(sequence), 0) + 1 FROM invoice WHERE organiser_id = :organiser_id AND kind = :series"
     unlocked = f"SELECT CAST(extract(year FROM now() AT TIME ZONE :home) AS int), ({last}) FROM pg_sleep(0.02)"
-    monkeypatch.setattr(sql, "TAKE_INVOICE_NUMBER", text(unlocked))
+    monkeypatch.setattr(numbers, "TAKE_NUMBER", text(unlocked))
     answers = run_concurrently(30, lambda number: owner.get(path(blocks[number])).status_code)
     found = Counter(answers)
     assert found[200] >= 1 and found[500] >= 1 and found[200] == count("SELECT count(*) FROM invoice")
@@ -156,8 +181,8 @@ def test_numbers_of_each_organiser_begin_at_one(client: Client) -> None:
     for _ in range(2):
         owner, _ = organiser_of(client)
         made = festival(owner)
-        numbers = [extract_text(owner.get(path(block_of(made))).data) for _ in range(2)]
-        assert "-000001" in numbers[0] and "-000002" in numbers[1]
+        first, second = (extract_text(owner.get(path(block_of(made))).data) for _ in range(2))
+        assert "-000001" in first and "-000002" in second
 
 
 def test_failed_issue_leaves_no_gap(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,6 +214,7 @@ def test_released_places_are_credited_once(client: Client) -> None:
 def test_credit_notes_add_up_to_the_invoice_to_the_cent(client: Client) -> None:
     owner, _ = organiser_of(client)
     block = block_of(festival(owner), 7, unit_price_minor=33333)
+    register_for_vat(owner)
     owner.get(path(block))
     for by in (1, 2, 4):
         shrink(block, by)
@@ -196,6 +222,9 @@ def test_credit_notes_add_up_to_the_invoice_to_the_cent(client: Client) -> None:
     found = data(owner.get(path(block, "invoice")))
     assert found["creditedMinor"] == found["totalMinor"] == 7 * 33333
     assert count("SELECT sum((paper->>'vat_minor')::int) FROM invoice") == 0
+    assert count("SELECT max((paper->>'vat_minor')::int) FROM invoice") == 30434
+    last = owner.get(f"{path(block)}?number={found['creditNotes'][2]['number']}")
+    assert "Tax credit note" in extract_text(last.data) and "Without VAT it was" in extract_text(last.data)
     assert [int(credit_note["number"][-6:]) for credit_note in found["creditNotes"]] == [1, 2, 3]
 
 

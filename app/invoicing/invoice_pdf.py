@@ -12,11 +12,12 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from app.allocations.invoice_document import DocumentLine, InvoiceDocument
 from app.core.formatting import format_money
+from app.core.languages import SOURCE_LANGUAGE, use_language
 from app.core.pdf_text import (
     BOLD,
     DUNE,
+    LICHEN,
     LINE,
     MUTED,
     REGULAR,
@@ -27,6 +28,7 @@ from app.core.pdf_text import (
     register_fonts,
     text_width,
 )
+from app.invoicing.documents import FIRST_LAYOUT, DocumentLine, InvoiceDocument, format_vat_number
 
 PAGE_WIDTH, PAGE_HEIGHT = A4
 LEFT, RIGHT = 22 * mm, PAGE_WIDTH - 22 * mm
@@ -35,10 +37,16 @@ DESCRIPTION_WIDTH = 82 * mm
 QUANTITY_X, UNIT_PRICE_X = LEFT + 97 * mm, LEFT + 132 * mm
 LEADING, ROW_PADDING = 14.0, 6.0
 TOTALS_HEIGHT = 40 * mm
+NOTE_LEADING = 12.5
 
 
 def draw_invoice_pdf(document: InvoiceDocument) -> bytes:
-    """Return the PDF of an invoice or credit note."""
+    """Return the PDF of an invoice or credit note, in English."""
+    with use_language(SOURCE_LANGUAGE):
+        return _draw_pdf(document)
+
+
+def _draw_pdf(document: InvoiceDocument) -> bytes:
     register_fonts()
     buffer = BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=1, pageCompression=0, lang="en")
@@ -69,13 +77,22 @@ class _InvoiceDrawing:
 
     def __init__(self, document: InvoiceDocument, canvas: Canvas) -> None:
         self.document, self.canvas, self.y = document, canvas, FIRST_PAGE_TOP
-        self.parties = [_build_party_lines(document.seller), _build_party_lines(document.buyer)]
+        vat_line = [format_vat_number(document.vat_number)] if document.vat_number else []
+        self.parties = [_build_party_lines([*document.seller, *vat_line]), _build_party_lines(document.buyer)]
         self.rows = [_build_row(line) for line in document.lines]
+        self.notes = [
+            line for note in document.notes for line in break_lines(printable(note), REGULAR, 9, RIGHT - LEFT)
+        ]
 
     def draw_pages(self) -> None:
         opening_height = self._measure_parties() + 14.0 * len(self.document.facts) + 30 * mm
         pages = list(
-            _paginate_rows(self.rows, FIRST_PAGE_TOP - opening_height - BOTTOM, NEXT_PAGE_TOP - BOTTOM - 12 * mm)
+            _paginate_rows(
+                self.rows,
+                FIRST_PAGE_TOP - opening_height - BOTTOM,
+                NEXT_PAGE_TOP - BOTTOM - 12 * mm,
+                self._measure_totals(),
+            )
         )
         for number, rows in enumerate(pages, 1):
             with TextWriter(self.canvas) as self.pen:
@@ -124,14 +141,18 @@ class _InvoiceDrawing:
         return float(24 * mm + LEADING * longest)
 
     def _draw_facts(self) -> None:
-        for label, value in self.document.facts:
-            self.pen.draw(label, LEFT, self.y, size=9, colour=MUTED)
-            self.pen.draw(value, LEFT + 32 * mm, self.y, size=9, across=RIGHT - LEFT - 32 * mm)
-            self.y -= 14
+        self._draw_labelled_rows(self.document.facts)
         self.y -= 8 * mm
 
+    def _draw_labelled_rows(self, rows: Sequence[tuple[str, str]]) -> None:
+        for label, value in rows:
+            self.pen.draw(label, LEFT, self.y, size=9, colour=MUTED)
+            self.pen.draw(value, LEFT + 32 * mm, self.y, size=9, across=RIGHT - LEFT - 32 * mm)
+            self.y -= LEADING
+
     def _draw_table(self, rows: Sequence[_Row]) -> None:
-        self.pen.draw("What", LEFT, self.y, size=8.5, colour=MUTED)
+        heading = "What" if self.document.layout == FIRST_LAYOUT else "Description"
+        self.pen.draw(heading, LEFT, self.y, size=8.5, colour=MUTED)
         for x, label in ((QUANTITY_X, "Quantity"), (UNIT_PRICE_X, "Each"), (RIGHT, "Amount")):
             self.pen.draw(label, x, self.y, size=8.5, colour=MUTED, right=True)
         self.y -= ROW_PADDING
@@ -149,31 +170,53 @@ class _InvoiceDrawing:
 
     def _draw_totals(self) -> None:
         document = self.document
-        net_minor = document.total_minor - document.vat_minor
         self.y -= 9 * mm
-        for label, part_minor in (
-            (f"VAT {document.vat_percent:g} % in the total", document.vat_minor),
-            ("Without VAT", net_minor),
-        ):
+        for label, part_minor in _list_vat_parts(document):
             self.pen.draw(label, UNIT_PRICE_X, self.y, size=9, colour=MUTED, right=True)
             self.pen.draw(format_money(part_minor), RIGHT, self.y, size=9, colour=MUTED, right=True)
             self.y -= LEADING
         self.y -= 5 * mm
-        label, amount = "Credited" if document.total_minor < 0 else "Total", format_money(document.total_minor)
+        amount = format_money(document.total_minor)
+        label = "Credited" if document.total_minor < 0 else "Total"
         start = min(UNIT_PRICE_X, RIGHT - text_width(amount, BOLD, 17) - 6 * mm)
         self.pen.draw(label, start, self.y, font=BOLD, size=13, right=True)
         self.pen.put(amount, RIGHT, self.y, font=BOLD, size=17, right=True)
         self.y -= 11 * mm
-        for line in (
-            line for note in document.notes for line in break_lines(printable(note), REGULAR, 9, RIGHT - LEFT)
-        ):
+        if document.settled:
+            self.pen.draw(document.settled, LEFT, self.y, font=BOLD, size=11, colour=LICHEN, across=RIGHT - LEFT)
+            self.y -= 9 * mm
+        if document.payment:
+            self.pen.draw("How to pay", LEFT, self.y, font=BOLD, size=10)
+            self.y -= LEADING
+            self._draw_labelled_rows(document.payment)
+            self.y -= 4 * mm
+        for line in self.notes:
             self.pen.put(line, LEFT, self.y, size=9, colour=MUTED)
-            self.y -= 12.5
+            self.y -= NOTE_LEADING
+
+    def _measure_totals(self) -> float:
+        """Return the height of the totals and of what is below them."""
+        document = self.document
+        if document.layout == FIRST_LAYOUT:
+            return float(TOTALS_HEIGHT)
+        payment_rows = len(document.payment) + 1 if document.payment else 0
+        gaps = 25 * mm + (9 * mm if document.settled else 0) + (4 * mm if document.payment else 0)
+        return float(
+            gaps + LEADING * (len(_list_vat_parts(document)) + payment_rows) + NOTE_LEADING * (len(self.notes) - 1)
+        )
 
     def _draw_hairline(self, y: float) -> None:
         self.canvas.setStrokeColor(LINE)
         self.canvas.setLineWidth(0.5)
         self.canvas.line(LEFT, y, RIGHT, y)
+
+
+def _list_vat_parts(document: InvoiceDocument) -> list[tuple[str, int]]:
+    """Return the amounts without VAT and of the VAT with their labels; none without VAT."""
+    net_minor, rate = document.total_minor - document.vat_minor, f"VAT {document.vat_percent:g} %"
+    if document.layout == FIRST_LAYOUT:
+        return [(f"{rate} in the total", document.vat_minor), ("Without VAT", net_minor)]
+    return [("Amount without VAT", net_minor), (rate, document.vat_minor)] if document.shows_vat else []
 
 
 def _build_row(line: DocumentLine) -> _Row:
@@ -196,7 +239,9 @@ def _build_party_lines(texts: Sequence[str]) -> list[tuple[str, str, float]]:
     ]
 
 
-def _paginate_rows(rows: Sequence[_Row], first_page_height: float, next_page_height: float) -> Iterator[list[_Row]]:
+def _paginate_rows(
+    rows: Sequence[_Row], first_page_height: float, next_page_height: float, totals_height: float
+) -> Iterator[list[_Row]]:
     """Yield the rows of each page. The last page has room for the totals, if necessary without rows."""
     page: list[_Row] = []
     remaining_height = first_page_height
@@ -206,7 +251,7 @@ def _paginate_rows(rows: Sequence[_Row], first_page_height: float, next_page_hei
             page, remaining_height = [], next_page_height
         page.append(row)
         remaining_height -= row.height
-    if remaining_height < TOTALS_HEIGHT:
+    if remaining_height < totals_height:
         yield page
         page = []
     yield page

@@ -1,0 +1,105 @@
+"""The block, event, seller and buyer that an invoice or a credit note is made from."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Row, func, select
+from sqlalchemy.orm import Session
+
+from app.accounts.caller import Caller
+from app.accounts.models import Account
+from app.accounts.organisation_details import OrganisationDetails, load_organisation_details
+from app.accounts.permissions import MONEY_WRITE
+from app.accounts.queries import owner_id_sql
+from app.allocations.models import AllocationBlock
+from app.core.formatting import HOME, format_day, format_time
+from app.events import queries as events
+from app.events.event_rows import belongs_to
+from app.events.models import Event, TicketType
+from app.invoicing.documents import list_known_lines
+
+DAYS_TO_PAY = timedelta(days=14)
+ContextRow = Row[AllocationBlock, str, str, str, datetime, str, str, str, Account, datetime]
+CONTEXT_QUERY = (
+    select(
+        AllocationBlock,
+        Event.name,
+        Event.venue,
+        Event.city,
+        Event.starts_at,
+        Event.timezone,
+        TicketType.name,
+        Event.organiser_id,
+        Account,
+        func.now(),
+    )
+    .join(Event, Event.id == AllocationBlock.event_id)
+    .join(TicketType, belongs_to(AllocationBlock.ticket_type_id, TicketType))
+    .join(Account, Account.id == owner_id_sql(Event.organiser_id))
+)
+
+
+@dataclass(frozen=True)
+class InvoiceContext:
+    """A block, and what its invoice says besides the money.
+
+    `moment` is the database's time at the start of the transaction: the time of issue, which gives the printed date
+    and the year of the number. `due` is the printed day on which the invoice is due: two weeks later, at the latest the
+    day of the event.
+    """
+
+    block: AllocationBlock
+    organiser_id: str
+    organisation: OrganisationDetails
+    ticket_type: str
+    seller: list[str]
+    buyer: list[str]
+    facts: list[tuple[str, str]]
+    contact: str
+    due: str
+    moment: datetime
+
+
+def lock_block_for_invoice(
+    session: Session, block_id: str, *, event_id: str | None = None, caller: Caller | None = None
+) -> AllocationBlock | None:
+    """Lock a block; return None if there is none, or if the caller may not issue its invoice.
+
+    The rest is read in a second statement: a statement that waited for the lock sees joined rows as they were before.
+    """
+    statement = select(AllocationBlock).where(AllocationBlock.id == block_id)
+    if caller is not None:
+        statement = statement.join(Event, Event.id == AllocationBlock.event_id).where(
+            AllocationBlock.event_id == event_id, events.owned(caller.for_permission(MONEY_WRITE))
+        )
+    return session.scalar(statement.with_for_update(of=AllocationBlock))
+
+
+def load_invoice_context(session: Session, block_id: str) -> InvoiceContext:
+    """Return the invoice data of a locked block."""
+    statement = CONTEXT_QUERY.where(AllocationBlock.id == block_id).execution_options(populate_existing=True)
+    row = session.execute(statement).one()
+    return _build_invoice_context(row, load_organisation_details(row.organiser_id, session))
+
+
+def _build_invoice_context(row: ContextRow, organisation: OrganisationDetails) -> InvoiceContext:
+    block, event, venue, city, starts_at, timezone, ticket_type, organiser_id, owner, now = row
+    facts = [
+        ("Event", event),
+        ("When", format_time(starts_at, timezone)),
+        ("Where", ", ".join(part for part in (venue, city) if part)),
+        ("Places for", block.name or ""),
+    ]
+    holder = [block.holder_organisation, block.holder_name, block.holder_email, block.holder_phone]
+    return InvoiceContext(
+        block=block,
+        organiser_id=organiser_id,
+        organisation=organisation,
+        ticket_type=ticket_type,
+        seller=list_known_lines(organisation.name, organisation.address, owner.name, owner.email, owner.phone),
+        buyer=list_known_lines(*holder) or [block.name or "The holder of this block"],
+        facts=[fact for fact in facts if fact[1]],
+        contact=owner.email,
+        due=format_day(max(now, min(now + DAYS_TO_PAY, starts_at)), HOME),
+        moment=now,
+    )

@@ -1,0 +1,1 @@
+"""Invoices and credit notes of all domains: what they say, their numbers, their VAT and their PDF."""

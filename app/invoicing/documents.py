@@ -1,0 +1,108 @@
+"""What an invoice or a credit note says, and its VAT. docs/invoices.md has the law.
+
+A document is stored as JSON when it is issued, and never changed. Dates are stored as text, amounts as whole cents. A
+pro forma invoice is not stored.
+"""
+
+from dataclasses import asdict, dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from app.accounts.organisation_details import BankDetails
+
+INVOICE, CREDIT_NOTE, PRO_FORMA = "invoice", "credit_note", "pro_forma"
+TITLES = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note", PRO_FORMA: "Pro forma invoice"}
+TAX_TITLES = {**TITLES, INVOICE: "Tax invoice", CREDIT_NOTE: "Tax credit note"}
+FIRST_LAYOUT, LAYOUT_VERSION = 1, 2
+"""Increase the version when the layout changes; documents of an earlier layout are drawn as before."""
+CURRENCY_NOTE = "All amounts are in Namibian dollars."
+VAT_NOTE = f"{CURRENCY_NOTE} Prices include VAT."
+DocumentJson = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentLine:
+    """A line of the table; a discount or credit has a negative amount."""
+
+    what: str
+    amount_minor: int
+    quantity: int | None = None
+    unit_price_minor: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvoiceDocument:
+    """An invoice, a credit note or a pro forma invoice. The first line of seller and buyer is their name.
+
+    `vat_number` is the seller's; without one the document shows no VAT, except in the first layout. `payment` says how
+    to pay, `settled` that and how it was paid. Amounts contain VAT.
+    """
+
+    kind: str
+    number: str
+    issued: str
+    seller: list[str]
+    buyer: list[str]
+    facts: list[tuple[str, str]]
+    lines: list[DocumentLine]
+    vat_percent: float
+    vat_minor: int
+    total_minor: int
+    currency: str = "NAD"
+    notes: list[str]
+    contact: str = ""
+    vat_number: str = ""
+    payment: list[tuple[str, str]] = field(default_factory=list)
+    settled: str = ""
+    layout: int = LAYOUT_VERSION
+
+    @property
+    def title(self) -> str:
+        return (TAX_TITLES if self.vat_number else TITLES)[self.kind]
+
+    @property
+    def shows_vat(self) -> bool:
+        return bool(self.vat_number) or self.layout == FIRST_LAYOUT
+
+    def to_json(self) -> DocumentJson:
+        return asdict(self)
+
+
+def parse_document(data: DocumentJson) -> InvoiceDocument:
+    """Return the document that `to_json` serialized."""
+    pairs = {name: [(label, value) for label, value in data.get(name, [])] for name in ("facts", "payment")}
+    return InvoiceDocument(**{**data, **pairs, "lines": [DocumentLine(**line) for line in data["lines"]]})
+
+
+def list_known_lines(*texts: str | None) -> list[str]:
+    """Return the lines of the texts that are known, each once."""
+    lines = [line.strip() for text in texts if text for line in text.splitlines()]
+    return list(dict.fromkeys(line for line in lines if line))
+
+
+def format_vat_number(vat_number: str | None) -> str:
+    return f"VAT registration number {vat_number}" if vat_number else ""
+
+
+def build_payment_rows(bank: BankDetails | None, reference: str) -> list[tuple[str, str]]:
+    """Return the rows that say where to transfer the money; none without bank details."""
+    if bank is None:
+        return []
+    rows = [
+        ("Account name", bank.account_name),
+        ("Bank", bank.bank_name),
+        ("Account number", bank.account_number),
+        ("Branch code", bank.branch_code or ""),
+        ("Reference", reference),
+    ]
+    return [row for row in rows if row[1]]
+
+
+def calculate_vat(total_minor: int, percent: float) -> int:
+    """Return the VAT that an amount contains."""
+    rate = Decimal(str(percent))
+    return round_half_up(Decimal(total_minor) * rate / (100 + rate))
+
+
+def round_half_up(amount: Decimal) -> int:
+    return int(amount.quantize(Decimal(1), rounding=ROUND_HALF_UP))
