@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sqlalchemy import ColumnElement, and_, or_, select
 
 from app.accounts.data_export import ExportFile, ExportOwner, export_files, export_part, list_rows
-from app.applications.models import Application, ApplicationDocument, StallPayment
+from app.applications.models import Application, ApplicationDocument, FeeInvoice, StallPayment
 from app.core.db import db
 from app.events.models import Event
 
@@ -32,6 +32,8 @@ def export_applications(owner: ExportOwner) -> list[dict[str, object]]:
             Application.products,
             Application.description,
             Application.website,
+            Application.billing_address,
+            Application.billing_vat_number,
             Application.amount_minor,
             Application.payrail_msisdn.label("wallet"),
             Application.decision,
@@ -75,7 +77,14 @@ def export_applications(owner: ExportOwner) -> list[dict[str, object]]:
         .where(StallPayment.application_id.in_(ids))
         .order_by(StallPayment.created_at)
     )
-    parts = {"documents": list_rows(documents_query), "payments": list_rows(payments_query)}
+    invoices_query = select(
+        FeeInvoice.application_id, FeeInvoice.number, FeeInvoice.total_minor, FeeInvoice.issued_at
+    ).where(FeeInvoice.application_id.in_(ids))
+    parts = {
+        "documents": list_rows(documents_query),
+        "payments": list_rows(payments_query),
+        "invoices": list_rows(invoices_query),
+    }
     return [
         {
             **application,

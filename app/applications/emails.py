@@ -1,6 +1,6 @@
-"""Mails to applicants, organisers and operators, rendered from templates/email, and the PDF receipt for a stall fee."""
+"""Mails to applicants, organisers and operators, rendered from templates/email."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from flask import current_app
@@ -15,13 +15,13 @@ from app.applications.serializers import calculate_fee_due_at
 from app.applications.stall_payments import REVIEW_MESSAGES, mask_wallet
 from app.applications.states import ACTIVATED
 from app.clients.email_templates import render_email
-from app.clients.message import Message
-from app.core.addresses import mask_number
+from app.clients.message import Attachment, Message
 from app.core.db import db
 from app.core.formatting import format_day, format_money, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.core.outbox import Work, enqueue_all, job_spec
-from app.core.pdf import Sheet
+from app.invoicing.documents import InvoiceDocument
+from app.invoicing.invoice_pdf import draw_invoice_pdf
 
 STEP_LABELS = {
     links.DOCUMENTS: (
@@ -124,14 +124,16 @@ def _build_sign_in_url(path: str) -> str:
     return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/sign-in{query}"
 
 
-def build_applicant_email(template: str, context: EmailContext, *, key: str, path: str = "/") -> Message:
-    """A mail to the applicant in the organiser's name."""
+def build_applicant_email(
+    template: str, context: EmailContext, *, key: str, path: str = "/", document: InvoiceDocument | None = None
+) -> Message:
+    """A mail to the applicant in the organiser's name, with an invoice as PDF if there is one."""
     application = context.application
     assert application.email is not None
     timezone = context.event_context.timezone
     paid_at = context.payment.paid_at if context.payment else application.paid_at
     fee_due_at = calculate_fee_due_at(application.scheduled_for, application.decided_at)
-    return render_email(
+    message = render_email(
         template,
         to=application.email,
         key=key,
@@ -151,7 +153,13 @@ def build_applicant_email(template: str, context: EmailContext, *, key: str, pat
         refund=_describe_refund(context.refund),
         email=application.email,
         sign_in_url=_build_sign_in_url(path),
+        invoice_title=document.title if document else "",
+        invoice_number=document.number if document else "",
     )
+    if document is None:
+        return message
+    pdf = Attachment(f"{document.title} {document.number}.pdf", draw_invoice_pdf(document), "application/pdf")
+    return replace(message, attachments=(pdf,))
 
 
 def _describe_refund(refund: StallFeeRefund | None) -> dict[str, str]:
@@ -233,50 +241,3 @@ def _build_step(link: ApplicationLink, timezone: str | None) -> dict[str, str]:
         "url": links.build_link_url(link),
         "until": format_day(link.expires_at, timezone),
     }
-
-
-def _describe_purpose(event: str | None) -> str:
-    return gettext("Stall at %(event)s", event=event) if event else gettext("Stall fee")
-
-
-def draw_receipt(context: EmailContext) -> bytes:
-    """The PDF of a paid payment; the same bytes each time."""
-    application, payment, event_context = context.application, context.payment, context.event_context
-    assert payment is not None and payment.paid_at is not None
-    vat_percent = current_app.extensions["settings"].VAT_PERCENT
-    vat_minor = round(payment.amount_minor * vat_percent / (100 + vat_percent))
-    with Sheet(
-        title=gettext("Receipt"),
-        number=application.reference,
-        when=format_day(payment.paid_at, event_context.timezone),
-        foot=gettext("Payment %(id)s", id=payment.id),
-        author=event_context.organiser or "Event Commerce",
-    ) as sheet:
-        organiser = [event_context.organiser or "Event Commerce", event_context.contact or ""]
-        merchant = [
-            application.business_name or application.contact_name or "",
-            application.contact_name or "",
-            application.email or "",
-            application.phone or "",
-        ]
-        sheet.parties(organiser, list(dict.fromkeys(merchant)), headings=(gettext("Received by"), gettext("Paid by")))
-        sheet.facts(
-            [
-                (gettext("For"), _describe_purpose(event_context.event)),
-                (gettext("Stall"), application.stall_type or "—"),
-                (gettext("Paid on"), format_time(payment.paid_at, event_context.timezone)),
-                (
-                    gettext("Paid from"),
-                    gettext("mobile wallet %(wallet)s", wallet=mask_number(payment.msisdn, separator=" ")),
-                ),
-            ]
-        )
-        sheet.lines(
-            [
-                (gettext("Stall fee without VAT"), format_money(payment.amount_minor - vat_minor)),
-                (gettext("VAT %(percent)s %%", percent=f"{vat_percent:g}"), format_money(vat_minor)),
-            ]
-        )
-        sheet.total(gettext("Paid"), format_money(payment.amount_minor))
-        sheet.note(gettext("Keep this receipt for your books. Nothing more is to be paid for this stall fee."))
-    return sheet.data

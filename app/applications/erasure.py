@@ -44,6 +44,8 @@ PERSONAL_COLUMNS = (
     "description",
     "website",
     "payrail_msisdn",
+    "billing_address",
+    "billing_vat_number",
     "invite_slug",
     "decline_reason",
     "reviewer_notes",

@@ -25,6 +25,11 @@ class NothingDue(Conflict):
     message = "Nothing of that kind is due for this application now; data.status says its state."
 
 
+class InvoiceNotAvailable(Conflict):
+    number, code = 40934, "INVOICE_NOT_AVAILABLE"
+    message = "This application has no invoice: no stall fee is due or paid; data.status says its state."
+
+
 class PaymentExpired(Conflict):
     number, code = 40950, "PAYMENT_EXPIRED"
     message = "The time for the code is over, or it was wrong five times; nothing was charged. Start the payment again."

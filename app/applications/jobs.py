@@ -1,6 +1,5 @@
 """Jobs of applications: mails, deletion of files, outcomes of payments, refunds, reviews, and expiry."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Interval, exists, func, select, type_coerce, update
@@ -9,6 +8,7 @@ from app.accounts.outgoing_mail import find_verified_address, send_for_organisat
 from app.accounts.queries import list_operator_ids
 from app.applications import emails
 from app.applications.drafts import build_draft_url
+from app.applications.fee_invoices import load_fee_document
 from app.applications.models import Application, ApplicationDraft, StallFeeRefund, StallPayment
 from app.applications.organiser_notes import build_organiser_note
 from app.applications.payment_outcome import ChargeCallback, record_outcome, refresh_payment, verify_callback
@@ -23,13 +23,13 @@ from app.applications.stall_payments import (
 from app.applications.states import EXPIRED, OPEN_STATES, REFUND_REFUSED, REFUND_REQUESTED
 from app.clients import storage
 from app.clients.email_templates import render_email
-from app.clients.mail import Attachment, send
+from app.clients.mail import send
 from app.clients.payrail import ChargeState, Outcome, rail
 from app.clients.payrail.errors import PayrailDisabled
 from app.core.db import db, release_connection
 from app.core.formatting import format_day
 from app.core.jobs import Delivery, Postpone, Run, job
-from app.core.languages import gettext, use_language
+from app.core.languages import use_language
 from app.core.outbox import Outbox, enqueue, enqueue_many
 from app.core.transaction import transaction
 from app.events.models import Event
@@ -38,6 +38,7 @@ from app.merchants.notifications import may_send
 
 REVIEW_AGE = timedelta(hours=72)
 DECISION_TEMPLATES = ("application_approved", "application_declined")
+PAID_TEMPLATE, FEE_TEMPLATES = "application_paid", ("application_approved", "application_link")
 RETRY_DELAYS = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (REVIEW_AGE, 900))
 
 
@@ -51,20 +52,19 @@ def send_applicant_email(
     path: str = "/",
     payment_id: str | None = None,
 ) -> None:
-    """Mails an applicant, with the due links, and with a receipt for a payment. Skips an erased application.
+    """Mails an applicant, with the due links and the invoice of the fee. Skips an erased application.
 
-    `path` is where the applicant goes after signing in.
+    `path` is where the applicant goes after signing in. The earlier version named the payment in `payment_id`.
     """
     context = emails.load_email_context(application_id, link_ids)
     release_connection()
     if context is None or context.application.email is None:
         return
+    is_fee_due = context.application.payment_due and template in FEE_TEMPLATES
+    document = load_fee_document(application_id) if is_fee_due or template == PAID_TEMPLATE else None
+    release_connection()
     with use_language(context.language):
-        message = emails.build_applicant_email(template, context, key=run.key, path=path)
-        if payment_id is not None:
-            file_name = f"{gettext('Receipt')} {context.application.reference}.pdf"
-            pdf = Attachment(file_name, emails.draw_receipt(context), "application/pdf")
-            message = replace(message, attachments=(pdf,))
+        message = emails.build_applicant_email(template, context, key=run.key, path=path, document=document)
     sender_id = context.application.organiser_id or context.application.decided_by
     if sender_id is not None:
         send_for_organisation(sender_id, message, run=run, already_counted=template in DECISION_TEMPLATES)

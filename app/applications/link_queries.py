@@ -11,6 +11,7 @@ from app.accounts.organisation_details import BankDetails, load_organisation_det
 from app.applications import links, queries, stall_payments
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkUsed
+from app.applications.fee_invoices import find_invoice_number
 from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
 from app.applications.serializers import DocumentStatus, calculate_fee_due_at, serialize_documents
@@ -68,6 +69,7 @@ class FeePage(LinkPage):
     bank: BankDetails | None
     includes_vat: bool
     paid_at: datetime | None
+    invoice_number: str | None
     version: str
     payment_id: NotRequired[str]
     wallet: NotRequired[str]
@@ -124,6 +126,7 @@ def get_fee(token: str) -> FeePage:
         "bank": payee.bank if payee else None,
         "includes_vat": payee is not None and payee.vat_number is not None,
         "paid_at": application.paid_at,
+        "invoice_number": find_invoice_number(application.id) if application.paid_at else None,
         "version": f"{application.version}.{payment_status['status']}",
     }
 

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    SmallInteger,
     String,
     UniqueConstraint,
     func,
@@ -33,6 +34,7 @@ from app.applications.states import (
 )
 from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
 from app.events.event_rows import EventRow, event_column
+from app.invoicing.documents import DocumentJson
 
 PAYMENT_STATES = tuple(PAYMENT_STEPS)
 RECEIVED, WAIVED = FEE_RECORD_KINDS = ("received", "waived")
@@ -108,6 +110,8 @@ class Application(Base):
     description: Mapped[str | None] = mapped_column(String(2000))
     website: Mapped[str | None] = mapped_column(String(300))
     language: Mapped[str | None] = mapped_column(String(2))
+    billing_address: Mapped[str | None] = mapped_column(String(500))
+    billing_vat_number: Mapped[str | None] = mapped_column(String(20))
     amount_minor: Mapped[int] = mapped_column(BigInteger)
     destination: Mapped[str] = mapped_column(String(20))
     mode: Mapped[str] = mapped_column(String(20))
@@ -305,6 +309,26 @@ class StallFeeRefund(Base):
     recorded_by: Mapped[str] = mapped_column(ObjectId)
     recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     refunded_at: Mapped[datetime | None] = mapped_column(Timestamp)
+
+
+class FeeInvoice(Base):
+    """The invoice of a paid stall fee. A trigger refuses changes and deletion; `paper` is its document as JSON."""
+
+    __tablename__ = "stall_fee_invoice"
+    __table_args__ = (
+        CheckConstraint("total_minor > 0", name="amount"),
+        UniqueConstraint("organiser_id", "year", "sequence"),
+    )
+
+    id: Mapped[str] = id_column()
+    application_id: Mapped[str] = mapped_column(ForeignKey("merchant_application.id"), unique=True)
+    organiser_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
+    year: Mapped[int] = mapped_column(SmallInteger)
+    sequence: Mapped[int] = mapped_column(Integer)
+    number: Mapped[str] = mapped_column(String(20, collation="C"))
+    total_minor: Mapped[int] = mapped_column(BigInteger)
+    paper: Mapped[DocumentJson] = mapped_column(JSONB)
+    issued_at: Mapped[datetime] = mapped_column(Timestamp)
 
 
 class StallPaymentReview(Base):

@@ -202,7 +202,7 @@ def _record_paid(session: ReadOrWriteSession, application: Application, payment:
     if application.status not in states.ACCEPTED_STATES:
         session.execute(_mark_paid_sql(application, payment))
         add_review(session, payment.id, APPLICATION_CLOSED, status=application.status)
-        enqueue_all(build_email_jobs("application_paid", application, payment_id=payment.id))
+        enqueue_all(build_email_jobs("application_paid", application))
         return
     next_status = states.get_outstanding_state(documents=application.documents_due, payment=False)
     status_changes = next_status != application.status
@@ -223,7 +223,7 @@ def _record_paid(session: ReadOrWriteSession, application: Application, payment:
         session.execute(paid_sql)
     enqueue_all(
         [
-            *build_email_jobs("application_paid", application, payment_id=payment.id),
+            *build_email_jobs("application_paid", application),
             *build_activation_email_jobs(application, new_links),
         ]
     )

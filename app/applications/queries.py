@@ -108,6 +108,12 @@ def get_application(caller: Caller, id: str) -> ApplicationRecord:
     return row
 
 
+def check_visible(caller: Caller, id: str) -> None:
+    """Raises NotFound unless the caller may see the application."""
+    if db.session.scalar(select(Application.id).where(Application.id == id, _can_see_sql(caller))) is None:
+        raise NotFound()
+
+
 def lock_application(session: OrmSession, caller: Caller, id: str, permission: ColumnElement[bool]) -> Application:
     """An application that meets `permission`, locked. Raises NotFound."""
     statement = select(Application).where(Application.id == id, permission).with_for_update()

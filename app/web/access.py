@@ -21,7 +21,7 @@ from app.accounts import signing_keys
 from app.accounts.caller import PERSON, Caller
 from app.accounts.errors import EmailNotVerified, SecondFactorSetupRequired
 from app.accounts.models import TIERS as TIERS
-from app.accounts.permissions import PERMISSIONS, STALLS_READ, describe_holders
+from app.accounts.permissions import MONEY_READ, PERMISSIONS, STALLS_READ, describe_holders
 from app.accounts.queries import DEVICE_TOKEN_PREFIX, KEY_PREFIXES, find_caller, find_token_caller
 from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult, SessionUser
 from app.core.context import Actor, current_actor
@@ -77,6 +77,12 @@ SECOND_FACTOR_SETUP = replace(SIGNED_IN, for_setup=True)
 APPLICATION_READERS = Access(
     f"merchants for their own, {describe_holders(STALLS_READ)}",
     permission=STALLS_READ,
+    roles=frozenset({"merchant"}),
+    tier="analyst",
+)
+INVOICE_READERS = Access(
+    f"merchants for their own, {describe_holders(MONEY_READ)}",
+    permission=MONEY_READ,
     roles=frozenset({"merchant"}),
     tier="analyst",
 )

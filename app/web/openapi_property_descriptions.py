@@ -174,6 +174,7 @@ DESCRIPTIONS: dict[str, str] = {
     "invited": "Number of places with an open invitation.",
     "invites": "The invitations of this page.",
     "invoice": "The invoice of the block; null before it is issued.",
+    "invoiceNumber": "The number of the invoice; null before it is issued.",
     "isCashless": "Whether stalls take no cash.",
     "issuedAt": "When it was issued.",
     "itemId": "Id of the item.",

@@ -19,6 +19,7 @@ from tests.allocations.law import assert_books_agree
 from tests.counting import record_statements
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to, run_jobs
 from tests.factories.allocations import create_another_block, create_block
+from tests.factories.organisations import ACCOUNT_NUMBER, VAT_NUMBER, register_for_vat
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
 
@@ -30,21 +31,6 @@ def path(block: Any, end: str = "invoice.pdf") -> str:
 def count(statement: str) -> int:
     with transaction() as session:
         return int(session.scalar(text(statement)) or 0)
-
-
-def register_for_vat(owner: Client) -> None:
-    """Give the organisation an address, a VAT number and bank details."""
-    with transaction() as session:
-        session.execute(
-            text(
-                "INSERT INTO organiser_profile (account_id, org_name, address, vat_number, bank_name, bank_account_name,"
-                " bank_account_number) VALUES (:id, 'Windhoek Lights', '12 Independence Avenue', '1234567-01-5',"
-                " 'Bank Windhoek', 'Windhoek Lights CC', '8001234567') ON CONFLICT (account_id) DO UPDATE SET"
-                " (address, vat_number, bank_name, bank_account_name, bank_account_number) = (excluded.address,"
-                " excluded.vat_number, excluded.bank_name, excluded.bank_account_name, excluded.bank_account_number)"
-            ),
-            {"id": data(owner.get("/api/auth/me"))["id"]},
-        )
 
 
 def run_credit_job(block: Any) -> None:
@@ -96,8 +82,8 @@ def test_invoice_lists_discounts_and_contained_vat(client: Client) -> None:
         "Bulk discount 10 % (from 10 places)",
         "Tax invoice 2",
         "VAT 15 %",
-        "1234567-01-5",
-        "8001234567",
+        VAT_NUMBER,
+        ACCOUNT_NUMBER,
         "Due",
     ):
         assert phrase in text_of

@@ -56,7 +56,7 @@ def test_a_received_transfer_settles_the_fee(client: Client, owner: Client, appr
     assert data(client.get(f"{LIST}/pay/{token}"))["status"] == "paid"
     assert read_error(client.post(f"{LIST}/pay/{token}")) == (409, "NOTHING_DUE")
     (mail,) = (mail for mail in list_mails_to(EMAIL) if "Bank transfer" in mail["text"])
-    assert not mail.get("attachments")
+    assert [attachment["name"][:12] for attachment in mail["attachments"]] == ["Invoice STL-"]
     assert find_mailed_token("activate")
 
 

@@ -73,6 +73,14 @@ def recording_stall_fees(client: Client) -> None:
             data(owner.post(path, {"reason": "They fell ill"}))
 
 
+@records(Action.STALL_FEE_INVOICED, Action.FEE_INVOICE_EXPORTED)
+def invoicing_a_stall_fee(client: Client) -> None:
+    owner = create_organiser_client(client)
+    application = create_approved_application(client, owner, documentsRequired=[])
+    pay_stall_fee(client, find_mailed_token("pay"))
+    assert owner.get(f"/api/merchant-applications/{application['id']}/invoice").status_code == 200
+
+
 @records(Action.STALL_FEE_RESOLVED)
 def resolving_a_stall_payment(client: Client) -> None:
     create_approved_application(client, create_organiser_client(client), documentsRequired=[])

@@ -169,7 +169,7 @@ def test_amounts_days_and_the_receipt_follow_the_language(client: Client, app: F
     activation, receipt = list_mails_to(EMAIL)[:2]
     assert activation["subject"] == "Windhoek Lights: Konto aktivieren"
     assert receipt["subject"] == "Windhoek Lights: Quittung über N$\u00a02\u202f500,00"
-    assert receipt["attachments"][0]["name"].startswith("Quittung MA-")
+    assert receipt["attachments"][0]["name"].startswith("Invoice STL-")
 
 
 def test_a_code_has_the_language_of_the_page(app: Flask) -> None:

@@ -245,6 +245,7 @@ event: write            POST   /api/events/{id}/notifications/upload-image
 event: read             GET    /api/events/{id}/notifications/users/search
 applications            GET    /api/merchant-applications
 application: read       GET    /api/merchant-applications/{applicationId}
+application: read       GET    /api/merchant-applications/{applicationId}/invoice
 application: decide     PATCH  /api/merchant-applications/{applicationId}
 application: decide     POST   /api/merchant-applications/{applicationId}/links
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/received

@@ -147,6 +147,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/merchant-applications/{applicationId}/links": SampleRequest(
         {"purpose": "documents"}, path_values={"applicationId": "approvedId"}
     ),
+    "GET /api/merchant-applications/{applicationId}/invoice": SampleRequest(
+        path_values={"applicationId": "approvedId"}
+    ),
     "POST /api/merchant-applications/{applicationId}/fee/received": SampleRequest(
         {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-01-05"},
         path_values={"applicationId": "approvedId"},

@@ -25,6 +25,7 @@ from app.core.errors import Throttled
 from app.invitations.errors import EventClosed
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
+from app.web.pdf_response import build_pdf_response
 from app.web.rate_limits import Limit
 
 blp = Blueprint(
@@ -35,7 +36,6 @@ blp = Blueprint(
 )
 BLOCK_PATH = "/<eventId>/allocations/<blockId>"
 PDF_LIMIT = Limit(120)
-PDF_HEADERS = {"Cache-Control": "private, no-store", "Content-Security-Policy": "sandbox; default-src 'none'"}
 
 
 @blp.get(
@@ -53,7 +53,7 @@ def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Resp
     same bytes. With `number` the response is that credit note of the block.
     """
     invoice_number, data = get_or_issue_invoice_pdf(get_current_caller(), event_id, block_id, number=number)
-    return _build_pdf_response(data, invoice_number)
+    return build_pdf_response(data, invoice_number)
 
 
 @blp.post(
@@ -124,10 +124,4 @@ def read_pack(event_id: str, block_id: str, pack_id: str) -> JsonObject:
 def print_pack(event_id: str, block_id: str, pack_id: str) -> Response:
     """Get the tickets of a pack as one PDF; every download has the same bytes."""
     data = ticket_packs.get_pack_pdf(get_current_caller(), event_id, block_id, pack_id)
-    return _build_pdf_response(data, f"tickets-{pack_id}")
-
-
-def _build_pdf_response(data: bytes, name: str) -> Response:
-    """Return a PDF that a browser may show, with a file name."""
-    disposition = f'inline; filename="{name}.pdf"'
-    return Response(data, content_type="application/pdf", headers={**PDF_HEADERS, "Content-Disposition": disposition})
+    return build_pdf_response(data, f"tickets-{pack_id}")

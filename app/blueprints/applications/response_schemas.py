@@ -166,6 +166,7 @@ class PaymentData(AboutData):
     payrail_msisdn = fields.String(
         required=True, allow_none=True, metadata={"description": "only its last four digits"}
     )
+<<<<<<< HEAD
     destination = fields.String(
         required=True,
         metadata={
@@ -180,6 +181,9 @@ class PaymentData(AboutData):
         allow_none=True,
         metadata={"description": "where to transfer the fee, with `reference` on the transfer; null if not known here"},
     )
+=======
+    invoice_number = fields.String(required=True, allow_none=True, metadata={"example": "STL-2026-00042"})
+>>>>>>> d64de3d4 (Issue the invoice of a stall fee when it is paid, under a short number)
     payment_id = fields.String()
     expires_in = WholeNumber(metadata={"description": "seconds until the code expires"})
     tries_left = WholeNumber()

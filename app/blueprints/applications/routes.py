@@ -16,7 +16,7 @@ from app.accounts.errors import (
 )
 from app.accounts.permissions import MONEY_WRITE, STALL_OWN, STALLS_DECIDE
 from app.accounts.second_factor import require_session
-from app.applications import actions, errors, link_queries, queries
+from app.applications import actions, errors, fee_invoices, link_queries, queries
 from app.applications.actions.decisions import SentLink
 from app.applications.actions.submission import ApplicationFields, SubmittedApplication
 from app.applications.documents import MAX_BYTES
@@ -28,6 +28,7 @@ from app.invitations.errors import InviteDeclined, InviteExpired, InviteUsed, In
 from app.merchants.errors import MerchantDeleted
 from app.web.access import (
     APPLICATION_READERS,
+    INVOICE_READERS,
     PUBLIC,
     PUBLIC_OR_SIGNED_IN,
     find_current_caller,
@@ -37,6 +38,7 @@ from app.web.access import (
 )
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
+from app.web.pdf_response import build_pdf_response
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, EMAIL_REQUEST_LIMIT, Limit, limit_failed_lookups
 from app.web.session_origin import get_session_origin
 
@@ -156,6 +158,23 @@ def receive_fee(application_id: str, amount_minor: int, reference: str, received
     caller = get_current_caller()
     actions.receive_fee(caller, application_id, amount_minor=amount_minor, reference=reference, received_on=received_on)
     return queries.get_application(caller, application_id)
+
+
+@blp.get(
+    "/<applicationId>/invoice",
+    access=INVOICE_READERS,
+    content_type="application/pdf",
+    limit=LINK_LIMIT,
+    errors=[errors.InvoiceNotAvailable],
+)
+def invoice(application_id: str) -> Response:
+    """Get the invoice of a stall fee as a PDF, once the fee is paid; before that a pro forma invoice.
+
+    The invoice is issued once, under the organisation's next number, and never changes. It is a tax invoice if the
+    organisation has a VAT number.
+    """
+    document, data = fee_invoices.get_fee_document_pdf(get_current_caller(), application_id)
+    return build_pdf_response(data, document.number)
 
 
 @blp.post(

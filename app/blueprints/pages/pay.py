@@ -3,8 +3,14 @@
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from app.applications import actions, link_queries
-from app.applications.errors import NothingDue, OtpWrong, PaymentExpired, PaymentInProgress
+from app.applications import actions, fee_invoices, link_queries
+from app.applications.errors import (
+    InvoiceNotAvailable,
+    NothingDue,
+    OtpWrong,
+    PaymentExpired,
+    PaymentInProgress,
+)
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, format_wait
@@ -12,6 +18,7 @@ from app.core.errors import Unavailable
 from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Phone, Secret
+from app.web.pdf_response import build_pdf_response
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
 from app.web.schema import Query
 
@@ -95,6 +102,17 @@ def confirm(token: str) -> ResponseReturnValue:
         reason = PaymentExpired() if isinstance(error, OtpWrong) else error
         return _render(token, fee, _build_wallet_form(fee).fill().with_error(reason))
     return redirect(url_for("pay.start", token=token), 303)
+
+
+@blueprint.get("/<token>/invoice")
+@handle_unusable_link(PURPOSE)
+def invoice(token: str) -> ResponseReturnValue:
+    """Show the invoice as a PDF; without one, the payment page."""
+    try:
+        document, data = fee_invoices.get_fee_document_pdf_by_link(token)
+    except InvoiceNotAvailable:
+        return redirect(url_for("pay.start", token=token), 303)
+    return build_pdf_response(data, document.number)
 
 
 def _render(token: str, fee: link_queries.FeePage, form: FilledForm) -> Response:
