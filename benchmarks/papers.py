@@ -11,10 +11,9 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import Paragraph, SimpleDocTemplate, Table, TableStyle
 
-from app.allocations.invoice_document import DocumentLine, InvoiceDocument
-from app.allocations.invoice_pdf import draw_invoice_pdf
-from app.allocations.states import INVOICE
 from app.core.formatting import format_money
+from app.invoicing.documents import INVOICE, DocumentLine, InvoiceDocument
+from app.invoicing.invoice_pdf import draw_invoice_pdf
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
 from benchmarks.stage import Stage

@@ -3,6 +3,7 @@
 from app.core.errors import Conflict, TooLarge, Unprocessable, UnsupportedMedia
 from app.core.errors import LinkExpired as LinkExpired
 from app.core.errors import LinkUsed as LinkUsed
+from app.core.languages import mark_for_translation
 
 
 class AlreadyDecided(Conflict):
@@ -28,6 +29,13 @@ class NothingDue(Conflict):
 class InvoiceNotAvailable(Conflict):
     number, code = 40934, "INVOICE_NOT_AVAILABLE"
     message = "This application has no invoice: no stall fee is due or paid; data.status says its state."
+
+
+class InvoiceIssued(Conflict):
+    number, code = 40935, "INVOICE_ISSUED"
+    message = mark_for_translation(
+        "The invoice is issued and cannot change any more. Ask the organiser if it is wrong."
+    )
 
 
 class PaymentExpired(Conflict):

@@ -77,6 +77,10 @@ def find_invoice_number(application_id: str) -> str | None:
     return db.session.scalar(select(FeeInvoice.number).where(FeeInvoice.application_id == application_id))
 
 
+def has_invoice(session: Session, application_id: str) -> bool:
+    return session.scalar(select(FeeInvoice.id).where(FeeInvoice.application_id == application_id)) is not None
+
+
 def load_fee_document(application_id: str) -> InvoiceDocument:
     """The invoice of a paid fee, issued if it was not before; of another fee a pro forma invoice.
 

@@ -70,6 +70,8 @@ class FeePage(LinkPage):
     includes_vat: bool
     paid_at: datetime | None
     invoice_number: str | None
+    billing_address: str | None
+    billing_vat_number: str | None
     version: str
     payment_id: NotRequired[str]
     wallet: NotRequired[str]
@@ -127,6 +129,8 @@ def get_fee(token: str) -> FeePage:
         "includes_vat": payee is not None and payee.vat_number is not None,
         "paid_at": application.paid_at,
         "invoice_number": find_invoice_number(application.id) if application.paid_at else None,
+        "billing_address": application.billing_address,
+        "billing_vat_number": application.billing_vat_number,
         "version": f"{application.version}.{payment_status['status']}",
     }
 

@@ -42,7 +42,7 @@ def has_cjk(text: str) -> bool:
 
 def widen(text: str) -> str:
     """Return the text with letters of half width in their usual form, and ideographic spaces as spaces."""
-    whole = _HALF_WIDTH.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    whole = _HALF_WIDTH.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     return whole.replace("\u3000", " ")
 
 

@@ -6,12 +6,11 @@ A rollback returns the number, and the next document waits.
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.core.formatting import HOME
+from app.invoicing import sql
 from app.invoicing.documents import CREDIT_NOTE, INVOICE
-from app.invoicing.models import InvoiceCounter
 
 STALL_FEE = "stall_fee"
 FORMATS = {
@@ -19,11 +18,6 @@ FORMATS = {
     CREDIT_NOTE: "CN-{year}-{sequence:06d}",
     STALL_FEE: "STL-{year}-{sequence:05d}",
 }
-TAKE_NUMBER = text(f"""
-    INSERT INTO {InvoiceCounter.__tablename__} AS counter (organiser_id, series, year, last)
-    VALUES (:organiser_id, :series, extract(year FROM CAST(:moment AS timestamptz) AT TIME ZONE :home), 1)
-        ON CONFLICT (organiser_id, series, year) DO UPDATE SET last = counter.last + 1
-    RETURNING year, last""")
 
 
 class InvoiceNumber(NamedTuple):
@@ -40,5 +34,5 @@ class InvoiceNumber(NamedTuple):
 def take_next_number(session: Session, organiser_id: str, series: str, moment: datetime) -> InvoiceNumber:
     """Return the organiser's next number of a series, in the year of `moment` in Windhoek."""
     params = {"organiser_id": organiser_id, "series": series, "moment": moment, "home": HOME}
-    year, sequence = session.execute(TAKE_NUMBER, params).one()
+    year, sequence = session.execute(sql.TAKE_NUMBER, params).one()
     return InvoiceNumber(series, year, sequence)

@@ -53,6 +53,8 @@ DESCRIPTIONS: dict[str, str] = {
     "bannerUrl": "Address of the picture at the top of the mail; https, or a URL of an upload.",
     "barcode": "Barcode on the item.",
     "batchNumber": "Batch number of the item.",
+    "billingAddress": "The address of the buyer, on the invoice.",
+    "billingVatNumber": "The VAT registration number of the buyer, on the invoice.",
     "blockId": "Id of the allocation block.",
     "blockName": "Name of the allocation block.",
     "body": "Text of the message; may have placeholders such as `{firstName}`.",

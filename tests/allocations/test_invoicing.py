@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from app.allocations import invoices
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.invoicing import numbers
+from app.invoicing import sql
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
 from tests.allocations.documents import extract_text
 from tests.allocations.law import assert_books_agree
@@ -149,7 +149,7 @@ def test_numbers_collide_without_the_lock_of_the_counter(client: Client, monkeyp
     blocks = [block_of(made, 2) for _ in range(30)]
     last = "SELECT coalesce(max(sequence), 0) + 1 FROM invoice WHERE organiser_id = :organiser_id AND kind = :series"
     unlocked = f"SELECT CAST(extract(year FROM now() AT TIME ZONE :home) AS int), ({last}) FROM pg_sleep(0.02)"
-    monkeypatch.setattr(numbers, "TAKE_NUMBER", text(unlocked))
+    monkeypatch.setattr(sql, "TAKE_NUMBER", text(unlocked))
     answers = run_concurrently(30, lambda number: owner.get(path(blocks[number])).status_code)
     found = Counter(answers)
     assert found[200] >= 1 and found[500] >= 1 and found[200] == count("SELECT count(*) FROM invoice")

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.applications.fee_invoices import load_fee_document
 from app.core.transaction import transaction
-from app.invoicing import numbers
+from app.invoicing import sql
 from tests.allocations.documents import extract_text
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
 from tests.factories.applications import (
@@ -103,6 +103,26 @@ def test_a_waived_fee_is_shown_as_waived(client: Client, owner: Client) -> None:
     assert "Pro forma invoice" in text_of and "Waived on" in text_of and "How to pay" not in text_of
 
 
+BUYER = {"billingAddress": "Stand 14, Soweto Market\nKatutura", "billingVatNumber": "7654321015"}
+
+
+def test_the_applicant_says_who_the_invoice_is_for(client: Client, owner: Client) -> None:
+    register_for_vat(owner)
+    application = create_approved_application(client, owner, documentsRequired=[])
+    token = find_mailed_token("pay")
+    assert data(client.patch(f"{LIST}/pay/{token}", BUYER))["billingVatNumber"] == "7654321015"
+    data(client.patch(f"{LIST}/pay/{token}", {"billingVatNumber": None}))
+    assert "7654321015" not in read_invoice(owner, application)
+    shown = data(client.patch(f"{LIST}/pay/{token}", {"billingVatNumber": "7654321-01-5"}))
+    assert (shown["billingVatNumber"], shown["billingAddress"][:8]) == ("7654321015", "Stand 14")
+    pay_stall_fee(client, token)
+    text_of = read_invoice(owner, application)
+    for phrase in ("Stand 14, Soweto Market\nKatutura\n", "VAT registration number 7654321015"):
+        assert phrase in text_of
+    assert read_error(client.patch(f"{LIST}/pay/{token}", {"billingAddress": None})) == (409, "INVOICE_ISSUED")
+    assert data(client.patch(f"{LIST}/pay/{token}", {"billingVatNumber": "7654321015"}))["invoiceNumber"]
+
+
 def test_an_invoice_does_not_follow_later_changes(client: Client, owner: Client) -> None:
     application = create_approved_application(client, owner, documentsRequired=[])
     data(owner.post(f"{LIST}/{application['id']}/fee/received", TRANSFER))
@@ -191,7 +211,7 @@ def test_numbers_collide_without_the_lock_of_the_counter(
     ids = settle_without_invoice(client, owner, 8)
     last = "SELECT coalesce(max(sequence), 0) + 1 FROM stall_fee_invoice WHERE organiser_id = :organiser_id"
     unlocked = f"SELECT CAST(extract(year FROM now() AT TIME ZONE :home) AS int), ({last}) FROM pg_sleep(0.05)"
-    monkeypatch.setattr(numbers, "TAKE_NUMBER", text(f"{unlocked} WHERE :series <> ''"))
+    monkeypatch.setattr(sql, "TAKE_NUMBER", text(f"{unlocked} WHERE :series <> ''"))
 
     def load(number: int) -> bool:
         with app.app_context():

@@ -14,6 +14,7 @@ from tests.factories.applications import (
     create_approved_application,
     find_mailed_token,
     give_bank_details,
+    pay_stall_fee,
 )
 from tests.factories.events import create_organiser_client
 from tests.http import Client, data
@@ -160,3 +161,20 @@ def test_a_refunded_fee_is_not_paid_again(client: Client, visitor: Visitor) -> N
     data(owner.post(f"{LIST}/{application['id']}/fee/refund", {"reason": "They fell ill"}))
     page = visitor.open(path)
     assert "<h1>Your stall fee is refunded</h1>" in page.text and visitor.forms == []
+
+
+def test_details_of_the_buyer_are_on_the_invoice(client: Client, visitor: Visitor) -> None:
+    path = pay_page(client)
+    visitor.open(f"{path}/billing")
+    page = visitor.send(billingAddress="x", billingVatNumber="none")
+    assert page.status_code == 422 and "Enter digits only" in page.text
+    page = visitor.send(billingAddress="Stand 14, Soweto Market", billingVatNumber="7654321-01-5")
+    assert "<h1>Pay the stall fee</h1>" in page.text and "Pro forma invoice (PDF)" in page.text
+    token = path.rpartition("/")[2]
+    shown = data(client.get(f"{LIST}/pay/{token}"))
+    assert (shown["billingAddress"], shown["billingVatNumber"]) == ("Stand 14, Soweto Market", "7654321015")
+    visitor.open(f"{path}/billing")
+    pay_stall_fee(client, token)
+    assert list_mails_to(EMAIL)
+    page = visitor.send(billingAddress="", billingVatNumber="")
+    assert page.status_code == 409 and "The invoice is issued" in page.text

@@ -121,6 +121,7 @@ open                    GET    /api/merchant-applications/docs/{token}
 open                    POST   /api/merchant-applications/docs/{token}
 open                    GET    /api/merchant-applications/files/{token}
 open                    GET    /api/merchant-applications/pay/{token}
+open                    PATCH  /api/merchant-applications/pay/{token}
 open                    POST   /api/merchant-applications/pay/{token}
 open                    POST   /api/merchant-applications/pay/{token}/payrail/verify-otp
 open, token counts      POST   /api/auth/register/customer

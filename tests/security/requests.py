@@ -138,6 +138,7 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     ),
     "GET /api/merchant-applications/files/{token}": SampleRequest(path_values={"token": "file_token"}),
     "GET /api/merchant-applications/pay/{token}": SampleRequest(path_values={"token": "pay_token"}),
+    "PATCH /api/merchant-applications/pay/{token}": SampleRequest({}, path_values={"token": "pay_token"}),
     "POST /api/merchant-applications/pay/{token}": SampleRequest(path_values={"token": "pay_token"}),
     "POST /api/merchant-applications/pay/{token}/payrail/verify-otp": SampleRequest(
         {"code": applications.CODE}, path_values={"token": "pay_token"}

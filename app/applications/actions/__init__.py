@@ -1,6 +1,7 @@
 """Actions on applications. Each is one transaction; those on payments are two, with the call to the rail between."""
 
 from app.applications.actions.activation import activate_account
+from app.applications.actions.billing import BillingChanges, update_billing
 from app.applications.actions.decisions import (
     DecisionFields,
     decide_application,
@@ -17,6 +18,7 @@ from app.applications.actions.payments import start_payment, verify_otp
 from app.applications.actions.submission import submit_application
 
 __all__ = [
+    "BillingChanges",
     "DecisionFields",
     "activate_account",
     "decide_application",
@@ -28,6 +30,7 @@ __all__ = [
     "send_link",
     "start_payment",
     "submit_application",
+    "update_billing",
     "upload_documents",
     "verify_otp",
     "waive_fee",

@@ -14,6 +14,8 @@ from app.web.schema import Schema
 STATUS_METADATA = {"enum": list(STATES), "example": "awaiting_documents"}
 DECISION_METADATA = {"enum": ["approved", "declined", None], "example": "approved"}
 REFERENCE_METADATA = {"example": "MA-7K2Q9XRD"}
+BILLING_ADDRESS = {"example": "Stand 14, Soweto Market, Katutura, Windhoek"}
+BILLING_VAT_NUMBER = {"example": "7654321015"}
 
 
 def _string_field(example: str, *, required: bool = False, allow_none: bool | None = None) -> fields.String:
@@ -166,7 +168,6 @@ class PaymentData(AboutData):
     payrail_msisdn = fields.String(
         required=True, allow_none=True, metadata={"description": "only its last four digits"}
     )
-<<<<<<< HEAD
     destination = fields.String(
         required=True,
         metadata={
@@ -181,9 +182,9 @@ class PaymentData(AboutData):
         allow_none=True,
         metadata={"description": "where to transfer the fee, with `reference` on the transfer; null if not known here"},
     )
-=======
     invoice_number = fields.String(required=True, allow_none=True, metadata={"example": "STL-2026-00042"})
->>>>>>> d64de3d4 (Issue the invoice of a stall fee when it is paid, under a short number)
+    billing_address = fields.String(required=True, allow_none=True, metadata=BILLING_ADDRESS)
+    billing_vat_number = fields.String(required=True, allow_none=True, metadata=BILLING_VAT_NUMBER)
     payment_id = fields.String()
     expires_in = WholeNumber(metadata={"description": "seconds until the code expires"})
     tries_left = WholeNumber()

@@ -318,6 +318,24 @@ def pay(token: str, payrail_msisdn: str | None = None) -> PaymentStatus:
     return actions.start_payment(token=token, payrail_msisdn=payrail_msisdn)
 
 
+@blp.patch(
+    "/pay/<token>",
+    access=PUBLIC,
+    body=schemas.BillingBody,
+    returns=response_schemas.PaymentData,
+    limit=LINK_LIMIT,
+    errors=[errors.LinkExpired, errors.InvoiceIssued],
+)
+@limit_failed_lookups
+def change_billing(token: str, **changes: Unpack[actions.BillingChanges]) -> link_queries.FeePage:
+    """Set address and VAT number of the buyer on the invoice.
+
+    The invoice is issued when the fee is paid; after that they cannot change.
+    """
+    actions.update_billing(token=token, **changes)
+    return link_queries.get_fee(token)
+
+
 @blp.post(
     "/pay/<token>/payrail/verify-otp",
     access=PUBLIC,

@@ -6,6 +6,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from app.applications.documents import KINDS, LABELS
 from app.applications.states import PURPOSES, RISK_LEVELS, STATES
+from app.blueprints.applications.response_schemas import BILLING_ADDRESS, BILLING_VAT_NUMBER
 from app.web.fields import (
     Boolean,
     BoundedTimeField,
@@ -22,7 +23,7 @@ from app.web.fields import (
 )
 from app.web.safe_redirect import SafePath
 from app.web.schema import Query, Schema
-from app.web.text_fields import EmailText, Name, NewPassword, Website
+from app.web.text_fields import BankNumber, EmailText, Name, NewPassword, Website
 
 PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
 MAX_AMOUNT_MINOR = 10**12
@@ -109,6 +110,11 @@ class RefundBody(Schema):
 
 class LinkBody(Schema):
     purpose = Choice(*PURPOSES, required=True)
+
+
+class BillingBody(Schema):
+    billing_address = Text(min=5, max=500, allow_none=True, metadata=BILLING_ADDRESS)
+    billing_vat_number = BankNumber(max=20, allow_none=True, metadata=BILLING_VAT_NUMBER)
 
 
 class PayBody(Schema):

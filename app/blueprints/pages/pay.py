@@ -17,10 +17,11 @@ from app.blueprints.pages.rendering import Pages, format_wait
 from app.core.errors import Unavailable
 from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
-from app.web.fields import Phone, Secret
+from app.web.fields import Phone, Secret, Text
 from app.web.pdf_response import build_pdf_response
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT
 from app.web.schema import Query
+from app.web.text_fields import BankNumber
 
 PURPOSE, PAGE = "payment", "pages/pay.html"
 # The page and the API operations share their rate limits.
@@ -42,6 +43,11 @@ class CodeSchema(Query):
     code = Secret(required=True, min=4, max=12)
 
 
+class BillingSchema(Query):
+    billing_address = Text(data_key="billingAddress", min=5, max=500)
+    billing_vat_number = BankNumber(data_key="billingVatNumber", max=20)
+
+
 INVALID_PHONE = lazy_gettext("Enter a phone number like 081 123 4567.")
 CODE = Form(
     CodeSchema,
@@ -60,6 +66,19 @@ CODE = Form(
         error_codes=("OTP_WRONG",),
     ),
 )
+
+BILLING = Form(
+    BillingSchema,
+    Input("billingAddress", lazy_gettext("Address"), autocomplete="street-address", error_codes=("INVOICE_ISSUED",)),
+    Input(
+        "billingVatNumber",
+        lazy_gettext("VAT registration number"),
+        hint=lazy_gettext("Only if your business is registered for VAT."),
+        inputmode="numeric",
+        messages={"invalid_number": lazy_gettext("Enter digits only; blanks and hyphens between them are fine.")},
+    ),
+)
+NO_BILLING: actions.BillingChanges = {"billing_address": None, "billing_vat_number": None}
 
 
 @blueprint.get("/<token>")
@@ -113,6 +132,32 @@ def invoice(token: str) -> ResponseReturnValue:
     except InvoiceNotAvailable:
         return redirect(url_for("pay.start", token=token), 303)
     return build_pdf_response(data, document.number)
+
+
+@blueprint.get("/<token>/billing")
+@handle_unusable_link(PURPOSE)
+def show_billing(token: str) -> Response:
+    """Show the form for the buyer's address and VAT number."""
+    fee = link_queries.get_fee(token)
+    details = {"billingAddress": fee["billing_address"] or "", "billingVatNumber": fee["billing_vat_number"] or ""}
+    return _render_billing(token, BILLING.fill(**details))
+
+
+@blueprint.post("/<token>/billing")
+@handle_unusable_link(PURPOSE)
+def change_billing(token: str) -> ResponseReturnValue:
+    """Save the buyer's details; an empty field removes its value."""
+    form = BILLING.from_request()
+    try:
+        actions.update_billing(token=token, **{**NO_BILLING, **form.load()})
+    except FORM_ERRORS as error:
+        return _render_billing(token, form.with_error(error))
+    return redirect(url_for("pay.start", token=token), 303)
+
+
+def _render_billing(token: str, form: FilledForm) -> Response:
+    fee = link_queries.get_fee(token)
+    return render_form("pages/billing.html", form, fee=fee, token=token, contact=fee["contact_email"])
 
 
 def _render(token: str, fee: link_queries.FeePage, form: FilledForm) -> Response:
