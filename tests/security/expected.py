@@ -72,6 +72,7 @@ event: write, verified   . x e  -  - - -      + 0 v      - - + +    - - v
 event: send again        . x e  -  - - -      U 0 v      - - U U    - - v
 applications             . x e  -  + + +      + + +      + + + +    - + +
 application: read        . x e  -  + 0 0      + 0 0      + + + +    - + +
+application: invoice     . x e  -  0 0 0      + 0 0      + + + +    - 0 +
 application: decide      . x e  -  - - -      + 0 v      - + + +    - - v
 accounts: read           . x e  -  - - -      - - -      - + + +    - - -
 accounts: act            . x e  -  - - -      - - -      - - + +    - - -
@@ -246,7 +247,7 @@ event: write            POST   /api/events/{id}/notifications/upload-image
 event: read             GET    /api/events/{id}/notifications/users/search
 applications            GET    /api/merchant-applications
 application: read       GET    /api/merchant-applications/{applicationId}
-application: read       GET    /api/merchant-applications/{applicationId}/invoice
+application: invoice    GET    /api/merchant-applications/{applicationId}/invoice
 application: decide     PATCH  /api/merchant-applications/{applicationId}
 application: decide     POST   /api/merchant-applications/{applicationId}/links
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/received

@@ -167,7 +167,7 @@ def receive_fee(application_id: str, amount_minor: int, reference: str, received
     limit=LINK_LIMIT,
     errors=[errors.InvoiceNotAvailable],
 )
-def invoice(application_id: str) -> Response:
+def fee_invoice(application_id: str) -> Response:
     """Get the invoice of a stall fee as a PDF, once the fee is paid; before that a pro forma invoice.
 
     The invoice is issued once, under the organisation's next number, and never changes. It is a tax invoice if the
