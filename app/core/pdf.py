@@ -19,6 +19,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, CondPageBreak, Flowable, Frame, PageTemplate, Spacer, Table, TableStyle
+from reportlab.platypus.flowables import UseUpSpace
 
 from app.core.languages import get_language, gettext
 from app.core.pdf_text import (
@@ -37,6 +38,7 @@ from app.core.pdf_text import (
 
 MARGIN, TOP, BOTTOM = 22 * mm, 46 * mm, 26 * mm
 WIDTH = A4[0] - 2 * MARGIN
+MIN_LAST_ROWS = 3
 
 
 class _NumberedCanvas(Canvas):  # type: ignore[misc]
@@ -79,17 +81,17 @@ class Sheet:
     def parties(self, left: Sequence[str], right: Sequence[str], *, headings: tuple[str, str] = ("From", "To")) -> None:
         """Add sender and recipient side by side; the first line of each is the name."""
         columns = [_build_party(heading, lines) for heading, lines in zip(headings, (left, right), strict=True)]
-        self.story += [_grid([columns], [WIDTH / 2] * 2), Spacer(0, 10 * mm)]
+        self.story += [build_grid([columns], [WIDTH / 2] * 2), Spacer(0, 10 * mm)]
 
     def facts(self, rows: Iterable[tuple[str, str]]) -> None:
         """Add labels and values with thin lines between."""
         cells = [[paragraph(label, colour=MUTED), paragraph(value)] for label, value in rows]
-        self.story += [_grid(cells, [50 * mm, WIDTH - 50 * mm], lines=True), Spacer(0, 8 * mm)]
+        self.story += [build_grid(cells, [50 * mm, WIDTH - 50 * mm], lines=True), Spacer(0, 8 * mm)]
 
     def lines(self, rows: Iterable[tuple[str, str]]) -> None:
         """Add what is charged, with the amounts aligned at the right."""
         cells = [[paragraph(label), paragraph(amount, right=True)] for label, amount in rows]
-        self.story.append(_grid(cells, [WIDTH - 45 * mm, 45 * mm], lines=True))
+        self.story.append(build_grid(cells, [WIDTH - 45 * mm, 45 * mm], lines=True))
 
     def table(
         self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, widths: Sequence[float], figures: int
@@ -102,7 +104,7 @@ class Sheet:
         head = [paragraph(text, size=8.5, colour=MUTED, right=at >= first_right) for at, text in enumerate(headings)]
         body = [[paragraph(text, size=9, right=at >= first_right) for at, text in enumerate(row)] for row in rows]
         column_widths = [WIDTH * share / sum(widths) for share in widths]
-        self.story += [_grid([head, *body], column_widths, lines=True, repeat=1), Spacer(0, 4 * mm)]
+        self.story += [build_grid([head, *body], column_widths, lines=True, repeat=1), Spacer(0, 4 * mm)]
 
     def heading(self, text: str, *, under: str = "", room: float = 0) -> None:
         """Add a heading with a caption below, on a page that has `room` (points) for what follows."""
@@ -126,7 +128,7 @@ class Sheet:
             [paragraph(value, bold=True, size=size) for _, value in pairs],
             [paragraph(label, size=8.5, colour=MUTED) for label, _ in pairs],
         ]
-        self.story += [_grid(cells, [WIDTH / len(pairs)] * len(pairs), close=True), Spacer(0, 2 * mm)]
+        self.story += [build_grid(cells, [WIDTH / len(pairs)] * len(pairs), close=True), Spacer(0, 2 * mm)]
 
     def long_table(self, title: str, table: Flowable, *, under: str = "") -> None:
         """Add a table that may take many pages; it begins where there is room for its first rows."""
@@ -140,7 +142,7 @@ class Sheet:
     def total(self, label: str, amount: str) -> None:
         """Add the total in large letters."""
         cells = [[paragraph(label, bold=True, size=13), paragraph(amount, bold=True, size=17, right=True)]]
-        self.story += [Spacer(0, 3 * mm), _grid(cells, [WIDTH / 2] * 2), Spacer(0, 6 * mm)]
+        self.story += [Spacer(0, 3 * mm), build_grid(cells, [WIDTH / 2] * 2), Spacer(0, 6 * mm)]
 
     def note(self, text: str) -> None:
         """Add a note in small letters."""
@@ -213,6 +215,18 @@ class PlainParagraph(Flowable):  # type: ignore[misc]
         return PlainParagraph("\n".join(lines), font=self.font, size=self.size, colour=self.colour, right=self.right)
 
 
+class _UnbrokenEndTable(Table):  # type: ignore[misc]
+    """A table whose last page has at least three rows, if another page precedes it."""
+
+    def split(self, width: float, height: float) -> list[Flowable]:
+        parts: list[Flowable] = super().split(width, height)
+        missing = MIN_LAST_ROWS - (parts[-1]._nrows - self.repeatRows) if len(parts) == 2 else 0
+        if missing <= 0 or parts[0]._nrows - self.repeatRows <= missing:
+            return parts
+        first, last = super().split(width, sum(parts[0]._rowHeights[:-missing]))
+        return [first, UseUpSpace(), last]
+
+
 def paragraph(
     text: str, *, bold: bool = False, size: float = 10, colour: Color = NIGHT, right: bool = False
 ) -> PlainParagraph:
@@ -229,9 +243,10 @@ def _build_party(heading: str, texts: Sequence[str]) -> list[PlainParagraph]:
     ]
 
 
-def _grid(
+def build_grid(
     cells: Sequence[Sequence[object]], widths: list[float], *, lines: bool = False, repeat: int = 0, close: bool = False
 ) -> Table:
+    """Return a table of paragraphs with these widths in points; `repeat` rows are headings on every page."""
     style: list[tuple[object, ...]] = [
         ("LEFTPADDING", (0, 0), (-1, -1), 0),
         ("RIGHTPADDING", (0, 0), (-1, -1), 0),
@@ -241,4 +256,4 @@ def _grid(
     ]
     if lines:
         style.append(("LINEBELOW", (0, 0), (-1, -1), 0.5, LINE))
-    return Table(cells, colWidths=widths, style=TableStyle(style), hAlign="LEFT", repeatRows=repeat)
+    return _UnbrokenEndTable(cells, colWidths=widths, style=TableStyle(style), hAlign="LEFT", repeatRows=repeat)

@@ -16,6 +16,7 @@ from app.core.charts import StepChart
 from app.core.clock import utcnow
 from app.core.db import db, fetch_row, fetch_rows
 from app.core.formatting import HOME, format_money
+from app.core.ids import is_id
 from app.core.pdf import Sheet
 from app.ledger.models import PAYOUT, RETURN, SETTLEMENT
 from app.ledger.queries import LedgerMovement, LedgerPeriod, load_ledger_period
@@ -89,7 +90,7 @@ def build_lines(statement: MonthlyStatement) -> list[tuple[str, str, str, str, s
 
 
 def draw_statement(statement: MonthlyStatement) -> bytes:
-    """The statement as PDF, with a chart of the balance over the month."""
+    """The statement as PDF, with a chart of the balances at the ends of days if there are several."""
     settings = current_app.extensions["settings"]
     service = parseaddr(settings.MAIL_FROM)[0] or "Event Commerce"
     with Sheet(
@@ -102,24 +103,39 @@ def draw_statement(statement: MonthlyStatement) -> bytes:
         sheet.parties([service, settings.PUBLIC_BASE_URL], statement.names)
         sheet.lines(build_summary(statement))
         sheet.total("Balance at the end", format_money(statement.ledger_period.closing.balance_minor))
-        sheet.heading("Balance over the month")
-        sheet.figure(_build_chart(statement))
-        sheet.heading("Movements")
-        sheet.table(TABLE_HEADINGS, build_lines(statement), widths=COLUMN_WIDTHS, figures=2)
-        sheet.note("Earnings are entered from settlement files; the reference is theirs, that of a payout is its id.")
+        balance_by_day = _list_balances(statement)
+        if len(balance_by_day) > 1:
+            sheet.heading("Balance over the month")
+            sheet.figure(_build_chart(statement, balance_by_day))
+        sheet.heading("Movements", under="The reference of earnings is that of their settlement file.")
+        sheet.table(TABLE_HEADINGS, _build_short_lines(statement), widths=COLUMN_WIDTHS, figures=2)
     return sheet.data
 
 
-def _build_chart(statement: MonthlyStatement) -> StepChart:
-    since, until = get_month_bounds(statement.first_day)
-    length = (until - since).total_seconds()
-    points = [(0.0, statement.ledger_period.opening.balance_minor)]
-    points += [
-        ((movement.posted_at - since).total_seconds() / length, movement.balance_minor)
-        for movement in statement.movements
+def format_payout_reference(payout_id: str) -> str:
+    """The reference of a payout for people: the end of its id, like `PO-A9F8E7D6`."""
+    return f"PO-{payout_id[-8:].upper()}"
+
+
+def _build_short_lines(statement: MonthlyStatement) -> list[tuple[str, ...]]:
+    """The movements as in `build_lines`, with short references."""
+    return [
+        tuple(format_payout_reference(cell) if is_id(cell) else cell for cell in line)
+        for line in build_lines(statement)
     ]
+
+
+def _list_balances(statement: MonthlyStatement) -> dict[int, int]:
+    """The balance at the end of each day with movements, by the day of the month."""
+    return {_get_local_day(movement.posted_at).day: movement.balance_minor for movement in statement.movements}
+
+
+def _build_chart(statement: MonthlyStatement, balance_by_day: dict[int, int]) -> StepChart:
+    since, until = get_month_bounds(statement.first_day)
+    days = round((until - since).total_seconds() / 86400)
+    points = [(0.0, statement.ledger_period.opening.balance_minor)]
+    points += [((day - 1) / days, balance_minor) for day, balance_minor in balance_by_day.items()]
     points.append((1.0, statement.ledger_period.closing.balance_minor))
-    days = round(length / 86400)
     ticks = [((day - 0.5) / days, str(day)) for day in (1, *range(5, days - 1, 5), days)]
     return StepChart(points, ticks=ticks, spoken=_format_rounded)
 
@@ -130,11 +146,15 @@ def _format_rounded(amount: int) -> str:
 
 
 def _format_day(moment: datetime) -> str:
-    return f"{moment.astimezone(ZoneInfo(HOME)):%-d %b}"
+    return f"{_get_local_day(moment):%-d %b}"
+
+
+def _get_local_day(moment: datetime) -> date:
+    return moment.astimezone(ZoneInfo(HOME)).date()
 
 
 def get_today() -> date:
-    return utcnow().astimezone(ZoneInfo(HOME)).date()
+    return _get_local_day(utcnow())
 
 
 def get_previous_month(day: date) -> date:

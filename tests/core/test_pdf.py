@@ -3,7 +3,10 @@
 import re
 from pathlib import Path
 
-from app.core.pdf import Sheet
+import pytest
+from reportlab.platypus import Table
+
+from app.core.pdf import WIDTH, Sheet, build_grid, paragraph
 
 NAME = "ǃGaroës & Söhne ǀǁǂ Ξένιος Москва"
 
@@ -43,3 +46,15 @@ def test_a_long_document_counts_its_pages() -> None:
 def test_a_sign_the_font_does_not_have_is_a_box_and_no_error() -> None:
     assert sheet("Kapana 🔥\x00\u202e Corner").startswith(b"%PDF-1.")
     assert sheet("🔥") == sheet("🍖")
+
+
+@pytest.mark.parametrize("count", range(4, 12))
+def test_no_row_of_a_table_is_alone_on_the_last_page(count: int) -> None:
+    table = build_grid([[paragraph(f"Row {number}")] for number in range(count + 1)], [WIDTH], repeat=1)
+    _, height = table.wrap(WIDTH, 10_000)
+    row_height = height / (count + 1)
+    for fitting in range(2, count):
+        parts = table.split(WIDTH, row_height * (fitting + 1) + 1)
+        last_rows = parts[-1]._nrows - 1
+        assert last_rows >= 3 or len(parts) == 1, (count, fitting)
+        assert sum(part._nrows - 1 for part in parts if isinstance(part, Table)) == count

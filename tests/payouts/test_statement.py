@@ -1,5 +1,6 @@
 """The month's end: a report, a PDF with a chart, and one mail for each merchant and month."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from sqlalchemy import text
 from app.core.charts import round_up
 from app.core.db import db, transaction_engine
 from app.core.outbox import maintenance
+from app.core.pdf import Sheet
 from app.core.transaction import transaction
 from app.payouts import sql, statement
 from tests.factories.accounts import list_mails_to
@@ -91,6 +93,26 @@ def test_statement_adds_up_and_is_reproducible(client: Client) -> None:
     assert (
         month.ledger_period.opening.balance_minor + sum(totals) == month.ledger_period.closing.balance_minor == 26_000
     )
+
+
+def test_statement_names_payouts_briefly_and_charts_only_several_days(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me, merchant = create_earning_merchant(client, 50_000)
+    payout = request_payout(me, 20_000)
+    run_all_jobs()
+    month = statement.find_statement(merchant.id, statement.get_today().replace(day=1))
+    assert month is not None
+    tables, charts = [], []
+    monkeypatch.setattr(Sheet, "table", lambda _, headings, rows, **__: tables.extend(rows))
+    monkeypatch.setattr(Sheet, "figure", lambda _, chart: charts.append(chart))
+    statement.draw_statement(month)
+    assert tables[-1][2] == f"PO-{payout['id'][-8:].upper()}" and not charts
+    earnings, *others = month.ledger_period.movements
+    earlier = replace(earnings, posted_at=month.ledger_period.movements[-1].posted_at - timedelta(days=1))
+    statement.draw_statement(replace(month, ledger_period=replace(month.ledger_period, movements=[earlier, *others])))
+    (chart,) = charts
+    assert [value for _, value in chart.points] == [0, 50_000, 30_000, 30_000]
 
 
 def test_statement_is_mailed_once_per_merchant_and_month(client: Client) -> None:
