@@ -6,7 +6,7 @@ from app.audit.log import record_export
 from app.core.formatting import format_day, format_money
 from app.core.pdf import Sheet
 from app.inventory import queries
-from app.inventory.formatting import format_quantity
+from app.inventory.formatting import EMPTY_CELL, format_quantity
 from app.inventory.models import StockOrder, StockOrderLine
 from app.inventory.queries import StockEvent
 
@@ -52,8 +52,8 @@ def _format_line(line: StockOrderLine) -> tuple[str, ...]:
         line.name,
         line.unit or "",
         format_quantity(line.quantity),
-        "" if price is None else format_money(round(price * 100)),
-        "" if amount is None else format_money(amount),
+        EMPTY_CELL if price is None else format_money(round(price * 100)),
+        EMPTY_CELL if amount is None else format_money(amount),
     )
 
 

@@ -15,6 +15,7 @@ from app.core import tokens
 from app.core.outbox import enqueue
 from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
+from app.inventory.reports import report_pdf
 from app.inventory.reports.definitions import REPORTS
 from tests.counting import record_statements
 from tests.factories.accounts import create_account, create_signed_in_client
@@ -112,6 +113,18 @@ def test_the_summary_is_the_default_and_adds_up(stock: Stock) -> None:
     assert len(found["days"]) == 30 and found["days"][-1]["day"] == TODAY.isoformat()
     assert found["days"][-1]["quantityOut"] == 5 and found["bookedUntil"]
     assert sum(period["items"] for period in found["periods"]) == 1
+
+
+def test_values_without_any_price_are_dashes_in_the_pdf(client: Client) -> None:
+    unpriced, priced = Stock(client), Stock(client)
+    unpriced.item(category="Beer")
+    priced.item(category="Beer", costPrice=10, onHand=0)
+    for stock, values in ((unpriced, ["—", "—"]), (priced, ["N$\u00a00.00", "—"])):
+        found = report(stock, "summary")
+        fields = [field for field in REPORTS["summary"].fields if field.share]
+        (row,) = report_pdf._format_rows(REPORTS["summary"], fields, found["categories"])
+        assert row[-2:] == values
+        assert report_pdf._format_cost_value(found["totals"]) == values[0]
 
 
 def test_the_valuation_rounds_each_item_so_that_columns_add_up(stock: Stock) -> None:

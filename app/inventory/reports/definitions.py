@@ -100,6 +100,7 @@ SUMMARY = ReportDefinition(
         Field("category", "i.category", heading="Category", share=40),
         *_COUNT_FIELDS,
         Field("withoutCostPrice", _count_where_sql("i.cost_price IS NULL"), COUNT),
+        Field("withoutSalePrice", _count_where_sql("i.sell_price IS NULL"), COUNT),
         Field("costValueMinor", _sum_sql(value_sql("i.on_hand")), MINOR, "Value at cost", 26),
         Field("saleValueMinor", _sum_sql(value_sql("i.on_hand", "i.sell_price")), MINOR, "At sale price", 26),
         Field("damagedValueMinor", _sum_sql(value_sql("i.damaged")), MINOR),

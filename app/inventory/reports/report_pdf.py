@@ -9,7 +9,7 @@ from app.core.charts import draw_bars, draw_columns, draw_differences, draw_line
 from app.core.formatting import format_day, format_money, format_time
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
-from app.inventory.formatting import format_cell, format_number, format_short_day
+from app.inventory.formatting import EMPTY_CELL, format_cell, format_number, format_short_day
 from app.inventory.queries import ReportEvent
 from app.inventory.reports.definitions import REPORTS, ReportDefinition
 from app.inventory.reports.parameters import NUMERIC_KINDS, Field, ReportParameters
@@ -109,8 +109,14 @@ def _format_rows(definition: ReportDefinition, fields: list[Field], rows: Iterab
             is_first, supplier = False, row["supplier"]
             yield [supplier or "Supplier not named"]
         if definition.rows_key == "categories":
-            row = {**row, "category": row["category"] or "No category"}
+            row = {**row, **_clear_unpriced_values(row), "category": row["category"] or "No category"}
         yield [format_cell(report_field, row[report_field.name]) for report_field in fields]
+
+
+def _clear_unpriced_values(category: ReportRow) -> ReportRow:
+    """Return the values of a category that no price of its items gives, as None."""
+    unpriced_counts = (("costValueMinor", "withoutCostPrice"), ("saleValueMinor", "withoutSalePrice"))
+    return {value: None for value, count in unpriced_counts if category[count] == category["items"]}
 
 
 def _limit_progress(on_progress: Callable[[float], None], row_count: int) -> Callable[[int], None]:
@@ -142,7 +148,7 @@ def _add_summary(sheet: Sheet, report: ReportJson) -> None:
             ("items", format_number(totals["items"])),
             ("low", format_number(totals["lowStock"])),
             ("past their date", format_number(totals["expired"])),
-            ("value at cost", format_money(int(totals["costValueMinor"]))),
+            ("value at cost", _format_cost_value(totals)),
         ]
     )
     _add_unpriced_note(sheet, totals)
@@ -161,7 +167,7 @@ def _add_valuation(sheet: Sheet, report: ReportJson) -> None:
     sheet.figures(
         [
             ("items", format_number(totals["items"])),
-            ("value at cost", format_money(int(totals["costValueMinor"]))),
+            ("value at cost", _format_cost_value(totals)),
             ("at sale price", format_money(int(totals["saleValueMinor"]))),
         ]
     )
@@ -199,7 +205,7 @@ def _add_expiry(sheet: Sheet, report: ReportJson) -> None:
             ("items", format_number(totals["items"])),
             ("past their date", format_number(totals["expired"])),
             ("within a week", format_number(totals["withinAWeek"])),
-            ("value at cost", format_money(int(totals["costValueMinor"]))),
+            ("value at cost", _format_cost_value(totals)),
         ]
     )
     _add_unpriced_note(sheet, totals)
@@ -212,11 +218,17 @@ def _add_reorder(sheet: Sheet, report: ReportJson) -> None:
         [
             ("items to order", format_number(totals["items"])),
             ("suppliers", format_number(totals["suppliers"])),
-            ("expected cost", format_money(int(totals["costValueMinor"]))),
+            ("expected cost", _format_cost_value(totals)),
         ]
     )
     _add_unpriced_note(sheet, totals)
     _add_value_chart(sheet, "Expected cost by supplier", report["suppliers"], "name", totals["costValueMinor"])
+
+
+def _format_cost_value(totals: ReportRow) -> str:
+    """Return the value at cost; a dash if no item has a cost price."""
+    has_no_price = totals["items"] and totals["withoutCostPrice"] == totals["items"]
+    return EMPTY_CELL if has_no_price else format_money(int(totals["costValueMinor"]))
 
 
 def _add_unpriced_note(sheet: Sheet, totals: ReportRow) -> None:
