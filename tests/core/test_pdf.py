@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from reportlab.platypus import Table
 
+from app.core.languages import use_language
 from app.core.pdf import WIDTH, Sheet, build_grid, paragraph
 
 NAME = "ǃGaroës & Söhne ǀǁǂ Ξένιος Москва"
@@ -24,11 +26,13 @@ def test_the_same_content_is_the_same_bytes() -> None:
     assert sheet() != sheet("Kapana Corner")
 
 
-def test_the_font_is_embedded_and_the_title_tagged() -> None:
+def test_the_font_is_embedded_and_the_title_tagged(app: Flask) -> None:
     data = sheet()
     assert data.startswith(b"%PDF-1.") and data.rstrip().endswith(b"%%EOF")
     assert data.count(b"/FontFile2") == 2 and b"/DisplayDocTitle true" in data
-    assert b"/Lang" in data
+    assert b"/Lang (en)" in data and b"/Title (Receipt MA-7K2Q9XRD)" in data
+    with use_language("de"):
+        assert b"/Lang (de)" in sheet()
 
 
 def test_markup_in_a_name_is_text(tmp_path: Path) -> None:
