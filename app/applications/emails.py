@@ -8,16 +8,15 @@ from sqlalchemy import func, select
 
 from app.accounts.languages import find_account_language
 from app.accounts.models import Account
-from app.applications import links
+from app.applications import calendar, links
 from app.applications.links import EventContext
 from app.applications.models import Application, ApplicationLink, StallFeeRefund, StallPayment, StallPaymentReview
-from app.applications.serializers import calculate_fee_due_at
 from app.applications.stall_payments import REVIEW_MESSAGES, mask_wallet
 from app.applications.states import ACTIVATED
 from app.clients.email_templates import render_email
 from app.clients.message import Attachment, Message
 from app.core.db import db
-from app.core.formatting import format_day, format_money, format_time
+from app.core.formatting import format_money, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.core.outbox import Work, enqueue_all, job_spec
 from app.invoicing.documents import InvoiceDocument
@@ -132,7 +131,12 @@ def build_applicant_email(
     assert application.email is not None
     timezone = context.event_context.timezone
     paid_at = context.payment.paid_at if context.payment else application.paid_at
-    fee_due_at = calculate_fee_due_at(application.scheduled_for, application.decided_at)
+    fee_due_at = calendar.calculate_due_at(
+        links.PAYMENT,
+        context.event_context.calendar,
+        decided_at=application.decided_at,
+        scheduled_for=application.scheduled_for,
+    )
     message = render_email(
         template,
         to=application.email,
@@ -144,10 +148,10 @@ def build_applicant_email(
         event=context.event_context.event or "",
         reference=application.reference,
         reason_lines=(application.decline_reason or "").splitlines(),
-        steps=[_build_step(link, timezone) for link in context.links],
+        steps=[_build_step(link, context) for link in context.links],
         amount=format_money(application.amount_minor),
         amount_due=application.payment_due,
-        due=format_day(fee_due_at, timezone) if fee_due_at else "",
+        due=calendar.format_deadline(fee_due_at, timezone) if fee_due_at else "",
         paid_at=format_time(paid_at, timezone) if paid_at else "",
         wallet=mask_wallet(context.payment.msisdn) if context.payment else "",
         refund=_describe_refund(context.refund),
@@ -233,11 +237,12 @@ def _load_active_links(link_ids: list[str]) -> list[ApplicationLink]:
     return sorted(active_links, key=lambda link: links.PAGE_PATHS[link.purpose] != "documents")
 
 
-def _build_step(link: ApplicationLink, timezone: str | None) -> dict[str, str]:
+def _build_step(link: ApplicationLink, context: EmailContext) -> dict[str, str]:
     label, hint = STEP_LABELS[link.purpose]
+    deadline = links.build_link_deadline(link, context.application, context.event_context)
     return {
         "label": str(label),
         "hint": str(hint),
         "url": links.build_link_url(link),
-        "until": format_day(link.expires_at, timezone),
+        "deadline": str(deadline),
     }

@@ -13,12 +13,11 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.organisation_details import OrganisationDetails, load_organisation_details
-from app.applications import links, states
+from app.applications import calendar, links, states
 from app.applications.errors import InvoiceNotAvailable
 from app.applications.links import EventContext
 from app.applications.models import Application, FeeInvoice, StallFeeRecord, StallPayment
 from app.applications.queries import check_visible, record_application_act
-from app.applications.serializers import calculate_fee_due_at
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.core.addresses import mask_number
@@ -188,11 +187,21 @@ def _list_buyer_lines(application: Application) -> list[str]:
 
 def _build_facts(context: FeeContext) -> list[tuple[str, str]]:
     application, event = context.application, context.event_context.event
-    due_at = calculate_fee_due_at(application.scheduled_for, application.decided_at)
+    due_at = calendar.calculate_due_at(
+        links.PAYMENT,
+        context.event_context.calendar,
+        decided_at=application.decided_at,
+        scheduled_for=application.scheduled_for,
+    )
     facts = [
         ("For", f"Stall at {event}" if event else "Stall"),
         ("Application", application.reference),
-        ("Due", format_day(due_at, HOME) if due_at and application.payment_due else ""),
+        (
+            "Due",
+            calendar.format_deadline(due_at, context.event_context.timezone)
+            if due_at and application.payment_due
+            else "",
+        ),
     ]
     return [fact for fact in facts if fact[1]]
 

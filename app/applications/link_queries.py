@@ -9,16 +9,17 @@ from sqlalchemy import func, select
 
 from app.accounts.organisation_details import BankDetails, load_organisation_details
 from app.applications import links, queries, stall_payments
+from app.applications.calendar import Deadline
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkUsed
 from app.applications.fee_invoices import find_invoice_number
 from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
-from app.applications.serializers import DocumentStatus, calculate_fee_due_at, serialize_documents
+from app.applications.serializers import DocumentStatus, serialize_documents
 from app.applications.states import ENDED_STATES, READY
 from app.core.addresses import mask_email
 from app.core.db import db
-from app.core.formatting import format_day, format_money
+from app.core.formatting import format_money
 
 
 class StepProgress(TypedDict):
@@ -40,6 +41,8 @@ class LinkPage(TypedDict):
     organiser_name: str | None
     contact_email: str | None
     expires_at: datetime
+    due_at: datetime | None
+    deadline: Deadline
     steps: list[StepProgress]
 
 
@@ -61,8 +64,6 @@ class FeePage(LinkPage):
     amount_minor: int
     currency: str
     amount: str
-    due_at: datetime | None
-    due: str | None
     payrail_msisdn: str | None
     destination: str
     payee: str | None
@@ -110,7 +111,6 @@ def get_fee(token: str) -> FeePage:
     resolved_link, current_payment = stall_payments.get_link_with_payment(token)
     application = resolved_link.application
     payment_status = stall_payments.build_payment_status(application, current_payment)
-    fee_due_at = calculate_fee_due_at(application.scheduled_for, application.decided_at)
     wallet, organiser_id = application.payrail_msisdn, application.organiser_id
     payee = load_organisation_details(organiser_id) if organiser_id is not None else None
     return {
@@ -120,8 +120,6 @@ def get_fee(token: str) -> FeePage:
         "amount_minor": application.amount_minor,
         "currency": "NAD",
         "amount": format_money(application.amount_minor),
-        "due_at": fee_due_at,
-        "due": format_day(fee_due_at, resolved_link.event_context.timezone) if fee_due_at else None,
         "payrail_msisdn": wallet and stall_payments.mask_wallet(wallet),
         "destination": application.destination,
         "payee": payee.name if payee else None,
@@ -151,7 +149,7 @@ def get_activation(token: str) -> ActivationPage:
 
 
 def _build_link_page(resolved_link: ResolvedLink) -> LinkPage:
-    application = resolved_link.application
+    application, deadline = resolved_link.application, resolved_link.deadline
     return {
         "id": application.id,
         "organiser_id": application.organiser_id,
@@ -161,7 +159,9 @@ def _build_link_page(resolved_link: ResolvedLink) -> LinkPage:
         "event_name": resolved_link.event_context.event,
         "organiser_name": resolved_link.event_context.organiser,
         "contact_email": resolved_link.event_context.contact,
-        "expires_at": resolved_link.link.expires_at,
+        "expires_at": deadline.link_end,
+        "due_at": deadline.due_at,
+        "deadline": deadline,
         "steps": _list_steps(resolved_link),
     }
 

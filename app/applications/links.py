@@ -4,33 +4,41 @@ A token is a keyed hash of its row, so a repeated mail has the same link. The da
 fingerprint: a stolen copy opens nothing. `advance_application` decides which step, and so which link, is next.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime
 
 from flask import current_app
-from sqlalchemy import Interval, Row, Select, String, column, func, insert, literal, select, update, values
+from sqlalchemy import Row, Select, String, cast, column, func, insert, literal, select, update, values
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.sql.dml import ReturningInsert
 
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import MERCHANT
 from app.accounts.queries import owner_id_sql
-from app.applications import states
+from app.applications import calendar, states
+from app.applications.calendar import EVENT_CALENDAR_COLUMNS, TIME_TO_ACTIVATE, Deadline, EventCalendar
 from app.applications.errors import LinkExpired, LinkUsed
 from app.applications.models import Application, ApplicationLink
-from app.core.db import db
+from app.applications.states import ACTIVATION as ACTIVATION
+from app.applications.states import DOCUMENTS as DOCUMENTS
+from app.applications.states import PAYMENT as PAYMENT
+from app.core.db import Timestamp, db
 from app.core.errors import Gone, NotFound
 from app.core.ids import new_id
 from app.core.tokens import derived_text, fingerprint
 from app.events.models import Event
 from app.invitations.participation import add_participant
 
-DOCUMENTS, PAYMENT, ACTIVATION = "documents", "payment", "activation"
-LIFETIMES = {DOCUMENTS: timedelta(days=14), PAYMENT: timedelta(days=14), ACTIVATION: timedelta(days=7)}
 PAGE_PATHS = {DOCUMENTS: "documents", PAYMENT: "pay", ACTIVATION: "activate"}
-EVENT_CONTEXT_COLUMNS = (Event.name, Event.timezone, OrganiserProfile.org_name, Account.email, Account.language)
-"""The fields of `EventContext`."""
+EVENT_CONTEXT_COLUMNS = (
+    *EVENT_CALENDAR_COLUMNS,
+    Event.name,
+    OrganiserProfile.org_name,
+    Account.email,
+    Account.language,
+)
+"""The fields of `EventCalendar` and of `EventContext` after it."""
 LINK_COLUMNS = (Application, ApplicationLink, ApplicationLink.expires_at <= func.now(), *EVENT_CONTEXT_COLUMNS)
 
 LinkQuery = Select[*tuple[object, ...]]
@@ -39,13 +47,17 @@ AnyRow = Row[*tuple[object, ...]]
 
 @dataclass(frozen=True)
 class EventContext:
-    """The event's name and time zone, the organisation's name, and the owner's email and language; None without event."""
+    """The event's days and name, the organisation's name, and the owner's email and language; None without event."""
 
+    calendar: EventCalendar
     event: str | None = None
-    timezone: str | None = None
     organiser: str | None = None
     contact: str | None = None
     language: str | None = None
+
+    @property
+    def timezone(self) -> str | None:
+        return self.calendar.timezone
 
 
 @dataclass(frozen=True)
@@ -56,6 +68,11 @@ class ResolvedLink:
     link: ApplicationLink
     event_context: EventContext
     error_class: type[Gone] | None
+
+    @property
+    def deadline(self) -> Deadline:
+        """When the purpose of the link is due, and when the link ends."""
+        return build_link_deadline(self.link, self.application, self.event_context)
 
 
 def get_link(token: str, purpose: str, *, session: OrmSession | None = None) -> ResolvedLink:
@@ -106,7 +123,23 @@ def renew_links(
     """New links for these purposes; they replace the valid ones."""
     if not purposes:
         return []
-    return list(session.scalars(link_renewal_sql(application.id, purposes, shown_to_decider=shown_to_decider)))
+    link_ends: dict[str, datetime | None] = dict.fromkeys(purposes)
+    if set(purposes) != {ACTIVATION}:
+        session.flush()  # The decision may be of this moment; then the database sets its time.
+        starts_at, ends_at, timezone, now, decided_at, scheduled_for = session.execute(
+            select(*EVENT_CALENDAR_COLUMNS, Application.decided_at, Application.scheduled_for)
+            .select_from(Application)
+            .outerjoin(Event, Event.id == Application.event_id)
+            .where(Application.id == application.id)
+        ).one()
+        event_calendar = EventCalendar(starts_at, ends_at, timezone, now)
+        link_ends = {
+            purpose: calendar.calculate_link_end(
+                purpose, event_calendar, decided_at=decided_at, scheduled_for=scheduled_for
+            )
+            for purpose in purposes
+        }
+    return list(session.scalars(link_renewal_sql(application.id, link_ends, shown_to_decider=shown_to_decider)))
 
 
 def get_or_renew_link(session: OrmSession, application: Application, purpose: str) -> ApplicationLink:
@@ -124,14 +157,17 @@ def get_or_renew_link(session: OrmSession, application: Application, purpose: st
 
 
 def link_renewal_sql(
-    application_id: str, purposes: Sequence[str], *, shown_to_decider: bool = False
+    application_id: str, link_ends: Mapping[str, datetime | None], *, shown_to_decider: bool = False
 ) -> ReturningInsert[ApplicationLink]:
-    """One statement that ends the valid links and inserts the new ones."""
+    """One statement that ends the valid links and inserts the new ones, by their purposes with the end of each.
+
+    An activation needs no end: its link ends after a week, or with the event.
+    """
     replaced_links = (
         update(ApplicationLink)
         .where(
             ApplicationLink.application_id == application_id,
-            ApplicationLink.purpose.in_(purposes),
+            ApplicationLink.purpose.in_(list(link_ends)),
             ApplicationLink.replaced_at.is_(None),
         )
         .values(replaced_at=func.now())
@@ -140,15 +176,21 @@ def link_renewal_sql(
     )
     new_links = values(
         *(column(name, String) for name in ("id", "purpose", "token_hash")),
-        column("lifetime", Interval),
+        column("link_end", Timestamp),
         name="new_link",
-    ).data([_build_link_values(application_id, purpose) for purpose in purposes])
+    ).data([_build_link_values(application_id, purpose, link_end) for purpose, link_end in link_ends.items()])
+    event_end = (
+        select(Event.ends_at)
+        .join(Application, Application.event_id == Event.id)
+        .where(Application.id == application_id)
+        .scalar_subquery()
+    )
     # Counting the replaced links makes PostgreSQL end them first; the unique index allows only one valid link.
     rows = select(
         new_links.c.id,
         new_links.c.purpose,
         new_links.c.token_hash,
-        func.now() + new_links.c.lifetime,
+        func.least(func.coalesce(cast(new_links.c.link_end, Timestamp), func.now() + TIME_TO_ACTIVATE), event_end),
         literal(application_id),
         literal(shown_to_decider),
     ).where(select(func.count()).select_from(replaced_links).scalar_subquery() >= 0)
@@ -156,9 +198,22 @@ def link_renewal_sql(
     return insert(ApplicationLink).from_select(column_names, rows, include_defaults=False).returning(ApplicationLink)
 
 
-def _build_link_values(application_id: str, purpose: str) -> tuple[str, str, str, timedelta]:
+def _build_link_values(
+    application_id: str, purpose: str, link_end: datetime | None
+) -> tuple[str, str, str, datetime | None]:
     id = new_id()
-    return id, purpose, fingerprint(_derive_token(application_id, purpose, id)), LIFETIMES[purpose]
+    return id, purpose, fingerprint(_derive_token(application_id, purpose, id)), link_end
+
+
+def build_link_deadline(link: ApplicationLink, application: Application, event_context: EventContext) -> Deadline:
+    """When the purpose of a link is due, and when the link ends."""
+    return calendar.build_deadline(
+        link.purpose,
+        link.expires_at,
+        event_context.calendar,
+        decided_at=application.decided_at,
+        scheduled_for=application.scheduled_for,
+    )
 
 
 def list_due_purposes(application: Application) -> list[str]:
@@ -232,7 +287,11 @@ def build_link_url(link: ApplicationLink) -> str:
 
 def build_event_context(column_values: Sequence[object]) -> EventContext:
     """The context from the values of `EVENT_CONTEXT_COLUMNS`."""
-    return EventContext(*(None if value is None else str(value) for value in column_values))
+    starts_at, ends_at, timezone, now, *texts = column_values
+    assert isinstance(starts_at, datetime | None) and isinstance(ends_at, datetime | None)
+    assert isinstance(timezone, str | None) and isinstance(now, datetime)
+    event_calendar = EventCalendar(starts_at, ends_at, timezone, now)
+    return EventContext(event_calendar, *(None if value is None else str(value) for value in texts))
 
 
 def join_event_context(statement: LinkQuery) -> LinkQuery:

@@ -215,7 +215,7 @@ def _record_paid(session: ReadOrWriteSession, application: Application, payment:
         if not links.activate_known_merchant(session, application):
             new_links = links.renew_links(session, application, [links.ACTIVATION])
     elif status_changes and next_status == states.READY:
-        renewal_sql = links.link_renewal_sql(application.id, [links.ACTIVATION]).add_cte(
+        renewal_sql = links.link_renewal_sql(application.id, {links.ACTIVATION: None}).add_cte(
             paid_sql.cte("application_update")
         )
         new_links = list(session.scalars(renewal_sql))

@@ -15,10 +15,11 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_READ
 from app.accounts.queries import find_viewer
 from app.applications import documents
+from app.applications.calendar import EVENT_CALENDAR_COLUMNS
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkExpired
 from app.applications.models import Application, ApplicationDocument, StallFeeRefund, StallPayment
-from app.applications.serializers import INTERNAL_FIELDS
+from app.applications.serializers import CALENDAR_FIELDS, INTERNAL_FIELDS
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
 from app.audit.actions import Action
 from app.audit.log import record, record_export
@@ -208,6 +209,7 @@ def _visible_applications_query(caller: Caller) -> ListQuery:
             *internal_columns,
             is_decider.label("is_decider"),
             Event.name.label("event_name"),
+            *(column.label(name) for name, column in zip(CALENDAR_FIELDS, EVENT_CALENDAR_COLUMNS, strict=True)),
             literal(caller.session_id).label("viewer_id"),
             _documents_sql().label("files"),
             _payment_sql().label("payment"),

@@ -1,12 +1,13 @@
 """An application for the API: its documents, what is still due, and the stall fee."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import NotRequired, TypedDict
 
 from sqlalchemy import RowMapping
 
 from app.applications import documents, states
+from app.applications.calendar import EventCalendar, calculate_due_at
 from app.applications.documents import LABELS, UploadedDocument
 
 REQUIREMENT_MESSAGES = {
@@ -18,7 +19,9 @@ REQUIREMENT_MESSAGES = {
 }
 INTERNAL_FIELDS = ("reviewer_notes", "risk_level", "decided_by", "activation_message")
 """Fields of the list's row for deciders only."""
-HELPER_FIELDS = ("is_decider", "viewer_id", "files", "payment", "refund")
+CALENDAR_FIELDS = ("event_starts_at", "event_ends_at", "event_timezone", "now")
+"""The fields of the list's row for `EventCalendar`."""
+HELPER_FIELDS = ("is_decider", "viewer_id", "files", "payment", "refund", *CALENDAR_FIELDS)
 """Fields of the list's row that the serialized application does not have, or not in this form."""
 
 
@@ -87,11 +90,6 @@ def serialize_documents(
         for kind in documents.KINDS
         if kind in required_kinds or kind in document_by_kind
     ]
-
-
-def calculate_fee_due_at(scheduled_for: datetime | None, decided_at: datetime | None) -> datetime | None:
-    """When the stall fee is due: at the time that the applicant chose, else two weeks after the approval."""
-    return scheduled_for or (decided_at and decided_at + timedelta(days=14))
 
 
 def _parse_document(file: Mapping[str, str | int]) -> UploadedDocument:
@@ -175,7 +173,12 @@ def _serialize_fee(row: RowMapping) -> FeeStatus:
         "currency": "NAD",
         "status": status,
         "payment_id": payment.get("payment_id"),
-        "due_at": calculate_fee_due_at(row["scheduled_for"], row["decided_at"]),
+        "due_at": calculate_due_at(
+            states.PAYMENT,
+            EventCalendar(*(row[name] for name in CALENDAR_FIELDS)),
+            decided_at=row["decided_at"],
+            scheduled_for=row["scheduled_for"],
+        ),
         "paid_at": row["paid_at"],
         "refund": row["refund"],
     }

@@ -47,7 +47,7 @@ REFUND_STEPS: dict[str, frozenset[str]] = {
     REFUNDED: frozenset(),
 }
 REFUND_STATES = tuple(REFUND_STEPS)
-PURPOSES = ("documents", "payment", "activation")
+DOCUMENTS, PAYMENT, ACTIVATION = PURPOSES = ("documents", "payment", "activation")
 RISK_LEVELS = ("low", "medium", "high")
 STATES = tuple(STEPS)
 OPEN_STATES = tuple(state for state, targets in STEPS.items() if EXPIRED in targets)

@@ -138,6 +138,7 @@ class ApplicationTerms:
     event_id: str
     organiser_id: str
     timezone: str
+    ends_at: datetime
     stall_type: str | None
     fee_minor: int | None
     stall_types: Sequence[Mapping[str, Any]]
@@ -209,6 +210,7 @@ def get_application_terms(slug: str) -> ApplicationTerms:
         event_id=invite_link.event_id,
         organiser_id=invite_link.organiser_id,
         timezone=invite_link.timezone,
+        ends_at=invite_link.ends_at,
         stall_type=invite_link.stall_type,
         fee_minor=invite_link.fee_minor,
         stall_types=invite_link.stall_types,

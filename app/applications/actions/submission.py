@@ -76,6 +76,7 @@ class OpenEvent(NamedTuple):
 
     organiser_id: str
     timezone: str
+    ends_at: datetime
     stall_types: StoredTypes
 
 
@@ -108,6 +109,8 @@ def submit_application(
     fields["scheduled_for"] = to_payment_time(
         fields["mode"], fields.get("scheduled_for"), event.timezone if event else HOME
     )
+    if event is not None and fields["scheduled_for"] is not None and fields["scheduled_for"] > event.ends_at:
+        raise ValidationFailed.of("scheduledFor", "too_large", "Must be before the event is over.")
     merchant = caller if caller and "merchant" in caller.roles else None
     contact = _build_contact(merchant, fields) if merchant else {}
     with transaction() as session:
@@ -190,15 +193,20 @@ def _resolve_event_id(event_id: str | None, invite_event_id: str) -> str:
 def _get_open_event(event_id: str) -> OpenEvent:
     """A public event that is not over. Raises NotFound, ApplicationsClosed."""
     event_query = select(
-        Event.organiser_id, Event.timezone, Event.stall_types, Event.ends_at <= func.now(), Event.visibility
+        Event.organiser_id,
+        Event.timezone,
+        Event.ends_at,
+        Event.stall_types,
+        Event.ends_at <= func.now(),
+        Event.visibility,
     )
     row = db.session.execute(event_query.where(Event.id == event_id, Event.public_from <= func.now())).first()
     if row is None:
         raise NotFound()
-    organiser_id, timezone, stall_types, is_over, visibility = row
+    organiser_id, timezone, ends_at, stall_types, is_over, visibility = row
     if is_over or visibility in ("cancelled", "archived"):
         raise ApplicationsClosed()
-    return OpenEvent(organiser_id, timezone, stall_types)
+    return OpenEvent(organiser_id, timezone, ends_at, stall_types)
 
 
 def _build_contact(caller: Caller, fields: ApplicationFields) -> dict[str, object]:

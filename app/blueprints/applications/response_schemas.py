@@ -136,6 +136,7 @@ class AboutData(Schema):
     organiser_name = _string_field("Windhoek Lights", required=True, allow_none=True)
     contact_email = _string_field("nangula@windhoek-lights.example", required=True, allow_none=True)
     expires_at = TimeField(required=True)
+    due_at = TimeField(required=True, allow_none=True)
     steps = List(Nested(Step), required=True)
 
 
@@ -163,7 +164,6 @@ class PaymentData(AboutData):
             "example": "due",
         },
     )
-    due_at = TimeField(required=True, allow_none=True)
     paid_at = TimeField(required=True, allow_none=True)
     payrail_msisdn = fields.String(
         required=True, allow_none=True, metadata={"description": "only its last four digits"}

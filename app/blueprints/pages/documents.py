@@ -13,7 +13,7 @@ from app.blueprints.pages.application_links import add_new_link_routes, handle_u
 from app.blueprints.pages.forms import Form, Input, find_upload_error, render_form
 from app.blueprints.pages.rendering import Pages
 from app.core.errors import AppError, ValidationFailed
-from app.core.formatting import format_day, format_megabytes
+from app.core.formatting import format_megabytes
 from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Text
@@ -82,7 +82,6 @@ def _page(token: str, documents_page: link_queries.DocumentsPage, error: AppErro
         contact=documents_page["contact_email"],
         payment_path=link_queries.find_payment_path(documents_page["id"]) if documents_page["submitted_at"] else None,
         files_kept="kept" in request.args,
-        until=format_day(documents_page["expires_at"]),
     )
 
 

@@ -1,0 +1,140 @@
+"""The calendar of an application: when documents and the stall fee are due, and when their links end.
+
+Everything is due at the end of a day in the event's time zone, or earlier when the event begins or ends. A link never
+ends before the due time of its purpose, and never after the event. Pages, mails and the API take both times from here.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import func
+
+from app.applications.states import ACTIVATION, DOCUMENTS, PAYMENT
+from app.core.formatting import HOME, format_day, format_time
+from app.core.languages import gettext
+from app.events.models import Event
+
+TIME_TO_ACT = timedelta(days=14)
+"""After the approval, and the least that a new link is valid for."""
+TIME_TO_ACTIVATE = timedelta(days=7)
+SCHEDULE_GRACE = timedelta(days=7)
+"""A payment link is valid for so long after the day that the applicant chose."""
+LAST_CALL = timedelta(days=1)
+"""An approval this close to the beginning of the event is due at its end."""
+ONE_SECOND = timedelta(seconds=1)
+REMINDER_HOUR = 9
+
+
+@dataclass(frozen=True)
+class EventCalendar:
+    """The event's days and time zone, None without event, and the database's time."""
+
+    starts_at: datetime | None
+    ends_at: datetime | None
+    timezone: str | None
+    now: datetime
+
+
+EVENT_CALENDAR_COLUMNS = (Event.starts_at, Event.ends_at, Event.timezone, func.now())
+"""The fields of `EventCalendar`."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When something is due, and when the link for it ends."""
+
+    purpose: str
+    due_at: datetime | None
+    link_end: datetime
+    calendar: EventCalendar
+
+    def __str__(self) -> str:
+        """The deadline in one sentence, in the language in use."""
+        timezone = self.calendar.timezone
+        end = format_deadline(self.link_end, timezone)
+        due = end if self.due_at is None else format_deadline(self.due_at, timezone)
+        if self.purpose not in (DOCUMENTS, PAYMENT) or self.due_at is None:
+            return gettext("The link works until %(end)s.", end=end)
+        is_payment = self.purpose == PAYMENT
+        if self.due_at < self.calendar.now:
+            if is_payment:
+                return gettext("The fee was due by %(due)s; the link works until %(end)s.", due=due, end=end)
+            return gettext("The documents were due by %(due)s; the link works until %(end)s.", due=due, end=end)
+        if due == end:
+            if is_payment:
+                return gettext("Pay by %(due)s; the link works until then.", due=due)
+            return gettext("Send the documents by %(due)s; the link works until then.", due=due)
+        if is_payment:
+            return gettext("Pay by %(due)s; the link works until %(end)s.", due=due, end=end)
+        return gettext("Send the documents by %(due)s; the link works until %(end)s.", due=due, end=end)
+
+
+def calculate_due_at(
+    purpose: str, calendar: EventCalendar, *, decided_at: datetime | None, scheduled_for: datetime | None
+) -> datetime | None:
+    """When documents or the fee are due: two weeks after the approval, and before the event begins.
+
+    A fee that the applicant pays on a chosen day is due at the end of that day. None for an activation, and before the
+    approval.
+    """
+    if purpose == PAYMENT and scheduled_for is not None:
+        end_of_chosen_day = end_of_day(scheduled_for, calendar.timezone)
+        if decided_at is None or end_of_chosen_day > decided_at:
+            return _cap(end_of_chosen_day, calendar.ends_at)
+    if decided_at is None or purpose == ACTIVATION:
+        return None
+    is_early = calendar.starts_at is not None and calendar.starts_at - decided_at >= LAST_CALL
+    last_time = calendar.starts_at if is_early else calendar.ends_at
+    return _cap(end_of_day(decided_at + TIME_TO_ACT, calendar.timezone), last_time)
+
+
+def calculate_link_end(
+    purpose: str, calendar: EventCalendar, *, decided_at: datetime | None, scheduled_for: datetime | None
+) -> datetime:
+    """When a link that is made now ends: not before its purpose is due, and not after the event."""
+    if purpose == ACTIVATION:
+        return _cap(calendar.now + TIME_TO_ACTIVATE, calendar.ends_at)
+    times = [calendar.now + TIME_TO_ACT]
+    due_at = calculate_due_at(purpose, calendar, decided_at=decided_at, scheduled_for=scheduled_for)
+    if due_at is not None:
+        times.append(due_at)
+    if purpose == PAYMENT and scheduled_for is not None:
+        times.append(scheduled_for + SCHEDULE_GRACE)
+    return _cap(end_of_day(max(times), calendar.timezone), calendar.ends_at)
+
+
+def build_deadline(
+    purpose: str,
+    link_end: datetime,
+    calendar: EventCalendar,
+    *,
+    decided_at: datetime | None,
+    scheduled_for: datetime | None,
+) -> Deadline:
+    """The deadline of a link as people see it; the event may have moved since the link was made."""
+    due_at = calculate_due_at(purpose, calendar, decided_at=decided_at, scheduled_for=scheduled_for)
+    return Deadline(purpose, due_at, _cap(link_end, calendar.ends_at), calendar)
+
+
+def end_of_day(moment: datetime, zone: str | None) -> datetime:
+    """The last second of the moment's day in the time zone."""
+    timezone = ZoneInfo(zone or HOME)
+    next_day = moment.astimezone(timezone).date() + timedelta(days=1)
+    return datetime(next_day.year, next_day.month, next_day.day, tzinfo=timezone).astimezone(UTC) - ONE_SECOND
+
+
+def format_deadline(moment: datetime, zone: str | None) -> str:
+    """The day if the moment is its end, else day and time."""
+    return format_day(moment, zone) if moment == end_of_day(moment, zone) else format_time(moment, zone)
+
+
+def calculate_reminder_at(due_at: datetime, days: int, zone: str | None) -> datetime:
+    """Nine o'clock in the time zone, so many days before the day on which something is due."""
+    timezone = ZoneInfo(zone or HOME)
+    day = due_at.astimezone(timezone).date() - timedelta(days=days)
+    return datetime(day.year, day.month, day.day, REMINDER_HOUR, tzinfo=timezone).astimezone(UTC)
+
+
+def _cap(moment: datetime, last_time: datetime | None) -> datetime:
+    return moment if last_time is None else min(moment, last_time)
