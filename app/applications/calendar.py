@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import func
 
-from app.applications.states import ACTIVATION, DOCUMENTS, PAYMENT
+from app.applications.states import ACTIVATION, DOCUMENTS, OFFER, PAYMENT
 from app.core.formatting import HOME, format_day, format_time
 from app.core.languages import gettext
 from app.events.models import Event
@@ -18,6 +18,8 @@ from app.events.models import Event
 TIME_TO_ACT = timedelta(days=14)
 """After the approval, and the least that a new link is valid for."""
 TIME_TO_ACTIVATE = timedelta(days=7)
+OFFER_TIME, LEAST_OFFER_TIME = timedelta(days=3), timedelta(hours=12)
+LAST_OFFER_BEFORE_EVENT = timedelta(days=2)
 SCHEDULE_GRACE = timedelta(days=7)
 """A payment link is valid for so long after the day that the applicant chose."""
 LAST_CALL = timedelta(days=1)
@@ -54,6 +56,8 @@ class Deadline:
         timezone = self.calendar.timezone
         end = format_deadline(self.link_end, timezone)
         due = end if self.due_at is None else format_deadline(self.due_at, timezone)
+        if self.purpose == OFFER:
+            return gettext("Answer by %(end)s.", end=end)
         if self.purpose not in (DOCUMENTS, PAYMENT) or self.due_at is None:
             return gettext("The link works until %(end)s.", end=end)
         is_payment = self.purpose == PAYMENT
@@ -82,7 +86,7 @@ def calculate_due_at(
         end_of_chosen_day = end_of_day(scheduled_for, calendar.timezone)
         if decided_at is None or end_of_chosen_day > decided_at:
             return _cap(end_of_chosen_day, calendar.ends_at)
-    if decided_at is None or purpose == ACTIVATION:
+    if decided_at is None or purpose in (ACTIVATION, OFFER):
         return None
     is_early = calendar.starts_at is not None and calendar.starts_at - decided_at >= LAST_CALL
     last_time = calendar.starts_at if is_early else calendar.ends_at
@@ -102,6 +106,16 @@ def calculate_link_end(
     if purpose == PAYMENT and scheduled_for is not None:
         times.append(scheduled_for + SCHEDULE_GRACE)
     return _cap(end_of_day(max(times), calendar.timezone), calendar.ends_at)
+
+
+def calculate_offer_end(calendar: EventCalendar) -> datetime | None:
+    """Until when an offer of a place can be answered: for three days, and until two days before the event.
+
+    None if that is too soon.
+    """
+    last_time = calendar.starts_at and calendar.starts_at - LAST_OFFER_BEFORE_EVENT
+    offer_end = _cap(end_of_day(calendar.now + OFFER_TIME, calendar.timezone), last_time)
+    return offer_end if offer_end - calendar.now >= LEAST_OFFER_TIME else None
 
 
 def build_deadline(

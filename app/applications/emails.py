@@ -12,7 +12,7 @@ from app.applications import calendar, links
 from app.applications.links import EventContext
 from app.applications.models import Application, ApplicationLink, StallFeeRefund, StallPayment, StallPaymentReview
 from app.applications.stall_payments import REVIEW_MESSAGES, mask_wallet
-from app.applications.states import ACTIVATED
+from app.applications.states import ACTIVATED, EXPIRED
 from app.clients.email_templates import render_email
 from app.clients.message import Attachment, Message
 from app.core.db import db
@@ -34,6 +34,10 @@ STEP_LABELS = {
     links.ACTIVATION: (
         lazy_gettext("Activate your account"),
         lazy_gettext("Choose a password, and your stall can open."),
+    ),
+    links.OFFER: (
+        lazy_gettext("Answer the offer"),
+        lazy_gettext("Accept the place, or leave it to the next in line."),
     ),
 }
 
@@ -147,6 +151,9 @@ def build_applicant_email(
         business=application.business_name or gettext("your stall"),
         event=context.event_context.event or "",
         reference=application.reference,
+        stall_type=application.stall_type or "",
+        has_lapsed=application.status == EXPIRED,
+        fee=format_money(application.amount_minor) if application.amount_minor else "",
         reason_lines=(application.decline_reason or "").splitlines(),
         steps=[_build_step(link, context) for link in context.links],
         amount=format_money(application.amount_minor),

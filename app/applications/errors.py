@@ -1,6 +1,6 @@
 """Errors of applications, links, documents and stall payments."""
 
-from app.core.errors import Conflict, TooLarge, Unprocessable, UnsupportedMedia
+from app.core.errors import Conflict, Gone, TooLarge, Unprocessable, UnsupportedMedia
 from app.core.errors import LinkExpired as LinkExpired
 from app.core.errors import LinkUsed as LinkUsed
 from app.core.languages import mark_for_translation
@@ -76,6 +76,16 @@ class NothingToRefund(Conflict):
 class FeeRefunded(Conflict):
     number, code = 40995, "FEE_REFUNDED"
     message = "This stall fee was refunded otherwise already, or a refund is under way; data says how much."
+
+
+class NoWaitlist(Conflict):
+    number, code = 40959, "NO_WAITLIST"
+    message = "Only a stall type of an event, with a quantity, has a waitlist."
+
+
+class PlaceOfferEnded(Gone):
+    number, code = 41047, "PLACE_OFFER_ENDED"
+    message = "This offer has ended; the place goes to the next in line."
 
 
 class PaymentInProgress(Conflict):

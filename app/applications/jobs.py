@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, Interval, exists, func, select, type_coerc
 
 from app.accounts.outgoing_mail import find_verified_address, send_for_organisation
 from app.accounts.queries import list_operator_ids
-from app.applications import emails
+from app.applications import emails, waitlist
 from app.applications.drafts import build_draft_url
 from app.applications.fee_invoices import load_fee_document
 from app.applications.models import Application, ApplicationDraft, StallFeeRefund, StallPayment
@@ -37,7 +37,14 @@ from app.invitations.queries import EVENT_COLUMNS
 from app.merchants.notifications import may_send
 
 REVIEW_AGE = timedelta(hours=72)
-DECISION_TEMPLATES = ("application_approved", "application_declined")
+DECISION_TEMPLATES = (
+    "application_approved",
+    "application_declined",
+    "application_waitlisted",
+    "application_place_offer",
+)
+ANSWER_TEMPLATES = ("application_place_offer",)
+"""Mails that nobody needs once their links have ended."""
 PAID_TEMPLATE, FEE_TEMPLATES = "application_paid", ("application_approved", "application_link")
 RETRY_DELAYS = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (REVIEW_AGE, 900))
 
@@ -58,7 +65,7 @@ def send_applicant_email(
     """
     context = emails.load_email_context(application_id, link_ids)
     release_connection()
-    if context is None or context.application.email is None:
+    if context is None or context.application.email is None or (template in ANSWER_TEMPLATES and not context.links):
         return
     is_fee_due = context.application.payment_due and template in FEE_TEMPLATES
     document = load_fee_document(application_id) if is_fee_due or template == PAID_TEMPLATE else None
@@ -286,6 +293,18 @@ def expire_applications(run: Run) -> None:
             .values(status="expired")
             .execution_options(synchronize_session=False)
         )
+
+
+@job("applications.offer_places", Delivery.LOCAL, every=timedelta(minutes=1))
+def offer_places(run: Run, *, event_id: str | None = None) -> None:
+    """Offers free places to the next in line, of one event or of all. Offers that were not answered in time end first."""
+    while waitlist.lapse_offers() == waitlist.LAPSED_PER_RUN:
+        pass
+    for waiting_event_id, stall_type in waitlist.list_waiting_types(event_id):
+        while waitlist.offer_next_place(waiting_event_id, stall_type):
+            pass
+    with transaction() as session:
+        run.done_in(session)
 
 
 def _get_retry_delay(age: timedelta) -> timedelta:

@@ -11,12 +11,12 @@ from app.accounts.organisation_details import BankDetails, load_organisation_det
 from app.applications import links, queries, stall_payments
 from app.applications.calendar import Deadline
 from app.applications.documents import UploadedDocument
-from app.applications.errors import LinkUsed
+from app.applications.errors import LinkUsed, PlaceOfferEnded
 from app.applications.fee_invoices import find_invoice_number
 from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
 from app.applications.serializers import DocumentStatus, serialize_documents
-from app.applications.states import ENDED_STATES, READY
+from app.applications.states import ENDED_STATES, READY, WAITLISTED
 from app.core.addresses import mask_email
 from app.core.db import db
 from app.core.formatting import format_money
@@ -81,6 +81,17 @@ class FeePage(LinkPage):
     last_failure: NotRequired[str]
 
 
+class PlaceOfferPage(LinkPage):
+    """An offer of a place; `answer` is `accepted`, `declined`, or None while it is open."""
+
+    stall_type: str | None
+    amount_minor: int
+    currency: str
+    amount: str
+    answer: str | None
+    version: int
+
+
 class ActivationPage(LinkPage):
     """The account that an activation link opens, as the application names it."""
 
@@ -130,6 +141,28 @@ def get_fee(token: str) -> FeePage:
         "billing_address": application.billing_address,
         "billing_vat_number": application.billing_vat_number,
         "version": f"{application.version}.{payment_status['status']}",
+    }
+
+
+def get_place_offer(token: str) -> PlaceOfferPage:
+    """An offer of a place that is open or was answered. Raises NotFound, PlaceOfferEnded."""
+    resolved_link = links.get_link(token, links.OFFER)
+    is_open = resolved_link.error_class is None and resolved_link.application.status == WAITLISTED
+    if not is_open and resolved_link.link.used_at is None:
+        raise PlaceOfferEnded()
+    return build_place_offer_page(resolved_link)
+
+
+def build_place_offer_page(resolved_link: ResolvedLink) -> PlaceOfferPage:
+    application = resolved_link.application
+    return {
+        **_build_link_page(resolved_link),
+        "stall_type": application.stall_type,
+        "amount_minor": application.amount_minor,
+        "currency": "NAD",
+        "amount": format_money(application.amount_minor),
+        "answer": resolved_link.link.answer,
+        "version": application.version,
     }
 
 
@@ -222,12 +255,17 @@ def get_expired_link(token: str, purpose: str) -> ExpiredLink:
 
 def find_payment_path(application_id: str) -> str | None:
     """The path of the valid payment link, for the page after the documents are handed in."""
+    return find_step_path(application_id, links.PAYMENT)
+
+
+def find_step_path(application_id: str, purpose: str) -> str | None:
+    """The path of the valid link for a step, for the page of the step before."""
     link = db.session.scalar(
         select(ApplicationLink).where(
             ApplicationLink.application_id == application_id,
-            ApplicationLink.purpose == links.PAYMENT,
+            ApplicationLink.purpose == purpose,
             ApplicationLink.replaced_at.is_(None),
             ApplicationLink.expires_at > func.now(),
         )
     )
-    return f"/{links.PAGE_PATHS[links.PAYMENT]}/{links.build_token(link)}" if link else None
+    return f"/{links.PAGE_PATHS[purpose]}/{links.build_token(link)}" if link else None

@@ -22,6 +22,7 @@ from app.applications.errors import LinkExpired, LinkUsed
 from app.applications.models import Application, ApplicationLink
 from app.applications.states import ACTIVATION as ACTIVATION
 from app.applications.states import DOCUMENTS as DOCUMENTS
+from app.applications.states import OFFER as OFFER
 from app.applications.states import PAYMENT as PAYMENT
 from app.core.db import Timestamp, db
 from app.core.errors import Gone, NotFound
@@ -30,7 +31,7 @@ from app.core.tokens import derived_text, fingerprint
 from app.events.models import Event
 from app.invitations.participation import add_participant
 
-PAGE_PATHS = {DOCUMENTS: "documents", PAYMENT: "pay", ACTIVATION: "activate"}
+PAGE_PATHS = {DOCUMENTS: "documents", PAYMENT: "pay", ACTIVATION: "activate", OFFER: "place-offer"}
 EVENT_CONTEXT_COLUMNS = (
     *EVENT_CALENDAR_COLUMNS,
     Event.name,
@@ -214,6 +215,16 @@ def build_link_deadline(link: ApplicationLink, application: Application, event_c
         decided_at=application.decided_at,
         scheduled_for=application.scheduled_for,
     )
+
+
+def insert_offer_link(session: OrmSession, application: Application, offer_end: datetime) -> ApplicationLink:
+    """The link of the only offer that an application gets."""
+    id = new_id()
+    link = ApplicationLink(id=id, application_id=application.id, purpose=OFFER, expires_at=offer_end)
+    link.token_hash = fingerprint(_derive_token(application.id, OFFER, id))
+    session.add(link)
+    session.flush()
+    return link
 
 
 def list_due_purposes(application: Application) -> list[str]:

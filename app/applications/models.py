@@ -23,8 +23,8 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.applications.states import (
+    LINK_PURPOSES,
     PAYMENT_STEPS,
-    PURPOSES,
     REFUND_METHODS,
     REFUND_STATES,
     RISK_LEVELS,
@@ -121,6 +121,7 @@ class Application(Base):
     decline_reason: Mapped[str | None] = mapped_column(String(1000))
     reviewer_notes: Mapped[str | None] = mapped_column(String(2000))
     risk_level: Mapped[str | None] = mapped_column(String(10))
+    waitlist_rank: Mapped[int | None] = mapped_column(Integer)
     decided_at: Mapped[datetime | None] = mapped_column(Timestamp)
     decided_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"), index=True)
     documents_required: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list, server_default=text("'{}'"))
@@ -157,13 +158,14 @@ class Application(Base):
 class ApplicationLink(Base):
     """A link of one purpose. Its token is a keyed hash of the row; the row stores only the token's fingerprint.
 
-    `shown` is set if a decider saw the token; then using it does not prove that the email is the applicant's.
+    `shown` is set if a decider saw the token; then using it does not prove that the email is the applicant's. The link
+    of an offer is made once per application: `answer` is what the applicant said.
     """
 
     __tablename__ = "application_link"
     __mapper_args__ = {"eager_defaults": True}
     __table_args__ = (
-        one_of("purpose", PURPOSES),
+        one_of("purpose", LINK_PURPOSES),
         Index(
             "uq_application_link_living",
             "application_id",
@@ -181,6 +183,7 @@ class ApplicationLink(Base):
     expires_at: Mapped[datetime] = mapped_column(Timestamp)
     used_at: Mapped[datetime | None] = mapped_column(Timestamp)
     replaced_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    answer: Mapped[str | None] = mapped_column(String(10))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
@@ -198,6 +201,7 @@ class ApplicationDocument(Base):
     content_type: Mapped[str] = mapped_column(String(40))
     size: Mapped[int] = mapped_column(Integer)
     stored_as: Mapped[str] = mapped_column(String(120))
+    expires_on: Mapped[date | None] = mapped_column(Date)
     uploaded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 

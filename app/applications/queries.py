@@ -18,9 +18,16 @@ from app.applications import documents
 from app.applications.calendar import EVENT_CALENDAR_COLUMNS
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkExpired
-from app.applications.models import Application, ApplicationDocument, StallFeeRefund, StallPayment
+from app.applications.models import (
+    Application,
+    ApplicationDocument,
+    ApplicationLink,
+    StallFeeRefund,
+    StallPayment,
+)
 from app.applications.serializers import CALENDAR_FIELDS, INTERNAL_FIELDS
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
+from app.applications.states import OFFER
 from app.audit.actions import Action
 from app.audit.log import record, record_export
 from app.clients import storage
@@ -214,6 +221,7 @@ def _visible_applications_query(caller: Caller) -> ListQuery:
             _documents_sql().label("files"),
             _payment_sql().label("payment"),
             _refund_sql().label("refund"),
+            _offer_sql().label("offer"),
         )
         .outerjoin(Event, Event.id == Application.event_id)
         .where(_can_see_sql(caller))
@@ -265,6 +273,21 @@ def _refund_sql() -> ScalarSelect[dict[str, str]]:
         type_=JSONB,
     )
     return select(refund_sql).where(StallFeeRefund.application_id == Application.id).scalar_subquery()
+
+
+def _offer_sql() -> ScalarSelect[dict[str, str | None]]:
+    """The offer of a place of each row as JSON."""
+    columns = (
+        ApplicationLink.answer,
+        ApplicationLink.created_at,
+        ApplicationLink.expires_at,
+        ApplicationLink.replaced_at,
+    )
+    offer_sql = func.jsonb_build_object(*(part for column in columns for part in (column.key, column)), type_=JSONB)
+    offer_query = select(offer_sql).where(
+        ApplicationLink.application_id == Application.id, ApplicationLink.purpose == OFFER
+    )
+    return offer_query.limit(1).correlate(Application).scalar_subquery()
 
 
 def _build_conditions(caller: Caller, filters: ApplicationFilters) -> list[ColumnElement[bool]]:

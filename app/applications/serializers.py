@@ -13,15 +13,16 @@ from app.applications.documents import LABELS, UploadedDocument
 REQUIREMENT_MESSAGES = {
     "DECISION_PENDING": "The organiser has to decide.",
     "DOCUMENTS_NOT_SUBMITTED": "All documents are there; they have to be handed in.",
+    "ON_WAITLIST": "A place of the stall type has to become free, and the applicant has to accept it.",
     "PAYMENT_DUE": "The stall fee has to be paid.",
     "ACTIVATION_DUE": "The account has to be activated.",
     "NO_CONTACT": "There is no address: the applicant can only be reached through links that you hand over yourself.",
 }
-INTERNAL_FIELDS = ("reviewer_notes", "risk_level", "decided_by", "activation_message")
+INTERNAL_FIELDS = ("reviewer_notes", "risk_level", "decided_by", "activation_message", "waitlist_rank")
 """Fields of the list's row for deciders only."""
 CALENDAR_FIELDS = ("event_starts_at", "event_ends_at", "event_timezone", "now")
 """The fields of the list's row for `EventCalendar`."""
-HELPER_FIELDS = ("is_decider", "viewer_id", "files", "payment", "refund", *CALENDAR_FIELDS)
+HELPER_FIELDS = ("is_decider", "viewer_id", "files", "payment", "offer", "refund", *CALENDAR_FIELDS)
 """Fields of the list's row that the serialized application does not have, or not in this form."""
 
 
@@ -48,6 +49,14 @@ class Requirement(TypedDict):
     kind: NotRequired[str]
 
 
+class OfferStatus(TypedDict):
+    """The offer of a place; `status` is `open`, `accepted`, `declined` or `ended`."""
+
+    status: str
+    offered_at: datetime
+    expires_at: datetime
+
+
 class FeeStatus(TypedDict):
     """The stall fee in the list of applications."""
 
@@ -71,6 +80,7 @@ def serialize_application(row: RowMapping) -> dict[str, object]:
             row["documents_required"], uploaded_documents, viewer_id=row["viewer_id"] if is_decider else None
         ),
         "payment": _serialize_fee(row),
+        "offer": _serialize_offer(row),
         "requirements": _list_requirements(
             row, {document.kind for document in uploaded_documents}, is_decider=is_decider
         ),
@@ -127,6 +137,8 @@ def _list_requirements(row: RowMapping, present_kinds: Collection[str], *, is_de
     requirements: list[Requirement] = []
     if row["status"] == states.SUBMITTED:
         requirements.append(_build_requirement("DECISION_PENDING"))
+    if row["status"] == states.WAITLISTED:
+        requirements.append(_build_requirement("ON_WAITLIST"))
     if row["status"] in states.ACCEPTED_STATES:
         requirements += _list_outstanding_steps(row, present_kinds)
     if is_decider and row["email"] is None and row["phone"] is None and row["status"] in states.OPEN_STATES:
@@ -153,6 +165,18 @@ def _list_outstanding_steps(row: RowMapping, present_kinds: Collection[str]) -> 
 
 def _build_requirement(code: str) -> Requirement:
     return {"code": code, "message": REQUIREMENT_MESSAGES[code]}
+
+
+def _serialize_offer(row: RowMapping) -> OfferStatus | None:
+    offer: Mapping[str, str | None] | None = row["offer"]
+    if offer is None:
+        return None
+    is_open = offer["replaced_at"] is None and row["status"] == states.WAITLISTED
+    return {
+        "status": offer["answer"] or ("open" if is_open else "ended"),
+        "offered_at": datetime.fromisoformat(str(offer["created_at"])),
+        "expires_at": datetime.fromisoformat(str(offer["expires_at"])),
+    }
 
 
 def _serialize_fee(row: RowMapping) -> FeeStatus:

@@ -1,22 +1,29 @@
 """The stall types that an event lists: their fees, and the places that are taken.
 
-An approved application and a participant take a place of their type. The type is locked until the transaction that
-takes one ends, so that two cannot take the last place.
+An approved application, a participant and an open offer take a place of their type. The type is locked until the
+transaction that takes one ends, so that two cannot take the last place.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session as OrmSession
 
 from app.applications.errors import StallTypeFull
-from app.applications.models import Application
-from app.applications.states import ACCEPTED_STATES, APPROVED
+from app.applications.models import Application, ApplicationLink
+from app.applications.states import ACCEPTED_STATES, APPROVED, OFFER, WAITLISTED
 from app.core.transaction import lock_name
 from app.events.models import Event
 from app.invitations.acceptance_hooks import counts_places
 from app.invitations.models import Participation
+
+HAS_OPEN_OFFER_SQL: ColumnElement[bool] = (Application.status == WAITLISTED) & select(ApplicationLink.id).where(
+    ApplicationLink.application_id == Application.id,
+    ApplicationLink.purpose == OFFER,
+    ApplicationLink.used_at.is_(None),
+    ApplicationLink.replaced_at.is_(None),
+).correlate(Application).exists()
 
 
 class StallType(NamedTuple):
@@ -76,12 +83,20 @@ def _find_limited_type(session: OrmSession, event_id: str, stall_type: str | Non
 
 
 def _lock_and_count_taken(session: OrmSession, event_id: str, name: str) -> int:
-    lock_name(session, f"stall-type:{event_id}:{name.casefold()}")
+    lock_stall_type(session, event_id, name)
     return count_taken(session, event_id, name)
 
 
+def lock_stall_type(session: OrmSession, event_id: str, name: str) -> None:
+    """Locks a type for transactions that take one of its places."""
+    lock_name(session, f"stall-type:{event_id}:{name.casefold()}")
+
+
 def count_taken(session: OrmSession, event_id: str, name: str) -> int:
-    """How many places of a type are taken: by participants, and by approved applications on their way there."""
+    """How many places of a type are taken: by participants, by approved applications on their way there, and by offers.
+
+    An offer takes its place until it is answered or recorded as lapsed, whatever the time.
+    """
     has_type = func.lower(name)
     participants = (
         select(func.count())
@@ -93,7 +108,7 @@ def count_taken(session: OrmSession, event_id: str, name: str) -> int:
         .where(
             Application.event_id == event_id,
             func.lower(Application.stall_type) == has_type,
-            Application.status.in_((APPROVED, *ACCEPTED_STATES)),
+            Application.status.in_((APPROVED, *ACCEPTED_STATES)) | HAS_OPEN_OFFER_SQL,
         )
         .scalar_subquery()
     )

@@ -1,25 +1,27 @@
 """The states of an application and of a stall payment.
 
     submitted ◀──▶ declined ◀── an approved one while nothing is paid (a decision can be revised with a reason)
-        │
+        │   │
+        │   └──▶ waitlisted ──▶ approved (by the organiser, or by an accepted offer), declined (also by the applicant)
         ▼                        ┌──────────────────────────┐
     approved ──▶ awaiting_documents ──▶ awaiting_payment ──▶ ready ──▶ activated
         │                                    ▲               ▲
         └────────────────────────────────────┴───────────────┘
 
-    every state but the last ones ──▶ withdrawn (by the applicant) or expired (the event is over)
+    every state but the last ones ──▶ withdrawn (by the applicant) or expired (the event is over, or an offer lapsed)
 
 `approved` is never stored: the same transaction sets the state of the first outstanding step.
 """
 
 from app.core.errors import Conflict
 
-SUBMITTED, APPROVED, DECLINED = "submitted", "approved", "declined"
+SUBMITTED, WAITLISTED, APPROVED, DECLINED = "submitted", "waitlisted", "approved", "declined"
 AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY, ACTIVATED = "awaiting_documents", "awaiting_payment", "ready", "activated"
 WITHDRAWN, EXPIRED = "withdrawn", "expired"
 
 STEPS: dict[str, frozenset[str]] = {
-    SUBMITTED: frozenset({APPROVED, DECLINED, WITHDRAWN, EXPIRED}),
+    SUBMITTED: frozenset({WAITLISTED, APPROVED, DECLINED, WITHDRAWN, EXPIRED}),
+    WAITLISTED: frozenset({APPROVED, DECLINED, WITHDRAWN, EXPIRED}),
     APPROVED: frozenset({AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY}),
     AWAITING_DOCUMENTS: frozenset({AWAITING_PAYMENT, READY, DECLINED, WITHDRAWN, EXPIRED}),
     AWAITING_PAYMENT: frozenset({READY, DECLINED, WITHDRAWN, EXPIRED}),
@@ -48,6 +50,11 @@ REFUND_STEPS: dict[str, frozenset[str]] = {
 }
 REFUND_STATES = tuple(REFUND_STEPS)
 DOCUMENTS, PAYMENT, ACTIVATION = PURPOSES = ("documents", "payment", "activation")
+OFFER = "offer"
+LINK_PURPOSES = (*PURPOSES, OFFER)
+ACCEPTED = "accepted"
+ANSWERS = (ACCEPTED, DECLINED)
+"""What an applicant may say to an offer of a place."""
 RISK_LEVELS = ("low", "medium", "high")
 STATES = tuple(STEPS)
 OPEN_STATES = tuple(state for state, targets in STEPS.items() if EXPIRED in targets)

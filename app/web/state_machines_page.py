@@ -58,7 +58,8 @@ STATE_MACHINES = (
     StateMachine(
         name="Application",
         description="`approved` is transient: the stored state is the first outstanding requirement. The applicant may"
-        " withdraw. Applications that are not final expire when the event is over.",
+        " withdraw. Applications that are not final expire when the event is over. The next in line on the waitlist gets"
+        " an offer when a place is free.",
         transitions=applications.STEPS,
         initial_states=(applications.SUBMITTED,),
         column=("merchant_application", "status"),
@@ -67,6 +68,10 @@ STATE_MACHINES = (
         transient_states=(applications.APPROVED,),
         transition_labels={
             (applications.SUBMITTED, applications.APPROVED): "the organiser, or an admin",
+            (applications.SUBMITTED, applications.WAITLISTED): "the organiser",
+            (applications.WAITLISTED, applications.APPROVED): "the applicant accepts the offered place",
+            (applications.WAITLISTED, applications.DECLINED): "the organiser, or the applicant says no",
+            (applications.WAITLISTED, applications.EXPIRED): "an offer is not answered in time",
             (applications.AWAITING_DOCUMENTS, applications.AWAITING_PAYMENT): "documents submitted",
             (applications.AWAITING_PAYMENT, applications.READY): "paid",
             (applications.READY, applications.ACTIVATED): "the applicant opens an account, or has one",

@@ -1,5 +1,6 @@
 """What organisers do: events, decisions, allocations, admissions, messages and exports."""
 
+from app.applications.waitlist import lapse_offers
 from app.audit.actions import Action
 from app.events.actions.import_tickets import import_tickets
 from app.invitations.actions import decline_link
@@ -10,6 +11,7 @@ from tests.factories.applications import (
     LIST,
     create_application,
     create_approved_application,
+    create_offered_application,
     decide_application,
     find_mailed_token,
     submit_documents,
@@ -48,6 +50,11 @@ def the_life_of_events(client: Client) -> None:
     Action.APPLICATION_APPROVED,
     Action.APPLICATION_DECLINED,
     Action.APPLICATION_REOPENED,
+    Action.APPLICATION_WAITLISTED,
+    Action.PLACE_OFFERED,
+    Action.PLACE_ACCEPTED,
+    Action.PLACE_DECLINED,
+    Action.PLACE_OFFER_LAPSED,
     Action.APPLICATION_LINK_SHOWN,
     Action.DOCUMENTS_SUBMITTED,
     Action.DOCUMENT_READ,
@@ -57,6 +64,13 @@ def deciding_about_applications(client: Client) -> None:
     declined = create_application(client, owner, email="other@example.com")
     decide_application(owner, declined, "declined")
     decide_application(owner, declined, "submitted", reason="a mistake")
+    for number, answer in enumerate(("accepted", "declined", None)):
+        create_offered_application(client, owner, email=f"waiting{number}@example.com")
+        if answer is not None:
+            token = find_mailed_token("place-offer", f"waiting{number}@example.com")
+            data(client.post(f"{LIST}/offer/{token}", {"answer": answer}))
+    execute_sql("UPDATE application_link SET expires_at = now() WHERE purpose = 'offer' AND used_at IS NULL")
+    lapse_offers()
     application = create_approved_application(client, owner)
     submit_documents(client, find_mailed_token("documents"))
     data(owner.post(f"{LIST}/{application['id']}/links", {"purpose": "payment"}), 201)

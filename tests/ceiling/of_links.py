@@ -9,6 +9,7 @@ from tests.factories.applications import (
     LIST,
     build_activation_body,
     create_approved_application,
+    create_offered_application,
     create_ready_application,
     find_mailed_token,
     pay_stall_fee,
@@ -19,6 +20,7 @@ from tests.factories.events import create_organiser_client
 from tests.http import Client, data
 
 DOCS = "/api/merchant-applications/docs/<token>"
+OFFER = "/api/merchant-applications/offer/<token>"
 PAY = "/api/merchant-applications/pay/<token>"
 ACTIVATION = "/api/merchant-activation/<token>"
 UNKNOWN = "A" * 43
@@ -83,6 +85,27 @@ def paying_from_another_wallet(client: Client) -> Ask:
     token = _fee(client)
     data(client.post(f"{LIST}/pay/{token}"))
     return lambda: client.post(f"{LIST}/pay/{token}", {"payrailMsisdn": "+264811111111"})
+
+
+@case(f"GET {OFFER}")
+def an_offer_of_a_place(client: Client) -> Ask:
+    create_offered_application(client, create_organiser_client(client))
+    token = find_mailed_token("place-offer")
+    return lambda: client.get(f"{LIST}/offer/{token}")
+
+
+@case(f"POST {OFFER}")
+def accepting_a_place(client: Client) -> Ask:
+    create_offered_application(client, create_organiser_client(client))
+    token = find_mailed_token("place-offer")
+    return lambda: client.post(f"{LIST}/offer/{token}", {"answer": "accepted"})
+
+
+@case(f"POST {OFFER}")
+def leaving_a_place_to_the_next(client: Client) -> Ask:
+    create_offered_application(client, create_organiser_client(client))
+    token = find_mailed_token("place-offer")
+    return lambda: client.post(f"{LIST}/offer/{token}", {"answer": "declined"})
 
 
 @case(f"POST {PAY}/payrail/verify-otp")

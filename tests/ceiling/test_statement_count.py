@@ -64,6 +64,7 @@ MORE = {
     "accepting_on_the_page": 1,
     **dict.fromkeys(("receiving_a_fee", "waiving_a_fee"), 9),
     "refunding_a_fee": 5,
+    "accepting_a_place": 4,
     "deleting": 20,
 }
 for name in ASKS_FOR_THE_DAYS_OF_THE_EVENT:
@@ -72,7 +73,7 @@ for name in ASKS_FOR_THE_DAYS_OF_THE_EVENT:
 lock of an address, the payments that the rail has not answered, the clock of the database, the devices and keys that a
 new password does not end, the merchant or event that may go meanwhile, the acknowledgement of an application with its
 limit and the note to the organiser, the person who is signed in on a page,
-the days of the event that end a link. A fee is booked in the ledger. A recorded fee
+the days of the event that end a link. An accepted place is an approval. A fee is booked in the ledger. A recorded fee
 leads to the next step and its link. A deletion erases in its own transaction what all domains know of the person,
 by the steps of the deletion of an account."""
 BLUEPRINTS = (

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from app.accounts.models import OrganiserProfile
 from app.applications.models import Application
+from app.applications.waitlist import offer_next_place
 from app.core.transaction import transaction
 from tests.factories.accounts import list_mails_to
 from tests.factories.events import create_published_event
@@ -92,6 +93,16 @@ def pay_stall_fee(client: Client, token: str) -> dict[str, Any]:
     """Pays the stall fee with the code."""
     data(client.post(f"{LIST}/pay/{token}"))
     return data(client.post(f"{LIST}/pay/{token}/payrail/verify-otp", {"code": CODE}))
+
+
+def create_offered_application(client: Client, owner: Client, **fields: Any) -> dict[str, Any]:
+    """An application on the waitlist that has the offer of a place, by `find_mailed_token("place-offer")`."""
+    stall_types = [{"name": "Food", "feeMinor": 250000, "quantity": 1}]
+    event = create_published_event(owner, name="Windhoek Lights", stallTypes=stall_types)
+    application = create_application(client, eventId=event["id"], **fields)
+    waiting = decide_application(owner, application, "waitlisted")
+    assert offer_next_place(event["id"], "Food")
+    return waiting
 
 
 def build_activation_body(**fields: Any) -> dict[str, Any]:

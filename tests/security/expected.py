@@ -121,6 +121,8 @@ open                    POST   /api/merchant-activation/{token}
 open                    GET    /api/merchant-applications/docs/{token}
 open                    POST   /api/merchant-applications/docs/{token}
 open                    GET    /api/merchant-applications/files/{token}
+open                    GET    /api/merchant-applications/offer/{token}
+open                    POST   /api/merchant-applications/offer/{token}
 open                    GET    /api/merchant-applications/pay/{token}
 open                    PATCH  /api/merchant-applications/pay/{token}
 open                    POST   /api/merchant-applications/pay/{token}

@@ -137,6 +137,10 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
         form=lambda: {"identity": (BytesIO(applications.PDF), "identity.pdf")}, path_values={"token": "documents_token"}
     ),
     "GET /api/merchant-applications/files/{token}": SampleRequest(path_values={"token": "file_token"}),
+    "GET /api/merchant-applications/offer/{token}": SampleRequest(path_values={"token": "offer_token"}),
+    "POST /api/merchant-applications/offer/{token}": SampleRequest(
+        {"answer": "accepted"}, path_values={"token": "offer_token"}
+    ),
     "GET /api/merchant-applications/pay/{token}": SampleRequest(path_values={"token": "pay_token"}),
     "PATCH /api/merchant-applications/pay/{token}": SampleRequest({}, path_values={"token": "pay_token"}),
     "POST /api/merchant-applications/pay/{token}": SampleRequest(path_values={"token": "pay_token"}),

@@ -181,7 +181,9 @@ class World:
         applications.decide_application(owner, paid)
         transfer = {"amountMinor": 250000, "reference": paid["reference"], "receivedOn": "2026-01-05"}
         data(owner.post(f"{applications.LIST}/{paid['id']}/fee/received", transfer))
+        applications.create_offered_application(self.client, owner, email="waiting@example.com")
         self.things |= {
+            "offer_token": applications.find_mailed_token("place-offer", "waiting@example.com"),
             "applicationId": mine["id"],
             "paidId": paid["id"],
             "approvedId": approved["id"],

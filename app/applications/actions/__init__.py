@@ -15,12 +15,14 @@ from app.applications.actions.fee_refunds import refund_fee
 from app.applications.actions.fee_statements import import_statement
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.payments import start_payment, verify_otp
+from app.applications.actions.place_offers import answer_offer
 from app.applications.actions.submission import submit_application
 
 __all__ = [
     "BillingChanges",
     "DecisionFields",
     "activate_account",
+    "answer_offer",
     "decide_application",
     "import_statement",
     "receive_fee",

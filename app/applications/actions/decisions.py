@@ -11,10 +11,10 @@ from sqlalchemy import func
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
-from app.applications import documents, links, stall_payments, states
+from app.applications import documents, links, stall_payments, states, waitlist
 from app.applications.accepted_invites import withdraw_accepted_invite
 from app.applications.actions.fees import remove_waiver
-from app.applications.emails import build_activated_email_jobs, enqueue_email
+from app.applications.emails import build_activated_email_jobs, build_email_jobs, enqueue_email
 from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
 from app.applications.links import advance_application
 from app.applications.models import Application
@@ -33,7 +33,7 @@ from app.core.transaction import transaction
 GAP_LIMIT = Rule("application-link-gap", 1, timedelta(seconds=60))
 DAILY_LIMIT = Rule("application-links-a-day", 5, timedelta(days=1))
 REVISIONS = ((states.APPROVED, states.DECLINED), (states.DECLINED, states.SUBMITTED))
-FEE_STATES = (states.SUBMITTED, states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
+FEE_STATES = (states.SUBMITTED, states.WAITLISTED, states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
 
 
 @dataclass(frozen=True)
@@ -56,32 +56,39 @@ class DecisionFields(TypedDict, total=False):
     decline_reason: str | None
     reviewer_notes: str | None
     risk_level: str | None
+    waitlist_rank: int | None
 
 
 def decide_application(
     caller: Caller, id: str, *, decision: str, expected_version: int | None = None, **fields: Unpack[DecisionFields]
 ) -> None:
-    """Approves or declines. The same decision again changes nothing; of two simultaneous decisions the first counts.
+    """Approves, declines, or puts on the waitlist.
+
+    The same decision again changes nothing; of two simultaneous decisions the first counts.
 
     An approval takes a place of the stall type; `override_quota` takes one beyond its quantity. `fee_minor` sets another
     fee than the application's, also of an approved one. With a reason, and while nothing is paid, an approval can become
     a refusal, and a refusal can be taken back (`submitted`).
 
-    Raises NotFound, StaleVersion, ValidationFailed, AlreadyDecided, StepNotAllowed, StallTypeFull, PaymentInProgress,
-    SenderNotVerified, MailLimitReached.
+    Raises NotFound, StaleVersion, ValidationFailed, AlreadyDecided, StepNotAllowed, StallTypeFull, NoWaitlist,
+    PaymentInProgress, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, can_decide_sql(caller))
         if expected_version not in (None, application.version):
             raise StaleVersion()
         fee_minor, reason = fields.get("fee_minor"), fields.get("reason")
-        changes_fee = decision == states.APPROVED and fee_minor not in (None, application.amount_minor)
+        changes_fee = decision in (states.APPROVED, states.WAITLISTED) and fee_minor not in (
+            None,
+            application.amount_minor,
+        )
         if not reason and (changes_fee or fields.get("override_quota")):
             raise ValidationFailed.of(
                 "reason", "required", "Say why the fee or the quantity of the list does not count."
             )
         is_decided = application.decision is not None
         if decision in (application.decision, application.status) and not changes_fee:
+            _set_rank(session, application, fields)
             return
         if is_decided and decision != application.decision:
             _check_revision(application, decision, reason)
@@ -92,25 +99,35 @@ def decide_application(
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
         if changes_fee and fee_minor is not None:
             _set_fee(session, application, fee_minor, reason)
+        if decision == states.WAITLISTED:
+            _put_on_waitlist(session, application, fields)
+            return
+        has_place = application.status == states.WAITLISTED and waitlist.end_offer(session, application)
         if decision == states.DECLINED:
             _decline(session, application, caller, fields)
         else:
-            _approve(session, application, caller, fields, is_new=not is_decided)
+            approve(session, application, caller.id, fields, is_new=not is_decided, has_place=has_place)
 
 
-def _approve(
-    session: ReadOrWriteSession, application: Application, caller: Caller, fields: DecisionFields, *, is_new: bool
+def approve(
+    session: ReadOrWriteSession,
+    application: Application,
+    decided_by: str,
+    fields: DecisionFields,
+    *,
+    is_new: bool,
+    has_place: bool = False,
 ) -> None:
-    """Approves the application, or goes on with an approved one whose fee has changed, and mails the due links."""
+    """Approves the application, or goes on with an approved one whose fee has changed, and mails the due links.
+
+    An application that `has_place` takes no other. Raises StallTypeFull.
+    """
     if is_new:
-        if application.event_id is not None:
+        if application.event_id is not None and not has_place:
             is_beyond_quota = bool(fields.get("override_quota"))
             check_place_left(session, application.event_id, application.stall_type, beyond_quota=is_beyond_quota)
-        _set_decision(session, application, caller, states.APPROVED, fields)
-        required_kinds = fields.get("documents_required")
-        if required_kinds is None:
-            required_kinds = documents.list_required_kinds(application.stall_type)
-        application.documents_required = [kind for kind in documents.KINDS if kind in required_kinds]
+        _set_decision(session, application, decided_by, states.APPROVED, fields)
+        _set_required_documents(application, fields)
     advance_application(session, application)
     if application.status == states.ACTIVATED:
         enqueue_all(build_activated_email_jobs(application))
@@ -119,21 +136,50 @@ def _approve(
     enqueue_email("application_approved" if is_new else "application_link", application, *new_links)
 
 
+def _put_on_waitlist(session: ReadOrWriteSession, application: Application, fields: DecisionFields) -> None:
+    """Puts the application on the waitlist of its stall type. Raises NoWaitlist, StepNotAllowed."""
+    if application.status != states.WAITLISTED:
+        waitlist.check_waitlist(session, application)
+        application.set_status(states.WAITLISTED)
+        application.reviewer_notes, application.risk_level = fields.get("reviewer_notes"), fields.get("risk_level")
+        enqueue_email("application_waitlisted", application)
+    _set_required_documents(application, fields)
+    application.waitlist_rank = fields.get("waitlist_rank", application.waitlist_rank)
+    record_application_act(session, Action.APPLICATION_WAITLISTED, application, waitlistRank=application.waitlist_rank)
+
+
+def _set_rank(session: ReadOrWriteSession, application: Application, fields: DecisionFields) -> None:
+    """Gives an application on the waitlist another place in line."""
+    rank = fields.get("waitlist_rank", application.waitlist_rank)
+    if application.status == states.WAITLISTED and rank != application.waitlist_rank:
+        application.waitlist_rank = rank
+        application.version += 1
+        record_application_act(session, Action.APPLICATION_WAITLISTED, application, waitlistRank=rank)
+
+
+def _set_required_documents(application: Application, fields: DecisionFields) -> None:
+    required_kinds = fields.get("documents_required")
+    if required_kinds is None:
+        required_kinds = documents.list_required_kinds(application.stall_type)
+    application.documents_required = [kind for kind in documents.KINDS if kind in required_kinds]
+
+
 def _decline(session: ReadOrWriteSession, application: Application, caller: Caller, fields: DecisionFields) -> None:
     """Declines the application; its links end. Raises PaymentInProgress."""
+    works = waitlist.build_offer_jobs(application)
     if application.decision is not None:
         stall_payments.end_open_payment(session, application.id)
         remove_waiver(session, application)
         withdraw_accepted_invite(session, application)
-    _set_decision(session, application, caller, states.DECLINED, fields)
-    enqueue_email("application_declined", application)
+    _set_decision(session, application, caller.id, states.DECLINED, fields)
+    enqueue_all([*build_email_jobs("application_declined", application), *works])
 
 
 def _set_decision(
-    session: ReadOrWriteSession, application: Application, caller: Caller, decision: str, fields: DecisionFields
+    session: ReadOrWriteSession, application: Application, decided_by: str, decision: str, fields: DecisionFields
 ) -> None:
     application.set_status(decision)
-    application.decision, application.decided_by, application.decided_at = decision, caller.id, func.now()
+    application.decision, application.decided_by, application.decided_at = decision, decided_by, func.now()
     application.decline_reason = fields.get("decline_reason")
     application.reviewer_notes, application.risk_level = fields.get("reviewer_notes"), fields.get("risk_level")
     action = Action.APPLICATION_DECLINED if decision == states.DECLINED else Action.APPLICATION_APPROVED
@@ -153,6 +199,7 @@ def withdraw_application(caller: Caller, id: str) -> None:
         if application.holds_money:
             raise NotWithdrawable()
         stall_payments.end_open_payment(session, application.id)
+        enqueue_all(waitlist.build_offer_jobs(application))
         application.set_status(states.WITHDRAWN)
         withdraw_accepted_invite(session, application)
         record_application_act(session, Action.APPLICATION_WITHDRAWN, application)

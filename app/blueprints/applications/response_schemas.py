@@ -7,12 +7,13 @@ from marshmallow import fields, pre_dump
 from app.applications import serializers
 from app.applications.documents import KINDS
 from app.applications.queries import ApplicationRecord
-from app.applications.states import PURPOSES, REFUND_METHODS, REFUND_STATES, RISK_LEVELS, STATES
+from app.applications.states import ANSWERS, PURPOSES, REFUND_METHODS, REFUND_STATES, RISK_LEVELS, STATES
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.schema import Schema
 
 STATUS_METADATA = {"enum": list(STATES), "example": "awaiting_documents"}
 DECISION_METADATA = {"enum": ["approved", "declined", None], "example": "approved"}
+OFFER_STATES = ("open", *ANSWERS, "ended")
 REFERENCE_METADATA = {"example": "MA-7K2Q9XRD"}
 BILLING_ADDRESS = {"example": "Stand 14, Soweto Market, Katutura, Windhoek"}
 BILLING_VAT_NUMBER = {"example": "7654321015"}
@@ -62,6 +63,14 @@ class FeeData(Schema):
     refund = Nested(RefundData, required=True, allow_none=True)
 
 
+class OfferStatusData(Schema):
+    """The offer of a place to an application on the waitlist."""
+
+    status = fields.String(required=True, metadata={"enum": [*OFFER_STATES], "example": "open"})
+    offered_at = TimeField(required=True)
+    expires_at = TimeField(required=True)
+
+
 class ApplicationRow(Schema):
     """An application for its applicant and its deciders; notes and risk are for deciders only."""
 
@@ -91,6 +100,7 @@ class ApplicationRow(Schema):
     documents = List(Nested(DocumentData), required=True)
     documents_submitted_at = TimeField(required=True, allow_none=True)
     payment = Nested(FeeData, required=True)
+    offer = Nested(OfferStatusData, required=True, allow_none=True)
     requirements = List(Nested(Requirement), required=True)
     activated_at = TimeField(required=True, allow_none=True)
     created_at = TimeField(required=True)
@@ -99,6 +109,7 @@ class ApplicationRow(Schema):
     risk_level = fields.String(allow_none=True, metadata={"enum": [*RISK_LEVELS, None], "example": "low"})
     decided_by = fields.String(allow_none=True, metadata={"description": "deciders only"})
     activation_message = fields.String(allow_none=True, metadata={"description": "deciders only"})
+    waitlist_rank = WholeNumber(allow_none=True, metadata={"example": 2, "description": "deciders only"})
 
     @pre_dump
     def serialize_row(self, row: ApplicationRecord, **_: object) -> Mapping[str, object]:
@@ -198,6 +209,15 @@ class StartedData(Schema):
     )
     expires_in = WholeNumber(metadata={"example": 300, "description": "seconds until the code expires"})
     tries_left = WholeNumber(metadata={"example": 5})
+
+
+class PlaceOfferData(AboutData):
+    """A free place that an applicant may accept or decline until `expiresAt`."""
+
+    stall_type = _string_field("Food", required=True, allow_none=True)
+    amount_minor = WholeNumber(required=True, metadata={"example": 250000})
+    currency = _string_field("NAD", required=True)
+    answer = fields.String(required=True, allow_none=True, metadata={"enum": [*ANSWERS, None], "example": "accepted"})
 
 
 class ActivationData(AboutData):

@@ -109,7 +109,14 @@ def read_application(application_id: str) -> queries.ApplicationRecord:
     body=schemas.DecisionBody,
     returns=response_schemas.ApplicationRow,
     etag=True,
-    errors=[errors.AlreadyDecided, errors.PaymentInProgress, errors.StallTypeFull, StepNotAllowed, *MAIL_ERRORS],
+    errors=[
+        errors.AlreadyDecided,
+        errors.NoWaitlist,
+        errors.PaymentInProgress,
+        errors.StallTypeFull,
+        StepNotAllowed,
+        *MAIL_ERRORS,
+    ],
 )
 def decide(
     application_id: str,
@@ -117,10 +124,11 @@ def decide(
     expected_version: int | None,
     **fields: Unpack[actions.DecisionFields],
 ) -> queries.ApplicationRecord:
-    """Approve or decline an application, or set its fee.
+    """Approve or decline an application, put it on the waitlist, or set its fee.
 
     An approval takes a place of the stall type and mails the due links. The same decision again changes nothing. With a
-    reason, and while nothing is paid, an approval can become a refusal, and a refusal can be taken back.
+    reason, and while nothing is paid, an approval can become a refusal, and a refusal can be taken back. When a place
+    of the stall type is free, the next in line on the waitlist gets an offer by mail.
     """
     actions.decide_application(
         get_current_caller(),
@@ -277,6 +285,38 @@ def read_document(token: str) -> Response:
     document, data = queries.get_document(token)
     disposition = f"attachment; filename*=UTF-8''{quote(document.file_name)}"
     return Response(data, mimetype=document.content_type, headers={**FILE_HEADERS, "Content-Disposition": disposition})
+
+
+@blp.get(
+    "/offer/<token>",
+    access=PUBLIC,
+    returns=response_schemas.PlaceOfferData,
+    etag=True,
+    limit=LINK_LIMIT,
+    errors=[errors.PlaceOfferEnded],
+)
+@limit_failed_lookups
+def place_offer(token: str) -> link_queries.PlaceOfferPage:
+    """Read the offer of a place."""
+    return link_queries.get_place_offer(token)
+
+
+@blp.post(
+    "/offer/<token>",
+    access=PUBLIC,
+    body=schemas.AnswerBody,
+    returns=response_schemas.PlaceOfferData,
+    limit=LINK_LIMIT,
+    errors=[errors.ApplicationsClosed, errors.LinkUsed, errors.PlaceOfferEnded],
+)
+@limit_failed_lookups
+def answer_offer(token: str, answer: str) -> link_queries.PlaceOfferPage:
+    """Accept or decline an offered place.
+
+    Accepting approves the application and mails the due links. Declining ends it; the next in line gets an offer. The
+    same answer again changes nothing.
+    """
+    return actions.answer_offer(token=token, answer=answer)
 
 
 @blp.get(

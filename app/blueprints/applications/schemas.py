@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from app.applications.documents import KINDS, LABELS
-from app.applications.states import PURPOSES, RISK_LEVELS, STATES
+from app.applications.states import ANSWERS, PURPOSES, RISK_LEVELS, STATES, WAITLISTED
 from app.blueprints.applications.response_schemas import BILLING_ADDRESS, BILLING_VAT_NUMBER
 from app.web.fields import (
     Boolean,
@@ -27,6 +27,7 @@ from app.web.text_fields import BankNumber, EmailText, Name, NewPassword, Websit
 
 PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
 MAX_AMOUNT_MINOR = 10**12
+MAX_RANK = 100_000
 
 
 class ApplicationBody(Schema):
@@ -59,8 +60,18 @@ class DecisionBody(Schema):
         "approved",
         "declined",
         "submitted",
+        "waitlisted",
         required=True,
-        metadata={"description": "submitted takes a refusal back; it needs a reason"},
+        metadata={"description": "waitlisted puts it in line; submitted takes a refusal back and needs a reason"},
+    )
+    waitlist_rank = WholeNumber(
+        min=1,
+        max=MAX_RANK,
+        allow_none=True,
+        metadata={
+            "rare": True,
+            "description": "with waitlisted: the place in line; by default by time, after the ranked",
+        },
     )
     fee_minor = WholeNumber(
         min=0,
@@ -82,6 +93,16 @@ class DecisionBody(Schema):
         max=len(KINDS),
         metadata={"description": "which documents; [] waives them; by default those that the stall type needs"},
     )
+
+    @validates_schema
+    def check_rank(self, data: Mapping[str, object], **_: object) -> None:
+        if "waitlist_rank" in data and data.get("decision") != WAITLISTED:
+            message = "Only with the decision waitlisted."
+            raise ValidationError({"waitlistRank": field_error("unexpected_value", message).messages})
+
+
+class AnswerBody(Schema):
+    answer = Choice(*ANSWERS, required=True)
 
 
 class ReceivedBody(Schema):

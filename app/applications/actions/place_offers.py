@@ -1,0 +1,65 @@
+"""The applicant's answer to an offer of a place: accepting it approves the application in the organiser's name."""
+
+from sqlalchemy import func, select
+
+from app.applications import links, states
+from app.applications.actions.decisions import DecisionFields, approve
+from app.applications.actions.payments import EVENT_TAKES_PLACE_SQL
+from app.applications.emails import build_email_jobs
+from app.applications.errors import ApplicationsClosed, LinkUsed, PlaceOfferEnded
+from app.applications.link_queries import PlaceOfferPage, build_place_offer_page
+from app.applications.models import Application
+from app.applications.queries import record_application_act
+from app.applications.waitlist import build_offer_jobs
+from app.audit.actions import Action
+from app.core.db import ReadOrWriteSession
+from app.core.languages import find_page_language
+from app.core.outbox import enqueue_all
+from app.core.transaction import transaction
+from app.events.models import Event
+
+
+def answer_offer(*, token: str, answer: str) -> PlaceOfferPage:
+    """Accepts or declines the offered place. The same answer again changes nothing.
+
+    Raises NotFound, PlaceOfferEnded, LinkUsed after the other answer, ApplicationsClosed if the event is cancelled.
+    """
+    with transaction() as session:
+        resolved_link = links.get_link(token, links.OFFER, session=session)
+        application, link = resolved_link.application, resolved_link.link
+        if link.used_at is not None:
+            if link.answer != answer:
+                raise LinkUsed()
+            return build_place_offer_page(resolved_link)
+        if resolved_link.error_class is not None or application.status != states.WAITLISTED:
+            raise PlaceOfferEnded()
+        link.used_at, link.answer = func.now(), answer
+        application.language = find_page_language() or application.language
+        if answer == states.ACCEPTED:
+            _accept(session, application)
+        else:
+            _decline(session, application)
+        return build_place_offer_page(resolved_link)
+
+
+def _accept(session: ReadOrWriteSession, application: Application) -> None:
+    """Raises ApplicationsClosed."""
+    event_query = select(Event.organiser_id).where(Event.id == application.event_id, *EVENT_TAKES_PLACE_SQL)
+    organiser_id = session.scalar(event_query)
+    if organiser_id is None:
+        raise ApplicationsClosed()
+    record_application_act(session, Action.PLACE_ACCEPTED, application)
+    fields: DecisionFields = {
+        "documents_required": application.documents_required,
+        "reviewer_notes": application.reviewer_notes,
+        "risk_level": application.risk_level,
+    }
+    approve(session, application, organiser_id, fields, is_new=True, has_place=True)
+
+
+def _decline(session: ReadOrWriteSession, application: Application) -> None:
+    jobs = build_offer_jobs(application)
+    application.set_status(states.DECLINED)
+    application.decision, application.decided_at = states.DECLINED, func.now()
+    record_application_act(session, Action.PLACE_DECLINED, application)
+    enqueue_all([*build_email_jobs("application_offer_ended", application), *jobs])

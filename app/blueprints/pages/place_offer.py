@@ -1,0 +1,57 @@
+"""The offer of a place to an applicant on the waitlist: accept it, or leave it to the next in line."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from flask import Response, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.applications import actions, link_queries
+from app.applications.states import ACCEPTED, ANSWERS
+from app.blueprints.pages.rendering import Pages, render_page
+from app.core.errors import Gone, NotFound
+from app.web import rate_limits
+from app.web.rate_limits import Limit
+
+PAGE, STEP_PURPOSES = "pages/place_offer.html", ("documents", "payment")
+READ_LIMIT, ROUTE = Limit(120), "/place-offer/<token>"
+View = Callable[..., ResponseReturnValue]
+blueprint = Pages("place_offer", __name__, url_prefix="/place-offer", translated=True)
+
+
+def handle_ended_offer(view: View) -> View:
+    """Decorate a view of an offer; ended and unknown ones get a page that explains them."""
+
+    @wraps(view)
+    def wrapper(token: str) -> ResponseReturnValue:
+        rate_limits.count_request(READ_LIMIT, ROUTE)
+        try:
+            return view(token)
+        except Gone as error:
+            rate_limits.count_lookup_failure()
+            return render_page("pages/place_offer_ended.html", status=error.status)
+        except NotFound:
+            rate_limits.count_lookup_failure()
+            return render_page("pages/link_unknown.html", status=404)
+
+    return wrapper
+
+
+@blueprint.get("/<token>")
+@handle_ended_offer
+def show(token: str) -> Response:
+    """Show the offer, or what was answered and the next step."""
+    offer = link_queries.get_place_offer(token)
+    paths = (link_queries.find_step_path(offer["id"], purpose) for purpose in STEP_PURPOSES)
+    next_path = next(filter(None, paths), None) if offer["answer"] == ACCEPTED else None
+    return render_page(PAGE, offer=offer, token=token, next_path=next_path, is_declining="decline" in request.args)
+
+
+@blueprint.post("/<token>")
+@handle_ended_offer
+def answer(token: str) -> ResponseReturnValue:
+    """Accept or decline the place."""
+    chosen_answer = request.form.get("answer", "")
+    if chosen_answer in ANSWERS:
+        actions.answer_offer(token=token, answer=chosen_answer)
+    return redirect(url_for("place_offer.show", token=token), 303)

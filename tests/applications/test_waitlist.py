@@ -1,0 +1,363 @@
+"""The waitlist of a stall type: who is next in line gets one offer when a place is free."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from app.applications import jobs as jobs
+from app.applications import stall_types, waitlist
+from tests.factories.accounts import list_mails_to
+from tests.factories.applications import LIST, create_application, find_mailed_token
+from tests.factories.events import create_organiser_client, create_published_event, update_event
+from tests.factories.merchants import create_merchant_client
+from tests.factories.payouts import execute_sql, fetch_scalar
+from tests.http import Client, data, list_problems, read_error
+from tests.pages.pages import Visitor
+from tests.races import run_concurrently
+
+LISTED = [{"name": "Food stall", "feeMinor": 150000, "quantity": 1}, {"name": "Crafts", "feeMinor": 80000}]
+TYPE = {"stallType": "food stall", "amountMinor": 150000}
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return create_organiser_client(client)
+
+
+@pytest.fixture
+def event(owner: Client) -> dict[str, Any]:
+    return create_published_event(owner, name="Windhoek Lights", stallTypes=LISTED)
+
+
+def address(name: str) -> str:
+    return f"{name}@example.com"
+
+
+def apply(client: Client, event: dict[str, Any], name: str, **fields: Any) -> dict[str, Any]:
+    return create_application(client, eventId=event["id"], email=address(name), **{**TYPE, **fields})
+
+
+def decide(owner: Client, application: dict[str, Any], decision: str, **fields: Any) -> Any:
+    return owner.patch(f"{LIST}/{application['id']}", {"decision": decision, **fields})
+
+
+def read(owner: Client, application: dict[str, Any]) -> dict[str, Any]:
+    return data(owner.get(f"{LIST}/{application['id']}"))
+
+
+def wait_in_line(client: Client, owner: Client, event: dict[str, Any], *names: str, **ranks: int) -> list[Any]:
+    """Applications on the waitlist, in the order of their names."""
+    applications = [apply(client, event, name) for name in names]
+    for name, application in zip(names, applications, strict=True):
+        rank = {"waitlistRank": ranks[name]} if name in ranks else {}
+        assert data(decide(owner, application, "waitlisted", **rank))["status"] == "waitlisted"
+    return applications
+
+
+def take_the_place(client: Client, owner: Client, event: dict[str, Any]) -> dict[str, Any]:
+    application = apply(client, event, "first")
+    data(decide(owner, application, "approved", documentsRequired=[]))
+    return application
+
+
+def offer_places() -> None:
+    """What the service does every minute."""
+    while waitlist.lapse_offers():
+        pass
+    for event_id, stall_type in waitlist.list_waiting_types():
+        while waitlist.offer_next_place(event_id, stall_type):
+            pass
+
+
+def answer(client: Client, token: str, given: str = "accepted", number: int = 0) -> Any:
+    return client.post(f"{LIST}/offer/{token}", {"answer": given}, environ_base={"REMOTE_ADDR": f"127.6.{number}.1"})
+
+
+def find_offer(name: str) -> str:
+    return find_mailed_token("place-offer", address(name))
+
+
+def has_offer(name: str) -> bool:
+    return any("/place-offer/" in mail["text"] for mail in list_mails_to(address(name)))
+
+
+def test_next_in_line_gets_an_offer_when_a_place_is_free(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    first = take_the_place(client, owner, event)
+    second, third = wait_in_line(client, owner, event, "second", "third")
+    (mail,) = list_mails_to(address("second"))
+    assert "waitlist" in mail["subject"]
+    offer_places()
+    assert not has_offer("second")
+    data(decide(owner, first, "declined", reason="They cannot come"))
+    offer_places()
+    assert has_offer("second") and not has_offer("third")
+    offer = read(owner, second)["offer"]
+    assert offer["status"] == "open"
+    page = data(client.get(f"{LIST}/offer/{find_offer('second')}"))
+    assert page["expiresAt"] == offer["expiresAt"] and page["answer"] is None and page["amountMinor"] == 150000
+    left = datetime.fromisoformat(offer["expiresAt"]) - datetime.now(UTC)
+    assert timedelta(days=3) - timedelta(minutes=5) < left < timedelta(days=4)
+    assert read(owner, third)["offer"] is None
+
+
+def test_accepting_approves_and_mails_the_due_links(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    (second,) = wait_in_line(client, owner, event, "second")
+    offer_places()
+    answered = data(answer(client, find_offer("second")))
+    assert (answered["answer"], answered["status"]) == ("accepted", "awaiting_documents")
+    row = read(owner, second)
+    assert row["decision"] == "approved" and row["offer"]["status"] == "accepted"
+    assert find_mailed_token("documents", address("second")) and find_mailed_token("pay", address("second"))
+    assert data(answer(client, find_offer("second")))["answer"] == "accepted"
+    assert read_error(answer(client, find_offer("second"), "declined")) == (410, "LINK_USED")
+    assert len([mail for mail in list_mails_to(address("second")) if "approved" in mail["subject"]]) == 1
+
+
+def test_documents_that_the_decider_chose_are_required(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    application = apply(client, event, "second")
+    data(decide(owner, application, "waitlisted", documentsRequired=[], feeMinor=90000, reason="A school"))
+    offer_places()
+    assert data(answer(client, find_offer("second")))["status"] == "awaiting_payment"
+    assert read(owner, application)["amountMinor"] == 90000
+
+
+def test_saying_no_ends_it_and_the_next_is_offered(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    second, third = wait_in_line(client, owner, event, "second", "third")
+    offer_places()
+    declined = data(answer(client, find_offer("second"), "declined"))
+    assert (declined["answer"], declined["status"]) == ("declined", "declined")
+    assert "ended" in list_mails_to(address("second"))[0]["subject"]
+    assert has_offer("third")
+    assert [read(owner, each)["offer"]["status"] for each in (second, third)] == ["declined", "open"]
+
+
+def test_offer_that_lapses_goes_to_the_next(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    second, _ = wait_in_line(client, owner, event, "second", "third")
+    offer_places()
+    token = find_offer("second")
+    execute_sql("UPDATE application_link SET expires_at = now() WHERE purpose = 'offer'")
+    assert read_error(answer(client, token)) == (410, "PLACE_OFFER_ENDED")
+    offer_places()
+    row = read(owner, second)
+    assert (row["status"], row["offer"]["status"]) == ("expired", "ended")
+    assert "ended" in list_mails_to(address("second"))[0]["subject"]
+    assert has_offer("third")
+    assert read_error(client.get(f"{LIST}/offer/{token}")) == (410, "PLACE_OFFER_ENDED")
+
+
+def test_line_is_the_order_of_the_organiser_then_of_time(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    names = ("second", "third", "fourth")
+    second, _, fourth = wait_in_line(client, owner, event, *names, fourth=1)
+    assert read(owner, fourth)["waitlistRank"] == 1
+    version = read(owner, second)["version"]
+    assert data(decide(owner, second, "waitlisted"))["version"] == version
+    assert data(decide(owner, fourth, "waitlisted", waitlistRank=None))["waitlistRank"] is None
+    assert data(decide(owner, fourth, "waitlisted", waitlistRank=5))["waitlistRank"] == 5
+    offer_places()
+    assert [has_offer(name) for name in names] == [False, False, True]
+
+
+def test_approval_counts_an_open_offer_as_a_taken_place(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    (second,) = wait_in_line(client, owner, event, "second")
+    other = apply(client, event, "other")
+    offer_places()
+    token = find_offer("second")
+    assert read_error(decide(owner, other, "approved")) == (409, "STALL_TYPE_FULL")
+    assert data(decide(owner, second, "approved"))["status"] == "awaiting_documents"
+    assert read_error(answer(client, token)) == (410, "PLACE_OFFER_ENDED")
+    assert read_error(decide(owner, other, "approved")) == (409, "STALL_TYPE_FULL")
+
+
+def test_organiser_declines_who_has_an_offer(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    second, _ = wait_in_line(client, owner, event, "second", "third")
+    offer_places()
+    token = find_offer("second")
+    assert data(decide(owner, second, "declined"))["status"] == "declined"
+    assert read_error(answer(client, token)) == (410, "PLACE_OFFER_ENDED")
+    assert has_offer("third")
+    data(decide(owner, second, "submitted", reason="a mistake"))
+    data(decide(owner, second, "waitlisted"))
+    update_event(owner, event, stallTypes=[{**LISTED[0], "quantity": 2}, LISTED[1]])
+    offer_places()
+    assert read(owner, second)["offer"]["status"] == "ended"
+
+
+def test_withdrawal_frees_the_place_for_the_next(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    merchant = create_merchant_client(client)
+    mine = create_application(merchant, eventId=event["id"], **TYPE)
+    data(decide(owner, mine, "approved"))
+    wait_in_line(client, owner, event, "second")
+    data(merchant.post(f"{LIST}/{mine['id']}/withdraw"))
+    assert has_offer("second")
+
+
+def test_a_raised_quantity_frees_places(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    take_the_place(client, owner, event)
+    wait_in_line(client, owner, event, "second", "third", "fourth")
+    update_event(owner, event, stallTypes=[{**LISTED[0], "quantity": 3}, LISTED[1]])
+    offer_places()
+    assert [has_offer(name) for name in ("second", "third", "fourth")] == [True, True, False]
+
+
+def test_who_has_no_address_is_left_to_the_organiser(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    silent = create_application(client, eventId=event["id"], email=None, phone=None, **TYPE)
+    data(decide(owner, silent, "waitlisted"))
+    wait_in_line(client, owner, event, "second")
+    offer_places()
+    assert has_offer("second") and read(owner, silent)["offer"] is None
+
+
+@pytest.mark.parametrize(
+    ("starts", "left"), [("7 days", "3 days"), ("3 days", "1 day"), ("60 hours", None), ("1 day", None)]
+)
+def test_offer_ends_two_days_before_the_event(
+    client: Client, owner: Client, event: dict[str, Any], starts: str, left: str | None
+) -> None:
+    wait_in_line(client, owner, event, "second")
+    execute_sql(f"UPDATE event SET starts_at = now() + interval '{starts}', ends_at = now() + interval '9 days'")
+    offer_places()
+    assert has_offer("second") == (left is not None)
+    if left is not None:
+        end = "SELECT min(expires_at) >= now() + interval '{0}' - interval '1 minute' AND min(expires_at) <= now() + '{0}'"
+        last = f"{left} 24 hours" if left == "3 days" else left
+        assert fetch_scalar(f"{end.format(left).split(' AND ')[0]} FROM application_link WHERE purpose = 'offer'")
+        assert fetch_scalar(f"SELECT min(expires_at) <= now() + interval '{last}' FROM application_link")
+
+
+def test_no_offer_for_an_event_that_is_cancelled(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    wait_in_line(client, owner, event, "second")
+    execute_sql("UPDATE event SET visibility = 'cancelled'")
+    offer_places()
+    assert not has_offer("second")
+    execute_sql("UPDATE event SET visibility = 'published'")
+    offer_places()
+    execute_sql("UPDATE event SET visibility = 'cancelled'")
+    assert read_error(answer(client, find_offer("second"))) == (409, "APPLICATIONS_CLOSED")
+
+
+def test_organiser_who_is_not_verified_makes_no_offers(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    wait_in_line(client, owner, event, "second")
+    execute_sql("UPDATE account SET email_verified_at = NULL WHERE id = (SELECT organiser_id FROM event LIMIT 1)")
+    offer_places()
+    assert not has_offer("second") and fetch_scalar("SELECT count(*) FROM application_link") == 0
+
+
+def test_only_types_with_a_quantity_have_a_waitlist(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    crafts = apply(client, event, "second", stallType="Crafts", amountMinor=80000)
+    assert read_error(decide(owner, crafts, "waitlisted")) == (409, "NO_WAITLIST")
+    approved = take_the_place(client, owner, event)
+    assert read_error(decide(owner, approved, "waitlisted")) == (409, "ALREADY_DECIDED")
+    assert list_problems(decide(owner, crafts, "approved", waitlistRank=1)) == {"waitlistRank": "unexpected_value"}
+    (second,) = wait_in_line(client, owner, event, "second")
+    assert read_error(decide(owner, second, "submitted", reason="Later")) == (409, "APPLICATION_STATE")
+
+
+def test_rank_is_for_deciders_only(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    merchant = create_merchant_client(client)
+    mine = create_application(merchant, eventId=event["id"], **TYPE)
+    data(decide(owner, mine, "waitlisted", waitlistRank=3))
+    row = read(merchant, mine)
+    assert "waitlistRank" not in row and row["offer"] is None
+    assert [each["code"] for each in row["requirements"]] == ["ON_WAITLIST"]
+
+
+def test_page_of_an_offer(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    wait_in_line(client, owner, event, "second", "third")
+    offer_places()
+    token = find_offer("second")
+    visitor = Visitor(client.flask)
+    page = visitor.open(f"/place-offer/{token}")
+    assert "Answer by" in page.text and "Food stall" in page.text
+    assert "Do you not want the place?" in visitor.open(f"/place-offer/{token}?decline=1").text
+    visitor.open(f"/place-offer/{token}")
+    accepted = visitor.press(answer="accepted")
+    assert accepted.status_code == 303
+    page = visitor.open(f"/place-offer/{token}")
+    assert "The place is yours" in page.text and "/documents/" in page.text
+    assert visitor.open("/place-offer/unknown").status_code == 404
+
+
+def test_page_of_an_offer_that_has_ended(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    wait_in_line(client, owner, event, "second", "third")
+    offer_places()
+    token, visitor = find_offer("second"), Visitor(client.flask)
+    visitor.open(f"/place-offer/{token}?decline=1")
+    assert visitor.press(answer="declined").status_code == 303
+    assert "You did not take the place" in visitor.open(f"/place-offer/{token}").text
+    other_token = find_offer("third")
+    execute_sql("UPDATE application_link SET expires_at = now() WHERE purpose = 'offer'")
+    ended = visitor.open(f"/place-offer/{other_token}")
+    assert ended.status_code == 410 and "This offer has ended" in ended.text
+
+
+def test_64_answers_accept_once(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    wait_in_line(client, owner, event, "second")
+    offer_places()
+    token = find_offer("second")
+    answers = run_concurrently(64, lambda number: answer(client, token, number=number))
+    assert {each.status_code for each in answers} <= {200, 503}
+    assert fetch_scalar("SELECT count(*) FROM outbox WHERE payload->>'template' = 'application_approved'") == 1
+    assert fetch_scalar("SELECT count(*) FROM application_link WHERE purpose = 'pay' OR purpose = 'payment'") == 1
+
+
+def test_of_accepting_and_declining_at_once_one_counts(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    wait_in_line(client, owner, event, "second")
+    offer_places()
+    token, given = find_offer("second"), ("accepted", "declined")
+    answers = run_concurrently(16, lambda number: answer(client, token, given[number % 2], number))
+    assert Counter(each.status_code for each in answers) == {200: 8, 410: 8}
+
+
+def test_accepting_while_the_offer_lapses_ends_in_one_way(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    applications = wait_in_line(client, owner, event, "second", "third")
+    offer_places()
+    token = find_offer("second")
+    execute_sql(
+        "UPDATE application_link SET expires_at = clock_timestamp() + interval '150 ms' WHERE purpose = 'offer'"
+    )
+
+    def run(number: int) -> Any:
+        with client.flask.application.app_context():
+            return offer_places() if number % 2 else answer(client, token, number=number)
+
+    for _ in range(4):
+        run_concurrently(8, run)
+    taken = [read(owner, each) for each in applications]
+    assert [row["status"] for row in taken] in (["awaiting_documents", "waitlisted"], ["expired", "waitlisted"])
+    assert (taken[1]["offer"] is None) == (taken[0]["status"] == "awaiting_documents")
+
+
+def offer_at_once(client: Client, event: dict[str, Any], callers: int = 8) -> int:
+    """How many offers simultaneous runs made."""
+
+    def run(_: int) -> None:
+        with client.flask.application.app_context():
+            waitlist.offer_next_place(event["id"], "Food stall")
+
+    run_concurrently(callers, run)
+    return int(fetch_scalar("SELECT count(*) FROM application_link WHERE purpose = 'offer'"))
+
+
+def test_one_place_is_offered_once(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    wait_in_line(client, owner, event, "second", "third", "fourth", "fifth")
+    assert offer_at_once(client, event) == 1
+
+
+@pytest.mark.control
+def test_without_the_lock_one_place_is_offered_several_times(
+    client: Client, owner: Client, event: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait_in_line(client, owner, event, "second", "third", "fourth", "fifth")
+    monkeypatch.setattr(stall_types, "lock_name", lambda *_: None)
+    find_next, numbers = waitlist.LINE_ORDER, iter(range(100))
+    lock_next = waitlist._lock_next_in_line
+
+    def lock_another(session: Any, event_id: str, name: str) -> Any:
+        """Each run takes another application, as if the one before it had just got its offer."""
+        monkeypatch.setattr(waitlist, "LINE_ORDER", find_next if next(numbers) % 2 else find_next[::-1])
+        return lock_next(session, event_id, name)
+
+    monkeypatch.setattr(waitlist, "_lock_next_in_line", lock_another)
+    assert offer_at_once(client, event) > 1
