@@ -13,6 +13,7 @@ from app.applications import accepted_invites as applications_accepted_invites
 from app.applications import data_export as applications_data_export
 from app.applications import erasure as applications_erasure
 from app.applications import jobs as applications
+from app.applications import reminders as applications_reminders
 from app.campaigns import data_export as campaigns_data_export
 from app.campaigns import jobs as campaigns
 from app.core.outbox import maintenance as outbox_cleanup
@@ -59,6 +60,7 @@ HOOKS: tuple[ModuleType, ...] = (
     applications_accepted_invites,
     applications_data_export,
     applications_erasure,
+    applications_reminders,
     campaigns_data_export,
     events_data_export,
     invitations_data_export,

@@ -41,6 +41,7 @@ TRANSLATED = frozenset(
         "application_refunded",
         "application_ready_organiser",
         "application_received",
+        "application_reminder",
         "application_waitlisted",
         "applications_new",
         "merchant_invite",

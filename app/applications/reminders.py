@@ -1,0 +1,146 @@
+"""Reminders to applicants, three days and one day before their documents or their fee are due.
+
+The key of each reminder in the outbox names the application, the due day and the days before it, so that it is sent
+once, also by several workers and after a crash. What is still due is checked again when the mail leaves.
+"""
+
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from app.accounts.outgoing_mail import send_for_organisation
+from app.applications import calendar, emails, links, states
+from app.applications.calendar import EVENT_CALENDAR_COLUMNS, EventCalendar, calculate_reminder_at
+from app.applications.models import Application, ApplicationLink, StallPayment
+from app.applications.stall_payments import UNANSWERED_SQL
+from app.core.db import ReadOrWriteSession, release_connection
+from app.core.jobs import Delivery, Run, job
+from app.core.languages import use_language
+from app.core.outbox import enqueue_many
+from app.core.outbox.writer import Row
+from app.core.transaction import transaction
+from app.events.models import Event
+
+REMINDER_DAYS = (1, 3)
+ONE_DAY = timedelta(days=1)
+WAITING_STATES = (states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
+EVENT_IS_AHEAD_SQL: ColumnElement[bool] = Event.id.is_(None) | (
+    (Event.ends_at > func.now()) & (Event.visibility != "cancelled")
+)
+IS_DUE_SOON_SQL: ColumnElement[bool] = or_(
+    Application.decided_at.between(func.now() - 15 * ONE_DAY, func.now() - 10 * ONE_DAY),
+    Application.scheduled_for.between(func.now() - ONE_DAY, func.now() + 4 * ONE_DAY),
+    Event.starts_at.between(func.now(), func.now() + 4 * ONE_DAY),
+    Event.ends_at.between(func.now(), func.now() + 4 * ONE_DAY),
+)
+"""True for all applications with something due in the next three days, and for some others."""
+
+
+@job("applications.remind", Delivery.LOCAL, every=timedelta(minutes=30))
+def enqueue_reminders(run: Run) -> None:
+    """Enqueues the reminders that are due now."""
+    with transaction() as session:
+        run.done_in(session)
+        enqueue_many("applications.mail_reminder", _list_reminders(session), not_after=ONE_DAY)
+
+
+def _list_reminders(session: ReadOrWriteSession) -> list[Row]:
+    """Keys and payloads of the reminders whose time has come."""
+    rows = session.execute(
+        select(Application, *EVENT_CALENDAR_COLUMNS)
+        .outerjoin(Event, Event.id == Application.event_id)
+        .where(
+            Application.status.in_(WAITING_STATES), Application.email.is_not(None), EVENT_IS_AHEAD_SQL, IS_DUE_SOON_SQL
+        )
+    )
+    keys: dict[str, str] = {}
+    for application, starts_at, ends_at, timezone, now in rows:
+        event_calendar = EventCalendar(starts_at, ends_at, timezone, now)
+        for purpose in links.list_due_purposes(application):
+            key = _find_reminder_key(application, purpose, event_calendar)
+            if key is not None:
+                keys[key] = application.id
+    return [(key, {"application_id": application_id}) for key, application_id in keys.items()]
+
+
+def _find_reminder_key(application: Application, purpose: str, event_calendar: EventCalendar) -> str | None:
+    """The key of the reminder whose time it is, the same for all purposes that are due on one day; None without one.
+
+    An approval after the time of a reminder has said the same already.
+    """
+    decided_at = application.decided_at
+    due_at = calendar.calculate_due_at(
+        purpose, event_calendar, decided_at=decided_at, scheduled_for=application.scheduled_for
+    )
+    if due_at is None or decided_at is None or due_at <= event_calendar.now:
+        return None
+    for days in REMINDER_DAYS:
+        reminder_at = calculate_reminder_at(due_at, days, event_calendar.timezone)
+        if reminder_at <= event_calendar.now:
+            return (
+                f"application-reminder:{application.id}:{due_at:%Y-%m-%d}:{days}" if decided_at < reminder_at else None
+            )
+    return None
+
+
+@job("applications.mail_reminder", Delivery.AT_LEAST_ONCE, to_others=True)
+def send_reminder_email(run: Run, *, application_id: str) -> None:
+    """Reminds an applicant of what is still due, with links that work until then."""
+    link_ids = _renew_ending_links(application_id)
+    context = emails.load_email_context(application_id, link_ids)
+    release_connection()
+    if context is None or context.application.email is None or not context.links:
+        return
+    with use_language(context.language):
+        message = emails.build_applicant_email("application_reminder", context, key=run.key)
+    sender_id = context.application.organiser_id or context.application.decided_by
+    if sender_id is not None:
+        send_for_organisation(sender_id, message, run=run, already_counted=False)
+
+
+def _renew_ending_links(application_id: str) -> list[str]:
+    """The links of what is still due; a link that ends before its purpose is due is replaced by a new one.
+
+    A second attempt finds the new links. A fee whose payment the rail has not answered is left out.
+    """
+    with transaction() as session:
+        row = session.execute(
+            select(Application, *EVENT_CALENDAR_COLUMNS)
+            .outerjoin(Event, Event.id == Application.event_id)
+            .where(Application.id == application_id, EVENT_IS_AHEAD_SQL)
+            .with_for_update(of=Application)
+        ).first()
+        if row is None:
+            return []
+        application, starts_at, ends_at, timezone, now = row
+        event_calendar = EventCalendar(starts_at, ends_at, timezone, now)
+        due_purposes = [purpose for purpose in links.list_due_purposes(application) if purpose != links.ACTIVATION]
+        if links.PAYMENT in due_purposes and _has_unanswered_payment(session, application_id):
+            due_purposes.remove(links.PAYMENT)
+        current_links = session.scalars(
+            select(ApplicationLink).where(
+                ApplicationLink.application_id == application_id,
+                ApplicationLink.purpose.in_(due_purposes),
+                ApplicationLink.replaced_at.is_(None),
+            )
+        ).all()
+        kept_links = [link for link in current_links if _works_until_due(link, application, event_calendar)]
+        kept_purposes = {link.purpose for link in kept_links}
+        ending_purposes = [purpose for purpose in due_purposes if purpose not in kept_purposes]
+        new_links = links.renew_links(session, application, ending_purposes)
+        return [link.id for link in (*kept_links, *new_links)]
+
+
+def _works_until_due(link: ApplicationLink, application: Application, event_calendar: EventCalendar) -> bool:
+    due_at = calendar.calculate_due_at(
+        link.purpose,
+        event_calendar,
+        decided_at=application.decided_at,
+        scheduled_for=application.scheduled_for,
+    )
+    return link.expires_at >= max(event_calendar.now, due_at or event_calendar.now)
+
+
+def _has_unanswered_payment(session: ReadOrWriteSession, application_id: str) -> bool:
+    of_application = (StallPayment.application_id == application_id, UNANSWERED_SQL)
+    return session.scalar(select(StallPayment.id).where(*of_application).limit(1)) is not None
