@@ -5,7 +5,7 @@ ends before the due time of its purpose, and never after the event. Pages, mails
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import func
@@ -129,6 +129,12 @@ def build_deadline(
     """The deadline of a link as people see it; the event may have moved since the link was made."""
     due_at = calculate_due_at(purpose, calendar, decided_at=decided_at, scheduled_for=scheduled_for)
     return Deadline(purpose, due_at, _cap(link_end, calendar.ends_at), calendar)
+
+
+def find_last_day(calendar: EventCalendar) -> date:
+    """The last day of the event, or today after it: documents must be valid then."""
+    last_time = calendar.now if calendar.ends_at is None else max(calendar.now, calendar.ends_at)
+    return last_time.astimezone(ZoneInfo(calendar.timezone or HOME)).date()
 
 
 def end_of_day(moment: datetime, zone: str | None) -> datetime:

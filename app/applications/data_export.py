@@ -60,6 +60,7 @@ def export_applications(owner: ExportOwner) -> list[dict[str, object]]:
             ApplicationDocument.file_name,
             ApplicationDocument.size,
             ApplicationDocument.uploaded_at,
+            ApplicationDocument.expires_on,
         )
         .where(ApplicationDocument.application_id.in_(ids))
         .order_by(ApplicationDocument.uploaded_at)

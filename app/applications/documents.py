@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from io import BytesIO
 
 from flask import current_app
@@ -41,6 +41,7 @@ class UploadedDocument:
     content_type: str
     size: int
     uploaded_at: datetime
+    expires_on: date | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class DocumentUpload:
     name: str
     data: bytes
     content_type: str
+    expires_on: date | None = None
 
 
 def list_required_kinds(stall_type: str | None) -> list[str]:
@@ -58,19 +60,24 @@ def list_required_kinds(stall_type: str | None) -> list[str]:
     return list(KINDS if stall_type and _FOOD_PATTERN.search(stall_type) else ALWAYS_REQUIRED_KINDS)
 
 
+def is_valid_on(last_day: date, expires_on: date | None) -> bool:
+    """Whether a document is valid up to that day. One without a day of expiry is."""
+    return expires_on is None or expires_on >= last_day
+
+
 def list_missing_kinds(required_kinds: Iterable[str], present_kinds: Iterable[str]) -> list[str]:
     present_set = set(present_kinds)
     return [kind for kind in required_kinds if kind not in present_set]
 
 
-def check_document(kind: str, name: str, data: bytes) -> DocumentUpload:
+def check_document(kind: str, name: str, data: bytes, expires_on: date | None = None) -> DocumentUpload:
     """The file, if it is a document by its content. Raises DocumentTooLarge, DocumentKindUnsupported."""
     if len(data) > MAX_BYTES:
         raise DocumentTooLarge(kind=kind, max_bytes=MAX_BYTES)
     content_type = _detect_pdf(data) or _detect_image(data)
     if content_type is None:
         raise DocumentKindUnsupported(kind=kind, accepted=list(FILE_EXTENSIONS))
-    return DocumentUpload(kind, _clean_file_name(name, kind, content_type), data, content_type)
+    return DocumentUpload(kind, _clean_file_name(name, kind, content_type), data, content_type, expires_on)
 
 
 def build_read_url(document_id: str, viewer_id: str) -> tuple[str, int]:

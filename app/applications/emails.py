@@ -128,9 +128,16 @@ def _build_sign_in_url(path: str) -> str:
 
 
 def build_applicant_email(
-    template: str, context: EmailContext, *, key: str, path: str = "/", document: InvoiceDocument | None = None
+    template: str,
+    context: EmailContext,
+    *,
+    key: str,
+    path: str = "/",
+    invoice: InvoiceDocument | None = None,
+    document: str = "",
+    expires_on: str = "",
 ) -> Message:
-    """A mail to the applicant in the organiser's name, with an invoice as PDF if there is one."""
+    """A mail to the applicant in the organiser's name, with the PDF of an invoice or about a document that expires."""
     application = context.application
     assert application.email is not None
     timezone = context.event_context.timezone
@@ -164,12 +171,14 @@ def build_applicant_email(
         refund=_describe_refund(context.refund),
         email=application.email,
         sign_in_url=_build_sign_in_url(path),
-        invoice_title=document.title if document else "",
-        invoice_number=document.number if document else "",
+        invoice_title=invoice.title if invoice else "",
+        invoice_number=invoice.number if invoice else "",
+        document=document,
+        expires_on=expires_on,
     )
-    if document is None:
+    if invoice is None:
         return message
-    pdf = Attachment(f"{document.title} {document.number}.pdf", draw_invoice_pdf(document), "application/pdf")
+    pdf = Attachment(f"{invoice.title} {invoice.number}.pdf", draw_invoice_pdf(invoice), "application/pdf")
     return replace(message, attachments=(pdf,))
 
 

@@ -68,10 +68,10 @@ def send_applicant_email(
     if context is None or context.application.email is None or (template in ANSWER_TEMPLATES and not context.links):
         return
     is_fee_due = context.application.payment_due and template in FEE_TEMPLATES
-    document = load_fee_document(application_id) if is_fee_due or template == PAID_TEMPLATE else None
+    invoice = load_fee_document(application_id) if is_fee_due or template == PAID_TEMPLATE else None
     release_connection()
     with use_language(context.language):
-        message = emails.build_applicant_email(template, context, key=run.key, path=path, document=document)
+        message = emails.build_applicant_email(template, context, key=run.key, path=path, invoice=invoice)
     sender_id = context.application.organiser_id or context.application.decided_by
     if sender_id is not None:
         send_for_organisation(sender_id, message, run=run, already_counted=template in DECISION_TEMPLATES)

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from app.accounts.organisation_details import BankDetails, load_organisation_details
 from app.applications import links, queries, stall_payments
-from app.applications.calendar import Deadline
+from app.applications.calendar import Deadline, find_last_day
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkUsed, PlaceOfferEnded
 from app.applications.fee_invoices import find_invoice_number
@@ -111,7 +111,9 @@ def build_documents_page(resolved_link: ResolvedLink, uploaded_documents: Sequen
     application = resolved_link.application
     return {
         **_build_link_page(resolved_link),
-        "documents": serialize_documents(application.documents_required, uploaded_documents),
+        "documents": serialize_documents(
+            application.documents_required, uploaded_documents, find_last_day(resolved_link.event_context.calendar)
+        ),
         "submitted_at": application.documents_submitted_at,
         "version": application.version,
     }

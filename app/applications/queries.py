@@ -79,6 +79,7 @@ DOCUMENT_COLUMNS = (
     ApplicationDocument.content_type,
     ApplicationDocument.size,
     ApplicationDocument.uploaded_at,
+    ApplicationDocument.expires_on,
 )
 """The fields of `UploadedDocument`."""
 ListQuery = Select[*tuple[object, ...]]
@@ -228,7 +229,7 @@ def _visible_applications_query(caller: Caller) -> ListQuery:
     )
 
 
-def _documents_sql() -> ColumnElement[list[dict[str, str | int]]]:
+def _documents_sql() -> ColumnElement[list[dict[str, str | int | None]]]:
     """The documents of each row as JSON; the keys are the fields of `UploadedDocument`."""
     document_sql = func.jsonb_build_object(
         "id",
@@ -243,6 +244,8 @@ def _documents_sql() -> ColumnElement[list[dict[str, str | int]]]:
         ApplicationDocument.size,
         "uploaded_at",
         ApplicationDocument.uploaded_at,
+        "expires_on",
+        ApplicationDocument.expires_on,
     )
     documents_query = select(func.jsonb_agg(aggregate_order_by(document_sql, ApplicationDocument.kind))).where(
         ApplicationDocument.application_id == Application.id

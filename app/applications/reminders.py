@@ -1,27 +1,33 @@
-"""Reminders to applicants, three days and one day before their documents or their fee are due.
+"""Reminders to applicants: before their documents or their fee are due, and before a document expires.
 
-The key of each reminder in the outbox names the application, the due day and the days before it, so that it is sent
+The key of each reminder in the outbox names the application or the document, the day and the days before it, so that it is sent
 once, also by several workers and after a crash. What is still due is checked again when the mail leaves.
 """
 
 from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.accounts.outgoing_mail import send_for_organisation
-from app.applications import calendar, emails, links, states
+from app.applications import calendar, documents, emails, links, states
 from app.applications.calendar import EVENT_CALENDAR_COLUMNS, EventCalendar, calculate_reminder_at
-from app.applications.models import Application, ApplicationLink, StallPayment
+from app.applications.models import Application, ApplicationDocument, ApplicationLink, StallPayment
 from app.applications.stall_payments import UNANSWERED_SQL
-from app.core.db import ReadOrWriteSession, release_connection
+from app.core.db import ReadOrWriteSession, db, release_connection
+from app.core.formatting import HOME, format_calendar_day
 from app.core.jobs import Delivery, Run, job
-from app.core.languages import use_language
+from app.core.languages import gettext, use_language
 from app.core.outbox import enqueue_many
 from app.core.outbox.writer import Row
 from app.core.transaction import transaction
 from app.events.models import Event
 
 REMINDER_DAYS = (1, 3)
+EXPIRY_DAYS = (7, 30)
+EXPIRY_WINDOW = 3
+"""For so many days a missed notice is still sent; the outbox keeps keys for longer."""
 ONE_DAY = timedelta(days=1)
 WAITING_STATES = (states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
 EVENT_IS_AHEAD_SQL: ColumnElement[bool] = Event.id.is_(None) | (
@@ -42,6 +48,7 @@ def enqueue_reminders(run: Run) -> None:
     with transaction() as session:
         run.done_in(session)
         enqueue_many("applications.mail_reminder", _list_reminders(session), not_after=ONE_DAY)
+        enqueue_many("applications.mail_expiry", _list_expiring_documents(session), not_after=ONE_DAY)
 
 
 def _list_reminders(session: ReadOrWriteSession) -> list[Row]:
@@ -144,3 +151,62 @@ def _works_until_due(link: ApplicationLink, application: Application, event_cale
 def _has_unanswered_payment(session: ReadOrWriteSession, application_id: str) -> bool:
     of_application = (StallPayment.application_id == application_id, UNANSWERED_SQL)
     return session.scalar(select(StallPayment.id).where(*of_application).limit(1)) is not None
+
+
+def _list_expiring_documents(session: ReadOrWriteSession) -> list[Row]:
+    """Keys and payloads of the notices about documents that expire in 30 or 7 days, of merchants on their way or there.
+
+    A document that was sent when it had fewer days left is left out.
+    """
+    today = func.date(func.timezone(func.coalesce(Event.timezone, HOME), func.now()))
+    days_left = ApplicationDocument.expires_on - today
+    uploaded_on = func.date(func.timezone(func.coalesce(Event.timezone, HOME), ApplicationDocument.uploaded_at))
+    rows: list[Row] = []
+    for days in EXPIRY_DAYS:
+        query = (
+            _active_documents_query(ApplicationDocument.id, ApplicationDocument.expires_on)
+            .where(days_left <= days, days_left > days - EXPIRY_WINDOW)
+            .where(ApplicationDocument.expires_on - uploaded_on >= days)
+        )
+        rows += [
+            (f"document-expiry:{document_id}:{expires_on}:{days}", {"document_id": document_id})
+            for document_id, expires_on in session.execute(query)
+        ]
+    return rows
+
+
+def _active_documents_query(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
+    """Documents with a day of expiry, of applications that are approved, for events that are ahead."""
+    return (
+        select(*columns)
+        .join(Application, Application.id == ApplicationDocument.application_id)
+        .outerjoin(Event, Event.id == Application.event_id)
+        .where(
+            ApplicationDocument.expires_on.is_not(None),
+            Application.status.in_((*states.ACCEPTED_STATES, states.ACTIVATED)),
+            Application.email.is_not(None),
+            EVENT_IS_AHEAD_SQL,
+        )
+    )
+
+
+@job("applications.mail_expiry", Delivery.AT_LEAST_ONCE, to_others=True)
+def send_expiry_email(run: Run, *, document_id: str) -> None:
+    """Tells an applicant that a document expires soon, unless it has been replaced."""
+    columns = (ApplicationDocument.application_id, ApplicationDocument.kind, ApplicationDocument.expires_on)
+    row = db.session.execute(_active_documents_query(*columns).where(ApplicationDocument.id == document_id)).first()
+    context = emails.load_email_context(row[0], []) if row else None
+    release_connection()
+    if row is None or context is None:
+        return
+    with use_language(context.language):
+        message = emails.build_applicant_email(
+            "application_document_expiry",
+            context,
+            key=run.key,
+            document=gettext(documents.LABELS[row[1]]),
+            expires_on=format_calendar_day(row[2]),
+        )
+    sender_id = context.application.organiser_id or context.application.decided_by
+    if sender_id is not None:
+        send_for_organisation(sender_id, message, run=run, already_counted=False)

@@ -1,14 +1,14 @@
 """An application for the API: its documents, what is still due, and the stall fee."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import NotRequired, TypedDict
 
 from sqlalchemy import RowMapping
 
 from app.applications import documents, states
-from app.applications.calendar import EventCalendar, calculate_due_at
-from app.applications.documents import LABELS, UploadedDocument
+from app.applications.calendar import EventCalendar, calculate_due_at, find_last_day
+from app.applications.documents import LABELS, UploadedDocument, is_valid_on
 
 REQUIREMENT_MESSAGES = {
     "DECISION_PENDING": "The organiser has to decide.",
@@ -27,7 +27,10 @@ HELPER_FIELDS = ("is_decider", "viewer_id", "files", "payment", "offer", "refund
 
 
 class DocumentStatus(TypedDict):
-    """A kind of document that is required or uploaded; `url` is for deciders only."""
+    """A kind of document that is required or uploaded; `url` is for deciders only.
+
+    `status` is `missing`, `uploaded`, or `expired` if the document is not valid up to the end of the event.
+    """
 
     kind: str
     label: str
@@ -37,6 +40,7 @@ class DocumentStatus(TypedDict):
     content_type: NotRequired[str]
     bytes: NotRequired[int]
     uploaded_at: NotRequired[datetime]
+    expires_on: NotRequired[date]
     url: NotRequired[str]
     url_expires_at: NotRequired[datetime]
 
@@ -71,18 +75,24 @@ class FeeStatus(TypedDict):
 
 def serialize_application(row: RowMapping) -> dict[str, object]:
     """A row of `list_applications_query`, without the internal fields if the caller must not read them."""
+    last_day = find_last_day(_build_calendar(row))
     is_decider: bool = row["is_decider"]
     hidden_fields = HELPER_FIELDS if is_decider else (*HELPER_FIELDS, *INTERNAL_FIELDS)
     uploaded_documents = [_parse_document(file) for file in row["files"]]
     return {
         **{name: value for name, value in row.items() if name not in hidden_fields},
         "documents": serialize_documents(
-            row["documents_required"], uploaded_documents, viewer_id=row["viewer_id"] if is_decider else None
+            row["documents_required"],
+            uploaded_documents,
+            last_day,
+            viewer_id=row["viewer_id"] if is_decider else None,
         ),
         "payment": _serialize_fee(row),
         "offer": _serialize_offer(row),
         "requirements": _list_requirements(
-            row, {document.kind for document in uploaded_documents}, is_decider=is_decider
+            row,
+            {document.kind for document in uploaded_documents if is_valid_on(last_day, document.expires_on)},
+            is_decider=is_decider,
         ),
     }
 
@@ -90,43 +100,47 @@ def serialize_application(row: RowMapping) -> dict[str, object]:
 def serialize_documents(
     required_kinds: Collection[str],
     uploaded_documents: Sequence[UploadedDocument],
+    last_day: date,
     *,
     viewer_id: str | None = None,
 ) -> list[DocumentStatus]:
-    """Every kind that is required or uploaded. `viewer_id` is a decider, who gets links to read the documents."""
+    """Every kind that is required or uploaded; documents must be valid on `last_day`. `viewer_id` is a decider, who gets links to read the documents."""
     document_by_kind = {document.kind: document for document in uploaded_documents}
     return [
-        _serialize_document(kind, kind in required_kinds, document_by_kind.get(kind), viewer_id)
+        _serialize_document(kind, kind in required_kinds, document_by_kind.get(kind), last_day, viewer_id)
         for kind in documents.KINDS
         if kind in required_kinds or kind in document_by_kind
     ]
 
 
-def _parse_document(file: Mapping[str, str | int]) -> UploadedDocument:
+def _parse_document(file: Mapping[str, str | int | None]) -> UploadedDocument:
     """A document from the JSON of a row."""
     return UploadedDocument(
         id=str(file["id"]),
         kind=str(file["kind"]),
         file_name=str(file["file_name"]),
         content_type=str(file["content_type"]),
-        size=int(file["size"]),
+        size=int(file["size"] or 0),
         uploaded_at=datetime.fromisoformat(str(file["uploaded_at"])),
+        expires_on=date.fromisoformat(str(file["expires_on"])) if file["expires_on"] else None,
     )
 
 
 def _serialize_document(
-    kind: str, is_required: bool, document: UploadedDocument | None, viewer_id: str | None
+    kind: str, is_required: bool, document: UploadedDocument | None, last_day: date, viewer_id: str | None
 ) -> DocumentStatus:
     status: DocumentStatus = {"kind": kind, "label": LABELS[kind], "required": is_required, "status": "missing"}
     if document is None:
         return status
     status |= {
-        "status": "uploaded",
+        "status": "uploaded" if is_valid_on(last_day, document.expires_on) else "expired",
         "file_name": document.file_name,
         "content_type": document.content_type,
         "bytes": document.size,
         "uploaded_at": document.uploaded_at,
     }
+    if document.expires_on is not None:
+        status["expires_on"] = document.expires_on
     if viewer_id is not None:
         status["url"], expires_epoch = documents.build_read_url(document.id, viewer_id)
         status["url_expires_at"] = datetime.fromtimestamp(expires_epoch, UTC)
@@ -167,6 +181,10 @@ def _build_requirement(code: str) -> Requirement:
     return {"code": code, "message": REQUIREMENT_MESSAGES[code]}
 
 
+def _build_calendar(row: RowMapping) -> EventCalendar:
+    return EventCalendar(*(row[name] for name in CALENDAR_FIELDS))
+
+
 def _serialize_offer(row: RowMapping) -> OfferStatus | None:
     offer: Mapping[str, str | None] | None = row["offer"]
     if offer is None:
@@ -199,7 +217,7 @@ def _serialize_fee(row: RowMapping) -> FeeStatus:
         "payment_id": payment.get("payment_id"),
         "due_at": calculate_due_at(
             states.PAYMENT,
-            EventCalendar(*(row[name] for name in CALENDAR_FIELDS)),
+            _build_calendar(row),
             decided_at=row["decided_at"],
             scheduled_for=row["scheduled_for"],
         ),

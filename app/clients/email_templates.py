@@ -31,6 +31,7 @@ TRANSLATED = frozenset(
         "application_activation",
         "application_approved",
         "application_declined",
+        "application_document_expiry",
         "application_documents",
         "application_draft",
         "application_fee_due",

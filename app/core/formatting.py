@@ -4,7 +4,7 @@
 `Fr 4. Dezember 2026, 18:00 (Windhoek)` in German.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date
@@ -48,9 +48,13 @@ def pluralize(noun: str) -> str:
 
 def format_day(moment: datetime, zone: str | None = None) -> str:
     """Return `Fri 4 December 2026` in the time zone, by default that of Windhoek."""
+    return format_calendar_day(moment.astimezone(ZoneInfo(zone or HOME)).date())
+
+
+def format_calendar_day(day: date) -> str:
+    """Return `Fri 4 December 2026` for a day without a time."""
     language = get_language()
-    local_day = moment.astimezone(ZoneInfo(zone or HOME)).date()
-    text = format_date(local_day, DAY_PATTERNS.get(language, DAY_PATTERN), locale=language)
+    text = format_date(day, DAY_PATTERNS.get(language, DAY_PATTERN), locale=language)
     return text.replace(".", "", 1) if language == "af" else text
 
 

@@ -1,12 +1,14 @@
 """Upload of documents by an applicant: storing the files, recording them, and handing all of them in."""
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import date
 
-from sqlalchemy import func, null, select
+from sqlalchemy import func, null, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 
 from app.applications import documents, links, queries
+from app.applications.calendar import find_last_day
 from app.applications.documents import DocumentUpload, UploadedDocument
 from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.errors import DocumentsClosed, DocumentsMissing
@@ -23,54 +25,102 @@ from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.tokens import opaque_token
 from app.core.transaction import transaction
 
-UPDATED_COLUMNS = ("id", "file_name", "content_type", "size", "stored_as", "uploaded_at")
+UPDATED_COLUMNS = ("id", "file_name", "content_type", "size", "stored_as", "uploaded_at", "expires_on")
 
 
-def upload_documents(*, token: str, files: Mapping[str, tuple[str, bytes]], submit: bool) -> DocumentsPage:
-    """Stores the files, one of each kind, and with `submit` hands all documents in.
+def upload_documents(
+    *,
+    token: str,
+    files: Mapping[str, tuple[str, bytes]],
+    submit: bool,
+    expiry_days: Mapping[str, date] | None = None,
+) -> DocumentsPage:
+    """Stores the files, one of each kind, with the days on which they expire, and with `submit` hands all documents in.
 
-    A file replaces the earlier one of its kind. Raises NotFound, LinkExpired, DocumentTooLarge,
-    DocumentKindUnsupported, DocumentsClosed, and DocumentsMissing if a required document is not there yet.
+    A file replaces the earlier one of its kind; a day without a file is that of the earlier one. Raises NotFound, LinkExpired, DocumentTooLarge,
+    DocumentKindUnsupported, DocumentsClosed, and DocumentsMissing if a required document is not there yet, or is not valid up to the end
+    of the event.
     """
     resolved_link = links.get_active_link(token, links.DOCUMENTS)
-    if not _accepts_documents(resolved_link.application, files):
+    expiry_days = expiry_days or {}
+    if not _accepts_documents(resolved_link.application, {*files, *expiry_days}):
         return build_documents_page(resolved_link, queries.list_documents(resolved_link.application.id))
-    uploads = [documents.check_document(kind, name, data) for kind, (name, data) in files.items()]
+    uploads = [
+        documents.check_document(kind, name, data, expiry_days.get(kind)) for kind, (name, data) in files.items()
+    ]
     release_connection()
     stored_names = {upload.kind: _store_file(resolved_link.application.id, upload) for upload in uploads}
     try:
-        updated_link, uploaded_documents, missing_kinds = _save_uploads(token, uploads, stored_names, submit=submit)
+        updated_link, uploaded_documents, missing_kinds = _save_uploads(
+            token, uploads, stored_names, expiry_days, submit=submit
+        )
     except BaseException:
         # No row names these files: the application has advanced meanwhile, or the database is unavailable.
         for name in stored_names.values():
             storage.delete(name)
         raise
     if missing_kinds:
-        raise DocumentsMissing(missing=[{"kind": kind, "label": documents.LABELS[kind]} for kind in missing_kinds])
+        raise _build_missing_error(missing_kinds, uploaded_documents)
     return build_documents_page(updated_link, uploaded_documents)
 
 
 def _save_uploads(
-    token: str, uploads: Sequence[DocumentUpload], stored_names: Mapping[str, str], *, submit: bool
+    token: str,
+    uploads: Sequence[DocumentUpload],
+    stored_names: Mapping[str, str],
+    expiry_days: Mapping[str, date],
+    *,
+    submit: bool,
 ) -> tuple[ResolvedLink, Sequence[UploadedDocument], list[str]]:
     """The link with all documents of its application now, and with `submit` the kinds that are still missing."""
     missing_kinds: list[str] = []
     with transaction() as session:
         resolved_link = links.get_active_link(token, links.DOCUMENTS, session=session)
         application = resolved_link.application
-        if not _accepts_documents(application, stored_names):
+        if not _accepts_documents(application, {*stored_names, *expiry_days}):
             return resolved_link, queries.list_documents(application.id, session), []
+        _set_expiry_days(session, application.id, expiry_days)
         uploaded_documents, replaced_names = save_documents(session, application.id, uploads, stored_names)
         application.version += 1
         application.language = find_page_language() or application.language
         jobs = [job_spec("applications.delete_files", names=replaced_names)] if replaced_names else []
         if submit:
-            missing_kinds = documents.list_missing_kinds(
-                application.documents_required, [document.kind for document in uploaded_documents]
-            )
+            last_day = find_last_day(resolved_link.event_context.calendar)
+            valid_kinds = [
+                document.kind for document in uploaded_documents if documents.is_valid_on(last_day, document.expires_on)
+            ]
+            missing_kinds = documents.list_missing_kinds(application.documents_required, valid_kinds)
             jobs += [] if missing_kinds else _submit_documents(session, application)
         enqueue_all(jobs)
     return resolved_link, uploaded_documents, missing_kinds
+
+
+def _build_missing_error(
+    missing_kinds: Collection[str], uploaded_documents: Sequence[UploadedDocument]
+) -> DocumentsMissing:
+    """The error that names the missing documents, and the day on which one expires too early."""
+    expiry_days = {document.kind: document.expires_on for document in uploaded_documents if document.expires_on}
+    return DocumentsMissing(
+        missing=[
+            {
+                "kind": kind,
+                "label": documents.LABELS[kind],
+                **({"expiresOn": expiry_days[kind].isoformat()} if kind in expiry_days else {}),
+            }
+            for kind in missing_kinds
+        ]
+    )
+
+
+def _set_expiry_days(session: OrmSession, application_id: str, expiry_days: Mapping[str, date]) -> None:
+    """Sets the days on which the documents expire that are there already."""
+    for kind, expires_on in expiry_days.items():
+        session.execute(
+            update(ApplicationDocument)
+            .where(ApplicationDocument.application_id == application_id, ApplicationDocument.kind == kind)
+            .values(expires_on=expires_on)
+            .execution_options(synchronize_session=False)
+        )
 
 
 def _accepts_documents(application: Application, new_kinds: Collection[str]) -> bool:
@@ -140,4 +190,5 @@ def _build_document_row(application_id: str, upload: DocumentUpload, stored_as: 
         "size": len(upload.data),
         "stored_as": stored_as,
         "uploaded_at": func.now(),
+        "expires_on": upload.expires_on,
     }

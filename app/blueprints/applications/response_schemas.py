@@ -27,11 +27,12 @@ class DocumentData(Schema):
     kind = fields.String(required=True, metadata={"enum": list(KINDS), "example": "identity"})
     label = _string_field("Identity document", required=True)
     required = Boolean(required=True)
-    status = fields.String(required=True, metadata={"enum": ["missing", "uploaded"], "example": "uploaded"})
+    status = fields.String(required=True, metadata={"enum": ["missing", "uploaded", "expired"], "example": "uploaded"})
     file_name = _string_field("id-card.pdf")
     content_type = _string_field("application/pdf")
     bytes = WholeNumber(metadata={"example": 182044})
     uploaded_at = TimeField()
+    expires_on = fields.Date(metadata={"example": "2027-03-31", "description": "the last day on which it is valid"})
     url = fields.String(metadata={"example": "https://…", "description": "for deciders; valid for five minutes"})
     url_expires_at = TimeField()
 

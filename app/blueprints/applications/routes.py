@@ -266,10 +266,17 @@ def documents(token: str) -> link_queries.DocumentsPage:
     ],
 )
 @limit_failed_lookups
-def hand_in(token: str, submit: bool, **files: FileStorage) -> link_queries.DocumentsPage:
-    """Upload documents; the name of a field is the kind. An empty body hands all documents in."""
+def hand_in(token: str, submit: bool, **values: FileStorage | date) -> link_queries.DocumentsPage:
+    """Upload documents; the name of a field is the kind. An empty body hands all documents in.
+
+    A document that expires before the event is over does not count; another one has to be uploaded.
+    """
+    files = {kind: file for kind, file in values.items() if isinstance(file, FileStorage)}
+    expiry_days = {
+        name.removesuffix("_expires_on"): day for name, day in values.items() if not isinstance(day, FileStorage)
+    }
     uploads = {kind: (file.filename or kind, file.read(MAX_BYTES + 1)) for kind, file in files.items()}
-    return actions.upload_documents(token=token, files=uploads, submit=submit or not uploads)
+    return actions.upload_documents(token=token, files=uploads, expiry_days=expiry_days, submit=submit or not values)
 
 
 @blp.get(

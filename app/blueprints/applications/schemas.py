@@ -178,9 +178,15 @@ def _document_field(kind: str) -> File:
     return File(metadata={"description": f"{LABELS[kind]}: PDF, JPEG or PNG, 10 MiB at most", "rare": True})
 
 
+def _expiry_field(kind: str) -> fields.Date:
+    description = f"{LABELS[kind]}: the last day on which it is valid"
+    return fields.Date(metadata={"description": description, "example": "2027-03-31", "rare": True})
+
+
 Documents = Multipart.from_dict(
     {
         **{kind: _document_field(kind) for kind in KINDS},
+        **{f"{kind}_expires_on": _expiry_field(kind) for kind in KINDS},
         "submit": Boolean(load_default=False, metadata={"description": "hand everything in; so does an empty body"}),
     },
     name="DocumentsBody",

@@ -1,6 +1,7 @@
 """Uploading the documents of an application: one file input per document, with errors at the input."""
 
 from collections.abc import Mapping
+from datetime import date
 
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
@@ -13,7 +14,7 @@ from app.blueprints.pages.application_links import add_new_link_routes, handle_u
 from app.blueprints.pages.forms import Form, Input, find_upload_error, render_form
 from app.blueprints.pages.rendering import Pages
 from app.core.errors import AppError, ValidationFailed
-from app.core.formatting import format_megabytes
+from app.core.formatting import format_calendar_day, format_megabytes
 from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Text
@@ -39,11 +40,23 @@ blueprint = Pages("documents", __name__, url_prefix="/documents", max_bytes=MAX_
 add_new_link_routes(blueprint, PURPOSE)
 
 
+EXPIRY_NAMES = {
+    "identity": "identityExpiresOn",
+    "business_registration": "businessRegistrationExpiresOn",
+    "tax_clearance": "taxClearanceExpiresOn",
+    "food_safety": "foodSafetyExpiresOn",
+}
+
+
 class DocumentsSchema(Query):
     identity = Text(required=True, data_key="identity")
     business_registration = Text(required=True, data_key="business_registration")
     tax_clearance = Text(required=True, data_key="tax_clearance")
     food_safety = Text(required=True, data_key="food_safety")
+    identity_expires_on = Text()
+    business_registration_expires_on = Text()
+    tax_clearance_expires_on = Text()
+    food_safety_expires_on = Text()
 
 
 @blueprint.get("/<token>")
@@ -62,7 +75,10 @@ def send(token: str) -> ResponseReturnValue:
         kind: (file.filename, file.read()) for kind, file in request.files.items() if kind in LABELS and file.filename
     }
     try:
-        actions.upload_documents(token=token, files=files, submit="later" not in request.form)
+        expiry_days = _parse_expiry_days()
+        actions.upload_documents(token=token, files=files, expiry_days=expiry_days, submit="later" not in request.form)
+    except ValidationFailed as error:
+        return _page(token, link_queries.get_documents(token), error)
     except DocumentsClosed:
         return redirect(url_for("documents.start", token=token), 303)
     except (DocumentTooLarge, DocumentKindUnsupported, DocumentsMissing) as error:
@@ -72,12 +88,17 @@ def send(token: str) -> ResponseReturnValue:
 
 def _page(token: str, documents_page: link_queries.DocumentsPage, error: AppError | None = None) -> Response:
     rows = [row for row in documents_page["documents"] if row["required"]]
-    form = Form(DocumentsSchema, *(_build_input(row) for row in rows)).fill()
+    inputs = [input_ for row in rows for input_ in (_build_input(row), _build_expiry_input(row))]
+    days = {EXPIRY_NAMES[row["kind"]]: row["expires_on"].isoformat() for row in rows if "expires_on" in row}
+    typed_days = {name: request.form[name] for name in EXPIRY_NAMES.values() if name in request.form}
+    form = Form(DocumentsSchema, *inputs).fill(**(days | typed_days))
     return render_form(
         PAGE,
         form.with_error(error) if error else form,
         application=documents_page,
         rows=rows,
+        expiry_names=EXPIRY_NAMES,
+        expiry_days={row["kind"]: format_calendar_day(row["expires_on"]) for row in rows if "expires_on" in row},
         token=token,
         contact=documents_page["contact_email"],
         payment_path=link_queries.find_payment_path(documents_page["id"]) if documents_page["submitted_at"] else None,
@@ -95,6 +116,9 @@ def _build_input(row: DocumentStatus) -> Input:
         type="file",
         messages={
             "required": REQUIRED_MESSAGES[row["kind"]],
+            "expires_early": gettext(
+                "%(document)s: this one expires before the event is over. Choose a newer one.", document=label
+            ),
             "DOCUMENT_TYPE_UNSUPPORTED": gettext(
                 "%(document)s: we can only read PDF, JPEG and PNG files. Choose another file.", document=label
             ),
@@ -102,12 +126,40 @@ def _build_input(row: DocumentStatus) -> Input:
     )
 
 
+def _build_expiry_input(row: DocumentStatus) -> Input:
+    english_label = row["label"]
+    label = gettext(english_label)
+    return Input(
+        EXPIRY_NAMES[row["kind"]],
+        gettext("%(document)s: valid until", document=label),
+        type="date",
+        messages={"invalid_date": lazy_gettext("Enter a day like 2027-03-31.")},
+    )
+
+
+def _parse_expiry_days() -> dict[str, date]:
+    """The days that the visitor typed, by the kind of document. Raises ValidationFailed."""
+    expiry_days: dict[str, date] = {}
+    errors = []
+    for kind, name in EXPIRY_NAMES.items():
+        text = request.form.get(name, "").strip()
+        try:
+            if text:
+                expiry_days[kind] = date.fromisoformat(text)
+        except ValueError:
+            errors.append({"path": name, "code": "invalid_date", "message": "Must be a day, like 2027-03-31."})
+    if errors:
+        raise ValidationFailed(errors)
+    return expiry_days
+
+
 def _to_field_errors(error: AppError, files: Mapping[str, tuple[str, bytes]]) -> ValidationFailed:
     """Return the error as validation errors of the file inputs."""
-    kinds = (
-        [document["kind"] for document in error.data["missing"]] if "missing" in error.data else [error.data["kind"]]
-    )
-    code, message = "required" if "missing" in error.data else error.code, error.text
+    codes = {
+        document["kind"]: "expires_early" if "expiresOn" in document else "required"
+        for document in error.data.get("missing", [])
+    } or {error.data["kind"]: error.code}
+    message = error.text
     if isinstance(error, DocumentTooLarge):
         _, data = files[error.data["kind"]]
         message = gettext(
@@ -115,4 +167,4 @@ def _to_field_errors(error: AppError, files: Mapping[str, tuple[str, bytes]]) ->
             "take a photo of it.",
             size=format_megabytes(len(data)),
         )
-    return ValidationFailed([{"path": kind, "code": code, "message": message} for kind in kinds])
+    return ValidationFailed([{"path": kind, "code": code, "message": message} for kind, code in codes.items()])
