@@ -45,7 +45,7 @@ DECISION_TEMPLATES = (
 )
 ANSWER_TEMPLATES = ("application_place_offer",)
 """Mails that nobody needs once their links have ended."""
-PAID_TEMPLATE, FEE_TEMPLATES = "application_paid", ("application_approved", "application_link")
+PAID_TEMPLATE, FEE_TEMPLATES = "application_paid", ("application_approved", "application_fee_due", "application_link")
 RETRY_DELAYS = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (REVIEW_AGE, 900))
 
 
