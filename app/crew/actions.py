@@ -19,7 +19,7 @@ from app.core.transaction import transaction
 from app.crew import crew_members
 from app.crew.crew_members import CrewChange, CrewEntry, MemberWithCode, hash_code, match_crew
 from app.crew.errors import NoOpenShift, ShiftCodeWrong, ShiftOpen, ShiftTimesCross
-from app.crew.models import CodeGuard, CrewMember, Shift, ShiftBreak
+from app.crew.models import CodeGuard, CrewMember, PlannedShift, Shift, ShiftBreak
 from app.crew.queries import Stall, lock_stall_exclusive, lock_stall_shared, resolve_occurred_at
 from app.crew.states import CHECKED_OUT, MAX_SHIFT_DURATION, ON_BREAK, STEPS
 from app.events.event_rows import belongs_to
@@ -67,7 +67,7 @@ def replace_crew(
 ) -> ReplacedCrew:
     """Replaces the crew. Members who are new, or whose code is rotated, have it in `shift_code` of this result only.
 
-    Members who are not in the list are retired and keep their hours. Raises NotFound, StaleVersion, ShiftOpen,
+    Members who are not in the list are retired and keep their hours, but not their planned shifts. Raises NotFound, StaleVersion, ShiftOpen,
     ValidationFailed.
     """
     with transaction() as session:
@@ -78,10 +78,14 @@ def replace_crew(
         changes = match_crew(stall, crew, [member for member, _ in known_members])
         retired_members = _find_members_to_retire(known_members, {member.id for member in changes})
         _save_crew(session, stall, changes, retired_members)
+        has_changed_plan = _delete_planned_shifts(session, retired_members)
         version = session.scalar(
             update(Participation)
             .where(Participation.merchant_id == caller.merchant_id, Participation.event_id == event_id)
-            .values(crew_version=Participation.crew_version + 1)
+            .values(
+                crew_version=Participation.crew_version + 1,
+                plan_version=Participation.plan_version + int(has_changed_plan),
+            )
             .returning(Participation.crew_version)
             .execution_options(synchronize_session=False)
         )
@@ -133,6 +137,17 @@ def _save_crew(
     statement = insert(CrewMember).values(rows)
     updated_values = {column: getattr(statement.excluded, column) for column in UPDATED_COLUMNS}
     session.execute(statement.on_conflict_do_update(constraint="pk_crew_member", set_=updated_values))
+
+
+def _delete_planned_shifts(session: OrmSession, retired_members: Sequence[CrewMember]) -> bool:
+    """Deletes the planned shifts of people who leave the crew. Returns whether there were any."""
+    if not retired_members:
+        return False
+    member_ids = [member.id for member in retired_members]
+    deleted_ids = session.scalars(
+        delete(PlannedShift).where(PlannedShift.crew_member_id.in_(member_ids)).returning(PlannedShift.id)
+    )
+    return bool(deleted_ids.all())
 
 
 def start_shift(

@@ -2,14 +2,14 @@
 
 from datetime import timedelta
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
 from app.crew import crew_members
 from app.crew.actions import AUTO_CHECKOUT, IS_OPEN_SQL, check_out_forgotten_shifts
-from app.crew.models import CrewMember, Shift
+from app.crew.models import CrewMember, PlannedShift, Shift
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 
 ERASED_NAME = "Former crew"
@@ -26,13 +26,14 @@ def close_forgotten_shifts(run: Run) -> None:
 
 @on_merchant_deleted
 def erase_crew(session: OrmSession, deletion: MerchantDeletion) -> None:
-    """Ends open shifts and erases the crew's names and contacts; their hours stay."""
+    """Ends open shifts, deletes planned ones, and erases the crew's names and contacts; their hours stay."""
     of_merchant = CrewMember.merchant_id == deletion.account_id
     shift_update = (
         update(Shift)
         .where(Shift.crew_member_id.in_(select(CrewMember.id).where(of_merchant)), IS_OPEN_SQL)
         .values(ended_at=func.now(), changed_at=func.now(), ended_by=AUTO_CHECKOUT, break_since=None)
     )
+    session.execute(delete(PlannedShift).where(PlannedShift.merchant_id == deletion.account_id))
     session.execute(
         update(CrewMember)
         .where(of_merchant)

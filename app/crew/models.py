@@ -95,6 +95,25 @@ class ShiftBreak(EventRow, Base):
     ended_at: Mapped[datetime] = mapped_column(Timestamp)
 
 
+class PlannedShift(EventRow, Base):
+    """A time at which a member is expected at the stall."""
+
+    __tablename__ = "planned_shift"
+    __table_args__ = (
+        parent_key("crew_member_id", "crew_member"),
+        CheckConstraint("ends_at > starts_at", name="ends_after_start"),
+        Index("ix_planned_shift_stall", "merchant_id", "event_id", "starts_at"),
+        Index("ix_planned_shift_member", "crew_member_id", "event_id"),
+    )
+
+    id: Mapped[str] = id_column()
+    merchant_id: Mapped[str] = mapped_column(ObjectId)
+    crew_member_id: Mapped[str] = mapped_column(ObjectId)
+    starts_at: Mapped[datetime] = mapped_column(Timestamp)
+    ends_at: Mapped[datetime] = mapped_column(Timestamp)
+    note: Mapped[str | None] = mapped_column(String(200))
+
+
 class CodeGuard(Base):
     """Tries of shift codes for one member, or for a stall if the request names no member."""
 

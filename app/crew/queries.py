@@ -40,13 +40,15 @@ class MemberStats(HoursSummary):
 
 @dataclass(frozen=True)
 class Stall:
-    """A merchant's stall at an event, the database's time, and the version of its crew."""
+    """A merchant's stall at an event, the database's time, the versions of its crew and plan, and its encrypted secret."""
 
     merchant_id: str
     event_id: str
     timezone: str
     now: datetime
     crew_version: int
+    plan_version: int
+    check_in_secret: str | None
 
 
 def get_crew(caller: Caller, event_id: str) -> Crew:
@@ -125,7 +127,13 @@ def resolve_occurred_at(stall: Stall, occurred_at: datetime | None) -> datetime:
 
 def _load_stall(session: OrmSession, merchant_id: str, event_id: str, *, lock_mode: str | None) -> Stall:
     statement = (
-        select(Event.timezone, func.now(), Participation.crew_version)
+        select(
+            Event.timezone,
+            func.now(),
+            Participation.crew_version,
+            Participation.plan_version,
+            Participation.check_in_secret,
+        )
         .join(Participation, Participation.event_id == Event.id)
         .join(MerchantProfile, MerchantProfile.account_id == Participation.merchant_id)
         .where(Participation.merchant_id == merchant_id, Participation.event_id == event_id)
@@ -136,4 +144,4 @@ def _load_stall(session: OrmSession, merchant_id: str, event_id: str, *, lock_mo
     row = session.execute(statement).first()
     if row is None:
         raise NotFound()
-    return Stall(merchant_id, event_id, row[0], row[1], row[2])
+    return Stall(merchant_id, event_id, *row)

@@ -95,8 +95,9 @@ class InviteLink(EventRow, Base):
 class Participation(Base):
     """A merchant's stall at an event, with its crew, shifts and floor status.
 
-    A floor status that was set before the merchant's last pause counts as closed. `crew_version` is the version of the
-    crew as a resource.
+    A floor status that was set before the merchant's last pause counts as closed. `crew_version` and
+    `plan_version` are the versions of the crew and of its planned shifts as resources. `check_in_secret` is the encrypted
+    secret of the rotating code; None while the stall has none.
     """
 
     __tablename__ = "participation"
@@ -112,4 +113,6 @@ class Participation(Base):
     floor_status: Mapped[str] = mapped_column(String(10), default=CLOSED, server_default=CLOSED)
     floor_set_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     crew_version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    plan_version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    check_in_secret: Mapped[str | None] = mapped_column(String(120))
     joined_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

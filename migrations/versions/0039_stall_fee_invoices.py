@@ -1,7 +1,7 @@
 """Applications: invoices of stall fees, and who they are for
 
 Revision ID: 0039
-Revises: 0037
+Revises: 0038
 """
 
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0039'
-down_revision = '0037'
+down_revision = '0038'
 branch_labels = None
 depends_on = None
 

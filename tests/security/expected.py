@@ -272,6 +272,11 @@ thing of a stall        GET    /api/merchants/me/event-invites/{inviteId}
 thing of a stall, mails PATCH  /api/merchants/me/event-invites/{inviteId}
 thing of a stall        GET    /api/merchants/me/events/{eventId}/crew
 thing of a stall        PUT    /api/merchants/me/events/{eventId}/crew
+thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/at-risk
+thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/hours.csv
+thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/hours.pdf
+thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/planned-shifts
+thing of a stall        PUT    /api/merchants/me/events/{eventId}/crew/planned-shifts
 thing of a stall        POST   /api/merchants/me/events/{eventId}/crew/shift-checkout
 thing of a stall        POST   /api/merchants/me/events/{eventId}/crew/shift-verify
 thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/{crewMemberId}/stats

@@ -114,7 +114,7 @@ PATTERNS = (
     (r"POST /api/events(/upload-cover)?$", "events: create"),
     (r"GET /api/events/", "event: read"),
     (r"\w+ /api/events/", "event: write"),
-    (r"PUT .*/crew|PATCH .*/event-invites|POST .*/me/pause", "stall: manage"),
+    (r"PUT .*/crew|GET .*/crew/hours|PATCH .*/event-invites|POST .*/me/pause", "stall: manage"),
     (r"\w+ .*/crew|PATCH .*/pos-floor-status", "stall: run"),
     (r"POST .*/payout-requests$", "stall: pay"),
     (r"\w+ .*/payout-requests", "stall: money"),

@@ -57,6 +57,7 @@ def build_picture() -> BytesIO:
 BLOCK = "/api/events/{eventId}/allocations/{blockId}"
 STOCK = "/api/events/{eventId}/inventory"
 STALL = "/api/merchants/me"
+EARLY, LATE = "2026-12-04T08:00:00+02:00", "2026-12-04T16:00:00+02:00"
 CREW = f"{STALL}/events/{{eventId}}/crew"
 MESSAGE = {
     "name": "Doors",
@@ -218,6 +219,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"PATCH {STALL}/pos-floor-status": SampleRequest({"status": "open"}),
     f"PATCH {STALL}/event-invites/{{inviteId}}": SampleRequest({"status": "accepted"}),
     f"PUT {CREW}": SampleRequest(lambda it: {"crew": [{"id": it["crewMemberId"], "name": "Selma"}]}),
+    f"PUT {CREW}/planned-shifts": SampleRequest(
+        lambda it: {"plannedShifts": [{"crewMemberId": it["crewMemberId"], "startsAt": EARLY, "endsAt": LATE}]}
+    ),
     f"POST {CREW}/shift-verify": SampleRequest(lambda it: {"code": it["shift_code"]}),
     f"POST {CREW}/shift-checkout": SampleRequest({"status": "checked_out"}),
     f"POST {STALL}/payout-requests": SampleRequest(

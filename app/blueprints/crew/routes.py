@@ -2,14 +2,26 @@
 
 from datetime import datetime
 
+from flask import Response
+
 from app.accounts.permissions import STALL_MANAGE, STALL_RUN
 from app.blueprints.crew import schemas
-from app.crew import actions, errors, queries
+from app.crew import actions, errors, hours_report, queries
 from app.crew.crew_members import CrewEntry
+from app.crew.planned_shifts import (
+    AtRiskShift,
+    PlannedShiftEntry,
+    ShiftPlan,
+    get_at_risk_shifts,
+    get_shift_plan,
+    replace_shift_plan,
+)
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
+from app.web.rate_limits import Limit
 
 blp = Blueprint("crew", __name__, url_prefix="/api/merchants/me/events", description="Crew and shifts of a stall")
+FILE_LIMIT = Limit(60)
 
 
 @blp.get("/<eventId>/crew", access=may(STALL_RUN), returns=schemas.CrewData, etag=True)
@@ -84,3 +96,57 @@ def shift_checkout(
         crew_member_id=crew_member_id,
         occurred_at=occurred_at,
     )
+
+
+@blp.get("/<eventId>/crew/planned-shifts", access=may(STALL_RUN), returns=schemas.ShiftPlanData, etag=True)
+def read_planned_shifts(event_id: str) -> ShiftPlan:
+    """Read the planned shifts of one's stall at an event, in the order of time."""
+    return get_shift_plan(get_current_caller(), event_id)
+
+
+@blp.put(
+    "/<eventId>/crew/planned-shifts",
+    access=may(STALL_MANAGE),
+    body=schemas.ShiftPlanBody,
+    returns=schemas.ShiftPlanData,
+    etag=True,
+)
+def replace_planned_shifts(
+    event_id: str, planned_shifts: list[PlannedShiftEntry], expected_version: int | None
+) -> tuple[ShiftPlan, dict[str, str]]:
+    """Replace the planned shifts.
+
+    A shift has at most 16 hours, and a person has one at a time.
+    """
+    plan = replace_shift_plan(
+        caller=get_current_caller(),
+        event_id=event_id,
+        expected_version=expected_version,
+        planned_shifts=planned_shifts,
+    )
+    return plan, {"ETag": f'"{plan.version}"'}
+
+
+@blp.get("/<eventId>/crew/at-risk", access=may(STALL_RUN), returns=schemas.AtRiskData)
+def list_at_risk(event_id: str) -> dict[str, list[AtRiskShift]]:
+    """List the planned shifts that have begun, or begin within 30 minutes, whose person is not checked in."""
+    return {"planned_shifts": get_at_risk_shifts(get_current_caller(), event_id)}
+
+
+@blp.get("/<eventId>/crew/hours.csv", access=may(STALL_MANAGE), content_type="text/csv", limit=FILE_LIMIT)
+def hours_csv(event_id: str) -> Response:
+    """Get the hours of the crew as CSV, a row for each person and day of the event's time zone."""
+    report = hours_report.load_hours_report(get_current_caller(), event_id)
+    return _build_file_response(hours_report.build_hours_csv(report), "text/csv; charset=utf-8", "csv")
+
+
+@blp.get("/<eventId>/crew/hours.pdf", access=may(STALL_MANAGE), content_type="application/pdf", limit=FILE_LIMIT)
+def hours_pdf(event_id: str) -> Response:
+    """Get the hours of the crew as a PDF."""
+    report = hours_report.load_hours_report(get_current_caller(), event_id)
+    return _build_file_response(hours_report.draw_hours(report), "application/pdf", "pdf")
+
+
+def _build_file_response(content: bytes, content_type: str, extension: str) -> Response:
+    headers = {"Content-Disposition": f"attachment; filename=hours.{extension}", "Cache-Control": "private, no-store"}
+    return Response(content, content_type=content_type, headers=headers)

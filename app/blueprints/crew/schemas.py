@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from marshmallow import fields
 
+from app.crew.planned_shifts import DUE, LATE
 from app.crew.states import STATUSES
 from app.web.fields import (
     Boolean,
@@ -28,7 +29,8 @@ OCCURRED_AT_METADATA = {
     "rare": True,
     "description": "up to 12 hours ago, for a device that had no network; without an offset, in the event's time zone",
 }
-MAX_CREW_SIZE = 500
+PLANNED_METADATA = {"description": "without an offset, in the event's time zone"}
+MAX_CREW_SIZE, MAX_PLANNED_SHIFTS = 500, 2000
 
 
 class Pin(Secret):
@@ -71,6 +73,42 @@ class CheckoutBody(Schema):
         min=1, max=24, allow_none=True, metadata={"rare": True, **ID_METADATA, "description": "else everybody at work"}
     )
     occurred_at = TimeField(allow_none=True, metadata=OCCURRED_AT_METADATA)
+
+
+class PlannedShiftEntry(Schema):
+    crew_member_id = Text(required=True, min=1, max=24, metadata=ID_METADATA)
+    starts_at = TimeField(required=True, metadata=PLANNED_METADATA)
+    ends_at = TimeField(required=True, metadata=PLANNED_METADATA)
+    note = Text(max=200, allow_none=True, metadata={"example": "Till 2"})
+
+
+class ShiftPlanBody(RequiredFieldsSchema):
+    required_names = ("planned_shifts",)
+
+    planned_shifts = List(Nested(PlannedShiftEntry), max=MAX_PLANNED_SHIFTS)
+
+
+class PlannedShiftRow(Schema):
+    id = fields.String(required=True, metadata=ID_METADATA)
+    crew_member_id = fields.String(required=True, metadata=ID_METADATA)
+    name = fields.String(required=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
+    note = fields.String(required=True, allow_none=True, metadata={"example": "Till 2"})
+
+
+class ShiftPlanData(Schema):
+    planned_shifts = List(Nested(PlannedShiftRow), required=True)
+    version = WholeNumber(required=True)
+
+
+class AtRiskRow(PlannedShiftRow):
+    state = fields.String(required=True, metadata={"enum": [LATE, DUE], "example": LATE})
+    phone = fields.String(required=True, allow_none=True)
+
+
+class AtRiskData(Schema):
+    planned_shifts = List(Nested(AtRiskRow), required=True)
 
 
 class CrewRow(Schema):

@@ -35,7 +35,7 @@ class ActivationSchema(Query):
     name = Name(required=True, min=2, max=80)
     password = NewPassword(required=True)
     message = Text(max=1000)
-    path = SafePath(load_default="/")
+    path = SafePath(load_default=signed_in.STALL_PATH)
 
 
 class AddressedSchema(ActivationSchema):

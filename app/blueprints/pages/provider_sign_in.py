@@ -63,7 +63,7 @@ def start(provider: str) -> ResponseReturnValue:
         raise NotFound()
     secret = opaque_token()
     set_provider_cookie(secret, seconds=STATE_SECONDS)
-    next_path = signed_in.get_safe_path(request.args.get("next", ""))
+    next_path = signed_in.find_next_path() or ""
     parameters = {
         **PARAMETERS[provider],
         "client_id": client_id,
@@ -84,7 +84,7 @@ def finish(provider: str) -> ResponseReturnValue:
     if secret is None or next_path is None:
         raise FormExpired(retry_path=url_for("sign_in.start"))
     if not token:
-        return redirect(url_for("sign_in.start", next=next_path), 303)
+        return redirect(url_for("sign_in.start", next=next_path or None), 303)
     try:
         login_result = actions.sign_in_with_provider(
             provider,
@@ -96,12 +96,12 @@ def finish(provider: str) -> ResponseReturnValue:
         )
     except SecondFactorRequired as error:
         set_provider_cookie("", seconds=0)
-        return second_step.begin(error, next_path=next_path)
+        return second_step.begin(error, next_path=next_path or None)
     except SHOWN_ERRORS as error:
-        return sign_in.render_error_of_provider(error, next_path)
+        return sign_in.render_error_of_provider(error, next_path or None)
     signed_in.start_session(login_result, remember=False)
     set_provider_cookie("", seconds=0)
-    return redirect(next_path, 303)
+    return redirect(signed_in.get_safe_path(next_path), 303)
 
 
 def _build_redirect_uri(provider: str) -> str:
@@ -116,7 +116,7 @@ def _find_next_path(provider: str, secret: str) -> str | None:
     except (BadSignature, UnicodeError):
         return None
     binding, _, next_path = state.partition(" ")
-    return signed_in.get_safe_path(next_path) if same(binding, _derive_binding(provider, secret)) else None
+    return next_path if same(binding, _derive_binding(provider, secret)) else None
 
 
 def _derive_nonce(provider: str, secret: str) -> str:

@@ -47,11 +47,11 @@ class SecondStep(TypedDict):
     """What the session cookie keeps between the two steps."""
 
     challenge: str
-    next_path: str
+    next_path: str | None
     remember: bool
 
 
-def begin(error: SecondFactorRequired, *, next_path: str, remember: bool = False) -> ResponseReturnValue:
+def begin(error: SecondFactorRequired, *, next_path: str | None, remember: bool = False) -> ResponseReturnValue:
     """Keep the challenge of the first step, and go to the page for the code."""
     session[KEY] = {"challenge": error.data["challenge"], "next_path": next_path, "remember": remember}
     return redirect(url_for("second_step.show"), 303)
@@ -85,7 +85,7 @@ def finish() -> ResponseReturnValue:
     except (*FORM_ERRORS, AccountSuspended) as error:
         return _render(form.with_error(error))
     signed_in.start_session(login_result, remember=step["remember"])
-    return redirect(step["next_path"], 303)
+    return redirect(step["next_path"] or signed_in.get_landing_path(), 303)
 
 
 def _find_step() -> SecondStep | None:

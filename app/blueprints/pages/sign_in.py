@@ -79,7 +79,7 @@ def sign_in() -> ResponseReturnValue:
             **values,
         )
     except SecondFactorRequired as error:
-        return second_step.begin(error, next_path=_get_next_path(), remember=remember)
+        return second_step.begin(error, next_path=signed_in.find_next_path(), remember=remember)
     except (*FORM_ERRORS, InvalidCredentials, AccountSuspended) as error:
         return _render(form.with_error(error))
     signed_in.start_session(login_result, remember=remember)
@@ -111,13 +111,13 @@ def get_web_client_ids() -> dict[str, str]:
     return {provider: client_id for provider, client_id in client_ids.items() if client_id}
 
 
-def render_error_of_provider(error: AppError, next_path: str) -> Response:
+def render_error_of_provider(error: AppError, next_path: str | None) -> Response:
     """Return the sign-in page with the reason why a provider did not sign somebody in."""
     return _render(SIGN_IN.fill().with_error(error), next=next_path)
 
 
 def _get_next_path() -> str:
-    return signed_in.find_next_path() or signed_in.ACCOUNT_PATH
+    return signed_in.find_next_path() or signed_in.get_landing_path()
 
 
 def _render(form: FilledForm, **context: object) -> Response:

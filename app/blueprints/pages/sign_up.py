@@ -250,7 +250,7 @@ def verify() -> ResponseReturnValue:
     wrong_codes.start_attempts(WRONG_CODES_KEY)
     if signed_in.get_page_caller() is not None:
         flash("Your e-mail address is confirmed.")
-        return redirect(next_path or signed_in.ACCOUNT_PATH, 303)
+        return redirect(next_path or signed_in.get_landing_path(), 303)
     session[sign_in.EMAIL_KEY] = email
     flash("Your e-mail address is confirmed. You can sign in now.")
     return redirect(url_for("sign_in.start", next=next_path), 303)
@@ -297,7 +297,7 @@ def _remember_address(email: str) -> None:
 
 
 def _get_next_path() -> str:
-    return _find_next_path() or signed_in.ACCOUNT_PATH
+    return _find_next_path() or signed_in.get_landing_path()
 
 
 def _find_next_path() -> str | None:

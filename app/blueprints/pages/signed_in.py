@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.caller import Caller
-from app.accounts.permissions import PERMISSIONS
+from app.accounts.permissions import MERCHANT, PERMISSIONS
 from app.accounts.sessions import LoginResult
 from app.blueprints.pages import csrf
 from app.core.errors import NotFound
@@ -18,7 +18,7 @@ from app.web.access import Access, check_access, identify_actor, needs_second_fa
 from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_device_cookie, set_sign_in_cookie
 from app.web.safe_redirect import is_local_path
 
-ACCOUNT_PATH, SETUP_PATH = "/account", "/account/second-factor"
+ACCOUNT_PATH, STALL_PATH, SETUP_PATH = "/account", "/stall", "/account/second-factor"
 _CALLER_KEY = "event_commerce.page_caller"
 TEAMS_KEY = "teams"
 """The key of the session with the chosen team of each kind."""
@@ -103,6 +103,7 @@ def start_session(login_result: LoginResult, *, remember: bool) -> None:
     """
     _end_current_session()
     set_sign_in_cookie(login_result, remember=remember)
+    request.environ[_CALLER_KEY] = queries.find_page_caller(login_result.session_id)
     if remember:
         set_device_cookie(login_result)
 
@@ -114,8 +115,17 @@ def end_session() -> None:
 
 
 def get_safe_path(text: str) -> str:
-    """Return the path to go to after the sign-in: `text` if it is a path of this site, else that of the account."""
-    return text if text and is_local_path(text) and len(text) <= 512 else ACCOUNT_PATH
+    """Return the path to go to after the sign-in: `text` if it is a path of this site, else the landing path."""
+    return text if _is_safe_path(text) else get_landing_path()
+
+
+def get_landing_path() -> str:
+    """Return where the signed-in person starts: at their stall if they are only a merchant, or only work for one."""
+    caller = get_page_caller()
+    if caller is None:
+        return ACCOUNT_PATH
+    kinds = {*caller.roles, *(entry.kind for entry in caller.memberships)} - {"customer"}
+    return STALL_PATH if kinds == {MERCHANT} else ACCOUNT_PATH
 
 
 def find_next_path() -> str | None:
@@ -124,7 +134,11 @@ def find_next_path() -> str | None:
     Links, forms and redirects of the pages for signing in and up pass it on, so that people come back to it.
     """
     path = request.args.get("next", "")
-    return path if path and get_safe_path(path) == path else None
+    return path if _is_safe_path(path) else None
+
+
+def _is_safe_path(path: str) -> bool:
+    return bool(path) and is_local_path(path) and len(path) <= 512
 
 
 def _find_caller() -> Caller | None:

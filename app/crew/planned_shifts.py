@@ -1,0 +1,218 @@
+"""Planned shifts of a stall: the plan as one list with a version, and who is missing.
+
+A planned shift is at risk from 30 minutes before it begins until it ends, while its person is not checked in.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NotRequired, TypedDict
+
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, update
+from sqlalchemy.orm import Session as OrmSession
+
+from app.accounts.caller import Caller
+from app.core.db import db
+from app.core.errors import StaleVersion, ValidationFailed
+from app.core.ids import new_id
+from app.core.transaction import transaction
+from app.crew.models import CrewMember, PlannedShift, Shift
+from app.crew.queries import Stall, get_stall, lock_stall_exclusive
+from app.crew.states import MAX_SHIFT_DURATION
+from app.events.event_rows import belongs_to
+from app.events.models import Event
+from app.events.timezones import to_instant
+from app.invitations.models import Participation
+
+WARNING_TIME = timedelta(minutes=30)
+LATE, DUE = "late", "due"
+"""Whether a planned shift at risk has begun, or begins soon."""
+Problem = dict[str, str]
+
+
+class PlannedShiftEntry(TypedDict):
+    """A planned shift in the list that was sent. Naive times are in the event's time zone."""
+
+    crew_member_id: str
+    starts_at: datetime
+    ends_at: datetime
+    note: NotRequired[str | None]
+
+
+@dataclass(frozen=True)
+class PlannedShiftDetails:
+    """A planned shift with the name of its person."""
+
+    id: str
+    crew_member_id: str
+    name: str
+    starts_at: datetime
+    ends_at: datetime
+    note: str | None
+
+
+@dataclass(frozen=True)
+class ShiftPlan:
+    """The planned shifts of a stall in the order of time; one resource with one version."""
+
+    planned_shifts: Sequence[PlannedShiftDetails]
+    version: int
+
+
+@dataclass(frozen=True)
+class AtRiskShift(PlannedShiftDetails):
+    """A planned shift whose person is not checked in."""
+
+    event_id: str
+    event_name: str
+    timezone: str
+    phone: str | None
+    state: str
+
+
+def get_shift_plan(caller: Caller, event_id: str) -> ShiftPlan:
+    """The planned shifts of the caller's stall. Raises NotFound."""
+    stall = get_stall(caller.merchant_id, event_id)
+    rows = db.session.execute(_planned_shifts_query().where(*_at_stall(stall))).all()
+    return ShiftPlan([PlannedShiftDetails(**row._asdict()) for row in rows], stall.plan_version)
+
+
+def replace_shift_plan(
+    *,
+    caller: Caller,
+    event_id: str,
+    expected_version: int | None,
+    planned_shifts: Sequence[PlannedShiftEntry],
+) -> ShiftPlan:
+    """Replaces the planned shifts. Sending the same list again changes nothing but the version.
+
+    Raises NotFound, StaleVersion, ValidationFailed.
+    """
+    with transaction() as session:
+        stall = lock_stall_exclusive(session, caller.merchant_id, event_id)
+        if expected_version not in (None, stall.plan_version):
+            raise StaleVersion()
+        rows = _build_rows(session, stall, planned_shifts)
+        session.execute(delete(PlannedShift).where(*_at_stall(stall)))
+        if rows:
+            session.execute(insert(PlannedShift), rows)
+        version = session.scalar(
+            update(Participation)
+            .where(Participation.merchant_id == stall.merchant_id, Participation.event_id == stall.event_id)
+            .values(plan_version=Participation.plan_version + 1)
+            .returning(Participation.plan_version)
+            .execution_options(synchronize_session=False)
+        )
+        assert version is not None
+        saved_rows = session.execute(_planned_shifts_query().where(*_at_stall(stall))).all()
+    return ShiftPlan([PlannedShiftDetails(**row._asdict()) for row in saved_rows], version)
+
+
+def list_at_risk_shifts(
+    merchant_id: str, event_id: str | None = None, *, moment: datetime | None = None
+) -> list[AtRiskShift]:
+    """The planned shifts at risk at `moment` (by default now) at one event or at all, the earliest first."""
+    now = func.now() if moment is None else moment
+    is_checked_in = (
+        select(Shift.id)
+        .where(
+            belongs_to(Shift.crew_member_id, CrewMember),
+            Shift.ended_at.is_(None),
+            Shift.started_at > now - MAX_SHIFT_DURATION,
+        )
+        .exists()
+    )
+    statement = (
+        _planned_shifts_query()
+        .add_columns(
+            PlannedShift.event_id,
+            Event.name.label("event_name"),
+            Event.timezone,
+            CrewMember.phone,
+            case((PlannedShift.starts_at <= now, LATE), else_=DUE).label("state"),
+        )
+        .join(Event, Event.id == PlannedShift.event_id)
+        .where(
+            PlannedShift.merchant_id == merchant_id,
+            PlannedShift.starts_at <= now + WARNING_TIME,
+            PlannedShift.ends_at > now,
+            CrewMember.retired_at.is_(None),
+            ~is_checked_in,
+        )
+    )
+    if event_id is not None:
+        statement = statement.where(PlannedShift.event_id == event_id)
+    return [AtRiskShift(**row._asdict()) for row in db.session.execute(statement)]
+
+
+def get_at_risk_shifts(caller: Caller, event_id: str) -> list[AtRiskShift]:
+    """The planned shifts at risk now at the caller's stall. Raises NotFound."""
+    get_stall(caller.merchant_id, event_id)
+    return list_at_risk_shifts(caller.merchant_id, event_id)
+
+
+def _planned_shifts_query() -> Select[*tuple[object, ...]]:
+    """The columns of `PlannedShiftDetails`, in the order of time."""
+    return (
+        select(
+            PlannedShift.id,
+            PlannedShift.crew_member_id,
+            CrewMember.name,
+            PlannedShift.starts_at,
+            PlannedShift.ends_at,
+            PlannedShift.note,
+        )
+        .join(CrewMember, belongs_to(PlannedShift.crew_member_id, CrewMember))
+        .order_by(PlannedShift.starts_at, CrewMember.position, PlannedShift.id)
+    )
+
+
+def _at_stall(stall: Stall) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return PlannedShift.merchant_id == stall.merchant_id, PlannedShift.event_id == stall.event_id
+
+
+def _build_rows(session: OrmSession, stall: Stall, entries: Sequence[PlannedShiftEntry]) -> list[dict[str, object]]:
+    """The rows of the new plan. Raises ValidationFailed with all problems."""
+    active_ids = set(
+        session.scalars(
+            select(CrewMember.id).where(
+                CrewMember.merchant_id == stall.merchant_id,
+                CrewMember.event_id == stall.event_id,
+                CrewMember.retired_at.is_(None),
+            )
+        )
+    )
+    rows: list[dict[str, object]] = []
+    problems: list[Problem] = []
+    earlier_spans: dict[str, list[tuple[datetime, datetime]]] = defaultdict(list)
+    for position, entry in enumerate(entries):
+        starts_at, ends_at = (to_instant(entry[name], stall.timezone) for name in ("starts_at", "ends_at"))
+        member_id, path = entry["crew_member_id"], f"plannedShifts[{position}]"
+        if member_id not in active_ids:
+            problems.append(_problem(f"{path}.crewMemberId", "not_found", "Take the id of a member of this crew."))
+        if ends_at <= starts_at:
+            problems.append(_problem(f"{path}.endsAt", "ends_before_start", "Must be after the start."))
+        elif ends_at - starts_at > MAX_SHIFT_DURATION:
+            problems.append(_problem(f"{path}.endsAt", "too_long", "A shift has at most 16 hours."))
+        elif any(start < ends_at and starts_at < end for start, end in earlier_spans[member_id]):
+            problems.append(_problem(f"{path}.startsAt", "overlap", "This person has another shift at that time."))
+        earlier_spans[member_id].append((starts_at, ends_at))
+        rows.append(
+            {
+                "id": new_id(),
+                "event_id": stall.event_id,
+                "merchant_id": stall.merchant_id,
+                "crew_member_id": member_id,
+                "starts_at": starts_at,
+                "ends_at": ends_at,
+                "note": entry.get("note") or None,
+            }
+        )
+    if problems:
+        raise ValidationFailed(problems)
+    return rows
+
+
+def _problem(path: str, code: str, message: str) -> Problem:
+    return {"path": path, "code": code, "message": message}
