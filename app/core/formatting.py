@@ -63,3 +63,8 @@ def format_time(moment: datetime, zone: str | None = None) -> str:
     zone = zone or HOME
     local = moment.astimezone(ZoneInfo(zone))
     return f"{format_day(moment, zone)}, {local:%H:%M} ({zone.rpartition('/')[2].replace('_', ' ')})"
+
+
+def format_clock(moment: datetime, zone: str) -> str:
+    """Return the time of the day in the time zone: `18:00`."""
+    return f"{moment.astimezone(ZoneInfo(zone)):%H:%M}"

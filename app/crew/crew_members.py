@@ -21,7 +21,7 @@ from app.core.ids import new_id
 from app.core.tokens import derive
 from app.crew.errors import ShiftCodeLocked
 from app.crew.models import CodeGuard, CrewMember
-from app.crew.queries import Stall
+from app.crew.queries import Crew, Stall
 
 CODE_DIGITS = 6
 MAX_TRIES = 5
@@ -169,6 +169,14 @@ def match_crew(stall: Stall, entries: Sequence[CrewEntry], existing_members: Seq
     if problems:
         raise ValidationFailed(problems)
     return changes
+
+
+def list_crew_entries(crew: Crew) -> list[CrewEntry]:
+    """The crew as a list that changes nothing when it is sent."""
+    return [
+        {"id": member.id, "name": member.name, "phone": member.phone, "email": member.email, "role": member.role}
+        for member in crew.crew
+    ]
 
 
 def _match_entries(entries: Sequence[CrewEntry], member_by_id: Mapping[str, CrewMember]) -> list[CrewMember | None]:

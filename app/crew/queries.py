@@ -11,7 +11,7 @@ from app.accounts.caller import Caller
 from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.crew.models import CrewMember, Shift, ShiftBreak
-from app.crew.states import CLOCK_TOLERANCE, MAX_AGE
+from app.crew.states import CLOCK_TOLERANCE, MAX_AGE, MAX_SHIFT_DURATION
 from app.crew.worked_hours import HoursSummary, WorkedShift, calculate_hours
 from app.events.event_rows import belongs_to
 from app.events.models import Event
@@ -96,6 +96,43 @@ def get_member_stats(caller: Caller, event_id: str, member_id: str) -> MemberSta
         "timezone": stall.timezone,
         **calculate_hours(worked_shifts, stall.timezone),
     }
+
+
+@dataclass(frozen=True)
+class RunningShift:
+    """A shift of a member at work."""
+
+    event_id: str
+    event_name: str
+    timezone: str
+    member_id: str
+    name: str
+    started_at: datetime
+    on_break_since: datetime | None
+
+
+def list_running_shifts(merchant_id: str) -> list[RunningShift]:
+    """The shifts that are open and not forgotten, at all stalls of the merchant, the earliest first."""
+    statement = (
+        select(
+            CrewMember.event_id,
+            Event.name.label("event_name"),
+            Event.timezone,
+            CrewMember.id.label("member_id"),
+            CrewMember.name,
+            Shift.started_at,
+            Shift.break_since.label("on_break_since"),
+        )
+        .join(CrewMember, belongs_to(Shift.crew_member_id, CrewMember))
+        .join(Event, Event.id == CrewMember.event_id)
+        .where(
+            CrewMember.merchant_id == merchant_id,
+            Shift.ended_at.is_(None),
+            Shift.started_at > func.now() - MAX_SHIFT_DURATION,
+        )
+        .order_by(Shift.started_at, Shift.id)
+    )
+    return [RunningShift(**row._asdict()) for row in db.session.execute(statement)]
 
 
 def get_stall(merchant_id: str, event_id: str) -> Stall:

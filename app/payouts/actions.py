@@ -85,6 +85,10 @@ _INSERT_PAYOUT = (
     )
     .returning(*(_PAYOUT_TABLE.c[name] for name in PAYOUT_COLUMNS))
 )
+_PAYOUT_BY_KEY = select(*(_PAYOUT_TABLE.c[name] for name in PAYOUT_COLUMNS)).where(
+    _PAYOUT_TABLE.c.account_id == bindparam("account_id"),
+    _PAYOUT_TABLE.c.idempotency_key == bindparam("idempotency_key"),
+)
 
 
 class PayoutRequest(TypedDict):
@@ -109,7 +113,7 @@ class _UnconfirmedDestination(Exception):
 def request_payout(
     *, caller: Caller, password: str | None = None, **payout_request: Unpack[PayoutRequest]
 ) -> PayoutSummary:
-    """Create a payout and hold its amount.
+    """Create a payout and hold its amount. A repeated idempotency key returns the payout that it created.
 
     The owner has to confirm a destination to which nothing was paid before. The password is checked outside the
     transaction and confirms only the destination that the first try resolved. Raises ValidationFailed, MerchantPaused,
@@ -142,6 +146,10 @@ def _create_payout(caller: Caller, payout_request: PayoutRequest, *, confirmed_h
         encrypted_destination = _encrypt_destination(
             caller.merchant_id, merchant, destination, payout_request.get("payrail_msisdn")
         )
+        key = payout_request.get("idempotency_key")
+        earlier_payout = _find_payout_by_key(caller.merchant_id, key) if key else None
+        if earlier_payout is not None:
+            return earlier_payout
         rail().check()
         payout_id = new_id()
         post_hold(session, payout_id, caller.merchant_id, payout_request["amount_minor"])
@@ -153,7 +161,7 @@ def _create_payout(caller: Caller, payout_request: PayoutRequest, *, confirmed_h
                 "destination": destination,
                 "mode": mode,
                 "scheduled_for": payment_at,
-                "idempotency_key": payout_request.get("idempotency_key"),
+                "idempotency_key": key,
                 "status": SCHEDULED if payment_at else REQUESTED,
                 "actor": MERCHANT,
                 "hold_time": _get_hold_time(),
@@ -167,6 +175,12 @@ def _create_payout(caller: Caller, payout_request: PayoutRequest, *, confirmed_h
         record(session, Action.PAYOUT_REQUESTED, account_id=caller.merchant_id, subject=payout.id, data=data)
         _enqueue_payout(payout)
     return payout
+
+
+def _find_payout_by_key(account_id: str, key: str) -> PayoutSummary | None:
+    """The payout that an earlier request with this key has created. The merchant is locked, so no other is creating it."""
+    row = fetch_row(_PAYOUT_BY_KEY, {"account_id": account_id, "idempotency_key": key})
+    return None if row is None else PayoutSummary(*row)
 
 
 def _insert_payout(parameters: Mapping[str, object]) -> PayoutSummary:

@@ -20,7 +20,7 @@ from app.merchants.states import PAUSED
 from app.payouts import destination_encryption, sql, transfers
 from app.payouts.errors import PayoutDetailsMissing
 from app.payouts.models import CURRENCY, Payout, PayoutEvent
-from app.payouts.states import CANCELLABLE, CANCELLED, FINAL_STATES
+from app.payouts.states import CANCELLABLE, CANCELLED, FINAL_STATES, OPEN_STATES
 
 SORTS: dict[str, Any] = {
     "createdAt": Payout.created_at,
@@ -150,6 +150,21 @@ def _build_schedule_filter(moment: datetime) -> ColumnElement[bool]:
         return Payout.scheduled_for == start
     end = to_instant(moment + timedelta(days=1), HOME)
     return (Payout.scheduled_for >= start) & (Payout.scheduled_for < end)
+
+
+def list_open_payouts(caller: Caller) -> list[PayoutSummary]:
+    """The caller's payouts that have not ended, for which their amounts are held, the newest first."""
+    return _load_summaries(list_payouts_query(caller).where(Payout.status.in_(OPEN_STATES)))
+
+
+def list_latest_payouts(caller: Caller, *, limit: int) -> list[PayoutSummary]:
+    """The caller's newest payouts."""
+    return _load_summaries(list_payouts_query(caller).limit(limit))
+
+
+def _load_summaries(statement: Select[tuple[Any, ...]]) -> list[PayoutSummary]:
+    rows = db.session.execute(statement.order_by(Payout.created_at.desc(), Payout.id.desc())).mappings()
+    return [PayoutSummary(**{name: row[name] for name in PAYOUT_COLUMNS}, on_hold=bool(row["on_hold"])) for row in rows]
 
 
 def get_payout(caller: Caller, id: str) -> PayoutSummary:

@@ -10,6 +10,7 @@ from email.utils import parseaddr
 from zoneinfo import ZoneInfo
 
 from flask import current_app
+from sqlalchemy import Date, cast, func, select
 
 from app.accounts.models import Account
 from app.core.charts import StepChart
@@ -18,7 +19,7 @@ from app.core.db import db, fetch_row, fetch_rows
 from app.core.formatting import HOME, format_money
 from app.core.ids import is_id
 from app.core.pdf import Sheet
-from app.ledger.models import PAYOUT, RETURN, SETTLEMENT
+from app.ledger.models import PAYOUT, RETURN, SETTLEMENT, LedgerEntry
 from app.ledger.queries import LedgerMovement, LedgerPeriod, load_ledger_period
 from app.merchants.models import MerchantProfile
 from app.payouts import sql
@@ -151,6 +152,14 @@ def _format_day(moment: datetime) -> str:
 
 def _get_local_day(moment: datetime) -> date:
     return moment.astimezone(ZoneInfo(HOME)).date()
+
+
+def list_statement_months(account_id: str) -> list[date]:
+    """The first days of the months before this one in which the merchant's balance changed, the latest first."""
+    month = func.date_trunc("month", func.timezone(HOME, LedgerEntry.posted_at))
+    statement = select(cast(month, Date)).distinct().where(LedgerEntry.owner_id == account_id)
+    months = db.session.scalars(statement.order_by(cast(month, Date).desc()))
+    return [first_day for first_day in months if first_day < get_today().replace(day=1)]
 
 
 def get_today() -> date:

@@ -1,4 +1,4 @@
-"""Fields for names, time zones, email texts, passwords, codes, web addresses and image URLs, and the schemas of an image upload."""
+"""Fields for names, time zones, email texts, passwords, codes, web addresses and images, and the schemas of an upload."""
 
 import re
 from typing import Any, Unpack
@@ -83,6 +83,16 @@ class BankNumber(Text):
         if not _NUMBER_PATTERN.fullmatch(text):
             raise field_error("invalid_number", "Must be digits; blanks and hyphens between them are allowed.")
         return re.sub("[ -]", "", text)
+
+
+class Pin(Secret):
+    """Four to eight digits of the member's own choice, instead of a generated code."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not re.fullmatch(r"[0-9]{4,8}", text):
+            raise field_error("invalid_pin", "Must be four to eight digits.")
+        return text
 
 
 class ImageUrl(Text):

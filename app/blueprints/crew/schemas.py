@@ -1,8 +1,5 @@
 """Request and response schemas of crew and shifts (specification 4.3)."""
 
-import re
-from collections.abc import Mapping
-
 from marshmallow import fields
 
 from app.crew.planned_shifts import DUE, LATE
@@ -18,10 +15,9 @@ from app.web.fields import (
     Text,
     TimeField,
     WholeNumber,
-    field_error,
 )
 from app.web.schema import RequiredFieldsSchema, Schema
-from app.web.text_fields import Name
+from app.web.text_fields import Name, Pin
 
 ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 CODE_METADATA = {"example": "402913"}
@@ -31,16 +27,6 @@ OCCURRED_AT_METADATA = {
 }
 PLANNED_METADATA = {"description": "without an offset, in the event's time zone"}
 MAX_CREW_SIZE, MAX_PLANNED_SHIFTS = 500, 2000
-
-
-class Pin(Secret):
-    """Four to eight digits of the member's own choice, instead of a generated code."""
-
-    def _deserialize(self, value: object, attr: str | None, data: Mapping[str, object] | None, **kwargs: object) -> str:
-        text = super()._deserialize(value, attr, data, **kwargs)
-        if not re.fullmatch(r"[0-9]{4,8}", text):
-            raise field_error("invalid_pin", "Must be four to eight digits.")
-        return text
 
 
 class CrewEntry(Schema):

@@ -5,29 +5,14 @@ from typing import Any
 
 from marshmallow import fields
 
-from app.merchants.payout_details import is_masked
 from app.merchants.states import FLOOR_STATUSES, STATUSES
 from app.web.fields import Boolean, Choice, List, Nested, Phone, Secret, Text, TimeField, WholeNumber, field_error
+from app.web.payout_detail_fields import Digits, Msisdn
 from app.web.schema import Schema
-from app.web.text_fields import BankNumber, Name, NewPassword, Zone
+from app.web.text_fields import Name, NewPassword, Zone
 
 PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
 _LANGUAGE_PATTERN = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8}){0,3}")
-
-
-class Digits(BankNumber):
-    """An account number or a branch code, or the masked one that was read before."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        parent = Text if is_masked(value) else BankNumber
-        return parent._deserialize(self, value, attr, data, **kwargs)
-
-
-class Msisdn(Phone):
-    """A mobile number, or the masked number that was read before."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        return value if is_masked(value) else super()._deserialize(value, attr, data, **kwargs)
 
 
 class Language(Text):

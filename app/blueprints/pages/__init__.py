@@ -1,4 +1,4 @@
-"""HTML pages: start page, sign-in, account, password reset, stall applications, tickets, payouts, operations and API documentation.
+"""HTML pages: start page, sign-in, account, stall, password reset, applications, tickets, operations, API documentation.
 
 Development adds the mailbox.
 """
@@ -33,6 +33,9 @@ from app.blueprints.pages import (
     second_step,
     sign_in,
     sign_up,
+    stall,
+    stall_crew,
+    stall_payouts,
     stop_payout_page,
     team,
     team_devices,
@@ -41,7 +44,7 @@ from app.blueprints.pages import (
 )
 from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_unknown_path
 from app.config import Settings
-from app.core.formatting import format_time
+from app.core.formatting import format_clock, format_money, format_time
 from app.web.error_handlers import ERROR_PAGE_KEY
 
 PAGES = (
@@ -57,6 +60,9 @@ PAGES = (
     address_undo_page,
     team,
     organisation,
+    stall,
+    stall_crew,
+    stall_payouts,
     reset,
     apply,
     documents,
@@ -82,6 +88,8 @@ def register(app: Flask, settings: Settings) -> None:
     app.add_template_filter(mark_code_spans, "code_spans")
     app.add_template_filter(mark_breaks_of_path, "breaks_of_path")
     app.add_template_filter(format_time, "day_and_time")
+    app.add_template_filter(format_clock, "clock")
+    app.add_template_filter(format_money, "money")
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)

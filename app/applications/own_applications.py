@@ -1,0 +1,120 @@
+"""A merchant's own applications, for their home: state, documents, fee, receipt, and the pages on which they go on."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy import select
+
+from app.applications import links
+from app.applications.documents import UploadedDocument
+from app.applications.emails import draw_receipt, load_email_context
+from app.applications.models import Application, ApplicationDocument, ApplicationLink, StallPayment
+from app.applications.queries import DOCUMENT_COLUMNS
+from app.applications.serializers import DocumentStatus, serialize_documents
+from app.applications.states import ACTIVATED, ENDED_STATES
+from app.core.db import db
+from app.core.errors import NotFound
+from app.events.models import Event
+
+MAX_APPLICATIONS = 50
+NO_DATE = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class OwnApplication:
+    """An application as its merchant sees it.
+
+    `due_purposes` has the steps that are due, and `paths` the page of each link that was sent. `payment_states` has those
+    of its payments by the rail.
+    """
+
+    id: str
+    reference: str
+    status: str
+    decline_reason: str | None
+    stall_type: str | None
+    amount_minor: int
+    event_name: str | None
+    event_starts_at: datetime | None
+    documents: Sequence[DocumentStatus]
+    due_purposes: Sequence[str]
+    paths: Mapping[str, str]
+    payment_states: frozenset[str]
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.status not in (*ENDED_STATES, ACTIVATED)
+
+    @property
+    def has_receipt(self) -> bool:
+        return "paid" in self.payment_states
+
+
+def list_own_applications(merchant_id: str) -> list[OwnApplication]:
+    """The merchant's applications, those for the earliest events first; at most the newest fifty."""
+    rows = db.session.execute(
+        select(Application, Event.name, Event.starts_at)
+        .outerjoin(Event, Event.id == Application.event_id)
+        .where(Application.account_id == merchant_id)
+        .order_by(Application.created_at.desc(), Application.id)
+        .limit(MAX_APPLICATIONS)
+    ).all()
+    ids = [application.id for application, *_ in rows]
+    documents, paths = _load_documents(ids), _load_paths(ids)
+    payment_states = _load_payment_states(ids)
+    applications = [
+        OwnApplication(
+            application.id,
+            application.reference,
+            application.status,
+            application.decline_reason,
+            application.stall_type,
+            application.amount_minor,
+            event_name,
+            starts_at,
+            serialize_documents(application.documents_required, documents[application.id]),
+            links.list_due_purposes(application),
+            paths[application.id],
+            frozenset(payment_states[application.id]),
+        )
+        for application, event_name, starts_at in rows
+    ]
+    return sorted(applications, key=lambda row: row.event_starts_at or NO_DATE)
+
+
+def get_own_receipt(merchant_id: str, application_id: str) -> tuple[str, bytes]:
+    """The reference and the PDF of the receipt for a stall fee. Raises NotFound, also for the applications of others."""
+    context = load_email_context(application_id, [])
+    if context is None or context.application.account_id != merchant_id or context.payment is None:
+        raise NotFound()
+    return context.application.reference, draw_receipt(context)
+
+
+def _load_documents(application_ids: Sequence[str]) -> Mapping[str, list[UploadedDocument]]:
+    statement = select(ApplicationDocument.application_id, *DOCUMENT_COLUMNS)
+    documents: dict[str, list[UploadedDocument]] = defaultdict(list)
+    for row in db.session.execute(statement.where(ApplicationDocument.application_id.in_(application_ids))):
+        values = row._asdict()
+        documents[values.pop("application_id")].append(UploadedDocument(**values))
+    return documents
+
+
+def _load_paths(application_ids: Sequence[str]) -> Mapping[str, dict[str, str]]:
+    """The page of the newest link of each purpose. That of an expired link offers a new one."""
+    statement = select(ApplicationLink).where(
+        ApplicationLink.application_id.in_(application_ids), ApplicationLink.replaced_at.is_(None)
+    )
+    paths: dict[str, dict[str, str]] = defaultdict(dict)
+    for link in db.session.scalars(statement):
+        paths[link.application_id][link.purpose] = f"/{links.PAGE_PATHS[link.purpose]}/{links.build_token(link)}"
+    return paths
+
+
+def _load_payment_states(application_ids: Sequence[str]) -> Mapping[str, set[str]]:
+    statement = select(StallPayment.application_id, StallPayment.status)
+    states: dict[str, set[str]] = defaultdict(set)
+    for application_id, status in db.session.execute(statement.where(StallPayment.application_id.in_(application_ids))):
+        states[application_id].add(status)
+    return states

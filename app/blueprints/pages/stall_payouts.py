@@ -1,0 +1,274 @@
+"""The payouts of a merchant, and where they go."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from flask import Response, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+from marshmallow import ValidationError, validates_schema
+
+from app.accounts.errors import ConfirmationRequired
+from app.accounts.permissions import STALL_MONEY, STALL_OWN
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
+from app.blueprints.pages.rendering import Pages
+from app.blueprints.pages.signed_in import authorise_page
+from app.core.errors import Conflict, NotFound, ValidationFailed
+from app.core.formatting import format_day, format_money, format_time
+from app.core.ids import is_id
+from app.core.spreadsheet_cells import BadCell, parse_cents
+from app.core.tokens import fingerprint, opaque_token
+from app.merchants import actions as merchant_actions
+from app.merchants.queries import load_merchant_account
+from app.payouts import actions, queries
+from app.payouts.destination_encryption import BANK, DESTINATIONS, PAYRAIL, REQUIRED_DETAILS
+from app.payouts.queries import PayoutSummary
+from app.payouts.states import CANCELLABLE
+from app.web.access import may
+from app.web.fields import Choice, Secret, Text, TimeField, field_error
+from app.web.payout_detail_fields import Digits, Msisdn
+from app.web.schema import Query, to_camel_case
+from app.web.text_fields import Name
+
+blueprint = Pages("stall_payouts", __name__, url_prefix="/stall", needs_sign_in=True)
+PAGE, DETAILS_PAGE = "pages/stall_payouts.html", "pages/stall_payout_details.html"
+MAX_PAYOUTS = 50
+DETAIL_NAMES = ("destination", "msisdn", "account_name", "account_number", "bank_name", "branch_code")
+STATUS_LABELS = {
+    "scheduled": "planned",
+    "requested": "requested",
+    "processing": "on its way",
+    "needs_review": "being checked",
+    "paid": "paid",
+    "failed": "failed",
+    "returned": "came back",
+    "cancelled": "cancelled",
+}
+
+
+class Amount(Text):
+    """An amount of money as people write it, loaded as cents."""
+
+    def _deserialize(self, value: object, attr: str | None, data: Any, **kwargs: object) -> Any:
+        try:
+            amount = parse_cents(super()._deserialize(value, attr, data, **kwargs), decimal_comma=True)
+        except BadCell as error:
+            raise field_error("invalid_amount", "Must be an amount.") from error
+        if amount < 1:
+            raise field_error("too_small", "Must be more than zero.")
+        return amount
+
+
+class PayoutSchema(Query):
+    amount_minor = Amount(required=True)
+    destination = Choice(*DESTINATIONS, required=True)
+    scheduled_for = TimeField()
+    key = Secret(required=True, max=80)
+
+
+class ConfirmedPayoutSchema(PayoutSchema, ConfirmedSchema):
+    """The form for a destination to which nothing was paid before."""
+
+
+class DetailsSchema(Query):
+    destination = Choice(*DESTINATIONS)
+    msisdn = Msisdn()
+    account_name = Name(min=2, max=120)
+    account_number = Digits(max=34)
+    bank_name = Text(min=2, max=120)
+    branch_code = Digits(max=20)
+
+    @validates_schema
+    def check_complete(self, data: dict[str, object], **_: object) -> None:
+        """A bank account has all its parts, and the chosen destination has been entered."""
+        chosen = data.get("destination")
+        is_bank = chosen == BANK or any(data.get(name) for name in (*REQUIRED_DETAILS[BANK], "branch_code"))
+        names = (
+            *(REQUIRED_DETAILS[PAYRAIL] if chosen == PAYRAIL else ()),
+            *(REQUIRED_DETAILS[BANK] if is_bank else ()),
+        )
+        missing = [to_camel_case(name) for name in names if not data.get(name)]
+        if missing:
+            raise ValidationError({name: field_error("required", "Required.").messages for name in missing})
+
+
+INPUTS = (
+    Input(
+        "amountMinor",
+        "Amount in N$",
+        inputmode="decimal",
+        messages={
+            "required": "Enter an amount.",
+            "invalid_amount": "Enter an amount like 450 or 450.50.",
+            "too_small": "Enter an amount of more than zero.",
+        },
+        error_codes=("INSUFFICIENT_FUNDS",),
+    ),
+    Input(
+        "destination",
+        "Where to?",
+        messages={"required": "Choose where the money goes.", "unknown_value": "Choose where the money goes."},
+        error_codes=("PAYOUT_DETAILS_MISSING", "OWNER_MUST_CONFIRM"),
+    ),
+    Input(
+        "scheduledFor",
+        "On which day?",
+        hint="Leave it empty to get the money as soon as possible.",
+        type="date",
+        messages={
+            "too_small": "Choose a day after today.",
+            "too_large": "Choose a day within the next 90 days.",
+            "invalid_time": "Enter a day like 2026-12-04.",
+        },
+    ),
+    Input("key", "Form", type="hidden"),
+)
+PAYOUT, CONFIRMED_PAYOUT = Form(PayoutSchema, *INPUTS), Form(ConfirmedPayoutSchema, *INPUTS, PASSWORD)
+MASKED = {"masked_value": "Type the whole number, or leave the one that we show.", "required": "Fill in this field."}
+NUMBER = {**MASKED, "invalid_number": "Enter digits only."}
+DETAILS = Form(
+    DetailsSchema,
+    Input("destination", "What do you use most?"),
+    Input("msisdn", "Mobile number of the wallet", type="tel", inputmode="tel", messages=MASKED),
+    Input("accountName", "Name of the account", autocomplete="off"),
+    Input("accountNumber", "Account number", inputmode="numeric", messages=NUMBER),
+    Input("bankName", "Bank"),
+    Input("branchCode", "Branch code", inputmode="numeric", messages=NUMBER),
+)
+
+
+@blueprint.get("/payouts")
+def show_payouts() -> Response:
+    """Show the balance, the form for a payout, and the latest payouts."""
+    return _render_payouts(PAYOUT.fill(key=opaque_token()))
+
+
+@blueprint.post("/payouts")
+def request_payout() -> ResponseReturnValue:
+    """Request a payout. The form that comes back for a new destination asks the owner to confirm it."""
+    is_confirmed = "password" in request.form
+    form = (for_owner(CONFIRMED_PAYOUT) if is_confirmed else PAYOUT).from_request()
+    try:
+        values = form.load()
+        caller = authorise_page(may(STALL_MONEY).with_verified_email())
+        day: datetime | None = values.get("scheduled_for")
+        payout = actions.request_payout(
+            caller=caller,
+            password=values.get("password"),
+            amount_minor=values["amount_minor"],
+            destination=values["destination"],
+            mode="schedule" if day else "now",
+            scheduled_for=day,
+            idempotency_key=_derive_key(form),
+        )
+    except ConfirmationRequired:
+        return _render_payouts(replace(form, form=for_owner(CONFIRMED_PAYOUT)), is_new_destination=True)
+    except FORM_ERRORS as error:
+        return _render_payouts(form.with_error(error), is_new_destination=is_confirmed)
+    flash(f"{format_money(payout.amount_minor)} to {payout.shown_as}: {describe_payout(payout)}.")
+    return redirect(url_for("stall_payouts.show_payouts"), 303)
+
+
+@blueprint.post("/payouts/<payout_id>/cancel")
+def cancel_payout(payout_id: str) -> ResponseReturnValue:
+    """Cancel a payout that has not left."""
+    if not is_id(payout_id):
+        raise NotFound()
+    try:
+        payout = actions.cancel_payout(caller=authorise_page(may(STALL_MONEY)), id=payout_id)
+    except Conflict as error:
+        return _render_payouts(PAYOUT.fill(key=opaque_token()).with_error(error))
+    flash(f"The payout of {format_money(payout.amount_minor)} is cancelled. The money is in your balance again.")
+    return redirect(url_for("stall_payouts.show_payouts"), 303)
+
+
+@blueprint.get("/payout-details")
+def show_details() -> Response:
+    """Show where payouts go, with masked numbers."""
+    details = load_merchant_account(authorise_page(may(STALL_OWN)))["payout_details"]
+    return _render_details(DETAILS.fill(**{to_camel_case(name): value for name, value in details.items()}))
+
+
+@blueprint.post("/payout-details")
+def change_details() -> ResponseReturnValue:
+    """Save where payouts go. An empty field removes its value."""
+    form = DETAILS.from_request()
+    try:
+        values = form.load()
+        merchant_actions.update_profile(
+            caller=authorise_page(may(STALL_OWN).with_verified_email()),
+            expected_version=None,
+            payout_details={name: values.get(name) for name in DETAIL_NAMES},
+            settings={},
+        )
+    except ValidationFailed as error:
+        problems = [
+            {**problem, "path": problem["path"].removeprefix("payoutDetails.")} for problem in error.data["errors"]
+        ]
+        return _render_details(form.with_error(ValidationFailed(problems)))
+    except FORM_ERRORS as error:
+        return _render_details(form.with_error(error))
+    flash("Your payout details are saved. We confirm this by e-mail.")
+    return redirect(url_for("stall_payouts.show_payouts"), 303)
+
+
+def describe_payout(payout: PayoutSummary) -> str:
+    """Return what happens to a payout, or what happened: "it leaves on Fri 4 December 2026"."""
+    if payout.on_hold:
+        return "it waits because your business is paused"
+    if payout.status in CANCELLABLE and payout.held_until is not None:
+        leaves_at = max(filter(None, (payout.held_until, payout.scheduled_for)))
+        return f"it leaves on {format_time(leaves_at)}, because the destination is new"
+    if payout.status == "scheduled" and payout.scheduled_for is not None:
+        return f"it leaves on {format_day(payout.scheduled_for)}"
+    sentences = {
+        "requested": "it leaves in a moment",
+        "processing": "it has left, and we wait for the bank or wallet to confirm it",
+        "needs_review": "we ask the bank or wallet what happened to it",
+    }
+    return sentences.get(payout.status) or STATUS_LABELS[payout.status]
+
+
+def _derive_key(form: FilledForm) -> str:
+    """Return a key that is the same when the same form is sent twice with the same values."""
+    values = (form.values[name] for name in ("key", "amountMinor", "destination", "scheduledFor"))
+    return fingerprint("\n".join(values))
+
+
+def _render_payouts(form: FilledForm, *, is_new_destination: bool = False) -> Response:
+    caller = authorise_page(may(STALL_MONEY))
+    merchant = load_merchant_account(caller)
+    return render_form(
+        PAGE,
+        form,
+        is_new_destination=is_new_destination,
+        destinations=_list_destinations(merchant["payout_details"]),
+        availability=queries.load_availability(caller),
+        payouts=queries.list_latest_payouts(caller, limit=MAX_PAYOUTS),
+        is_owner=caller.merchant_id == caller.id,
+        is_paused=merchant["status"] == "paused",
+        describe_payout=describe_payout,
+        status_labels=STATUS_LABELS,
+        cancellable=CANCELLABLE,
+    )
+
+
+def _list_destinations(details: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Return the saved destinations as choices, with masked numbers; the one that is used most comes first."""
+    labels = {PAYRAIL: "Mobile wallet", BANK: "Bank account"}
+    choices = [
+        (
+            name,
+            labels[name],
+            " ".join(details[part] for part in reversed(REQUIRED_DETAILS[name]) if part != "account_name"),
+        )
+        for name in DESTINATIONS
+        if all(details.get(part) for part in REQUIRED_DETAILS[name])
+    ]
+    return sorted(choices, key=lambda choice: choice[0] != details.get("destination"))
+
+
+def _render_details(form: FilledForm) -> Response:
+    choices = [(PAYRAIL, "The mobile wallet", ""), (BANK, "The bank account", "")]
+    return render_form(DETAILS_PAGE, form, destination_choices=choices)

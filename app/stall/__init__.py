@@ -1,0 +1,1 @@
+"""The home of a merchant: what is due, their stalls, people and money, from all domains."""

@@ -1,0 +1,1 @@
+"""The home of a merchant: the next step."""
