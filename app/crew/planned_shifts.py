@@ -32,8 +32,12 @@ Problem = dict[str, str]
 
 
 class PlannedShiftEntry(TypedDict):
-    """A planned shift in the list that was sent. Naive times are in the event's time zone."""
+    """A planned shift in the list that was sent. Naive times are in the event's time zone.
 
+    The id is only for the sender: a shift of the same person at the same time keeps its id.
+    """
+
+    id: NotRequired[str]
     crew_member_id: str
     starts_at: datetime
     ends_at: datetime
@@ -76,6 +80,20 @@ def get_shift_plan(caller: Caller, event_id: str) -> ShiftPlan:
     stall = get_stall(caller.merchant_id, event_id)
     rows = db.session.execute(_planned_shifts_query().where(*_at_stall(stall))).all()
     return ShiftPlan([PlannedShiftDetails(**row._asdict()) for row in rows], stall.plan_version)
+
+
+def list_plan_entries(plan: ShiftPlan) -> list[PlannedShiftEntry]:
+    """The plan as a list that changes nothing when it is sent."""
+    return [
+        {
+            "id": shift.id,
+            "crew_member_id": shift.crew_member_id,
+            "starts_at": shift.starts_at,
+            "ends_at": shift.ends_at,
+            "note": shift.note,
+        }
+        for shift in plan.planned_shifts
+    ]
 
 
 def replace_shift_plan(
@@ -183,6 +201,7 @@ def _build_rows(session: OrmSession, stall: Stall, entries: Sequence[PlannedShif
             )
         )
     )
+    id_by_shift = _load_ids(session, stall)
     rows: list[dict[str, object]] = []
     problems: list[Problem] = []
     earlier_spans: dict[str, list[tuple[datetime, datetime]]] = defaultdict(list)
@@ -200,7 +219,7 @@ def _build_rows(session: OrmSession, stall: Stall, entries: Sequence[PlannedShif
         earlier_spans[member_id].append((starts_at, ends_at))
         rows.append(
             {
-                "id": new_id(),
+                "id": id_by_shift.pop((member_id, starts_at, ends_at), None) or new_id(),
                 "event_id": stall.event_id,
                 "merchant_id": stall.merchant_id,
                 "crew_member_id": member_id,
@@ -212,6 +231,13 @@ def _build_rows(session: OrmSession, stall: Stall, entries: Sequence[PlannedShif
     if problems:
         raise ValidationFailed(problems)
     return rows
+
+
+def _load_ids(session: OrmSession, stall: Stall) -> dict[tuple[str, datetime, datetime], str]:
+    """The ids of the planned shifts. One that stays in the list keeps its id."""
+    columns = (PlannedShift.id, PlannedShift.crew_member_id, PlannedShift.starts_at, PlannedShift.ends_at)
+    rows = session.execute(select(*columns).where(*_at_stall(stall)))
+    return {(member_id, starts_at, ends_at): id for id, member_id, starts_at, ends_at in rows}
 
 
 def _problem(path: str, code: str, message: str) -> Problem:

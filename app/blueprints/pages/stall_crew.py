@@ -222,16 +222,9 @@ def add_shift(event_id: str) -> ResponseReturnValue:
 @blueprint.post("/plan/<shift_id>/remove")
 def remove_shift(event_id: str, shift_id: str) -> ResponseReturnValue:
     """Remove a planned shift. Sent twice, it gets the same answer."""
-    plan = planned_shifts.get_shift_plan(authorise_page(WRITE), event_id)
-    removed = next((shift for shift in plan.planned_shifts if shift.id == shift_id), None)
 
     def remove(entries: list[PlannedShiftEntry]) -> None:
-        entries[:] = [
-            entry
-            for entry in entries
-            if removed is None
-            or (entry["crew_member_id"], entry["starts_at"]) != (removed.crew_member_id, removed.starts_at)
-        ]
+        entries[:] = [entry for entry in entries if entry["id"] != shift_id]
 
     _change_plan(event_id, remove)
     flash("The shift is removed.")
@@ -284,15 +277,7 @@ def _change_plan(event_id: str, change: Callable[[list[PlannedShiftEntry]], None
 
     def try_change() -> None:
         plan = planned_shifts.get_shift_plan(caller, event_id)
-        entries: list[PlannedShiftEntry] = [
-            {
-                "crew_member_id": row.crew_member_id,
-                "starts_at": row.starts_at,
-                "ends_at": row.ends_at,
-                "note": row.note,
-            }
-            for row in plan.planned_shifts
-        ]
+        entries = planned_shifts.list_plan_entries(plan)
         change(entries)
         planned_shifts.replace_shift_plan(
             caller=caller, event_id=event_id, expected_version=plan.version, planned_shifts=entries
