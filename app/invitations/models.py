@@ -113,6 +113,6 @@ class Participation(Base):
     floor_status: Mapped[str] = mapped_column(String(10), default=CLOSED, server_default=CLOSED)
     floor_set_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     crew_version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
-    plan_version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    plan_version: Mapped[int] = mapped_column(Integer, server_default=text("1"))
     check_in_secret: Mapped[str | None] = mapped_column(String(120))
     joined_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

@@ -275,6 +275,7 @@ DESCRIPTIONS: dict[str, str] = {
     "phases": "Price phases in their order.",
     "phone": "Phone number, with country code or Namibian.",
     "placeholders": "Placeholders that texts may have.",
+    "plannedShifts": "Planned shifts in the order of time; a PUT replaces them.",
     "platform": "Platform of the device.",
     "posterImageUrl": "Address of the poster; https, or a URL of an upload.",
     "priceMinor": "Price in cents, VAT included.",

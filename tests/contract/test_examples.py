@@ -87,6 +87,10 @@ def fill_in(example: dict[str, Any], operation: str, world: World) -> dict[str, 
     for name, value in INSTALLATION_VALUES.items():
         if name in body:
             body[name] = [world.things[item] for item in value] if isinstance(value, list) else world.things[value]
+    if "plannedShifts" in body:
+        body["plannedShifts"] = [
+            {**shift, "crewMemberId": world.things["crewMemberId"]} for shift in body["plannedShifts"]
+        ]
     if operation not in FROM_REQUEST:
         body |= {name: PASSWORD for name in ("currentPassword", "password") if own.get(name) == PASSWORD}
     if operation in FROM_REQUEST:

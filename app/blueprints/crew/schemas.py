@@ -64,7 +64,7 @@ class CheckoutBody(Schema):
 class PlannedShiftEntry(Schema):
     crew_member_id = Text(required=True, min=1, max=24, metadata=ID_METADATA)
     starts_at = TimeField(required=True, metadata=PLANNED_METADATA)
-    ends_at = TimeField(required=True, metadata=PLANNED_METADATA)
+    ends_at = TimeField(required=True, metadata={**PLANNED_METADATA, "example": "2030-06-04T23:00:00+02:00"})
     note = Text(max=200, allow_none=True, metadata={"example": "Till 2"})
 
 
