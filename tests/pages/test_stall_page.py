@@ -91,7 +91,7 @@ def test_application_leads_to_documents_then_to_the_fee_then_to_the_receipt(app:
     page = visitor.open(HOME).text
     token = find_mailed_token("documents", account.email)
     assert find_title(page) == "Upload your documents for Windhoek Lights" and f'href="/documents/{token}"' in page
-    assert "Documents are missing" in page and "Identity document: " in page
+    assert "Documents are missing" in page and "Missing:</span> Identity document, " in page
     submit_documents(client, token)
     page = visitor.open(HOME).text
     token = find_mailed_token("pay", account.email)
