@@ -18,9 +18,10 @@ from app.core.tokens import same
 from app.core.transaction import transaction
 from app.crew import crew_members
 from app.crew.crew_members import CrewChange, CrewEntry, MemberWithCode, hash_code, match_crew
-from app.crew.errors import NoOpenShift, ShiftCodeWrong, ShiftOpen, ShiftTimesCross
+from app.crew.errors import NoOpenShift, ShiftCodeWrong, ShiftOpen, ShiftTimesCross, StallCodeWrong
 from app.crew.models import CodeGuard, CrewMember, PlannedShift, Shift, ShiftBreak
 from app.crew.queries import Stall, lock_stall_exclusive, lock_stall_shared, resolve_occurred_at
+from app.crew.rotating_codes import is_valid_stall_code, parse_pass
 from app.crew.states import CHECKED_OUT, MAX_SHIFT_DURATION, ON_BREAK, STEPS
 from app.events.event_rows import belongs_to
 from app.invitations.models import Participation
@@ -157,25 +158,55 @@ def start_shift(
     code: str,
     crew_member_id: str | None = None,
     occurred_at: datetime | None = None,
+    stall_code: str | None = None,
 ) -> ShiftDetails:
     """The shift of the member with this code: a new one, or the one that is open already.
 
-    Raises NotFound, ShiftCodeWrong (it counts), ShiftCodeLocked, ShiftTimesCross, ValidationFailed.
+    A stall with a rotating code needs that code too. Raises NotFound, StallCodeWrong, ShiftCodeWrong (it counts),
+    ShiftCodeLocked, ShiftTimesCross, ValidationFailed.
     """
     with transaction() as session:
         stall = lock_stall_shared(session, caller.merchant_id, event_id)
+        if stall.check_in_secret is not None and not is_valid_stall_code(stall, stall_code):
+            raise StallCodeWrong()
         occurred_instant = resolve_occurred_at(stall, occurred_at)
-        code_hash = hash_code(caller.merchant_id, event_id, code)
-        member = _find_member(session, stall, crew_member_id, code_hash)
-        subject = crew_member_id or f"{caller.merchant_id}:{event_id}"
-        crew_members.count_try(session, subject)
-        is_correct = member is not None and same(member.code_hash, code_hash)
-        if member is not None and is_correct:
-            check_out_forgotten_shifts(session, stall)
-            shift = _start_or_find_shift(session, member, occurred_instant, subject)
-    if member is None or not is_correct:
+        outcome = _try_code(session, stall, code, crew_member_id, occurred_instant)
+    return _require_shift(outcome)
+
+
+def start_shift_at_stall(*, pass_token: str, crew_member_id: str, code: str) -> ShiftDetails:
+    """Starts the shift of somebody who has scanned the rotating code of the stall.
+
+    Raises LinkExpired, and the errors of `start_shift`; NotFound after the rotating code was turned off.
+    """
+    merchant_id, event_id = parse_pass(pass_token)
+    with transaction() as session:
+        stall = lock_stall_shared(session, merchant_id, event_id)
+        if stall.check_in_secret is None:
+            raise NotFound()
+        outcome = _try_code(session, stall, code, crew_member_id, stall.now)
+    return _require_shift(outcome)
+
+
+def _try_code(
+    session: OrmSession, stall: Stall, code: str, crew_member_id: str | None, occurred_instant: datetime
+) -> tuple[Shift, CrewMember] | None:
+    """The shift of the member with this code; None if it is wrong, which counts."""
+    code_hash = hash_code(stall.merchant_id, stall.event_id, code)
+    member = _find_member(session, stall, crew_member_id, code_hash)
+    subject = crew_member_id or f"{stall.merchant_id}:{stall.event_id}"
+    crew_members.count_try(session, subject)
+    if member is None or not same(member.code_hash, code_hash):
+        return None
+    check_out_forgotten_shifts(session, stall)
+    return _start_or_find_shift(session, member, occurred_instant, subject), member
+
+
+def _require_shift(outcome: tuple[Shift, CrewMember] | None) -> ShiftDetails:
+    """The details of a shift. Raises ShiftCodeWrong, after the transaction that has counted the try."""
+    if outcome is None:
         raise ShiftCodeWrong()
-    return _build_shift_details(shift, member)
+    return _build_shift_details(*outcome)
 
 
 def change_shift_status(

@@ -23,6 +23,11 @@ class ShiftCodeWrong(Unprocessable):
     message = "This is not the shift code; five wrong ones lock for 15 minutes."
 
 
+class StallCodeWrong(Unprocessable):
+    number, code = 42281, "STALL_CODE_WRONG"
+    message = "This stall has a rotating code; send the one that it shows now as stallCode."
+
+
 class ShiftCodeLocked(Throttled):
     number, code = 42980, "SHIFT_CODE_LOCKED"
     message = "Too many wrong shift codes; wait for the seconds in Retry-After."

@@ -68,6 +68,7 @@ ENGLISH_PAGES = {
     "sign_up_form",
     "start",
     "stall",
+    "stall_check_in",
     "stall_code",
     "stall_crew",
     "stall_hours",

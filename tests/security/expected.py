@@ -277,6 +277,8 @@ thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/hours.csv
 thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/hours.pdf
 thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/planned-shifts
 thing of a stall        PUT    /api/merchants/me/events/{eventId}/crew/planned-shifts
+thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/rotating-code
+thing of a stall        PUT    /api/merchants/me/events/{eventId}/crew/rotating-code
 thing of a stall        POST   /api/merchants/me/events/{eventId}/crew/shift-checkout
 thing of a stall        POST   /api/merchants/me/events/{eventId}/crew/shift-verify
 thing of a stall        GET    /api/merchants/me/events/{eventId}/crew/{crewMemberId}/stats

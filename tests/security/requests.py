@@ -219,6 +219,7 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"PATCH {STALL}/pos-floor-status": SampleRequest({"status": "open"}),
     f"PATCH {STALL}/event-invites/{{inviteId}}": SampleRequest({"status": "accepted"}),
     f"PUT {CREW}": SampleRequest(lambda it: {"crew": [{"id": it["crewMemberId"], "name": "Selma"}]}),
+    f"PUT {CREW}/rotating-code": SampleRequest({"rotatingCode": True}),
     f"PUT {CREW}/planned-shifts": SampleRequest(
         lambda it: {"plannedShifts": [{"crewMemberId": it["crewMemberId"], "startsAt": EARLY, "endsAt": LATE}]}
     ),

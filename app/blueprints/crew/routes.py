@@ -16,6 +16,7 @@ from app.crew.planned_shifts import (
     get_shift_plan,
     replace_shift_plan,
 )
+from app.crew.rotating_codes import RotatingCode, get_rotating_code, set_rotating_code
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.rate_limits import Limit
@@ -63,18 +64,26 @@ def crew_stats(event_id: str, crew_member_id: str) -> queries.MemberStats:
     access=may(STALL_RUN),
     body=schemas.VerifyBody,
     returns=schemas.ShiftData,
-    errors=[errors.ShiftCodeWrong, errors.ShiftCodeLocked, errors.ShiftTimesCross],
+    errors=[errors.ShiftCodeWrong, errors.ShiftCodeLocked, errors.ShiftTimesCross, errors.StallCodeWrong],
 )
 def shift_verify(
-    event_id: str, code: str, crew_member_id: str | None = None, occurred_at: datetime | None = None
+    event_id: str,
+    code: str,
+    crew_member_id: str | None = None,
+    occurred_at: datetime | None = None,
+    stall_code: str | None = None,
 ) -> actions.ShiftDetails:
-    """Start a shift with its code, or get the one that is open already."""
+    """Start a shift with its code, or get the one that is open already.
+
+    While the stall has a rotating code, send that as `stallCode` too.
+    """
     return actions.start_shift(
         caller=get_current_caller(),
         event_id=event_id,
         code=code,
         crew_member_id=crew_member_id,
         occurred_at=occurred_at,
+        stall_code=stall_code,
     )
 
 
@@ -125,6 +134,26 @@ def replace_planned_shifts(
         planned_shifts=planned_shifts,
     )
     return plan, {"ETag": f'"{plan.version}"'}
+
+
+@blp.get("/<eventId>/crew/rotating-code", access=may(STALL_RUN), returns=schemas.RotatingCodeData)
+def read_rotating_code(event_id: str) -> RotatingCode:
+    """Read the present rotating code of one's stall. It changes every 30 seconds."""
+    return get_rotating_code(get_current_caller(), event_id)
+
+
+@blp.put(
+    "/<eventId>/crew/rotating-code",
+    access=may(STALL_MANAGE),
+    body=schemas.RotatingCodeBody,
+    returns=schemas.RotatingCodeData,
+)
+def change_rotating_code(event_id: str, rotating_code: bool) -> RotatingCode:
+    """Turn the rotating code of one's stall on or off.
+
+    While it is on, a shift begins only with the code that the stall shows, besides the shift code.
+    """
+    return set_rotating_code(caller=get_current_caller(), event_id=event_id, rotating_code=rotating_code)
 
 
 @blp.get("/<eventId>/crew/at-risk", access=may(STALL_RUN), returns=schemas.AtRiskData)

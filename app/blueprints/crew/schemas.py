@@ -26,6 +26,7 @@ OCCURRED_AT_METADATA = {
     "description": "up to 12 hours ago, for a device that had no network; without an offset, in the event's time zone",
 }
 PLANNED_METADATA = {"description": "without an offset, in the event's time zone"}
+STALL_CODE_METADATA = {"example": "40291375", "description": "the rotating code that the stall shows; null without one"}
 MAX_CREW_SIZE, MAX_PLANNED_SHIFTS = 500, 2000
 
 
@@ -51,6 +52,7 @@ class VerifyBody(RequiredFieldsSchema):
     crew_member_id = Text(min=1, max=24, allow_none=True, metadata={**ID_METADATA, "rare": True})
     code = Secret(max=20, metadata=CODE_METADATA)
     occurred_at = TimeField(allow_none=True, metadata=OCCURRED_AT_METADATA)
+    stall_code = Secret(max=20, allow_none=True, metadata={**STALL_CODE_METADATA, "rare": True})
 
 
 class CheckoutBody(Schema):
@@ -95,6 +97,24 @@ class AtRiskRow(PlannedShiftRow):
 
 class AtRiskData(Schema):
     planned_shifts = List(Nested(AtRiskRow), required=True)
+
+
+class RotatingCodeBody(Schema):
+    rotating_code = Boolean(required=True)
+
+
+class RotatingCodeData(Schema):
+    rotating_code = Boolean(required=True)
+    stall_code = fields.String(required=True, allow_none=True, metadata=STALL_CODE_METADATA)
+    url = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": "https://example.com/check-in/6565a1f0c3d2e1b0a9f8e7d6…/40291375",
+            "description": "the page that the QR code at the stall opens",
+        },
+    )
+    changes_at = TimeField(required=True, allow_none=True, metadata={"description": "when the next code begins"})
 
 
 class CrewRow(Schema):

@@ -13,6 +13,7 @@ from app.blueprints.pages import (
     account_second_factor,
     address_undo_page,
     apply,
+    check_in,
     claim,
     csrf,
     data_export_page,
@@ -63,6 +64,7 @@ PAGES = (
     stall,
     stall_crew,
     stall_payouts,
+    check_in,
     reset,
     apply,
     documents,
@@ -93,7 +95,7 @@ def register(app: Flask, settings: Settings) -> None:
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)
-    for blueprint in (team.join, team_devices.devices, team_devices.pairing, team_devices.keys):
+    for blueprint in (check_in.scanned, team.join, team_devices.devices, team_devices.pairing, team_devices.keys):
         app.register_blueprint(blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from flask import Response, jsonify, make_response, request
 
-from app.blueprints.pages.rendering import POLICY, Pages, render_page
+from app.blueprints.pages.rendering import REFRESH_POLICY, Pages, render_page
 from app.clients import dev_mailbox
 from app.clients.dev_mailbox import StoredMessage
 from app.core.errors import NotFound
@@ -15,7 +15,6 @@ blueprint = Pages("dev_mail", __name__)
 
 MAX_LISTED = 200
 CHANNELS = {"": "All", "email": "Mail", "sms": "SMS", "push": "Push"}
-LIST_POLICY = f"{POLICY}; script-src 'self'; connect-src 'self'"
 MAIL_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self'"
 
 
@@ -36,7 +35,7 @@ def list_messages() -> Response:
         channels=CHANNELS,
         max_messages=MAX_LISTED,
     )
-    response.headers["Content-Security-Policy"] = LIST_POLICY
+    response.headers["Content-Security-Policy"] = REFRESH_POLICY
     return response
 
 

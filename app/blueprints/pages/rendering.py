@@ -22,6 +22,8 @@ POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+REFRESH_POLICY = f"{POLICY}; script-src 'self'; connect-src 'self'"
+"""The policy of a page that a script brings up to date."""
 MAX_FORM_BYTES = 64 * 1024
 TOO_LARGE_KEY = "tooLarge"
 """The query parameter with the size of an upload that was refused; nginx adds it too."""

@@ -1,0 +1,124 @@
+"""The rotating code of a stall: the page that shows it, and the one that people of the crew open by scanning it."""
+
+import segno
+from flask import Response, flash, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
+from app.blueprints.pages.rendering import REFRESH_POLICY, Pages, render_page
+from app.blueprints.pages.signed_in import authorise_page, get_team_caller
+from app.blueprints.pages.stall import require_ids
+from app.blueprints.pages.stall_crew import READ, WRITE
+from app.core.clock import utcnow
+from app.core.errors import LinkExpired, NotFound
+from app.core.languages import lazy_gettext
+from app.crew import actions, rotating_codes
+from app.crew.rotating_codes import CheckInPage
+from app.stall.home import get_own_stall
+from app.web.fields import Secret, Text
+from app.web.rate_limits import CODE_ATTEMPT_LIMIT, count_lookup_failure, count_request, limit_failed_lookups
+from app.web.schema import Query
+
+blueprint = Pages("stall_check_in", __name__, url_prefix="/stall/<event_id>/check-in", needs_sign_in=True)
+scanned = Pages("check_in", __name__, url_prefix="/check-in", translated=True)
+ROUTE = "/check-in"
+
+
+class CheckInSchema(Query):
+    member = Text(required=True, max=24)
+    code = Secret(required=True, max=20)
+    pass_token = Secret(required=True, max=200)
+
+
+CHECK_IN = Form(
+    CheckInSchema,
+    Input("member", lazy_gettext("Who are you?"), messages={"required": lazy_gettext("Choose your name.")}),
+    Input(
+        "code",
+        lazy_gettext("Your shift code"),
+        type="code",
+        inputmode="numeric",
+        messages={
+            "required": lazy_gettext("Enter your shift code."),
+            "SHIFT_CODE_WRONG": lazy_gettext("This is not your shift code. After five wrong codes you have to wait."),
+        },
+        error_codes=("SHIFT_CODE_WRONG", "SHIFT_CODE_LOCKED"),
+    ),
+    Input("passToken", "", type="hidden"),
+)
+
+
+@blueprint.get("")
+def show(event_id: str) -> Response:
+    """Show the present code as a QR code. The page loads again when the code changes, also without scripts."""
+    require_ids(event_id)
+    caller = authorise_page(READ)
+    code = rotating_codes.get_rotating_code(caller, event_id)
+    seconds = (code.changes_at - utcnow()).total_seconds() if code.changes_at else 0
+    response = render_page(
+        "pages/stall_check_in.html",
+        stall=get_own_stall(caller, event_id),
+        code=code,
+        refresh_seconds=max(1, min(30, round(seconds) + 1)),
+        qr_code=segno.make_qr(code.url, error="m").svg_data_uri(border=4) if code.url else "",
+        may_write=WRITE.allows(get_team_caller(WRITE)),
+    )
+    response.headers["Content-Security-Policy"] = REFRESH_POLICY
+    return response
+
+
+@blueprint.post("")
+def switch(event_id: str) -> ResponseReturnValue:
+    """Turn the rotating code on or off."""
+    require_ids(event_id)
+    is_on = request.form.get("on") == "true"
+    rotating_codes.set_rotating_code(caller=authorise_page(WRITE), event_id=event_id, rotating_code=is_on)
+    flash(
+        "The rotating code is on." if is_on else "The rotating code is off. A shift begins with the shift code alone."
+    )
+    return redirect(url_for("stall_check_in.show", event_id=event_id), 303)
+
+
+@scanned.get("/<stall_token>/<code>")
+@limit_failed_lookups
+def start(stall_token: str, code: str) -> Response:
+    """Show the form to somebody who has scanned the code in time."""
+    try:
+        page = rotating_codes.open_check_in(stall_token, code)
+    except LinkExpired:
+        return _render_expired()
+    return _render(page, CHECK_IN.fill(passToken=page.pass_token))
+
+
+@scanned.post("")
+def check_in() -> Response:
+    """Begin the shift."""
+    form = CHECK_IN.from_request()
+    try:
+        count_request(CODE_ATTEMPT_LIMIT, ROUTE)
+        values = form.load()
+        shift = actions.start_shift_at_stall(
+            pass_token=values["pass_token"], crew_member_id=values["member"], code=values["code"]
+        )
+    except LinkExpired:
+        return _render_expired()
+    except FORM_ERRORS as error:
+        return _render_again(form.with_error(error))
+    return render_page("pages/check_in_done.html", name=shift.name, started_at=shift.started_at)
+
+
+def _render_again(form: FilledForm) -> Response:
+    try:
+        return _render(rotating_codes.reopen_check_in(form.values["passToken"]), form)
+    except (LinkExpired, NotFound):
+        return _render_expired()
+
+
+def _render(page: CheckInPage, form: FilledForm) -> Response:
+    choices = [(member_id, name, "") for member_id, name in page.members]
+    return render_form("pages/check_in.html", form, event_name=page.event_name, member_choices=choices)
+
+
+def _render_expired() -> Response:
+    count_lookup_failure()
+    return render_page("pages/check_in_expired.html", status=LinkExpired.status)
