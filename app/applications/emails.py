@@ -122,8 +122,8 @@ def _find_language(application: Application) -> str | None:
 
 
 def _build_sign_in_url(path: str) -> str:
-    """The page to sign in, which leads to `path` of this site."""
-    query = "" if path == "/" else "?" + urlencode({"next": path}, safe="/")
+    """The page to sign in, which leads to `path` of this site, or to the stall."""
+    query = "?" + urlencode({"next": "/stall" if path == "/" else path}, safe="/")
     return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/sign-in{query}"
 
 

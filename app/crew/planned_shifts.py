@@ -4,10 +4,10 @@ A planned shift is at risk from 30 minutes before it begins until it ends, while
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NotRequired, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, update
 from sqlalchemy.orm import Session as OrmSession
@@ -29,6 +29,15 @@ WARNING_TIME = timedelta(minutes=30)
 LATE, DUE = "late", "due"
 """Whether a planned shift at risk has begun, or begins soon."""
 Problem = dict[str, str]
+ShiftKey = tuple[str, datetime, datetime]
+"""The id of the person, the start and the end of a planned shift."""
+
+
+class PlannedMember(NamedTuple):
+    """A person of the crew, with their place in its order."""
+
+    name: str
+    position: int
 
 
 class PlannedShiftEntry(TypedDict):
@@ -111,20 +120,29 @@ def replace_shift_plan(
         stall = lock_stall_exclusive(session, caller.merchant_id, event_id)
         if expected_version not in (None, stall.plan_version):
             raise StaleVersion()
-        rows = _build_rows(session, stall, planned_shifts)
-        session.execute(delete(PlannedShift).where(*_at_stall(stall)))
-        if rows:
-            session.execute(insert(PlannedShift), rows)
+        members, id_by_shift = _load_members_and_ids(session, stall)
+        rows = _build_rows(stall, planned_shifts, members, id_by_shift)
+        deleted_shifts = delete(PlannedShift).where(*_at_stall(stall)).returning(PlannedShift.id).cte("deleted_shift")
         version = session.scalar(
             update(Participation)
             .where(Participation.merchant_id == stall.merchant_id, Participation.event_id == stall.event_id)
             .values(plan_version=Participation.plan_version + 1)
             .returning(Participation.plan_version)
+            .add_cte(deleted_shifts)
             .execution_options(synchronize_session=False)
         )
         assert version is not None
-        saved_rows = session.execute(_planned_shifts_query().where(*_at_stall(stall))).all()
-    return ShiftPlan([PlannedShiftDetails(**row._asdict()) for row in saved_rows], version)
+        if rows:
+            session.execute(insert(PlannedShift), rows)
+    saved_shifts = [
+        PlannedShiftDetails(
+            **{name: value for name, value in row.items() if name not in ("event_id", "merchant_id")},
+            name=members[row["crew_member_id"]].name,
+        )
+        for row in rows
+    ]
+    saved_shifts.sort(key=lambda shift: (shift.starts_at, members[shift.crew_member_id].position, shift.id))
+    return ShiftPlan(saved_shifts, version)
 
 
 def list_at_risk_shifts(
@@ -190,25 +208,43 @@ def _at_stall(stall: Stall) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
     return PlannedShift.merchant_id == stall.merchant_id, PlannedShift.event_id == stall.event_id
 
 
-def _build_rows(session: OrmSession, stall: Stall, entries: Sequence[PlannedShiftEntry]) -> list[dict[str, object]]:
-    """The rows of the new plan. Raises ValidationFailed with all problems."""
-    active_ids = set(
-        session.scalars(
-            select(CrewMember.id).where(
-                CrewMember.merchant_id == stall.merchant_id,
-                CrewMember.event_id == stall.event_id,
-                CrewMember.retired_at.is_(None),
-            )
+def _load_members_and_ids(session: OrmSession, stall: Stall) -> tuple[dict[str, PlannedMember], dict[ShiftKey, str]]:
+    """The active members by id, and the ids of their planned shifts. One that stays in the list keeps its id."""
+    rows = session.execute(
+        select(
+            CrewMember.id,
+            CrewMember.name,
+            CrewMember.position,
+            PlannedShift.id,
+            PlannedShift.starts_at,
+            PlannedShift.ends_at,
         )
-    )
-    id_by_shift = _load_ids(session, stall)
-    rows: list[dict[str, object]] = []
+        .outerjoin(PlannedShift, belongs_to(PlannedShift.crew_member_id, CrewMember))
+        .where(
+            CrewMember.merchant_id == stall.merchant_id,
+            CrewMember.event_id == stall.event_id,
+            CrewMember.retired_at.is_(None),
+        )
+    ).all()
+    members = {member_id: PlannedMember(name, position) for member_id, name, position, *_ in rows}
+    ids = {(row[0], row[4], row[5]): row[3] for row in rows if row[3] is not None}
+    return members, ids
+
+
+def _build_rows(
+    stall: Stall,
+    entries: Sequence[PlannedShiftEntry],
+    members: Container[str],
+    id_by_shift: dict[ShiftKey, str],
+) -> list[dict[str, Any]]:
+    """The rows of the new plan. Raises ValidationFailed with all problems."""
+    rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     earlier_spans: dict[str, list[tuple[datetime, datetime]]] = defaultdict(list)
     for position, entry in enumerate(entries):
         starts_at, ends_at = (to_instant(entry[name], stall.timezone) for name in ("starts_at", "ends_at"))
         member_id, path = entry["crew_member_id"], f"plannedShifts[{position}]"
-        if member_id not in active_ids:
+        if member_id not in members:
             problems.append(_problem(f"{path}.crewMemberId", "not_found", "Take the id of a member of this crew."))
         if ends_at <= starts_at:
             problems.append(_problem(f"{path}.endsAt", "ends_before_start", "Must be after the start."))
@@ -231,13 +267,6 @@ def _build_rows(session: OrmSession, stall: Stall, entries: Sequence[PlannedShif
     if problems:
         raise ValidationFailed(problems)
     return rows
-
-
-def _load_ids(session: OrmSession, stall: Stall) -> dict[tuple[str, datetime, datetime], str]:
-    """The ids of the planned shifts. One that stays in the list keeps its id."""
-    columns = (PlannedShift.id, PlannedShift.crew_member_id, PlannedShift.starts_at, PlannedShift.ends_at)
-    rows = session.execute(select(*columns).where(*_at_stall(stall)))
-    return {(member_id, starts_at, ends_at): id for id, member_id, starts_at, ends_at in rows}
 
 
 def _problem(path: str, code: str, message: str) -> Problem:

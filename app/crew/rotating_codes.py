@@ -6,7 +6,8 @@ which they can begin their shift in the next five minutes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
+from math import ceil
 
 import pyotp
 from flask import current_app
@@ -37,6 +38,7 @@ class RotatingCode:
     stall_code: str | None = None
     url: str | None = None
     changes_at: datetime | None = None
+    seconds_left: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,8 @@ def _build_rotating_code(stall: Stall) -> RotatingCode:
     code = totp.generate_otp(step)
     base_url = current_app.extensions["settings"].PUBLIC_BASE_URL
     url = f"{base_url}/check-in/{_build_stall_token(stall.merchant_id, stall.event_id)}/{code}"
-    age = timedelta(seconds=stall.now.timestamp() - step * STEP_SECONDS)
-    return RotatingCode(True, code, url, stall.now - age + timedelta(seconds=STEP_SECONDS))
+    changes_at = datetime.fromtimestamp((step + 1) * STEP_SECONDS, UTC)
+    return RotatingCode(True, code, url, changes_at, ceil((changes_at - stall.now).total_seconds()))
 
 
 def _build_page(stall: Stall, pass_token: str) -> CheckInPage:

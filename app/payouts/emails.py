@@ -56,7 +56,12 @@ def build_payout_email(template: str, payout_id: str, *, key: str) -> Message | 
         failure=REASON_TEXTS.get((payout.reason or "").upper(), NO_REASON_TEXT),
         available=format_money(available),
         payout_id=payout.id,
+        payouts_url=_build_payouts_url(),
     )
+
+
+def _build_payouts_url() -> str:
+    return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/stall/payouts"
 
 
 def build_operator_email(review_id: int, account_id: str, *, key: str) -> Message | None:
@@ -99,6 +104,7 @@ def build_statement_email(account_id: str, first_day: date, *, key: str) -> Mess
         balance=format_money(monthly_statement.ledger_period.closing.balance_minor),
         earned=format_money(monthly_statement.sum_amounts("settlement")),
         paid=format_money(-monthly_statement.sum_amounts("payout")),
+        payouts_url=_build_payouts_url(),
     )
     file_name = f"Statement {first_day:%Y-%m}.pdf"
     return replace(message, attachments=(Attachment(file_name, draw_statement(monthly_statement), "application/pdf"),))

@@ -138,6 +138,68 @@ def checking_everybody_out(client: Client) -> Ask:
     return lambda: post_shift(me, path, "checkout", status="checked_out")
 
 
+@case(f"GET {CREW}/planned-shifts")
+def the_planned_shifts(client: Client) -> Ask:
+    me, path, _ = _planned(client)
+    return lambda: me.get(f"{path}/planned-shifts")
+
+
+@case(f"PUT {CREW}/planned-shifts")
+def planning_shifts_again(client: Client) -> Ask:
+    me, path, body = _planned(client)
+    return lambda: me.put(f"{path}/planned-shifts", body)
+
+
+@case(f"GET {CREW}/at-risk")
+def who_is_missing(client: Client) -> Ask:
+    me, path, _ = _planned(client)
+    return lambda: me.get(f"{path}/at-risk")
+
+
+@case(f"GET {CREW}/hours.csv")
+def the_hours_as_csv(client: Client) -> Ask:
+    me, path = _worked(client)
+    return lambda: me.get(f"{path}/hours.csv")
+
+
+@case(f"GET {CREW}/hours.pdf")
+def the_hours_as_pdf(client: Client) -> Ask:
+    me, path = _worked(client)
+    return lambda: me.get(f"{path}/hours.pdf")
+
+
+@case(f"GET {CREW}/rotating-code")
+def the_rotating_code(client: Client) -> Ask:
+    me, path = create_stall(client)
+    data(me.put(f"{path}/rotating-code", {"rotatingCode": True}))
+    return lambda: me.get(f"{path}/rotating-code")
+
+
+@case(f"PUT {CREW}/rotating-code")
+def turning_the_rotating_code_on(client: Client) -> Ask:
+    me, path = create_stall(client)
+    return lambda: me.put(f"{path}/rotating-code", {"rotatingCode": True})
+
+
+def _planned(client: Client) -> tuple[Client, str, dict[str, object]]:
+    """A stall with a planned shift of each of five people, and the body that plans them."""
+    me, path = create_stall(client)
+    members = replace_crew(me, path, *({"name": f"Selma {n}"} for n in range(5)))
+    times = {"startsAt": "2030-06-04T18:00:00+02:00", "endsAt": "2030-06-04T23:00:00+02:00"}
+    body: dict[str, object] = {"plannedShifts": [{"crewMemberId": member["id"], **times} for member in members]}
+    data(me.put(f"{path}/planned-shifts", body))
+    return me, path, body
+
+
+def _worked(client: Client) -> tuple[Client, str]:
+    """A stall at which two people have worked."""
+    me, path = create_stall(client)
+    for member in replace_crew(me, path, {"name": "Selma"}, {"name": "Jonas"}):
+        start_shift(me, path, member["shiftCode"])
+    data(post_shift(me, path, "checkout", status="on_break"))
+    return me, path
+
+
 def _invited(client: Client) -> tuple[Client, str]:
     owner, who = create_organiser_client(client), create_merchant_account()
     found = invite_merchants(owner, create_event(owner)["id"], who)["invited"][0]

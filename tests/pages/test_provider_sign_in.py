@@ -172,7 +172,7 @@ def test_a_form_after_ten_minutes_signs_nobody_in(browser: Visitor, provider: Id
 def test_who_declines_at_the_provider_is_back_at_the_form(browser: Visitor, provider: IdentityProvider) -> None:
     asked = go_to(browser, provider)
     answer = come_back(browser, provider, state=asked["state"], error="access_denied")
-    assert answer.headers["Location"] == "/sign-in?next=/account"
+    assert answer.headers["Location"] == "/sign-in"
 
 
 def test_an_address_that_the_provider_has_not_verified_says_so(browser: Visitor, provider: IdentityProvider) -> None:

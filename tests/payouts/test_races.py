@@ -119,7 +119,7 @@ def test_64_requests_with_one_key_create_one_payout(client: Client) -> None:
 
 
 @pytest.mark.control
-def test_without_stored_responses_the_unique_key_prevents_a_second_payout(
+def test_without_stored_responses_the_key_of_the_payout_prevents_a_second_one(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(idempotency_store, "lock_key", lambda session, place: None)
@@ -128,7 +128,7 @@ def test_without_stored_responses_the_unique_key_prevents_a_second_payout(
         answers = request_with_one_key(Client(app.test_client()))
     finally:
         app.testing = True
-    assert codes(answers)["SUCCESS"] == fetch_scalar("SELECT count(*) FROM payout") == 1
+    assert codes(answers)["SUCCESS"] == len(answers) and fetch_scalar("SELECT count(*) FROM payout") == 1
 
 
 @pytest.mark.control

@@ -9,7 +9,6 @@ from app.blueprints.pages.rendering import REFRESH_POLICY, Pages, render_page
 from app.blueprints.pages.signed_in import authorise_page, get_team_caller
 from app.blueprints.pages.stall import require_ids
 from app.blueprints.pages.stall_crew import READ, WRITE
-from app.core.clock import utcnow
 from app.core.errors import LinkExpired, NotFound
 from app.core.languages import lazy_gettext
 from app.crew import actions, rotating_codes
@@ -54,12 +53,11 @@ def show(event_id: str) -> Response:
     require_ids(event_id)
     caller = authorise_page(READ)
     code = rotating_codes.get_rotating_code(caller, event_id)
-    seconds = (code.changes_at - utcnow()).total_seconds() if code.changes_at else 0
     response = render_page(
         "pages/stall_check_in.html",
         stall=get_own_stall(caller, event_id),
         code=code,
-        refresh_seconds=max(1, min(30, round(seconds) + 1)),
+        refresh_seconds=code.seconds_left + 1,
         qr_code=segno.make_qr(code.url, error="m").svg_data_uri(border=4) if code.url else "",
         may_write=WRITE.allows(get_team_caller(WRITE)),
     )

@@ -19,7 +19,7 @@ from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_devi
 from app.web.safe_redirect import is_local_path
 
 ACCOUNT_PATH, STALL_PATH, SETUP_PATH = "/account", "/stall", "/account/second-factor"
-_CALLER_KEY = "event_commerce.page_caller"
+_CALLER_KEY, _NEW_SESSION_KEY = "event_commerce.page_caller", "event_commerce.new_page_session"
 TEAMS_KEY = "teams"
 """The key of the session with the chosen team of each kind."""
 
@@ -103,7 +103,8 @@ def start_session(login_result: LoginResult, *, remember: bool) -> None:
     """
     _end_current_session()
     set_sign_in_cookie(login_result, remember=remember)
-    request.environ[_CALLER_KEY] = queries.find_page_caller(login_result.session_id)
+    request.environ[_NEW_SESSION_KEY] = login_result.session_id
+    request.environ.pop(_CALLER_KEY)
     if remember:
         set_device_cookie(login_result)
 
@@ -142,7 +143,7 @@ def _is_safe_path(path: str) -> bool:
 
 
 def _find_caller() -> Caller | None:
-    session_id = read_sign_in_cookie()
+    session_id = request.environ.get(_NEW_SESSION_KEY) or read_sign_in_cookie()
     caller = queries.find_page_caller(session_id) if session_id else None
     if caller is not None:
         identify_actor(caller)
