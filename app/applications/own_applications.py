@@ -1,22 +1,23 @@
-"""A merchant's own applications, for their home: state, documents, fee, receipt, and the pages on which they go on."""
+"""A merchant's own applications, for their home: state, documents, fee, invoice, and the pages on which they go on."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, or_, select
 
-from app.applications import links
+from app.applications import links, states
+from app.applications.calendar import EVENT_CALENDAR_COLUMNS, EventCalendar, find_last_day
 from app.applications.documents import UploadedDocument
-from app.applications.emails import draw_receipt, load_email_context
+from app.applications.fee_invoices import load_fee_document
 from app.applications.models import Application, ApplicationDocument, ApplicationLink, StallPayment
 from app.applications.queries import DOCUMENT_COLUMNS
 from app.applications.serializers import DocumentStatus, serialize_documents
-from app.applications.states import ACTIVATED, ENDED_STATES
 from app.core.db import db
 from app.core.errors import NotFound
 from app.events.models import Event
+from app.invoicing.invoice_pdf import draw_invoice_pdf
 
 MAX_APPLICATIONS = 50
 NO_DATE = datetime.max.replace(tzinfo=UTC)
@@ -42,26 +43,24 @@ class OwnApplication:
     due_purposes: Sequence[str]
     paths: Mapping[str, str]
     payment_states: frozenset[str]
+    is_paid: bool
 
     @property
     def is_under_way(self) -> bool:
-        return self.status not in (*ENDED_STATES, ACTIVATED)
-
-    @property
-    def has_receipt(self) -> bool:
-        return "paid" in self.payment_states
+        return self.status in states.OPEN_STATES
 
 
 def list_own_applications(merchant_id: str) -> list[OwnApplication]:
     """The merchant's applications, those for the earliest events first; at most the newest fifty."""
     rows = db.session.execute(
-        select(Application, Event.name, Event.starts_at)
+        select(Application, Event.name, *EVENT_CALENDAR_COLUMNS)
         .outerjoin(Event, Event.id == Application.event_id)
         .where(Application.account_id == merchant_id)
         .order_by(Application.created_at.desc(), Application.id)
         .limit(MAX_APPLICATIONS)
     ).all()
-    ids = [application.id for application, *_ in rows]
+    loaded = [(row[0], row[1], EventCalendar(*row[2:])) for row in rows]
+    ids = [application.id for application, *_ in loaded]
     documents, paths = _load_documents(ids), _load_paths(ids)
     payment_states = _load_payment_states(ids)
     applications = [
@@ -73,23 +72,34 @@ def list_own_applications(merchant_id: str) -> list[OwnApplication]:
             application.stall_type,
             application.amount_minor,
             event_name,
-            starts_at,
-            serialize_documents(application.documents_required, documents[application.id]),
-            links.list_due_purposes(application),
+            calendar.starts_at,
+            serialize_documents(application.documents_required, documents[application.id], find_last_day(calendar)),
+            _list_due_purposes(application, paths[application.id]),
             paths[application.id],
             frozenset(payment_states[application.id]),
+            application.paid_at is not None,
         )
-        for application, event_name, starts_at in rows
+        for application, event_name, calendar in loaded
     ]
     return sorted(applications, key=lambda row: row.event_starts_at or NO_DATE)
 
 
-def get_own_receipt(merchant_id: str, application_id: str) -> tuple[str, bytes]:
-    """The reference and the PDF of the receipt for a stall fee. Raises NotFound, also for the applications of others."""
-    context = load_email_context(application_id, [])
-    if context is None or context.application.account_id != merchant_id or context.payment is None:
+def get_own_invoice_pdf(merchant_id: str, application_id: str) -> tuple[str, bytes]:
+    """The number and the PDF of the invoice for a stall fee, or of the pro forma invoice before it is paid.
+
+    Raises NotFound, also for the applications of others, and InvoiceNotAvailable.
+    """
+    is_own = (Application.id == application_id) & (Application.account_id == merchant_id)
+    if db.session.scalar(select(Application.id).where(is_own)) is None:
         raise NotFound()
-    return context.application.reference, draw_receipt(context)
+    document = load_fee_document(application_id)
+    return document.number, draw_invoice_pdf(document)
+
+
+def _list_due_purposes(application: Application, paths: Mapping[str, str]) -> list[str]:
+    if application.status == states.WAITLISTED and links.OFFER in paths:
+        return [links.OFFER]
+    return links.list_due_purposes(application)
 
 
 def _load_documents(application_ids: Sequence[str]) -> Mapping[str, list[UploadedDocument]]:
@@ -102,9 +112,12 @@ def _load_documents(application_ids: Sequence[str]) -> Mapping[str, list[Uploade
 
 
 def _load_paths(application_ids: Sequence[str]) -> Mapping[str, dict[str, str]]:
-    """The page of the newest link of each purpose. That of an expired link offers a new one."""
+    """The page of the newest link of each purpose. That of an expired link offers a new one, unless it offered a place."""
     statement = select(ApplicationLink).where(
-        ApplicationLink.application_id.in_(application_ids), ApplicationLink.replaced_at.is_(None)
+        ApplicationLink.application_id.in_(application_ids),
+        ApplicationLink.replaced_at.is_(None),
+        ApplicationLink.used_at.is_(None),
+        or_(ApplicationLink.purpose != links.OFFER, ApplicationLink.expires_at > func.now()),
     )
     paths: dict[str, dict[str, str]] = defaultdict(dict)
     for link in db.session.scalars(statement):

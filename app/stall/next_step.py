@@ -9,7 +9,13 @@ from datetime import datetime, timedelta
 
 from app.core.formatting import format_day, format_money
 
-CONFIRM_ADDRESS, DOCUMENTS, PAYMENT, ACTIVATION = "confirm_address", "documents", "payment", "activation"
+CONFIRM_ADDRESS, OFFER, DOCUMENTS, PAYMENT, ACTIVATION = (
+    "confirm_address",
+    "offer",
+    "documents",
+    "payment",
+    "activation",
+)
 RESUME, ANSWER_INVITATION, OPEN_STALL, ADD_CREW = "resume", "answer_invitation", "open_stall", "add_crew"
 PAYOUT_DETAILS, REQUEST_PAYOUT, WAIT = "payout_details", "request_payout", "wait"
 
@@ -167,6 +173,7 @@ def _build_wait(facts: MerchantFacts) -> NextStep:
 
 
 APPLICATION_STEPS = {
+    OFFER: ("Take the place that is free", "You are next on the waitlist. The offer ends soon.", "See the offer"),
     DOCUMENTS: (
         "Upload your documents",
         "The organiser needs them before your stall is confirmed.",

@@ -96,7 +96,7 @@ def test_member_is_removed_but_not_with_an_open_shift(stall: CrewPages) -> None:
     (selma,) = replace_crew(stall.me, stall.api, {"name": "Selma"})
     start_shift(stall.me, stall.api, selma["shiftCode"])
     refused = stall.post(f"/crew/{selma['id']}/retire")
-    assert refused.status_code == 409 and "Check them out first" in refused.text
+    assert refused.status_code == 409 and "Somebody has an open shift. End it first." in refused.text
     data(post_shift(stall.me, stall.api, "checkout", status="checked_out"))
     stall.visitor.open(f"{stall.pages}/crew/{selma['id']}")
     assert "They are no longer in the crew." in press(stall.visitor, "/retire")

@@ -81,7 +81,7 @@ def test_unverified_merchant_confirms_the_address_first(app: Flask) -> None:
     assert find_title(page) == "Confirm your address" and 'href="/verify"' in page
 
 
-def test_application_leads_to_documents_then_to_the_fee_then_to_the_receipt(app: Flask, client: Client) -> None:
+def test_application_leads_to_documents_then_to_the_fee_then_to_the_invoice(app: Flask, client: Client) -> None:
     organiser = create_organiser_client(client)
     account = create_merchant_account()
     me = create_signed_in_client(client, account)
@@ -96,14 +96,14 @@ def test_application_leads_to_documents_then_to_the_fee_then_to_the_receipt(app:
     page = visitor.open(HOME).text
     token = find_mailed_token("pay", account.email)
     assert find_title(page) == "Pay the stall fee for Windhoek Lights" and f'href="/pay/{token}"' in page
-    assert visitor.flask.get(f"/stall/receipts/{application['id']}.pdf").status_code == 404
     pay_stall_fee(client, token)
     page = visitor.open(HOME).text
     assert find_title(page) == "Finish your registration for Windhoek Lights"
-    receipt = visitor.open(f"/stall/receipts/{application['id']}.pdf")
-    assert receipt.data.startswith(b"%PDF") and application["reference"] in receipt.headers["Content-Disposition"]
+    assert f"Invoice for {application['reference']}" in page
+    invoice = visitor.open(f"/stall/invoices/{application['id']}.pdf")
+    assert invoice.data.startswith(b"%PDF") and "invoice-STL-" in invoice.headers["Content-Disposition"]
     stranger = sign_in_browser(app, create_merchant_account())
-    assert stranger.open(f"/stall/receipts/{application['id']}.pdf").status_code == 404
+    assert stranger.open(f"/stall/invoices/{application['id']}.pdf").status_code == 404
     assert application["reference"] not in stranger.open(HOME).text
 
 

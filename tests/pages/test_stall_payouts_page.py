@@ -107,7 +107,7 @@ def test_payout_that_has_left_cannot_be_cancelled(app: Flask, client: Client) ->
         run_all_jobs()
         token = visitor.forms[0].fields["csrf_token"]
         page = visitor.flask.post(f"{PAYOUTS}/{payout['id']}/cancel", data={"csrf_token": token})
-        assert page.status_code == 409 and "so you cannot cancel it" in page.text
+        assert page.status_code == 409 and "so it cannot be cancelled" in page.text
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from app.stall.next_step import (
     CONFIRM_ADDRESS,
     CREW_LEAD_TIME,
     DOCUMENTS,
+    OFFER,
     OPEN_STALL,
     PAYMENT,
     PAYOUT_DETAILS,
@@ -33,6 +34,7 @@ LIGHTS, JAZZ = "Windhoek Lights", "Swakop Jazz"
 DOCUMENTS_DUE = ApplicationFacts(LIGHTS, {DOCUMENTS: "/documents/t", PAYMENT: "/pay/t"})
 PAYMENT_DUE = ApplicationFacts(JAZZ, {PAYMENT: "/pay/u"})
 READY = ApplicationFacts(None, {ACTIVATION: "/activate/v"})
+OFFERED = ApplicationFacts(JAZZ, {OFFER: "/place-offer/o"})
 PROCESSING = replace(PAYMENT_DUE, is_payment_processing=True)
 SUBMITTED = ApplicationFacts(LIGHTS, {}, is_awaiting_decision=True)
 INVITATION = InvitationFacts(JAZZ, "/merchant-invite/s")
@@ -59,6 +61,7 @@ CASES = [
     (EVERYTHING, CONFIRM_ADDRESS, "/verify"),
     (replace(EVERYTHING, is_address_confirmed=True), DOCUMENTS, "/documents/t"),
     (replace(OWNER, applications=[READY, PAYMENT_DUE]), PAYMENT, "/pay/u"),
+    (replace(OWNER, applications=[DOCUMENTS_DUE, OFFERED]), OFFER, "/place-offer/o"),
     (replace(OWNER, applications=[PROCESSING, READY]), ACTIVATION, "/activate/v"),
     (replace(OWNER, applications=[PROCESSING]), WAIT, ""),
     (replace(OWNER, applications=[PROCESSING, DOCUMENTS_DUE]), DOCUMENTS, "/documents/t"),

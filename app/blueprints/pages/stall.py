@@ -4,7 +4,8 @@ from flask import Response, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.permissions import MERCHANT, STALL_MANAGE, STALL_MONEY, STALL_OWN, STALL_READ, STALL_RUN
-from app.applications.own_applications import get_own_receipt
+from app.applications.errors import InvoiceNotAvailable
+from app.applications.own_applications import get_own_invoice_pdf
 from app.blueprints.pages.forms import FORM_ERRORS, Form, render_form
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema
 from app.blueprints.pages.rendering import Pages, describe_error, render_page
@@ -102,12 +103,16 @@ def resume() -> ResponseReturnValue:
     return redirect(url_for("stall.show"), 303)
 
 
-@blueprint.get("/receipts/<application_id>.pdf")
-def download_receipt(application_id: str) -> Response:
-    """Download the receipt for a stall fee."""
+@blueprint.get("/invoices/<application_id>.pdf")
+def download_invoice(application_id: str) -> Response:
+    """Download the invoice for a stall fee; before it is paid, the pro forma invoice."""
     require_ids(application_id)
-    reference, pdf = get_own_receipt(authorise_page(may(STALL_MONEY)).merchant_id, application_id)
-    return build_download(pdf, f"receipt-{reference}.pdf")
+    merchant_id = authorise_page(may(STALL_MONEY)).merchant_id
+    try:
+        number, pdf = get_own_invoice_pdf(merchant_id, application_id)
+    except InvoiceNotAvailable as error:
+        raise NotFound() from error
+    return build_download(pdf, f"invoice-{number}.pdf")
 
 
 @blueprint.get("/statements/<month>.pdf")
