@@ -166,7 +166,6 @@ PAGE_MESSAGES = {
     "BAD_REQUEST": lazy_gettext("We could not read this. Open the page again, and send the form again."),
     "BODY_BROKEN": lazy_gettext("The connection was lost while you sent the form. Please send it again."),
     "CONFLICT": lazy_gettext("Something has changed in the meantime. Open the page again."),
-    "STALE_VERSION": lazy_gettext("Something has changed in the meantime. Open the page again."),
     "VALIDATION_FAILED": lazy_gettext("Something is missing or wrong. Check what you entered."),
     "UNPROCESSABLE": lazy_gettext("Something is missing or wrong. Check what you entered."),
     "UNSUPPORTED_MEDIA_TYPE": lazy_gettext("We cannot read this kind of file."),
@@ -202,9 +201,6 @@ PAGE_MESSAGES = {
     "APPLICATION_STATE": lazy_gettext("Something has changed in the meantime. Open the page again."),
     "STALL_TYPE_FULL": lazy_gettext("All places of this stall type are taken. Choose another one."),
     "MERCHANT_PAUSED": lazy_gettext("Your business is paused. Resume it first."),
-    "INSUFFICIENT_FUNDS": "There is less money on your balance than that.",
-    "NOT_CANCELLABLE": "This payout has left already, or is over, so it cannot be cancelled.",
-    "PAYOUT_DETAILS_MISSING": "Say where the money goes: save your payout details, or enter the number of a wallet.",
     "PAYRAIL_UNAVAILABLE": lazy_gettext(
         "Payments do not work at the moment. You have not paid anything. Try again in a moment."
     ),
@@ -227,7 +223,6 @@ PAGE_MESSAGES = {
     "BALANCE_NOT_ZERO": "There is money on your balance. Have it paid out first.",
     "PAYOUT_IN_PROGRESS": "A payout is under way. Wait until it is settled, or cancel it.",
     "OWNER_MUST_CONFIRM": "Nothing was paid there before. Only the owner of the business can request the first payout.",
-    "PAYRAIL_DISABLED": "Payouts are switched off at the moment.",
     "NO_OPEN_SHIFT": "This shift has ended already.",
     "SHIFT_TIMES_CROSS": "Something later has been recorded already. Try again.",
     "CHALLENGE_INVALID": "This sign-in took too long, or had too many wrong codes.",
