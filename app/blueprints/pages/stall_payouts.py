@@ -239,11 +239,14 @@ def _derive_key(form: FilledForm) -> str:
 def _render_payouts(form: FilledForm, *, is_new_destination: bool = False) -> Response:
     caller = authorise_page(may(STALL_MONEY))
     merchant = load_merchant_account(caller)
+    destinations = _list_destinations(merchant["payout_details"])
+    if destinations and not form.values.get("destination"):
+        form = replace(form, values={**form.values, "destination": destinations[0][0]})
     return render_form(
         PAGE,
         form,
         is_new_destination=is_new_destination,
-        destinations=_list_destinations(merchant["payout_details"]),
+        destinations=destinations,
         availability=queries.load_availability(caller),
         payouts=queries.list_latest_payouts(caller, limit=MAX_PAYOUTS),
         is_owner=caller.merchant_id == caller.id,
