@@ -5,7 +5,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.applications.calendar import (
@@ -50,6 +50,7 @@ def situations(draw: Any) -> tuple[EventCalendar, datetime, datetime | None]:
     return EventCalendar(starts_at, ends_at, zone, now), decided_at, scheduled_for
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(situations(), st.sampled_from(PURPOSES))
 def test_times_of_an_application_never_contradict(
     situation: tuple[EventCalendar, datetime, datetime | None], purpose: str
@@ -74,6 +75,7 @@ def test_times_of_an_application_never_contradict(
     assert ("until then" in sentence) == (due_at == link_end >= calendar.now)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(DECIDED, st.sampled_from(ZONES))
 def test_day_ends_a_second_before_the_next_one(moment: datetime, zone: str | None) -> None:
     local_zone = ZoneInfo(zone or "Africa/Windhoek")
@@ -109,7 +111,7 @@ def test_payment_link_outlives_the_chosen_day(client: Client) -> None:
 
 def test_page_and_mail_say_the_deadline_in_the_same_sentence(client: Client) -> None:
     create_approved_application(client, create_organiser_client(client))
-    (mail,) = list_mails_to(EMAIL)
+    (mail,) = [mail for mail in list_mails_to(EMAIL) if "approved" in mail["subject"]]
     for path in ("pay", "documents"):
         page = client.get(f"/{path}/{find_mailed_token(path)}").get_data(as_text=True)
         start = {"pay": "Pay by ", "documents": "Send the documents by "}[path]

@@ -7,7 +7,7 @@ from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
-from app.applications.states import ACCEPTED, ANSWERS
+from app.applications.states import ACCEPTED, ANSWERS, OFFER
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import Gone, NotFound
 from app.web import rate_limits
@@ -29,7 +29,13 @@ def handle_ended_offer(view: View) -> View:
             return view(token)
         except Gone as error:
             rate_limits.count_lookup_failure()
-            return render_page("pages/place_offer_ended.html", status=error.status)
+            expired_link = link_queries.get_expired_link(token, OFFER)
+            return render_page(
+                "pages/place_offer_ended.html",
+                status=error.status,
+                expired_link=expired_link,
+                contact=expired_link.contact,
+            )
         except NotFound:
             rate_limits.count_lookup_failure()
             return render_page("pages/link_unknown.html", status=404)
