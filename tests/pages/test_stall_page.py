@@ -98,7 +98,7 @@ def test_application_leads_to_documents_then_to_the_fee_then_to_the_invoice(app:
     assert find_title(page) == "Pay the stall fee for Windhoek Lights" and f'href="/pay/{token}"' in page
     pay_stall_fee(client, token)
     page = visitor.open(HOME).text
-    assert find_title(page) == "Finish your registration for Windhoek Lights"
+    assert find_title(page) == "Add payout details", "with an account, they take part once the fee is paid"
     assert f"Invoice for {application['reference']}" in page
     invoice = visitor.open(f"/stall/invoices/{application['id']}.pdf")
     assert invoice.data.startswith(b"%PDF") and "invoice-STL-" in invoice.headers["Content-Disposition"]
