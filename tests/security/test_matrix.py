@@ -31,6 +31,7 @@ NESTED = [item for item in BUILT if "/api/events/{eventId}/" in item and "Id}" i
 BY_GUESTS = {
     "POST /api/allocations/claim/{token}",
     "POST /api/allocations/allocator/{token}",
+    "POST /api/merchant-applications/offer/{token}",
     "POST /api/merchant-activation/{token}",
     "POST /api/merchant-applications/docs/{token}",
     "POST /api/merchant-applications/pay/{token}/payrail/verify-otp",
