@@ -14,7 +14,8 @@ from app.blueprints.allocations.link_routes import blp as allocation_links
 from app.blueprints.allocations.routes import blp as allocations
 from app.blueprints.allocations.will_call import blp as gate
 from app.blueprints.applications.fee_routes import blp as stall_fees
-from app.blueprints.applications.routes import activation
+from app.blueprints.applications.link_routes import activation
+from app.blueprints.applications.link_routes import blp as application_links
 from app.blueprints.applications.routes import blp as applications
 from app.blueprints.audit.routes import blp as audit
 from app.blueprints.campaigns.routes import blp as campaigns
@@ -54,6 +55,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         media,
         invitations,
         applications,
+        application_links,
         activation,
         stall_fees,
         merchants,

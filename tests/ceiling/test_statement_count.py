@@ -78,6 +78,7 @@ leads to the next step and its link. A deletion erases in its own transaction wh
 by the steps of the deletion of an account."""
 BLUEPRINTS = (
     "applications",
+    "application_links",
     "activation",
     "merchants",
     "invitations",
