@@ -200,6 +200,7 @@ PAGE_MESSAGES = {
     "ALREADY_DECIDED": "This application was decided in the meantime. Open the page again.",
     "APPLICATION_STATE": lazy_gettext("Something has changed in the meantime. Open the page again."),
     "STALL_TYPE_FULL": lazy_gettext("All places of this stall type are taken. Choose another one."),
+    "STALE_VERSION": lazy_gettext("Something has changed in the meantime. Open the page again."),
     "MERCHANT_PAUSED": lazy_gettext("Your business is paused. Resume it first."),
     "PAYRAIL_UNAVAILABLE": lazy_gettext(
         "Payments do not work at the moment. You have not paid anything. Try again in a moment."
@@ -222,6 +223,9 @@ PAGE_MESSAGES = {
     "INVALID_CREDENTIALS": "The e-mail address or the password is wrong. Try again, or choose a new password.",
     "BALANCE_NOT_ZERO": "There is money on your balance. Have it paid out first.",
     "PAYOUT_IN_PROGRESS": "A payout is under way. Wait until it is settled, or cancel it.",
+    "NOT_CANCELLABLE": "This payout has left already, or is over, so it cannot be cancelled.",
+    "INSUFFICIENT_FUNDS": "This is more than you have available.",
+    "PAYOUT_DETAILS_MISSING": "Add your payout details first.",
     "OWNER_MUST_CONFIRM": "Nothing was paid there before. Only the owner of the business can request the first payout.",
     "NO_OPEN_SHIFT": "This shift has ended already.",
     "SHIFT_TIMES_CROSS": "Something later has been recorded already. Try again.",

@@ -71,7 +71,6 @@ MEMBER = Form(
         hint="Four to eight digits. Leave it empty, and we choose a code for somebody new, or keep the present one.",
         inputmode="numeric",
         messages={
-            "invalid_pin": "Enter four to eight digits.",
             "taken": "Somebody else at this stall has this code. Choose another one.",
         },
     ),
