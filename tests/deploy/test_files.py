@@ -8,6 +8,7 @@ from flask import Flask
 from PIL import Image
 
 from app import MAX_BODY
+from app.blueprints.applications.fee_routes import MAX_STATEMENT_BYTES
 from app.blueprints.inventory.file_transfer import MAX_UPLOAD as SHEETS
 from app.blueprints.media import PICTURE_HEADERS
 from app.blueprints.pages.documents import MAX_UPLOAD_BYTES as DOCUMENTS_OF_PEOPLE
@@ -25,6 +26,7 @@ ROUTES = [
     ("/api/events/upload-cover", PICTURES),
     (f"/api/events/{EVENT}/notifications/upload-image", PICTURES),
     (f"/api/events/{EVENT}/inventory/import", SHEETS),
+    (f"/api/events/{EVENT}/stall-fees/statement", MAX_STATEMENT_BYTES),
     ("/api/merchant-applications/docs/x", DOCUMENTS_OF_PEOPLE),
     ("/documents/x", DOCUMENTS_OF_PEOPLE),
     ("/account/organisation", PICTURES),
@@ -57,6 +59,7 @@ def test_every_upload_has_a_limit_here(app: Flask, client: Client) -> None:
         "/api/events/upload-cover",
         "/api/events/{id}/notifications/upload-image",
         "/api/events/{eventId}/inventory/import",
+        "/api/events/{eventId}/stall-fees/statement",
         "/api/merchant-applications/docs/{token}",
     }
     large = {name for name, it in app.blueprints.items() if getattr(it, "max_bytes", 0) > MAX_BODY}

