@@ -39,6 +39,7 @@ def escape_sql(column: str) -> str:
 
 
 SPACES = re.compile(r"[\s\u00a0\u202f']")
+MAX_AMOUNT_LENGTH = 30
 CURRENCY = re.compile(r"^(N\$|NAD|\$)|(N\$|NAD)$", re.I)
 POINT = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|\d+(?:\.\d{1,2})?")
 COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?|\d+(?:,\d{1,2})?")
@@ -58,6 +59,8 @@ class BadCell(ValueError):
 def parse_cents(cell: str, *, decimal_comma: bool) -> int:
     """Return the cents of `450`, `450.00`, `N$ 1,234.50` and, with a decimal comma, `1.234,50`. Raises BadCell."""
     number = CURRENCY.sub("", SPACES.sub("", cell))
+    if len(number) > MAX_AMOUNT_LENGTH:
+        raise BadCell("too_large", "This amount is too large.")
     if POINT.fullmatch(number):
         plain = number.replace(",", "")
     elif decimal_comma and COMMA.fullmatch(number):

@@ -143,16 +143,16 @@ def serialize_event(caller: Caller, event: Event) -> dict[str, object]:
         "visibility": visibility.PUBLISHED if due else event.visibility,
         "version": event.version + due,
         "currency": "NAD",
-        "warnings": _list_warnings(event),
+        **_build_warnings(event),
     }
 
 
-def _list_warnings(event: Event) -> list[dict[str, str]]:
-    """What was unusual about the event when it was created or last changed, and is allowed."""
+def _build_warnings(event: Event) -> dict[str, list[dict[str, str]]]:
+    """What was unusual about the event when it was created or last changed, and is allowed; else nothing."""
     if event.ends_at > event.updated_at:
-        return []
+        return {}
     message = "The event ended before it was saved: it takes no applications, and its links do not work."
-    return [{"path": "endDate", "code": "event_is_over", "message": message}]
+    return {"warnings": [{"path": "endDate", "code": "event_is_over", "message": message}]}
 
 
 def list_events_query(

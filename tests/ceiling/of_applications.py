@@ -103,6 +103,20 @@ def receiving_a_fee(client: Client) -> Ask:
     return lambda: owner.post(f"{LIST}/{made['id']}/fee/received", transfer)
 
 
+@case(f"GET {ONE}/invoice")
+def the_invoice_for_the_organiser(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    made = create_approved_application(client, owner, documentsRequired=[])
+    return lambda: owner.get(f"{LIST}/{made['id']}/invoice")
+
+
+@case("PATCH /api/merchant-applications/pay/<token>")
+def changing_the_details_of_the_buyer(client: Client) -> Ask:
+    create_approved_application(client, create_organiser_client(client), documentsRequired=[])
+    path = f"{LIST}/pay/{find_mailed_token('pay')}"
+    return lambda: client.patch(path, {"billingAddress": "Stand 14, Soweto Market"})
+
+
 @case(f"POST {ONE}/fee/refund")
 def refunding_a_fee(client: Client) -> Ask:
     owner = create_organiser_client(client)

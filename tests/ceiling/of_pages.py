@@ -58,6 +58,25 @@ def the_page_of_the_fee(client: Client) -> Ask:
     return lambda: visitor.flask.get(path)
 
 
+@case("GET /pay/<token>/invoice")
+def the_invoice_of_the_fee(client: Client) -> Ask:
+    visitor, path = _fee(client)
+    return lambda: visitor.flask.get(f"{path}/invoice")
+
+
+@case("GET /pay/<token>/billing")
+def the_details_on_the_invoice(client: Client) -> Ask:
+    visitor, path = _fee(client)
+    return lambda: visitor.flask.get(f"{path}/billing")
+
+
+@case("POST /pay/<token>/billing", 303)
+def changing_the_details_on_the_invoice(client: Client) -> Ask:
+    visitor, path = _fee(client)
+    visitor.open(f"{path}/billing")
+    return lambda: visitor.press(billingAddress="Stand 14, Soweto Market")
+
+
 @case("POST /pay/<token>", 303)
 def having_a_code_sent(client: Client) -> Ask:
     visitor, _ = _fee(client)

@@ -31,6 +31,7 @@ ASKS_FOR_THE_TIME = ("giving_a_campaign_another_time", "handing_in_four_document
 LOOKS_FOR_DEVICES_AND_KEYS = ("a_new_password",)
 HOLDS_THE_MERCHANT = ("a_merchant_applying_by_invitation_with_a_key", "having_a_code_sent")
 ASKS_FOR_THE_DAYS_OF_THE_EVENT = ("a_fresh_link_with_a_key", "a_link_by_mail", "approving_with_two_links_due")
+SHOWS_THE_ORGANISER = ("having_a_code_sent", "paying_with_a_wrong_code", "sending_too_little")
 TAKES_A_PLACE = ("approving_with_nothing_due", "approving_with_two_links_due")
 RECORDS_THE_ACT = (
     "a_fresh_link_with_a_key",
@@ -65,15 +66,21 @@ MORE = {
     **dict.fromkeys(("receiving_a_fee", "waiving_a_fee"), 9),
     "refunding_a_fee": 5,
     "accepting_a_place": 4,
+    "receiving_a_fee": 11,
+    "replacing_four_documents": 1,
+    "sending_four_documents": 1,
     "deleting": 20,
 }
 for name in ASKS_FOR_THE_DAYS_OF_THE_EVENT:
     MORE[name] += 1
+for name in SHOWS_THE_ORGANISER:
+    MORE[name] = MORE.get(name, 0) + 1
 """What these take beyond six: the sender of mail to others and their day's count, the list of stall types, the
 lock of an address, the payments that the rail has not answered, the clock of the database, the devices and keys that a
 new password does not end, the merchant or event that may go meanwhile, the acknowledgement of an application with its
 limit and the note to the organiser, the person who is signed in on a page,
-the days of the event that end a link. An accepted place is an approval. A fee is booked in the ledger. A recorded fee
+the days of the event that end a link, the organiser in the header of a page, the link to pay in the mail about
+documents. An accepted place is an approval. A fee is booked in the ledger. A recorded fee
 leads to the next step and its link. A deletion erases in its own transaction what all domains know of the person,
 by the steps of the deletion of an account."""
 BLUEPRINTS = (

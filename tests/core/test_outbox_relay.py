@@ -171,7 +171,7 @@ def test_an_operator_lists_dead_jobs_and_retries_them(app: Flask) -> None:
     commands = app.test_cli_runner()
     shown = commands.invoke(args=["outbox", "list", "--state", "dead"]).output
     assert "core.surely" in shown and "Transient: away" in shown and "1 dead" in shown
-    assert "1 rows are ready" in commands.invoke(args=["outbox", "retry", "--kind", "core.surely"]).output
+    assert "1 row ready again" in commands.invoke(args=["outbox", "retry", "--kind", "core.surely"]).output
     assert [(row.state, row.dedupe_key) for row in rows("core.surely")] == [("ready", "k")]
     does("failing", lambda run: None)
     run_due_jobs(worker="test")

@@ -146,7 +146,7 @@ class EventData(Schema):
     promotion = fields.Raw(required=True, allow_none=True, metadata=PROMOTION)
     created_at = TimeField(required=True)
     updated_at = TimeField(required=True)
-    warnings = List(Nested(EventWarning), required=True)
+    warnings = List(Nested(EventWarning))
 
 
 class Removed(Schema):
