@@ -20,7 +20,7 @@ from app.applications.stall_payments import (
     add_review_detail,
     is_unanswered,
 )
-from app.applications.states import EXPIRED, OPEN_STATES, REFUND_REFUSED, REFUND_REQUESTED
+from app.applications.states import ACCEPTED_STATES, EXPIRED, OPEN_STATES, REFUND_REFUSED, REFUND_REQUESTED
 from app.clients import storage
 from app.clients.email_templates import render_email
 from app.clients.mail import send
@@ -67,7 +67,8 @@ def send_applicant_email(
     release_connection()
     if context is None or context.application.email is None or (template in ANSWER_TEMPLATES and not context.links):
         return
-    is_fee_due = context.application.payment_due and template in FEE_TEMPLATES
+    is_accepted = context.application.status in ACCEPTED_STATES
+    is_fee_due = is_accepted and context.application.payment_due and template in FEE_TEMPLATES
     invoice = load_fee_document(application_id) if is_fee_due or template == PAID_TEMPLATE else None
     release_connection()
     with use_language(context.language):

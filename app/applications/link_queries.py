@@ -16,7 +16,7 @@ from app.applications.fee_invoices import find_invoice_number
 from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
 from app.applications.serializers import DocumentStatus, serialize_documents
-from app.applications.states import ENDED_STATES, READY, WAITLISTED
+from app.applications.states import ACCEPTED, ENDED_STATES, READY, WAITLISTED
 from app.core.addresses import mask_email
 from app.core.db import db
 from app.core.formatting import format_money
@@ -150,7 +150,8 @@ def get_place_offer(token: str) -> PlaceOfferPage:
     """An offer of a place that is open or was answered. Raises NotFound, PlaceOfferEnded."""
     resolved_link = links.get_link(token, links.OFFER)
     is_open = resolved_link.error_class is None and resolved_link.application.status == WAITLISTED
-    if not is_open and resolved_link.link.used_at is None:
+    is_over = resolved_link.application.status in ENDED_STATES and resolved_link.link.answer == ACCEPTED
+    if is_over or (not is_open and resolved_link.link.used_at is None):
         raise PlaceOfferEnded()
     return build_place_offer_page(resolved_link)
 

@@ -94,6 +94,8 @@ def _replace_check(table: str, column: str, values: str) -> None:
 
 
 def downgrade() -> None:
+    if op.get_bind().scalar(sa.text("SELECT EXISTS (SELECT FROM stall_fee_refund)")):
+        raise RuntimeError("Stall fees have been refunded. A downgrade would forget it, and they could be refunded again.")
     op.drop_table("stall_fee_refund")
     fees = "SELECT id FROM ledger_transaction WHERE kind IN ('stall_fee', 'stall_fee_refund')"
     for table, column in (("ledger_entry", "transaction_id"), ("ledger_transaction", "id")):

@@ -60,6 +60,8 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    if op.get_bind().scalar(sa.text('SELECT EXISTS (SELECT FROM stall_fee_invoice)')):
+        raise RuntimeError('Stall fee invoices have been issued. A downgrade would destroy them.')
     op.drop_table('stall_fee_invoice')
     with beside_traffic():
         for name in COLUMNS:

@@ -111,6 +111,17 @@ def test_a_refusal_takes_the_waiver_back(client: Client, owner: Client) -> None:
     assert data(receive(owner, application))["payment"]["status"] == "paid"
 
 
+def test_a_refusal_before_the_mails_are_sent_leaves_no_dead_job(client: Client, owner: Client) -> None:
+    application = create_application(client, owner)
+    for decision in ("approved", "declined"):
+        body = {"decision": decision, "reason": "a mistake", "declineReason": "Full"}
+        data(owner.patch(f"{LIST}/{application['id']}", body))
+    run_all_jobs()
+    assert (
+        fetch_scalar("SELECT count(*) FROM outbox WHERE state IN ('dead', 'ready') AND kind = 'applications.mail'") == 0
+    )
+
+
 def test_nothing_is_recorded_before_the_approval_or_twice(client: Client, owner: Client) -> None:
     application = create_application(client, owner)
     assert read_error(receive(owner, application)) == read_error(waive(owner, application)) == (409, "NOTHING_DUE")

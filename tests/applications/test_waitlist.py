@@ -291,6 +291,18 @@ def test_page_of_an_offer_that_has_ended(client: Client, owner: Client, event: d
     assert ended.status_code == 410 and "This offer has ended" in ended.text
 
 
+def test_page_of_an_accepted_offer_ends_with_the_application(
+    client: Client, owner: Client, event: dict[str, Any]
+) -> None:
+    (second,) = wait_in_line(client, owner, event, "second")
+    offer_places()
+    token = find_offer("second")
+    data(answer(client, token))
+    data(decide(owner, second, "declined", reason="a mistake"))
+    ended = Visitor(client.flask).open(f"/place-offer/{token}")
+    assert ended.status_code == 410 and "The place is yours" not in ended.text
+
+
 def test_64_answers_accept_once(client: Client, owner: Client, event: dict[str, Any]) -> None:
     wait_in_line(client, owner, event, "second")
     offer_places()
