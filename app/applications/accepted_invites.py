@@ -3,17 +3,18 @@
 The acceptance takes a place of the stall type, with or without a fee.
 """
 
-from sqlalchemy import func, select, update
+from sqlalchemy import exists, func, select, update
 
 from app.accounts.models import Account
 from app.applications import links, states
 from app.applications.emails import enqueue_email
+from app.applications.errors import HasStall
 from app.applications.models import Application
 from app.applications.stall_types import check_place_left
 from app.core.db import ReadOrWriteSession
 from app.events.models import Event
 from app.invitations.acceptance_hooks import on_invite_accepted
-from app.invitations.models import EventInvite
+from app.invitations.models import EventInvite, Participation
 from app.invitations.states import ACCEPTED, WITHDRAWN
 from app.merchants.models import MerchantProfile
 
@@ -22,8 +23,10 @@ from app.merchants.models import MerchantProfile
 def request_invite_fee(session: ReadOrWriteSession, invite: EventInvite) -> bool:
     """Takes a place for the merchant. With a fee, makes their application and mails the payment link.
 
-    Returns whether there is a fee. Raises StallTypeFull.
+    Returns whether there is a fee. Raises StallTypeFull, and HasStall if the merchant would pay for a second one.
     """
+    if invite.fee_minor and _has_stall(session, invite):
+        raise HasStall()
     check_place_left(session, invite.event_id, invite.stall_type)
     if not invite.fee_minor:
         return False
@@ -34,6 +37,19 @@ def request_invite_fee(session: ReadOrWriteSession, invite: EventInvite) -> bool
     (payment_link,) = links.renew_links(session, application, [links.PAYMENT])
     enqueue_email("application_fee_due", application, payment_link)
     return True
+
+
+def _has_stall(session: ReadOrWriteSession, invite: EventInvite) -> bool:
+    """Whether the merchant takes part in the event, or is on the way there. Acceptances hold the merchant's lock."""
+    takes_part = exists().where(
+        Participation.event_id == invite.event_id, Participation.merchant_id == invite.merchant_id
+    )
+    is_accepted = exists().where(
+        Application.event_id == invite.event_id,
+        Application.account_id == invite.merchant_id,
+        Application.status.in_(states.ACCEPTED_STATES),
+    )
+    return bool(session.scalar(select(takes_part | is_accepted)))
 
 
 def _build_application(session: ReadOrWriteSession, invite: EventInvite, fee_minor: int) -> Application:

@@ -63,6 +63,11 @@ class NotWithdrawable(Conflict):
     message = "The stall fee is paid, so the application cannot be withdrawn here; write to the organiser."
 
 
+class HasStall(Conflict):
+    number, code = 40996, "HAS_STALL"
+    message = "You have a stall at this event already, or an approved application for one."
+
+
 class StallTypeFull(Conflict):
     number, code = 40972, "STALL_TYPE_FULL"
     message = "All places of this stall type are taken; data.taken says how many."

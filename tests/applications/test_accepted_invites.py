@@ -9,7 +9,13 @@ import pytest
 from app.accounts.models import Account
 from app.applications import commands, stall_types
 from tests.factories.accounts import PASSWORD, create_signed_in_client, list_mails_to
-from tests.factories.applications import CODE, LIST, find_mailed_token, pay_stall_fee
+from tests.factories.applications import (
+    CODE,
+    LIST,
+    create_approved_application,
+    find_mailed_token,
+    pay_stall_fee,
+)
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.merchants import answer_invitation, create_merchant_account, invite_merchants, update_merchant
 from tests.factories.payouts import assert_ledger_integrity, execute_sql, fetch_scalar, run_all_jobs
@@ -217,3 +223,12 @@ def test_the_same_acceptance_at_once_makes_one_application(
     assert set(answers) == {200}
     assert fetch_scalar("SELECT count(*) FROM merchant_application") == 1
     assert len([mail for mail in list_mails_to(merchant.email) if "/pay/" in mail["text"]]) == 1
+
+
+def test_nobody_pays_for_a_second_stall(
+    client: Client, owner: Client, event: dict[str, Any], merchant: Account
+) -> None:
+    me, invite_id = create_signed_in_client(client, merchant), invite(owner, event, merchant)
+    create_approved_application(me, owner, eventId=event["id"], stallType="Crafts", amountMinor=0)
+    answer = me.patch(f"/api/merchants/me/event-invites/{invite_id}", {"status": "accepted"})
+    assert read_error(answer) == (409, "HAS_STALL")

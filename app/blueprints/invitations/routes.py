@@ -4,7 +4,7 @@ from typing import Unpack
 
 from app.accounts.errors import MAIL_ERRORS
 from app.accounts.permissions import STALL_MANAGE, STALL_READ, STALL_RUN, STALLS_INVITE, STALLS_READ
-from app.applications.errors import StallTypeFull
+from app.applications.errors import HasStall, StallTypeFull
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
 from app.invitations import actions, directory, errors, queries
@@ -131,7 +131,14 @@ def my_invite(invite_id: str) -> queries.MerchantInvite:
     body=schemas.AnswerBody,
     returns=schemas.InviteRow,
     etag=True,
-    errors=[errors.InviteDecided, MerchantPaused, errors.InviteExpired, errors.InviteWithdrawn, StallTypeFull],
+    errors=[
+        errors.InviteDecided,
+        MerchantPaused,
+        errors.InviteExpired,
+        errors.InviteWithdrawn,
+        HasStall,
+        StallTypeFull,
+    ],
 )
 def answer_invite(
     invite_id: str, status: str, expected_version: int | None, message: str | None = None

@@ -199,6 +199,7 @@ PAGE_MESSAGES = {
     "IMAGE_UNREADABLE": lazy_gettext("This picture is damaged. Choose another file."),
     "ALREADY_DECIDED": "This application was decided in the meantime. Open the page again.",
     "APPLICATION_STATE": lazy_gettext("Something has changed in the meantime. Open the page again."),
+    "HAS_STALL": lazy_gettext("You have a stall at this event already, or an approved application for one."),
     "STALL_TYPE_FULL": lazy_gettext("All places of this stall type are taken. Choose another one."),
     "STALE_VERSION": lazy_gettext("Something has changed in the meantime. Open the page again."),
     "MERCHANT_PAUSED": lazy_gettext("Your business is paused. Resume it first."),

@@ -43,7 +43,7 @@ def answer_invite(
     Accepting takes a place of the stall type and makes the merchant a participant, or with a fee their application, also
     when the same answer arrives several times at the same moment.
 
-    Raises NotFound, StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused, StallTypeFull.
+    Raises NotFound, StaleVersion, InviteExpired, InviteWithdrawn, InviteDecided, MerchantPaused, HasStall, StallTypeFull.
     """
     with transaction() as session:
         merchant = lock_merchant(session, caller.merchant_id)
