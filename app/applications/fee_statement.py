@@ -39,6 +39,8 @@ AMOUNT_COLUMNS = (
     "transactionamount",
     "bedrag",
 )
+DIRECTION_COLUMNS = ("drcr", "debitcredit", "dc", "crdr", "creditdebit", "indicator", "type", "transactiontype")
+OUTGOING = ("D", "DR", "DEBIT", "DT", "DEBIET")
 TEXT_COLUMNS = (
     "description",
     "reference",
@@ -155,6 +157,7 @@ def _find_problem(row: StatementRow, application: Application, *, is_unanswered:
 def _parse_rows(table: Table) -> Iterator[StatementRow]:
     positions = {column_key(name): position for position, name in reversed(list(enumerate(table.header)))}
     date_column, amount_column = _find_column(positions, DATE_COLUMNS), _find_column(positions, AMOUNT_COLUMNS)
+    direction_columns = [positions[name] for name in DIRECTION_COLUMNS if name in positions]
     text_columns = sorted(positions[name] for name in TEXT_COLUMNS if name in positions)
     if date_column is None or amount_column is None or not text_columns:
         raise NotASheet("A statement needs a column for the date, the amount, and the description or reference.")
@@ -162,6 +165,8 @@ def _parse_rows(table: Table) -> Iterator[StatementRow]:
         if count == MAX_ROWS:
             raise NotASheet(f"A statement may have {MAX_ROWS} rows; send it in parts.")
         cells = [*cells, *[""] * (len(table.header) - len(cells))]
+        if any(cells[position].strip().upper().rstrip(".") in OUTGOING for position in direction_columns):
+            continue
         text = " ".join(" ".join(cells[position] for position in text_columns).split())
         amount_cell = cells[amount_column].strip()
         try:

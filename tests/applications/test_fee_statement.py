@@ -114,6 +114,10 @@ def test_columns_are_found_by_the_names_of_banks(header: str, line: str) -> None
 def test_money_that_went_out_is_left_out() -> None:
     lines = ("2026-11-20,-2500.00,rent", "2026-11-20,(90.00),fees", "2026-11-20,,x", "2026-11-20,90.00 Dr,fees")
     assert parse_statement("\n".join((HEADER, *lines)).encode()) == []
+    marked = (
+        "Date,Description,Amount,Dr/Cr\n2026-11-20,MA-23456789 refund,2500.00,DR\n2026-11-21,MA-23456789,2500.00,CR\n"
+    )
+    assert [str(row.day) for row in parse_statement(marked.encode())] == ["2026-11-21"]
 
 
 @pytest.mark.parametrize(
