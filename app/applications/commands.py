@@ -12,6 +12,7 @@ from sqlalchemy import or_, select
 from app.applications import payment_outcome
 from app.applications.errors import NotResolvable
 from app.applications.fee_bookings import book_missing_fees
+from app.applications.fee_refunds import find_requested_refund, refuse_refund
 from app.applications.models import Application, StallPayment, StallPaymentReview
 from app.applications.stall_payments import close_reviews, is_unanswered
 from app.audit.actions import Action
@@ -152,13 +153,21 @@ def resolve_payment(payment_id: str, outcome: str, note: str) -> str:
     """Records the outcome that an operator found at the rail. Returns the payment's state. Raises NotResolvable."""
     payment = _get_payment(payment_id)
     is_refund_owed = payment.captured_at is not None and payment.refunded_at is None
-    if not is_unanswered(payment) and not (is_refund_owed and outcome == "refunded"):
+    is_refund_requested = payment.status == "paid" and find_requested_refund(db.session(), payment.application_id)
+    can_be_refunded = outcome == "refunded" and (is_refund_owed or is_refund_requested)
+    is_refund_refused = outcome == "not-taken" and is_refund_requested
+    if not (is_unanswered(payment) or can_be_refunded or is_refund_refused):
         raise NotResolvable(
-            f"It is {describe_payment_state(payment)}; only a payment without an outcome is resolved by hand, and"
-            " money that was taken twice as refunded."
+            f"It is {describe_payment_state(payment)}; only a payment without an outcome is resolved by hand, money that"
+            " was taken twice as refunded, and a requested refund as refunded or not-taken."
         )
     review_ids = [review.review.id for review in list_reviews(reference=payment_id)]
     release_connection()
+    if is_refund_refused:
+        with transaction() as session:
+            refuse_refund(session, session.get_one(Application, payment.application_id, with_for_update=True))
+        close_reviews_of(payment_id, note, review_ids=review_ids, outcome=outcome)
+        return "paid, not refunded by the rail"
     state = describe_payment_state(
         payment_outcome.record_outcome(payment_id, ChargeState(outcome=OUTCOME_BY_NAME[outcome]))
     )

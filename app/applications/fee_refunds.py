@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.applications.emails import enqueue_email
 from app.applications.fee_bookings import book_refund
 from app.applications.models import Application, StallFeeRefund
-from app.applications.states import REFUND_REQUESTED, REFUNDED
+from app.applications.states import REFUND_REFUSED, REFUND_REQUESTED, REFUNDED
 
 
 def find_requested_refund(session: OrmSession, application_id: str) -> StallFeeRefund | None:
@@ -16,6 +16,14 @@ def find_requested_refund(session: OrmSession, application_id: str) -> StallFeeR
     )
     refund: StallFeeRefund | None = session.scalar(query.execution_options(populate_existing=True))
     return refund
+
+
+def refuse_refund(session: OrmSession, application: Application) -> None:
+    """Records that the rail does not send the money, so that the organiser can. The application must be locked."""
+    refund = find_requested_refund(session, application.id)
+    if refund is not None:
+        refund.status = REFUND_REFUSED
+        application.version += 1
 
 
 def complete_refund(session: OrmSession, application: Application, refund: StallFeeRefund) -> None:

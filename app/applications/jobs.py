@@ -9,6 +9,7 @@ from app.accounts.queries import list_operator_ids
 from app.applications import emails, waitlist
 from app.applications.drafts import build_draft_url
 from app.applications.fee_invoices import load_fee_document
+from app.applications.fee_refunds import refuse_refund
 from app.applications.models import Application, ApplicationDraft, StallFeeRefund, StallPayment
 from app.applications.organiser_notes import build_organiser_note
 from app.applications.payment_outcome import ChargeCallback, record_outcome, refresh_payment, verify_callback
@@ -20,7 +21,7 @@ from app.applications.stall_payments import (
     add_review_detail,
     is_unanswered,
 )
-from app.applications.states import ACCEPTED_STATES, EXPIRED, OPEN_STATES, REFUND_REFUSED, REFUND_REQUESTED
+from app.applications.states import ACCEPTED_STATES, EXPIRED, OPEN_STATES, REFUND_REQUESTED
 from app.clients import storage
 from app.clients.email_templates import render_email
 from app.clients.mail import send
@@ -212,8 +213,7 @@ def refund_fee(run: Run, *, application_id: str) -> None:
         record_outcome(payment_id, charge_state)
         return
     with transaction() as session:
-        refusal = update(StallFeeRefund).where(StallFeeRefund.application_id == application_id)
-        session.execute(refusal.where(StallFeeRefund.status == REFUND_REQUESTED).values(status=REFUND_REFUSED))
+        refuse_refund(session, session.get_one(Application, application_id, with_for_update=True))
 
 
 def _request_refund(payment_id: str) -> ChargeState:

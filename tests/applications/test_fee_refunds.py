@@ -6,6 +6,7 @@ import pytest
 from flask import Flask
 
 from app.applications.actions import fee_refunds
+from app.applications.commands import resolve_payment
 from app.applications.models import Application
 from app.clients.payrail import ChargeState, Outcome
 from app.clients.payrail.http_rail import HttpRail
@@ -133,6 +134,21 @@ def test_a_refund_without_an_outcome_for_three_days_gets_a_review(
     execute_sql("UPDATE stall_fee_refund SET recorded_at = now() - interval '73 hours'")
     run_all_jobs()
     assert [kind for kind, _ in list_open_reviews()] == ["no_outcome"]
+
+
+@pytest.mark.parametrize(("outcome", "status"), [("refunded", "refunded"), ("not-taken", "refused")])
+def test_an_operator_ends_a_refund_without_an_outcome(
+    owner: Client, paid: dict[str, Any], monkeypatch: pytest.MonkeyPatch, outcome: str, status: str
+) -> None:
+    monkeypatch.setattr(HttpRail, "refund_charge", lambda *_: ChargeState(outcome=Outcome.UNKNOWN))
+    data(refund(owner, paid))
+    execute_sql("UPDATE stall_fee_refund SET recorded_at = now() - interval '73 hours'")
+    run_all_jobs()
+    ((_, payment_id),) = list_open_reviews()
+    resolve_payment(payment_id, outcome, "asked the rail by telephone")
+    assert read_payment(owner, paid)["refund"]["status"] == status and list_open_reviews() == []
+    assert sum_account("organisation") == (0 if status == "refunded" else FEE)
+    assert_ledger_integrity()
 
 
 def test_a_refund_that_the_rail_refuses_is_sent_by_transfer(
