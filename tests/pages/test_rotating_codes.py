@@ -129,7 +129,17 @@ def test_pass_is_refused_after_the_code_was_turned_off(client: Client, visitor: 
     (selma,) = replace_crew(me, path, {"name": "Selma"})
     visitor.open(get_path(turn_on(me, path)))
     data(me.put(f"{path}/rotating-code", {"rotatingCode": False}))
-    assert visitor.send(member=selma["id"], code=selma["shiftCode"]).status_code == 404
+    page = visitor.send(member=selma["id"], code=selma["shiftCode"])
+    assert page.status_code == 410 and "Scan the code again" in page.text
+
+
+def test_who_left_the_crew_meanwhile_is_told(client: Client, visitor: Visitor) -> None:
+    me, path = create_stall(client)
+    selma, jonas = replace_crew(me, path, {"name": "Selma"}, {"name": "Jonas"})
+    visitor.open(get_path(turn_on(me, path)))
+    replace_crew(me, path, {"id": jonas["id"], "name": "Jonas"})
+    page = visitor.send(member=selma["id"], code=selma["shiftCode"])
+    assert page.status_code == 422 and "Choose your name." in page.text
 
 
 def test_link_of_another_stall_or_a_guess_shows_nothing(client: Client, visitor: Visitor) -> None:

@@ -9,7 +9,7 @@ from app.blueprints.pages.rendering import REFRESH_POLICY, Pages, render_page
 from app.blueprints.pages.signed_in import authorise_page, get_team_caller
 from app.blueprints.pages.stall import require_ids
 from app.blueprints.pages.stall_crew import READ, WRITE
-from app.core.errors import LinkExpired, NotFound
+from app.core.errors import LinkExpired, NotFound, ValidationFailed
 from app.core.languages import lazy_gettext
 from app.crew import actions, rotating_codes
 from app.crew.rotating_codes import CheckInPage
@@ -31,7 +31,11 @@ class CheckInSchema(Query):
 
 CHECK_IN = Form(
     CheckInSchema,
-    Input("member", lazy_gettext("Who are you?"), messages={"required": lazy_gettext("Choose your name.")}),
+    Input(
+        "member",
+        lazy_gettext("Who are you?"),
+        messages=dict.fromkeys(("required", "unknown_value"), lazy_gettext("Choose your name.")),
+    ),
     Input(
         "code",
         lazy_gettext("Your shift code"),
@@ -100,9 +104,20 @@ def check_in() -> Response:
         )
     except LinkExpired:
         return _render_expired()
+    except NotFound:
+        return _render_gone(form)
     except FORM_ERRORS as error:
         return _render_again(form.with_error(error))
     return render_page("pages/check_in_done.html", name=shift.name, started_at=shift.started_at)
+
+
+def _render_gone(form: FilledForm) -> Response:
+    """Return the form for somebody who has left the crew, or that the code is off."""
+    page = rotating_codes.reopen_check_in(form.values["passToken"])
+    if form.values["member"] in dict(page.members):
+        return _render_expired()
+    gone = ValidationFailed.of("member", "unknown_value", "This person is not in the crew.")
+    return _render(page, form.with_error(gone))
 
 
 def _render_again(form: FilledForm) -> Response:
