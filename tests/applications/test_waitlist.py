@@ -115,6 +115,17 @@ def test_accepting_approves_and_mails_the_due_links(client: Client, owner: Clien
     assert len([mail for mail in list_mails_to(address("second")) if "approved" in mail["subject"]]) == 1
 
 
+def test_an_approval_keeps_what_was_decided_for_the_waitlist(
+    client: Client, owner: Client, event: dict[str, Any]
+) -> None:
+    application = apply(client, event, "second")
+    data(decide(owner, application, "waitlisted", documentsRequired=["identity"], reviewerNotes="Good bread"))
+    data(decide(owner, application, "approved"))
+    row = read(owner, application)
+    assert [document["kind"] for document in row["documents"] if document["required"]] == ["identity"]
+    assert row["reviewerNotes"] == "Good bread"
+
+
 def test_documents_that_the_decider_chose_are_required(client: Client, owner: Client, event: dict[str, Any]) -> None:
     application = apply(client, event, "second")
     data(decide(owner, application, "waitlisted", documentsRequired=[], feeMinor=90000, reason="A school"))
@@ -275,6 +286,9 @@ def test_page_of_an_offer(client: Client, owner: Client, event: dict[str, Any]) 
     assert accepted.status_code == 303
     page = visitor.open(f"/place-offer/{token}")
     assert "The place is yours" in page.text and "/documents/" in page.text
+    execute_sql("UPDATE application_link SET expires_at = now() WHERE purpose = 'offer'")
+    page = visitor.open(f"/place-offer/{token}")
+    assert "The place is yours" in page.text and "/documents/" not in page.text
     assert visitor.open("/place-offer/unknown").status_code == 404
 
 

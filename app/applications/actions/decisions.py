@@ -86,6 +86,8 @@ def decide_application(
             raise ValidationFailed.of(
                 "reason", "required", "Say why the fee or the quantity of the list does not count."
             )
+        if application.status == states.WAITLISTED:
+            fields = build_kept_terms(application) | fields
         is_decided = application.decision is not None
         if decision in (application.decision, application.status) and not changes_fee:
             _set_rank(session, application, fields)
@@ -107,6 +109,15 @@ def decide_application(
             _decline(session, application, caller, fields)
         else:
             approve(session, application, caller.id, fields, is_new=not is_decided, has_place=has_place)
+
+
+def build_kept_terms(application: Application) -> DecisionFields:
+    """What was decided when the application was put on the waitlist, for its approval."""
+    return {
+        "documents_required": application.documents_required,
+        "reviewer_notes": application.reviewer_notes,
+        "risk_level": application.risk_level,
+    }
 
 
 def approve(

@@ -3,7 +3,7 @@
 from sqlalchemy import func, select
 
 from app.applications import links, states
-from app.applications.actions.decisions import DecisionFields, approve
+from app.applications.actions.decisions import approve, build_kept_terms
 from app.applications.actions.payments import EVENT_TAKES_PLACE_SQL
 from app.applications.emails import build_email_jobs
 from app.applications.errors import ApplicationsClosed, LinkUsed, PlaceOfferEnded
@@ -49,12 +49,7 @@ def _accept(session: ReadOrWriteSession, application: Application) -> None:
     if organiser_id is None:
         raise ApplicationsClosed()
     record_application_act(session, Action.PLACE_ACCEPTED, application)
-    fields: DecisionFields = {
-        "documents_required": application.documents_required,
-        "reviewer_notes": application.reviewer_notes,
-        "risk_level": application.risk_level,
-    }
-    approve(session, application, organiser_id, fields, is_new=True, has_place=True)
+    approve(session, application, organiser_id, build_kept_terms(application), is_new=True, has_place=True)
 
 
 def _decline(session: ReadOrWriteSession, application: Application) -> None:

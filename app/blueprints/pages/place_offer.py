@@ -49,7 +49,9 @@ def show(token: str) -> Response:
     """Show the offer, or what was answered and the next step."""
     offer = link_queries.get_place_offer(token)
     paths = (link_queries.find_step_path(offer["id"], purpose) for purpose in STEP_PURPOSES)
-    next_path = next(filter(None, paths), None) if offer["answer"] == ACCEPTED else None
+    # Later, only a mail to the applicant has the link: somebody else may have the mail of the offer.
+    is_recent = offer["expires_at"] > offer["deadline"].calendar.now
+    next_path = next(filter(None, paths), None) if offer["answer"] == ACCEPTED and is_recent else None
     return render_page(PAGE, offer=offer, token=token, next_path=next_path, is_declining="decline" in request.args)
 
 
