@@ -120,7 +120,7 @@ class StallHome:
 
 
 def load_stall_home(caller: Caller) -> StallHome:
-    """The home of the merchant for whom the caller acts."""
+    """The home of the caller's merchant."""
     merchant_id, now = caller.merchant_id, database_now()
     may_manage = _has_permission(caller, STALL_MANAGE)
     may_see_money, is_owner = _has_permission(caller, STALL_MONEY), _has_permission(caller, STALL_OWN)

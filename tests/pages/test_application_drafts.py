@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.applications.actions import draft_saving, save_draft
+from app.applications.actions import drafts, save_draft
 from app.core.errors import Throttled
 from app.core.throttle import ThrottleStatus
 from app.core.transaction import transaction
@@ -162,5 +162,5 @@ def test_without_the_limit_many_links_would_be_mailed(
     def hit_nothing(session: Any, *subjects: Any) -> list[ThrottleStatus]:
         return [ThrottleStatus(rule, 1, 1) for rule, _ in subjects]
 
-    monkeypatch.setattr(draft_saving.throttle, "hit_all", hit_nothing)
+    monkeypatch.setattr(drafts.throttle, "hit_all", hit_nothing)
     assert save_at_once(client, owner) == 24

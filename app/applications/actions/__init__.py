@@ -10,7 +10,7 @@ from app.applications.actions.decisions import (
     withdraw_application,
 )
 from app.applications.actions.document_upload import upload_documents
-from app.applications.actions.draft_saving import save_draft
+from app.applications.actions.drafts import save_draft
 from app.applications.actions.fee_refunds import refund_fee
 from app.applications.actions.fee_statements import import_statement
 from app.applications.actions.fees import receive_fee, waive_fee
