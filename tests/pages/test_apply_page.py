@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.applications.actions import submission
+from app.applications.actions import drafts, submission
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to, run_jobs
@@ -235,3 +235,20 @@ def test_stranger_cannot_fill_a_mailbox_with_acknowledgements(client: Client, mo
         create = {"amountMinor": 0, "destination": "bank", "mode": "now", "eventId": event["id"], "email": EMAIL}
         data(client.post(LIST, create), 201)
     assert len(list_mails_to(EMAIL)) == 2
+
+
+def test_stranger_cannot_mail_many_people_in_the_name_of_an_event(
+    owner: Client, client: Client, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = submission.MAILS_PER_EVENT
+    for module in (submission, drafts):
+        monkeypatch.setattr(module, "MAILS_PER_EVENT", Rule(rule.name, 2, rule.window))
+    event = create_published_event(owner, stallTypes=TYPES)
+    body = {"amountMinor": 150000, "stallType": "Food stall", "destination": "bank", "mode": "now"}
+    emails = [f"stranger{number}@example.com" for number in range(3)]
+    for email in emails:
+        data(client.post(LIST, {**body, "eventId": event["id"], "email": email}), 201)
+    assert [len(list_mails_to(email)) for email in emails] == [1, 1, 0]
+    visitor.open(f"/apply/{event['id']}")
+    page = visitor.send(email="another@example.com", later="1")
+    assert page.status_code == 429 and list_mails_to("another@example.com") == []

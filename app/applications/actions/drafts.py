@@ -6,6 +6,7 @@ from datetime import timedelta
 from sqlalchemy import func, update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.applications.actions.submission import MAILS_PER_EVENT
 from app.applications.drafts import LIFETIME, TOKEN_KIND
 from app.applications.models import ApplicationDraft
 from app.core import throttle
@@ -22,6 +23,9 @@ LINKS_PER_DAY = Rule("draft-links-day", 5, timedelta(days=1))
 LINK_SENT_MESSAGE = mark_for_translation(
     "We have sent a link to this address a short time ago. Go on with that link, or send the application now."
 )
+EVENT_LIMIT_MESSAGE = mark_for_translation(
+    "Very many forms for this event were saved today. Send the application now, or save the form tomorrow."
+)
 
 
 def save_draft(
@@ -34,14 +38,18 @@ def save_draft(
 ) -> bool:
     """Saves the form for 30 days, and mails a link to it. False if the link of its earlier draft goes on working.
 
-    Raises Throttled if the address has had too many links.
+    Raises Throttled if the address or the event has had too many links.
     """
     with transaction() as session:
         if draft_token and _update_draft(session, draft_token, event_id, email, form_values):
             return False
-        for status in throttle.hit_all(session, (LINKS_PER_HOUR, email), (LINKS_PER_DAY, email)):
+        limits = (LINKS_PER_HOUR, email), (LINKS_PER_DAY, email), (MAILS_PER_EVENT, event_id)
+        *address_limits, event_limit = throttle.hit_all(session, *limits)
+        for status in address_limits:
             if status.exceeded:
                 raise Throttled(LINK_SENT_MESSAGE, retry_after=status.seconds)
+        if event_limit.exceeded:
+            raise Throttled(EVENT_LIMIT_MESSAGE, retry_after=event_limit.seconds)
         draft = ApplicationDraft(
             event_id=event_id,
             invite_slug=invite_slug,

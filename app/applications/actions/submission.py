@@ -34,6 +34,8 @@ from app.merchants.queries import lock_against_deletion
 
 ACKNOWLEDGEMENTS = Rule("application-received", 5, timedelta(days=1))
 """Acknowledgements to one address. Beyond it an application is accepted, and no mail goes out."""
+MAILS_PER_EVENT = Rule("application-mails-event", 1000, timedelta(days=1))
+"""Acknowledgements and links to saved forms for one event: anybody may type the addresses."""
 
 
 class RequiredApplicationFields(TypedDict):
@@ -140,8 +142,13 @@ def submit_application(
 
 
 def _acknowledge(session: OrmSession, application: Application) -> None:
-    """Mails the applicant that the application has arrived, unless the address has had too many of these mails today."""
-    if application.email and not throttle.hit(session, ACKNOWLEDGEMENTS, application.email).exceeded:
+    """Mails the applicant that the application has arrived, unless address or event had too many of these mails today."""
+    if application.email is None:
+        return
+    limits = [(ACKNOWLEDGEMENTS, application.email)]
+    if application.event_id is not None:
+        limits.append((MAILS_PER_EVENT, application.event_id))
+    if not any(status.exceeded for status in throttle.hit_all(session, *limits)):
         enqueue_email("application_received", application)
 
 

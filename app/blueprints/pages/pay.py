@@ -19,11 +19,12 @@ from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Phone, Secret, Text
 from app.web.pdf_response import build_pdf_response
-from app.web.rate_limits import CODE_ATTEMPT_LIMIT
+from app.web.rate_limits import CODE_ATTEMPT_LIMIT, Limit
 from app.web.schema import Query
 from app.web.text_fields import BankNumber
 
 PURPOSE, PAGE = "payment", "pages/pay.html"
+INVOICE_LIMIT = Limit(30)
 # The page and the API operations share their rate limits.
 START_ROUTE = "/api/merchant-applications/pay/<token>"
 VERIFY_ROUTE = f"{START_ROUTE}/payrail/verify-otp"
@@ -127,6 +128,7 @@ def confirm(token: str) -> ResponseReturnValue:
 @handle_unusable_link(PURPOSE)
 def invoice(token: str) -> ResponseReturnValue:
     """Show the invoice as a PDF; without one, the payment page."""
+    rate_limits.count_request(INVOICE_LIMIT, "/pay/<token>/invoice")
     try:
         document, data = fee_invoices.get_fee_document_pdf_by_link(token)
     except InvoiceNotAvailable:
