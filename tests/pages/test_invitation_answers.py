@@ -53,6 +53,14 @@ def test_link_fixes_its_terms(owner: Client, visitor: Visitor) -> None:
     assert visitor.open(path).status_code == 410
 
 
+def test_form_of_a_link_for_one_that_is_sent_twice_is_confirmed(owner: Client, visitor: Visitor) -> None:
+    visitor.open(create_link(owner, email=INVITED, businessName="Kapana Corner", stallType="Food", feeMinor=120000))
+    for _ in range(2):
+        assert visitor.press(form=0, **TYPED).headers["Location"] == "/apply/sent"
+    assert len(data(owner.get(LIST))["applications"]) == 1
+    assert visitor.press(form=0, **{**TYPED, "products": "Something else"}).status_code == 410
+
+
 @pytest.mark.parametrize(
     ("terms", "stall_types", "typed", "expected"),
     [

@@ -16,7 +16,7 @@ from app.applications.actions.fee_statements import import_statement
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.payments import start_payment, verify_otp
 from app.applications.actions.place_offers import answer_offer
-from app.applications.actions.submission import submit_application
+from app.applications.actions.submission import find_submitted_form, submit_application
 
 __all__ = [
     "BillingChanges",
@@ -25,6 +25,7 @@ __all__ = [
     "answer_offer",
     "decide_application",
     "import_statement",
+    "find_submitted_form",
     "receive_fee",
     "refund_fee",
     "request_links",

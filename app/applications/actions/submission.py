@@ -152,6 +152,13 @@ def _acknowledge(session: OrmSession, application: Application) -> None:
         enqueue_email("application_received", application)
 
 
+def find_submitted_form(*, form_key: str, event_id: str) -> SubmittedApplication | None:
+    """The application that this form has made already, for a form that is sent twice."""
+    with transaction() as session:
+        application = _find_earlier_application(session, form_key, event_id)
+        return _build_result(application) if application else None
+
+
 def _find_earlier_application(session: OrmSession, form_key: str, event_id: str | None) -> Application | None:
     """The application that was made with the same form; another request with it waits until this transaction ends."""
     lock_name(session, f"application-form:{form_key}")

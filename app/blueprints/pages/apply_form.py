@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.applications import actions
+from app.applications.actions.submission import SubmittedApplication
 from app.applications.drafts import find_draft
 from app.applications.form_terms import FormTerms, StallTypeOffer
 from app.blueprints.pages.forms import FilledForm, Form, Input
@@ -236,6 +237,20 @@ def send_form(form: FilledForm, terms: FormTerms) -> None:
         form_key=_hash_form(form),
         **fields,
     )
+    _remember_sent(application, terms, fields["email"])
+
+
+def was_sent(form: FilledForm, terms: FormTerms) -> bool:
+    """Whether the same form has made an application already; the next page then confirms that one."""
+    form_key = _hash_form(form)
+    application = form_key and actions.find_submitted_form(form_key=form_key, event_id=terms.event.event_id)
+    if not application:
+        return False
+    _remember_sent(application, terms, terms.email or form.values["email"])
+    return True
+
+
+def _remember_sent(application: SubmittedApplication, terms: FormTerms, email: str) -> None:
     session[SENT_KEY] = {
         "reference": application.reference,
         "amount": format_money(application.amount_minor) if application.amount_minor else "",
@@ -243,7 +258,7 @@ def send_form(form: FilledForm, terms: FormTerms) -> None:
         "organiser_id": terms.organiser_id,
         "organiser_name": terms.event.organiser_name,
         "contact": terms.contact,
-        "email": mask_email(fields["email"]),
+        "email": mask_email(email),
     }
 
 

@@ -13,7 +13,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import MERCHANT, STALL_MANAGE
 from app.applications.form_terms import build_link_terms
 from app.blueprints.pages import signed_in
-from app.blueprints.pages.apply_form import build_form, build_form_context, receive_form, show_form
+from app.blueprints.pages.apply_form import build_form, build_form_context, receive_form, show_form, was_sent
 from app.blueprints.pages.csrf import get_page_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
@@ -21,6 +21,7 @@ from app.core.errors import Gone, NotFound
 from app.core.formatting import format_money, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.invitations import actions, queries
+from app.invitations.errors import InviteUsed
 from app.invitations.states import (
     ACCEPTED,
     ANSWERS,
@@ -141,6 +142,13 @@ def apply(slug: str) -> ResponseReturnValue:
             return receive_form(form, terms)
         except FORM_ERRORS as error:
             return _render_link(link, form.with_error(error))
+    except InviteUsed:
+        used_link = queries.get_invitation_page(slug)
+        if isinstance(used_link, queries.InviteLinkDetails):
+            terms = build_link_terms(used_link)
+            if was_sent(build_form(terms).from_request(), terms):
+                return redirect(url_for("apply.show_sent"), 303)
+        return _render_ended(used_link)
     except Gone:
         return _render_ended(queries.get_invitation_page(slug))
 
