@@ -58,6 +58,11 @@ def format_calendar_day(day: date) -> str:
     return text.replace(".", "", 1) if language == "af" else text
 
 
+def format_month(day: date) -> str:
+    """Return `December 2026` for the month of a day."""
+    return str(format_date(day, "LLLL y", locale=get_language()))
+
+
 def format_time(moment: datetime, zone: str | None = None) -> str:
     """Return day, time and the place of the time zone."""
     zone = zone or HOME

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.core.formatting import format_day, format_money
+from app.core.languages import gettext, lazy_gettext
 
 CONFIRM_ADDRESS, OFFER, DOCUMENTS, PAYMENT, ACTIVATION = (
     "confirm_address",
@@ -89,9 +90,11 @@ def find_next_step(facts: MerchantFacts) -> NextStep:
     if not facts.is_address_confirmed:
         return NextStep(
             CONFIRM_ADDRESS,
-            "Confirm your address",
-            "We sent you an e-mail with a code. Until you enter it, you cannot accept invitations or get payouts.",
-            "Enter the code",
+            gettext("Confirm your address"),
+            gettext(
+                "We sent you an e-mail with a code. Until you enter it, you cannot accept invitations or get payouts."
+            ),
+            gettext("Enter the code"),
             "/verify",
         )
     return (
@@ -107,31 +110,38 @@ def _find_application_step(applications: Sequence[ApplicationFacts]) -> NextStep
         for application in applications:
             is_waiting = kind == PAYMENT and application.is_payment_processing
             if kind in application.paths and not is_waiting:
-                where = f" for {application.event_name}" if application.event_name else ""
-                return NextStep(kind, f"{title}{where}", text, button, application.paths[kind])
+                if application.event_name:
+                    title = gettext("%(step)s for %(event)s", step=title, event=application.event_name)
+                return NextStep(kind, str(title), str(text), str(button), application.paths[kind])
     return None
+
+
+def list_step_buttons() -> dict[str, str]:
+    """The text of the button for each step of an application."""
+    return {kind: str(button) for kind, (_, _, button) in APPLICATION_STEPS.items()}
 
 
 def _find_stall_step(facts: MerchantFacts) -> NextStep | None:
     if facts.is_paused:
         if not facts.may_resume:
             return None
-        text = "While your business is paused, your stalls are closed and no money is paid out."
-        return NextStep(RESUME, "Resume your business", text, "Resume", "/stall/resume")
+        text = gettext("While your business is paused, your stalls are closed and no money is paid out.")
+        return NextStep(RESUME, gettext("Resume your business"), text, gettext("Resume"), "/stall/resume")
     for invitation in facts.invitations:
-        text = "Accept or decline, so that the organiser can plan."
-        title = f"Answer the invitation to {invitation.event_name}"
-        return NextStep(ANSWER_INVITATION, title, text, "See the invitation", invitation.path)
+        text = gettext("Accept or decline, so that the organiser can plan.")
+        title = gettext("Answer the invitation to %(event)s", event=invitation.event_name)
+        return NextStep(ANSWER_INVITATION, title, text, gettext("See the invitation"), invitation.path)
     for stall in facts.stalls:
         if stall.is_closed and stall.starts_at <= facts.now:
-            text = "The event has begun, and guests see that your stall is closed."
-            title = f"Open your stall at {stall.event_name}"
-            return NextStep(OPEN_STALL, title, text, "Open it", f"#stall-{stall.event_id}")
+            text = gettext("The event has begun, and guests see that your stall is closed.")
+            title = gettext("Open your stall at %(event)s", event=stall.event_name)
+            return NextStep(OPEN_STALL, title, text, gettext("Open it"), f"#stall-{stall.event_id}")
     for stall in facts.stalls:
         if facts.may_manage and not stall.crew_size and stall.starts_at - facts.now <= CREW_LEAD_TIME:
-            text = "Everybody who works at the stall gets a code with which their shift begins."
+            text = gettext("Everybody who works at the stall gets a code with which their shift begins.")
             path = f"/stall/{stall.event_id}/crew"
-            return NextStep(ADD_CREW, f"Add your crew for {stall.event_name}", text, "Add your crew", path)
+            title = gettext("Add your crew for %(event)s", event=stall.event_name)
+            return NextStep(ADD_CREW, title, text, gettext("Add your crew"), path)
     return None
 
 
@@ -139,47 +149,79 @@ def _find_money_step(facts: MerchantFacts) -> NextStep | None:
     if facts.is_paused:
         return None
     if not facts.has_destination and (facts.available_minor or facts.stalls):
-        text = "Enter the wallet or bank account to which we pay what you earn."
-        return NextStep(PAYOUT_DETAILS, "Add payout details", text, "Add payout details", "/stall/payout-details")
+        text, title = (
+            gettext("Enter the wallet or bank account to which we pay what you earn."),
+            gettext("Add payout details"),
+        )
+        return NextStep(PAYOUT_DETAILS, title, text, title, "/stall/payout-details")
     if facts.available_minor > 0:
-        text = f"{format_money(facts.available_minor)} are available."
-        return NextStep(REQUEST_PAYOUT, "Request a payout", text, "Request a payout", "/stall/payouts")
+        text, title = (
+            gettext("%(amount)s are available.", amount=format_money(facts.available_minor)),
+            gettext("Request a payout"),
+        )
+        return NextStep(REQUEST_PAYOUT, title, text, title, "/stall/payouts")
     return None
 
 
 def _build_wait(facts: MerchantFacts) -> NextStep:
     """Says for what the merchant waits: their pause, a payment, a decision, the next event, or an invitation."""
-    title = "Nothing to do now"
+    title = gettext("Nothing to do now")
     if facts.is_paused:
-        return NextStep(WAIT, title, "The business is paused. Its owner can resume it.")
+        return NextStep(WAIT, title, gettext("The business is paused. Its owner can resume it."))
     for application in facts.applications:
-        where = f" at {application.event_name}" if application.event_name else ""
         if application.is_payment_processing:
-            return NextStep(
-                WAIT, title, f"Your payment for the stall{where} is under way. We write when it has arrived."
+            text = (
+                gettext(
+                    "Your payment for the stall at %(event)s is under way. We write when it has arrived.",
+                    event=application.event_name,
+                )
+                if application.event_name
+                else gettext("Your payment for the stall is under way. We write when it has arrived.")
             )
+            return NextStep(WAIT, title, text)
     for stall in facts.stalls:
         if stall.starts_at <= facts.now:
-            return NextStep(WAIT, title, f"{stall.event_name} is on.")
+            return NextStep(WAIT, title, gettext("%(event)s is on.", event=stall.event_name))
         day = format_day(stall.starts_at, stall.timezone)
-        return NextStep(WAIT, title, f"Your next event is {stall.event_name}, on {day}.")
+        text = gettext("Your next event is %(event)s, on %(day)s.", event=stall.event_name, day=day)
+        return NextStep(WAIT, title, text)
     for application in facts.applications:
-        where = f" at {application.event_name}" if application.event_name else ""
         if application.is_awaiting_decision:
-            return NextStep(WAIT, title, f"The organiser decides about your stall{where}. We write when they have.")
+            text = (
+                gettext(
+                    "The organiser decides about your stall at %(event)s. We write when they have.",
+                    event=application.event_name,
+                )
+                if application.event_name
+                else gettext("The organiser decides about your stall. We write when they have.")
+            )
+            return NextStep(WAIT, title, text)
     if facts.held_minor:
-        return NextStep(WAIT, title, f"{format_money(facts.held_minor)} are on their way to you.")
-    return NextStep(WAIT, title, "Invitations of organisers appear here, and we send them by e-mail too.")
+        text = gettext("%(amount)s are on their way to you.", amount=format_money(facts.held_minor))
+        return NextStep(WAIT, title, text)
+    return NextStep(WAIT, title, gettext("Invitations of organisers appear here, and we send them by e-mail too."))
 
 
 APPLICATION_STEPS = {
-    OFFER: ("Take the place that is free", "You are next on the waitlist. The offer ends soon.", "See the offer"),
-    DOCUMENTS: (
-        "Upload your documents",
-        "The organiser needs them before your stall is confirmed.",
-        "Upload documents",
+    OFFER: (
+        lazy_gettext("Take the place that is free"),
+        lazy_gettext("You are next on the waitlist. The offer ends soon."),
+        lazy_gettext("See the offer"),
     ),
-    PAYMENT: ("Pay the stall fee", "Your stall is confirmed when the fee has arrived.", "Pay the stall fee"),
-    ACTIVATION: ("Finish your registration", "This is the last step to your stall.", "Finish"),
+    DOCUMENTS: (
+        lazy_gettext("Upload your documents"),
+        lazy_gettext("The organiser needs them before your stall is confirmed."),
+        lazy_gettext("Upload documents"),
+    ),
+    PAYMENT: (
+        lazy_gettext("Pay the stall fee"),
+        lazy_gettext("Your stall is confirmed when the fee has arrived."),
+        lazy_gettext("Pay the stall fee"),
+    ),
+    ACTIVATION: (
+        lazy_gettext("Finish your registration"),
+        lazy_gettext("This is the last step to your stall."),
+        lazy_gettext("Finish"),
+    ),
 }
 """The steps of an application in their order: title, sentence, button. The keys are the purposes of its links."""

@@ -7,7 +7,7 @@ from flask import Flask
 
 from app.accounts.models import Account
 from tests.allocations.documents import build_ticket
-from tests.factories.accounts import create_customer, create_signed_in_client, list_mails_to
+from tests.factories.accounts import PASSWORD, create_customer, create_signed_in_client, list_mails_to
 from tests.factories.applications import CODE, EMAIL, create_approved_application, find_mailed_token
 from tests.factories.events import create_organiser_client
 from tests.factories.merchants import create_merchant_account, update_merchant
@@ -233,3 +233,30 @@ def test_a_code_that_has_to_wait_keeps_the_language_of_the_page(app: Flask) -> N
         subjects.append(list_mails_to(account.email)[0]["subject"])
     assert len(list_mails_to(account.email)) == 2
     assert subjects[0].split()[0] == subjects[1].split()[0] == "Ihr"
+
+
+def test_a_signed_in_person_sees_the_language_of_their_account(client: Client, app: Flask) -> None:
+    merchant = create_merchant_account()
+    visitor = speaking(app, "af")
+    _sign_in(visitor, merchant)
+    assert '<html lang="af"' in visitor.open("/stall").text
+    _set_language(client, merchant, "de-NA")
+    page = visitor.open("/stall")
+    assert '<html lang="de"' in page.text and "Jetzt gibt es nichts zu tun" in page.text
+
+
+def test_the_chosen_language_goes_before_that_of_the_account_and_stays_after_signing_in(
+    client: Client, app: Flask
+) -> None:
+    merchant = create_merchant_account()
+    _set_language(client, merchant, "de")
+    visitor = speaking(app, "en")
+    visitor.open(f"{RESET}?lang=af")
+    _sign_in(visitor, merchant)
+    assert '<html lang="af"' in visitor.open("/stall").text
+    assert '<html lang="en"' in visitor.open("/stall?lang=en").text
+
+
+def _sign_in(visitor: Visitor, account: Account) -> None:
+    visitor.open("/sign-in")
+    visitor.send(email=account.email, password=PASSWORD)

@@ -1,10 +1,10 @@
-"""The pages that people without accounts see first, in Afrikaans and German: wide enough words, and nothing in English."""
+"""The pages that people see first, and those of a stall, in Afrikaans and German: wide enough words, no English."""
 
 import pytest
 from flask import Flask
 from playwright.sync_api import Browser, Page
 
-from tests.factories.accounts import create_customer
+from tests.factories.accounts import PASSWORD, create_customer
 from tests.factories.applications import (
     CODE,
     create_application,
@@ -17,8 +17,10 @@ from tests.factories.events import create_organiser_client
 from tests.http import Client
 from tests.pages.browser import open_view
 from tests.pages.test_claim_page import a_block, allocator_link, invited, open_link
+from tests.pages.test_stall_browser import create_busy_merchant
 
 pytestmark = pytest.mark.parametrize("language", ["af", "de"])
+STALL_PAGES = ("crew", "plan", "hours", "check-in")
 ENGLISH = (" the ", " you ", " your ", " this ", " and ")
 
 
@@ -97,3 +99,18 @@ def test_a_new_password(app: Flask, address: str, chromium: Browser, language: s
         press(page)
         view.check("reset-wrong")
         assert is_free_of_english(page)
+
+
+def test_the_stall_of_a_merchant(client: Client, address: str, chromium: Browser, language: str) -> None:
+    _, account, event_id = create_busy_merchant(client)
+    with open_view(chromium, f"languages-{language}", locale=language) as view:
+        page = view.page
+        page.goto(f"{address}/sign-in?next=/stall")
+        page.locator("#email").fill(account.email)
+        page.locator("#password").fill(PASSWORD)
+        press(page)
+        stall = f"{address}/stall"
+        for path in ("", "/payouts", "/payout-details", *(f"/{event_id}/{name}" for name in STALL_PAGES)):
+            page.goto(stall + path)
+            view.check(f"stall{path.replace(event_id, '').replace('/', '-')}")
+            assert is_free_of_english(page)

@@ -79,6 +79,12 @@ def activate(view: PageView, address: str, email: str) -> None:
     press(view, "Activate and finish")
 
 
+PAYOUT_TEXTS = {
+    "en": ("Save the payout details", "Request the payout", "Your payouts", "1\u202f000.00"),
+    "af": ("Stoor die uitbetalingsbesonderhede", "Vra die uitbetaling aan", "Jou uitbetalings", "1\u202f000,00"),
+}
+
+
 def get_paid(view: PageView, address: str, email: str) -> None:
     """Signs in, says where payouts go, and requests the first one, which is paid."""
     account = db.session.query(Account).filter_by(email=email).one()
@@ -89,15 +95,16 @@ def get_paid(view: PageView, address: str, email: str) -> None:
         fill(view, email=email, password=NEW_PASSWORD)
         press(view, "Sign in")
     expect(page).to_have_url(f"{address}/stall")
+    save, request, payouts, amount = PAYOUT_TEXTS[page.locator("html").get_attribute("lang") or ""]
     view.check(f"stall-{email.split('@')[0]}")
     page.goto(f"{address}/stall/payout-details")
     fill(view, msisdn="081 123 9876")
-    press(view, "Save the payout details")
+    press(view, save)
     page.goto(f"{address}/stall/payouts")
     fill(view, amountMinor="1 000")
-    press(view, "Request the payout")
-    expect(page.get_by_role("heading", name="Your payouts")).to_be_visible()
-    expect(page.get_by_text("1\u202f000.00").first).to_be_visible()
+    press(view, request)
+    expect(page.get_by_role("heading", name=payouts)).to_be_visible()
+    expect(page.get_by_text(amount).first).to_be_visible()
     view.check(f"payouts-{email.split('@')[0]}")
 
 

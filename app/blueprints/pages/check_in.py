@@ -10,7 +10,7 @@ from app.blueprints.pages.signed_in import authorise_page, get_team_caller
 from app.blueprints.pages.stall import require_ids
 from app.blueprints.pages.stall_crew import READ, WRITE
 from app.core.errors import LinkExpired, NotFound, ValidationFailed
-from app.core.languages import lazy_gettext
+from app.core.languages import gettext, lazy_gettext
 from app.crew import actions, rotating_codes
 from app.crew.rotating_codes import CheckInPage
 from app.stall.home import get_own_stall
@@ -18,7 +18,9 @@ from app.web.fields import Secret, Text
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, count_lookup_failure, count_request, limit_failed_lookups
 from app.web.schema import Query
 
-blueprint = Pages("stall_check_in", __name__, url_prefix="/stall/<event_id>/check-in", needs_sign_in=True)
+blueprint = Pages(
+    "stall_check_in", __name__, url_prefix="/stall/<event_id>/check-in", needs_sign_in=True, translated=True
+)
 scanned = Pages("check_in", __name__, url_prefix="/check-in", translated=True)
 ROUTE = "/check-in"
 
@@ -76,7 +78,9 @@ def switch(event_id: str) -> ResponseReturnValue:
     is_on = request.form.get("on") == "true"
     rotating_codes.set_rotating_code(caller=authorise_page(WRITE), event_id=event_id, rotating_code=is_on)
     flash(
-        "The rotating code is on." if is_on else "The rotating code is off. A shift begins with the shift code alone."
+        gettext("The rotating code is on.")
+        if is_on
+        else gettext("The rotating code is off. A shift begins with the shift code alone.")
     )
     return redirect(url_for("stall_check_in.show", event_id=event_id), 303)
 
@@ -116,7 +120,7 @@ def _render_gone(form: FilledForm) -> Response:
     page = rotating_codes.reopen_check_in(form.values["passToken"])
     if form.values["member"] in dict(page.members):
         return _render_expired()
-    gone = ValidationFailed.of("member", "unknown_value", "This person is not in the crew.")
+    gone = ValidationFailed.of("member", "unknown_value", gettext("This person is not in the crew."))
     return _render(page, form.with_error(gone))
 
 

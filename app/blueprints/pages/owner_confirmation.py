@@ -10,20 +10,21 @@ from app.accounts import authentication
 from app.blueprints.pages.csrf import get_page_path
 from app.blueprints.pages.forms import Form, Input
 from app.blueprints.pages.signed_in import get_signed_in_caller
+from app.core.languages import lazy_gettext
 from app.web.confirmation import FIELD, MAX_PASSWORD_LENGTH
 from app.web.fields import Secret
 from app.web.schema import Query
 
 PASSWORD = Input(
     FIELD,
-    "Your password",
-    hint="We ask for it to be sure that it is you.",
+    lazy_gettext("Your password"),
+    hint=lazy_gettext("We ask for it to be sure that it is you."),
     type="password",
     autocomplete="current-password",
     messages={
-        "required": "Enter your password.",
-        "too_long": "This password is too long.",
-        "CURRENT_PASSWORD_WRONG": "This password is wrong. Try again.",
+        "required": lazy_gettext("Enter your password."),
+        "too_long": lazy_gettext("This password is too long."),
+        "CURRENT_PASSWORD_WRONG": lazy_gettext("This password is wrong. Try again."),
     },
     error_codes=("CURRENT_PASSWORD_WRONG", "RATE_LIMITED"),
 )

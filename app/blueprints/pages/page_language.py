@@ -1,4 +1,6 @@
-"""The language of a page: the one that its visitor chose, else the first that their browser asks for and we have."""
+"""The language of a page: the one that its visitor chose, else that of their account if they are signed in, else the
+first that their browser asks for and we have.
+"""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -6,7 +8,16 @@ from urllib.parse import urlencode
 from flask import request, session
 from flask.globals import request_ctx
 
-from app.core.languages import LANGUAGES, SOURCE_LANGUAGE, choose_page_language, get_language, match_language
+from app.accounts.caller import Caller
+from app.accounts.languages import find_account_language
+from app.core.languages import (
+    LANGUAGES,
+    SOURCE_LANGUAGE,
+    choose_page_language,
+    find_page_language,
+    get_language,
+    match_language,
+)
 
 ARGUMENT, SESSION_KEY = "lang", "language"
 
@@ -28,6 +39,23 @@ def choose_visitor_language() -> None:
         session[SESSION_KEY] = requested
     accepted = request.accept_languages.best_match(LANGUAGES, SOURCE_LANGUAGE)
     choose_page_language(requested or match_language(session.get(SESSION_KEY)) or accepted or SOURCE_LANGUAGE)
+
+
+def use_account_language(caller: Caller) -> None:
+    """Use the language of the signed-in person's account, unless they chose another one or the page is English."""
+    if find_page_language() is None or match_language(session.get(SESSION_KEY)):
+        return
+    language = match_language(caller.language or find_account_language(caller.id))
+    if language is not None:
+        choose_page_language(language)
+
+
+def clear_session_but_language() -> None:
+    """Begin a new session. Only the language that the visitor chose stays, because it is no secret."""
+    language = session.get(SESSION_KEY)
+    session.clear()
+    if language is not None:
+        session[SESSION_KEY] = language
 
 
 def list_language_links() -> list[LanguageLink]:

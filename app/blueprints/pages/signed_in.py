@@ -12,7 +12,7 @@ from app.accounts import actions, queries
 from app.accounts.caller import Caller
 from app.accounts.permissions import MERCHANT, PERMISSIONS
 from app.accounts.sessions import LoginResult
-from app.blueprints.pages import csrf
+from app.blueprints.pages import csrf, page_language
 from app.core.errors import NotFound
 from app.web.access import Access, check_access, identify_actor, needs_second_factor
 from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_device_cookie, set_sign_in_cookie
@@ -147,16 +147,17 @@ def _find_caller() -> Caller | None:
     caller = queries.find_page_caller(session_id) if session_id else None
     if caller is not None:
         identify_actor(caller)
+        page_language.use_account_language(caller)
     return caller
 
 
 def _end_current_session() -> None:
     """End the session of the browser, and start a new Flask session with another CSRF token.
 
-    So nobody can plant a token before a sign-in, and nothing of a person is left after it.
+    So nobody can plant a token before a sign-in, and nothing of a person but the language is left after it.
     """
     caller = get_page_caller()
     if caller is not None:
         actions.end_session(caller=caller, session_id=caller.session_id)
-    session.clear()
+    page_language.clear_session_but_language()
     request.environ[_CALLER_KEY] = None

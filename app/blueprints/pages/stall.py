@@ -12,7 +12,9 @@ from app.blueprints.pages.rendering import Pages, describe_error, render_page
 from app.blueprints.pages.signed_in import authorise_page, find_chosen_team, get_signed_in_caller
 from app.blueprints.pages.stall_payouts import describe_payout
 from app.core.errors import AppError, Conflict, NotFound
+from app.core.formatting import format_month
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext
 from app.crew import actions as crew_actions
 from app.crew.states import CHECKED_OUT
 from app.invitations.participation import set_floor_status
@@ -20,22 +22,28 @@ from app.merchants import actions as merchant_actions
 from app.merchants.states import FLOOR_STATUSES
 from app.payouts.statement import draw_statement, find_statement, list_statement_months
 from app.stall.home import load_stall_home
+from app.stall.next_step import list_step_buttons
 from app.web.access import may
 
-blueprint = Pages("stall", __name__, url_prefix="/stall", needs_sign_in=True)
+blueprint = Pages("stall", __name__, url_prefix="/stall", needs_sign_in=True, translated=True)
 PAGE, RESUME_PAGE = "pages/stall.html", "pages/stall_resume.html"
 RESUME = Form(ConfirmedSchema, PASSWORD)
-FLOOR_LABELS = {"open": "Open", "busy": "Busy", "paused": "On a break", "closed": "Closed"}
+FLOOR_LABELS = {
+    "open": lazy_gettext("Open"),
+    "busy": lazy_gettext("Busy"),
+    "paused": lazy_gettext("On a break"),
+    "closed": lazy_gettext("Closed"),
+}
 APPLICATION_LABELS = {
-    "submitted": "The organiser decides",
-    "waitlisted": "On the waitlist",
-    "declined": "Declined",
-    "awaiting_documents": "Documents are missing",
-    "awaiting_payment": "The stall fee is due",
-    "ready": "One step is left",
-    "activated": "Confirmed",
-    "withdrawn": "Withdrawn",
-    "expired": "Ended with the event",
+    "submitted": lazy_gettext("The organiser decides"),
+    "waitlisted": lazy_gettext("On the waitlist"),
+    "declined": lazy_gettext("Declined"),
+    "awaiting_documents": lazy_gettext("Documents are missing"),
+    "awaiting_payment": lazy_gettext("The stall fee is due"),
+    "ready": lazy_gettext("One step is left"),
+    "activated": lazy_gettext("Confirmed"),
+    "withdrawn": lazy_gettext("Withdrawn"),
+    "expired": lazy_gettext("Ended with the event"),
 }
 
 
@@ -58,7 +66,7 @@ def change_floor_status() -> ResponseReturnValue:
         set_floor_status(caller=caller, status=status, event_id=event_id)
     except Conflict as error:
         return _render(error)
-    flash(f"Guests now see: {FLOOR_LABELS[status]}.")
+    flash(gettext("Guests now see: %(status)s.", status=FLOOR_LABELS[status]))
     return redirect(url_for("stall.show", _anchor=f"stall-{event_id}"), 303)
 
 
@@ -72,7 +80,7 @@ def check_out(event_id: str, member_id: str) -> ResponseReturnValue:
         )
     except Conflict as error:
         return _render(error)
-    flash("The shift is ended.")
+    flash(gettext("The shift is ended."))
     return redirect(url_for("stall.show"), 303)
 
 
@@ -80,7 +88,7 @@ def check_out(event_id: str, member_id: str) -> ResponseReturnValue:
 def pause() -> ResponseReturnValue:
     """Pause the business."""
     merchant_actions.pause_merchant(caller=authorise_page(may(STALL_MANAGE)))
-    flash("Your business is paused. Your stalls are closed, and no money is paid out.")
+    flash(gettext("Your business is paused. Your stalls are closed, and no money is paid out."))
     return redirect(url_for("stall.show"), 303)
 
 
@@ -99,7 +107,7 @@ def resume() -> ResponseReturnValue:
         merchant_actions.resume_merchant(caller=caller, current_password=form.load()["password"])
     except FORM_ERRORS as error:
         return render_form(RESUME_PAGE, form.with_error(error))
-    flash("Your business is active again. Open each stall when you are ready.")
+    flash(gettext("Your business is active again. Open each stall when you are ready."))
     return redirect(url_for("stall.show"), 303)
 
 
@@ -142,7 +150,9 @@ def _render(error: AppError | None = None) -> Response:
         home=home,
         floor_labels=FLOOR_LABELS,
         application_labels=APPLICATION_LABELS,
+        step_buttons=list_step_buttons(),
         describe_payout=describe_payout,
+        format_month=format_month,
         statement_months=list_statement_months(caller.merchant_id)[:12] if home.money else [],
     )
 

@@ -16,6 +16,7 @@ from app.blueprints.pages.signed_in import authorise_page, get_team_caller
 from app.blueprints.pages.stall import build_download, require_ids
 from app.core.errors import AppError, NotFound, StaleVersion, ValidationFailed
 from app.core.formatting import format_day
+from app.core.languages import gettext, lazy_gettext
 from app.crew import actions, hours_report, planned_shifts, queries
 from app.crew.crew_members import CrewEntry, MemberWithCode, list_crew_entries
 from app.crew.planned_shifts import PlannedShiftEntry
@@ -25,7 +26,7 @@ from app.web.fields import Email, Phone, Text, TimeField, field_error
 from app.web.schema import Query
 from app.web.text_fields import Name, Pin
 
-blueprint = Pages("stall_crew", __name__, url_prefix="/stall/<event_id>", needs_sign_in=True)
+blueprint = Pages("stall_crew", __name__, url_prefix="/stall/<event_id>", needs_sign_in=True, translated=True)
 READ, WRITE = may(STALL_RUN), may(STALL_MANAGE)
 CREW_PAGE, MEMBER_PAGE, PLAN_PAGE = (f"pages/stall_{name}.html" for name in ("crew", "member", "plan"))
 MAX_CREW_SIZE, MAX_PLANNED_SHIFTS, MAX_TRIES = 500, 2000, 10
@@ -59,43 +60,55 @@ class PlannedShiftSchema(Query):
     note = Text(max=200)
 
 
+TAKEN_NAME = lazy_gettext("Somebody with this name is in the crew.")
 MEMBER = Form(
     MemberSchema,
-    Input("name", "Name", messages={"required": "Enter a name.", "taken": "Somebody with this name is in the crew."}),
-    Input("role", "What they do", hint="For example: till, grill."),
-    Input("phone", "Telephone number", type="tel", inputmode="tel"),
-    Input("email", "E-mail address", type="email", inputmode="email"),
+    Input("name", lazy_gettext("Name"), messages={"required": lazy_gettext("Enter a name."), "taken": TAKEN_NAME}),
+    Input("role", lazy_gettext("What they do"), hint=lazy_gettext("For example: till, grill.")),
+    Input("phone", lazy_gettext("Telephone number"), type="tel", inputmode="tel"),
+    Input("email", lazy_gettext("E-mail address"), type="email", inputmode="email"),
     Input(
         "pin",
-        "A code of their own choice",
-        hint="Four to eight digits. Leave it empty, and we choose a code for somebody new, or keep the present one.",
+        lazy_gettext("A code of their own choice"),
+        hint=lazy_gettext(
+            "Four to eight digits. Leave it empty, and we choose a code for somebody new, or keep the present one."
+        ),
         inputmode="numeric",
         messages={
-            "taken": "Somebody else at this stall has this code. Choose another one.",
+            "taken": lazy_gettext("Somebody else at this stall has this code. Choose another one."),
         },
     ),
 )
 PLANNED_SHIFT = Form(
     PlannedShiftSchema,
-    Input("crewMemberId", "Who?", messages={"required": "Choose a person.", "not_found": "Choose a person."}),
-    Input("day", "Day", type="date", messages={"invalid_time": "Enter a day like 2026-12-04."}),
+    Input(
+        "crewMemberId",
+        lazy_gettext("Who?"),
+        messages={"required": lazy_gettext("Choose a person."), "not_found": lazy_gettext("Choose a person.")},
+    ),
+    Input(
+        "day", lazy_gettext("Day"), type="date", messages={"invalid_time": lazy_gettext("Enter a day like 2026-12-04.")}
+    ),
     Input(
         "begins",
-        "From",
+        lazy_gettext("From"),
         type="time",
         messages={
-            "invalid_clock": "Enter a time like 18:00.",
-            "overlap": "This person has another shift at that time.",
+            "invalid_clock": lazy_gettext("Enter a time like 18:00."),
+            "overlap": lazy_gettext("This person has another shift at that time."),
         },
     ),
     Input(
         "ends",
-        "Until",
-        hint="A time before the beginning is on the next day.",
+        lazy_gettext("Until"),
+        hint=lazy_gettext("A time before the beginning is on the next day."),
         type="time",
-        messages={"invalid_clock": "Enter a time like 18:00.", "too_long": "A shift has at most 16 hours."},
+        messages={
+            "invalid_clock": lazy_gettext("Enter a time like 18:00."),
+            "too_long": lazy_gettext("A shift has at most 16 hours."),
+        },
     ),
-    Input("note", "Note"),
+    Input("note", lazy_gettext("Note")),
 )
 FIELD_BY_PROBLEM = {"startsAt": "begins", "endsAt": "ends"}
 """The inputs of the fields that the actions name."""
@@ -114,9 +127,11 @@ def add(event_id: str) -> Response:
 
     def append(entries: list[CrewEntry], values: CrewEntry) -> None:
         if len(entries) >= MAX_CREW_SIZE:
-            raise ValidationFailed.of("name", "too_long", f"A crew has at most {MAX_CREW_SIZE} people.")
+            raise ValidationFailed.of(
+                "name", "too_long", gettext("A crew has at most %(max)s people.", max=MAX_CREW_SIZE)
+            )
         if any(entry["name"].casefold() == values["name"].casefold() for entry in entries):
-            raise ValidationFailed.of("name", "taken", "Somebody with this name is in the crew.")
+            raise ValidationFailed.of("name", "taken", str(TAKEN_NAME))
         entries.append(values)
 
     try:
@@ -152,7 +167,7 @@ def change(event_id: str, member_id: str) -> ResponseReturnValue:
     member = next(row for row in crew if row["id"] == member_id)
     if "shift_code" in member:
         return _render_code(event_id, member)
-    flash("The details are saved.")
+    flash(gettext("The details are saved."))
     return redirect(url_for("stall_crew.show", event_id=event_id), 303)
 
 
@@ -179,7 +194,7 @@ def retire(event_id: str, member_id: str) -> ResponseReturnValue:
         _change_crew(event_id, remove)
     except FORM_ERRORS as error:
         return _render_crew(event_id, form.with_error(error))
-    flash("They are no longer in the crew. Their hours stay.")
+    flash(gettext("They are no longer in the crew. Their hours stay."))
     return redirect(url_for("stall_crew.show", event_id=event_id), 303)
 
 
@@ -197,7 +212,9 @@ def add_shift(event_id: str) -> ResponseReturnValue:
 
     def append(entries: list[PlannedShiftEntry], values: Mapping[str, Any]) -> None:
         if len(entries) >= MAX_PLANNED_SHIFTS:
-            raise ValidationFailed.of("day", "too_long", f"A stall has at most {MAX_PLANNED_SHIFTS} planned shifts.")
+            raise ValidationFailed.of(
+                "day", "too_long", gettext("A stall has at most %(max)s planned shifts.", max=MAX_PLANNED_SHIFTS)
+            )
         day: datetime = values["day"].replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
         next_day = timedelta(days=1 if values["ends"] <= values["begins"] else 0)
         entries.append(
@@ -226,7 +243,7 @@ def remove_shift(event_id: str, shift_id: str) -> ResponseReturnValue:
         entries[:] = [entry for entry in entries if entry["id"] != shift_id]
 
     _change_plan(event_id, remove)
-    flash("The shift is removed.")
+    flash(gettext("The shift is removed."))
     return redirect(url_for("stall_crew.show_plan", event_id=event_id), 303)
 
 

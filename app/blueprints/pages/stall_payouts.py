@@ -17,6 +17,7 @@ from app.blueprints.pages.signed_in import authorise_page
 from app.core.errors import Conflict, NotFound, ValidationFailed
 from app.core.formatting import format_day, format_money, format_time
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext
 from app.core.spreadsheet_cells import BadCell, parse_cents
 from app.core.tokens import fingerprint, opaque_token
 from app.merchants import actions as merchant_actions
@@ -31,19 +32,19 @@ from app.web.payout_detail_fields import Digits, Msisdn
 from app.web.schema import Query, to_camel_case
 from app.web.text_fields import Name
 
-blueprint = Pages("stall_payouts", __name__, url_prefix="/stall", needs_sign_in=True)
+blueprint = Pages("stall_payouts", __name__, url_prefix="/stall", needs_sign_in=True, translated=True)
 PAGE, DETAILS_PAGE = "pages/stall_payouts.html", "pages/stall_payout_details.html"
 MAX_PAYOUTS = 50
 DETAIL_NAMES = ("destination", "msisdn", "account_name", "account_number", "bank_name", "branch_code")
 STATUS_LABELS = {
-    "scheduled": "planned",
-    "requested": "requested",
-    "processing": "on its way",
-    "needs_review": "being checked",
-    "paid": "paid",
-    "failed": "failed",
-    "returned": "came back",
-    "cancelled": "cancelled",
+    "scheduled": lazy_gettext("planned"),
+    "requested": lazy_gettext("requested"),
+    "processing": lazy_gettext("on its way"),
+    "needs_review": lazy_gettext("being checked"),
+    "paid": lazy_gettext("paid"),
+    "failed": lazy_gettext("failed"),
+    "returned": lazy_gettext("came back"),
+    "cancelled": lazy_gettext("cancelled"),
 }
 
 
@@ -96,45 +97,51 @@ class DetailsSchema(Query):
 INPUTS = (
     Input(
         "amountMinor",
-        "Amount in N$",
+        lazy_gettext("Amount in N$"),
         inputmode="decimal",
         messages={
-            "required": "Enter an amount.",
-            "invalid_amount": "Enter an amount like 450 or 450.50.",
-            "too_small": "Enter an amount of more than zero.",
+            "required": lazy_gettext("Enter an amount."),
+            "invalid_amount": lazy_gettext("Enter an amount like 450 or 450.50."),
+            "too_small": lazy_gettext("Enter an amount of more than zero."),
         },
         error_codes=("INSUFFICIENT_FUNDS",),
     ),
     Input(
         "destination",
-        "Where to?",
-        messages={"required": "Choose where the money goes.", "unknown_value": "Choose where the money goes."},
+        lazy_gettext("Where to?"),
+        messages={
+            "required": lazy_gettext("Choose where the money goes."),
+            "unknown_value": lazy_gettext("Choose where the money goes."),
+        },
         error_codes=("PAYOUT_DETAILS_MISSING", "OWNER_MUST_CONFIRM"),
     ),
     Input(
         "scheduledFor",
-        "On which day?",
-        hint="Leave it empty to get the money as soon as possible.",
+        lazy_gettext("On which day?"),
+        hint=lazy_gettext("Leave it empty to get the money as soon as possible."),
         type="date",
         messages={
-            "too_small": "Choose a day after today.",
-            "too_large": "Choose a day within the next 90 days.",
-            "invalid_time": "Enter a day like 2026-12-04.",
+            "too_small": lazy_gettext("Choose a day after today."),
+            "too_large": lazy_gettext("Choose a day within the next 90 days."),
+            "invalid_time": lazy_gettext("Enter a day like 2026-12-04."),
         },
     ),
-    Input("key", "Form", type="hidden"),
+    Input("key", "", type="hidden"),
 )
 PAYOUT, CONFIRMED_PAYOUT = Form(PayoutSchema, *INPUTS), Form(ConfirmedPayoutSchema, *INPUTS, PASSWORD)
-MASKED = {"masked_value": "Type the whole number, or leave the one that we show.", "required": "Fill in this field."}
-NUMBER = {**MASKED, "invalid_number": "Enter digits only."}
+MASKED = {
+    "masked_value": lazy_gettext("Type the whole number, or leave the one that we show."),
+    "required": lazy_gettext("Fill in this field."),
+}
+NUMBER = {**MASKED, "invalid_number": lazy_gettext("Enter digits only.")}
 DETAILS = Form(
     DetailsSchema,
-    Input("destination", "What do you use most?"),
-    Input("msisdn", "Mobile number of the wallet", type="tel", inputmode="tel", messages=MASKED),
-    Input("accountName", "Name of the account", autocomplete="off"),
-    Input("accountNumber", "Account number", inputmode="numeric", messages=NUMBER),
-    Input("bankName", "Bank"),
-    Input("branchCode", "Branch code", inputmode="numeric", messages=NUMBER),
+    Input("destination", lazy_gettext("What do you use most?")),
+    Input("msisdn", lazy_gettext("Mobile number of the wallet"), type="tel", inputmode="tel", messages=MASKED),
+    Input("accountName", lazy_gettext("Name of the account"), autocomplete="off"),
+    Input("accountNumber", lazy_gettext("Account number"), inputmode="numeric", messages=NUMBER),
+    Input("bankName", lazy_gettext("Bank")),
+    Input("branchCode", lazy_gettext("Branch code"), inputmode="numeric", messages=NUMBER),
 )
 
 
@@ -166,7 +173,14 @@ def request_payout() -> ResponseReturnValue:
         return _render_payouts(replace(form, form=for_owner(CONFIRMED_PAYOUT)), is_new_destination=True)
     except FORM_ERRORS as error:
         return _render_payouts(form.with_error(error), is_new_destination=is_confirmed)
-    flash(f"{format_money(payout.amount_minor)} to {payout.shown_as}: {describe_payout(payout)}.")
+    flash(
+        gettext(
+            "%(amount)s to %(destination)s: %(state)s.",
+            amount=format_money(payout.amount_minor),
+            destination=payout.shown_as,
+            state=describe_payout(payout),
+        )
+    )
     return redirect(url_for("stall_payouts.show_payouts"), 303)
 
 
@@ -179,7 +193,12 @@ def cancel_payout(payout_id: str) -> ResponseReturnValue:
         payout = actions.cancel_payout(caller=authorise_page(may(STALL_MONEY)), id=payout_id)
     except Conflict as error:
         return _render_payouts(PAYOUT.fill(key=opaque_token()).with_error(error))
-    flash(f"The payout of {format_money(payout.amount_minor)} is cancelled. The money is in your balance again.")
+    flash(
+        gettext(
+            "The payout of %(amount)s is cancelled. The money is in your balance again.",
+            amount=format_money(payout.amount_minor),
+        )
+    )
     return redirect(url_for("stall_payouts.show_payouts"), 303)
 
 
@@ -209,25 +228,25 @@ def change_details() -> ResponseReturnValue:
         return _render_details(form.with_error(ValidationFailed(problems)))
     except FORM_ERRORS as error:
         return _render_details(form.with_error(error))
-    flash("Your payout details are saved. We confirm this by e-mail.")
+    flash(gettext("Your payout details are saved. We confirm this by e-mail."))
     return redirect(url_for("stall_payouts.show_payouts"), 303)
 
 
 def describe_payout(payout: PayoutSummary) -> str:
     """Return what happens to a payout, or what happened: "it leaves on Fri 4 December 2026"."""
     if payout.on_hold:
-        return "it waits because your business is paused"
+        return gettext("it waits because your business is paused")
     if payout.status in CANCELLABLE and payout.held_until is not None:
         leaves_at = max(filter(None, (payout.held_until, payout.scheduled_for)))
-        return f"it leaves on {format_time(leaves_at)}, because the destination is new"
+        return gettext("it leaves on %(day)s, because the destination is new", day=format_time(leaves_at))
     if payout.status == "scheduled" and payout.scheduled_for is not None:
-        return f"it leaves on {format_day(payout.scheduled_for)}"
+        return gettext("it leaves on %(day)s", day=format_day(payout.scheduled_for))
     sentences = {
-        "requested": "it leaves in a moment",
-        "processing": "it has left, and we wait for the bank or wallet to confirm it",
-        "needs_review": "we ask the bank or wallet what happened to it",
+        "requested": gettext("it leaves in a moment"),
+        "processing": gettext("it has left, and we wait for the bank or wallet to confirm it"),
+        "needs_review": gettext("we ask the bank or wallet what happened to it"),
     }
-    return sentences.get(payout.status) or STATUS_LABELS[payout.status]
+    return sentences.get(payout.status) or str(STATUS_LABELS[payout.status])
 
 
 def _derive_key(form: FilledForm) -> str:
@@ -259,7 +278,7 @@ def _render_payouts(form: FilledForm, *, is_new_destination: bool = False) -> Re
 
 def _list_destinations(details: dict[str, str]) -> list[tuple[str, str, str]]:
     """Return the saved destinations as choices, with masked numbers; the one that is used most comes first."""
-    labels = {PAYRAIL: "Mobile wallet", BANK: "Bank account"}
+    labels = {PAYRAIL: gettext("Mobile wallet"), BANK: gettext("Bank account")}
     choices = [
         (
             name,
@@ -273,5 +292,5 @@ def _list_destinations(details: dict[str, str]) -> list[tuple[str, str, str]]:
 
 
 def _render_details(form: FilledForm) -> Response:
-    choices = [(PAYRAIL, "The mobile wallet", ""), (BANK, "The bank account", "")]
+    choices = [(PAYRAIL, gettext("The mobile wallet"), ""), (BANK, gettext("The bank account"), "")]
     return render_form(DETAILS_PAGE, form, destination_choices=choices)
