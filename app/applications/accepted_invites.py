@@ -27,7 +27,7 @@ def request_invite_fee(session: ReadOrWriteSession, invite: EventInvite) -> bool
     """
     if invite.fee_minor and _has_stall(session, invite):
         raise HasStall()
-    check_place_left(session, invite.event_id, invite.stall_type)
+    check_place_left(session, invite.event_id, invite.stall_type, merchant_id=invite.merchant_id)
     if not invite.fee_minor:
         return False
     application = _build_application(session, invite, invite.fee_minor)

@@ -3,6 +3,7 @@
 A form is for an event that takes applications, or for an invitation link. `get_form_terms` reads both.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +13,13 @@ from sqlalchemy import func, select
 from app.accounts.models import Account
 from app.accounts.queries import owner_id_sql
 from app.applications.errors import ApplicationsClosed
-from app.applications.stall_types import StallType, count_taken, find_stall_type, list_stall_types
+from app.applications.stall_types import (
+    StallType,
+    find_stall_type,
+    fold_name,
+    list_stall_types,
+    list_taken_places,
+)
 from app.core.db import db
 from app.core.errors import NotFound
 from app.events.models import Event
@@ -126,13 +133,16 @@ def get_public_event(event_id: str) -> PublicEvent:
 
 
 def _list_offers(event_id: str, stall_types: Sequence[StallType]) -> list[StallTypeOffer]:
+    has_limit = any(stall_type.quantity is not None for stall_type in stall_types)
+    taken_places = list_taken_places(db.session(), event_id) if has_limit else set()
+    taken_by_type = Counter(place.type_key for place in taken_places)
     return [
         StallTypeOffer(
             stall_type.name,
             stall_type.fee_minor,
             None
             if stall_type.quantity is None
-            else max(0, stall_type.quantity - count_taken(db.session(), event_id, stall_type.name)),
+            else max(0, stall_type.quantity - taken_by_type[fold_name(stall_type.name)]),
         )
         for stall_type in stall_types
     ]

@@ -1,22 +1,25 @@
 """The stall types that an event lists: their fees, and the places that are taken.
 
-An approved application, a participant and an open offer take a place of their type. The type is locked until the
-transaction that takes one ends, so that two cannot take the last place.
+A place belongs to one merchant and one type: however many approved applications, accepted invitations and stalls the
+merchant has of a type at an event, they take one place of it. An application without an account takes a place of its
+own, as does an open offer. The type is locked until the transaction that takes a place ends, so that two cannot take the
+last one. Names of types are the same whatever their case, as Python compares them.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, func, select, union
 from sqlalchemy.orm import Session as OrmSession
 
 from app.applications.errors import StallTypeFull
 from app.applications.models import Application, ApplicationLink
-from app.applications.states import ACCEPTED_STATES, APPROVED, OFFER, WAITLISTED
+from app.applications.states import ACCEPTED_STATES, ACTIVATED, APPROVED, OFFER, WAITLISTED
 from app.core.transaction import lock_name
 from app.events.models import Event
 from app.invitations.acceptance_hooks import counts_places
-from app.invitations.models import Participation
+from app.invitations.models import EventInvite, Participation
+from app.invitations.states import ACCEPTED as INVITE_ACCEPTED
 
 HAS_OPEN_OFFER_SQL: ColumnElement[bool] = (Application.status == WAITLISTED) & select(ApplicationLink.id).where(
     ApplicationLink.application_id == Application.id,
@@ -41,6 +44,13 @@ class LimitedType(NamedTuple):
     quantity: int
 
 
+class TakenPlace(NamedTuple):
+    """A taken place; the holder is a merchant, or an application without an account. `type_key` is of `fold_name`."""
+
+    holder_id: str
+    type_key: str
+
+
 StoredTypes = Sequence[Mapping[str, Any]]
 
 
@@ -49,30 +59,47 @@ def list_stall_types(stored_types: StoredTypes) -> list[StallType]:
     return [StallType(stored["name"], stored["feeMinor"], stored.get("quantity")) for stored in stored_types]
 
 
+def fold_name(name: str | None) -> str:
+    """The name of a stall type for comparisons: the same one for every case of its letters."""
+    return (name or "").casefold()
+
+
 def find_stall_type(stored_types: StoredTypes, name: str | None) -> StallType | None:
     """The stall type of this name, whatever its case; None when the event does not list it."""
-    lower_name = (name or "").casefold()
-    return next((listed for listed in list_stall_types(stored_types) if listed.name.casefold() == lower_name), None)
+    type_key = fold_name(name)
+    return next((listed for listed in list_stall_types(stored_types) if fold_name(listed.name) == type_key), None)
 
 
-def check_place_left(session: OrmSession, event_id: str, stall_type: str | None, *, beyond_quota: bool = False) -> None:
+def check_place_left(
+    session: OrmSession,
+    event_id: str,
+    stall_type: str | None,
+    *,
+    merchant_id: str | None,
+    beyond_quota: bool = False,
+) -> None:
     """Checks that a place of the type is left, for the row that the transaction writes afterwards.
 
-    With `beyond_quota` a full type is no error. Raises StallTypeFull.
+    A merchant who has a place of the type needs no other. With `beyond_quota` a full type is no error. Raises
+    StallTypeFull.
     """
     listed = _find_limited_type(session, event_id, stall_type)
     if listed is None:
         return
-    taken = _lock_and_count_taken(session, event_id, listed.name)
-    if taken >= listed.quantity and not beyond_quota:
-        raise StallTypeFull(stall_type=listed.name, quantity=listed.quantity, taken=taken)
+    lock_stall_type(session, event_id, listed.name)
+    holder_ids = _list_holder_ids(session, event_id, listed.name)
+    if len(holder_ids) >= listed.quantity and merchant_id not in holder_ids and not beyond_quota:
+        raise StallTypeFull(stall_type=listed.name, quantity=listed.quantity, taken=len(holder_ids))
 
 
 @counts_places
 def count_places_left(session: OrmSession, event_id: str, stall_type: str | None) -> int | None:
     """The places of the type that are left, kept until the transaction ends; None without a limit."""
     listed = _find_limited_type(session, event_id, stall_type)
-    return None if listed is None else max(listed.quantity - _lock_and_count_taken(session, event_id, listed.name), 0)
+    if listed is None:
+        return None
+    lock_stall_type(session, event_id, listed.name)
+    return max(listed.quantity - count_taken(session, event_id, listed.name), 0)
 
 
 def _find_limited_type(session: OrmSession, event_id: str, stall_type: str | None) -> LimitedType | None:
@@ -82,35 +109,38 @@ def _find_limited_type(session: OrmSession, event_id: str, stall_type: str | Non
     return None if listed is None or listed.quantity is None else LimitedType(listed.name, listed.quantity)
 
 
-def _lock_and_count_taken(session: OrmSession, event_id: str, name: str) -> int:
-    lock_stall_type(session, event_id, name)
-    return count_taken(session, event_id, name)
-
-
 def lock_stall_type(session: OrmSession, event_id: str, name: str) -> None:
     """Locks a type for transactions that take one of its places."""
-    lock_name(session, f"stall-type:{event_id}:{name.casefold()}")
+    lock_name(session, f"stall-type:{event_id}:{fold_name(name)}")
 
 
 def count_taken(session: OrmSession, event_id: str, name: str) -> int:
-    """How many places of a type are taken: by participants, by approved applications on their way there, and by offers.
+    """How many places of a type are taken."""
+    return len(_list_holder_ids(session, event_id, name))
 
-    An offer takes its place until it is answered or recorded as lapsed, whatever the time.
+
+def _list_holder_ids(session: OrmSession, event_id: str, name: str) -> set[str]:
+    type_key = fold_name(name)
+    return {place.holder_id for place in list_taken_places(session, event_id) if place.type_key == type_key}
+
+
+def list_taken_places(session: OrmSession, event_id: str) -> set[TakenPlace]:
+    """The places that are taken at an event, of all types.
+
+    Participants, accepted invitations, approved applications and offers take them. An invitation with a fee has an
+    application. An offer takes its place until it is answered or recorded as lapsed, whatever the time.
     """
-    has_type = func.lower(name)
-    participants = (
-        select(func.count())
-        .where(Participation.event_id == event_id, func.lower(Participation.stall_type) == has_type)
-        .scalar_subquery()
+    participants = select(Participation.merchant_id, Participation.stall_type).where(Participation.event_id == event_id)
+    invited = select(EventInvite.merchant_id, EventInvite.stall_type).where(
+        EventInvite.event_id == event_id,
+        EventInvite.status == INVITE_ACCEPTED,
+        func.coalesce(EventInvite.fee_minor, 0) == 0,
     )
-    approved = (
-        select(func.count())
-        .where(
-            Application.event_id == event_id,
-            func.lower(Application.stall_type) == has_type,
-            Application.status.in_((APPROVED, *ACCEPTED_STATES)) | HAS_OPEN_OFFER_SQL,
-        )
-        .scalar_subquery()
+    approved = select(func.coalesce(Application.account_id, Application.id), Application.stall_type).where(
+        Application.event_id == event_id,
+        Application.status.in_((APPROVED, *ACCEPTED_STATES))
+        | HAS_OPEN_OFFER_SQL
+        | ((Application.status == ACTIVATED) & Application.account_id.is_not(None)),
     )
-    taken: int = session.scalars(select(participants + approved)).one()
-    return taken
+    rows = session.execute(union(participants, invited, approved))
+    return {TakenPlace(holder_id, fold_name(name)) for holder_id, name in rows if name is not None}

@@ -23,7 +23,7 @@ from app.applications.emails import build_email_jobs
 from app.applications.errors import NoWaitlist
 from app.applications.models import Application, ApplicationLink
 from app.applications.queries import record_application_act
-from app.applications.stall_types import StallType, count_taken, find_stall_type, lock_stall_type
+from app.applications.stall_types import StallType, count_taken, find_stall_type, fold_name, lock_stall_type
 from app.applications.states import ACCEPTED_STATES, EXPIRED, OFFER, WAITLISTED
 from app.audit.actions import Action
 from app.core.db import ReadOrWriteSession, db
@@ -135,8 +135,15 @@ def _lock_next_in_line(session: ReadOrWriteSession, event_id: str, name: str) ->
 
     None also if it is locked: who decides about it waits for the stall type in turn. The next run goes on.
     """
-    is_in_line = (Application.event_id == event_id, func.lower(Application.stall_type) == func.lower(name), IS_NEXT_SQL)
-    next_id = session.scalar(select(Application.id).where(*is_in_line).order_by(*LINE_ORDER).limit(1))
+    line = select(Application.id, Application.stall_type).where(Application.event_id == event_id, IS_NEXT_SQL)
+    next_id = next(
+        (
+            id
+            for id, type_name in session.execute(line.order_by(*LINE_ORDER))
+            if fold_name(type_name) == fold_name(name)
+        ),
+        None,
+    )
     statement = select(Application).where(Application.id == next_id, IS_NEXT_SQL)
     return session.scalar(statement.with_for_update(of=Application, skip_locked=True))
 

@@ -1,7 +1,7 @@
 """Hooks by which applications take part in the acceptance of an invitation: its place, and a fee that is due first.
 
-`@on_invite_accepted` registers a function that runs in the transaction of the acceptance, with the invitation locked.
-It returns whether the merchant takes part only later, when the fee is settled. It may refuse the acceptance:
+`@on_invite_accepted` registers a function that runs in the transaction of the acceptance, with the invitation locked
+and still pending. It returns whether the merchant takes part only later, when the fee is settled. It may refuse the acceptance:
 
     @on_invite_accepted
     def request_fee(session, invite):

@@ -135,8 +135,13 @@ def approve(
     """
     if is_new:
         if application.event_id is not None and not has_place:
-            is_beyond_quota = bool(fields.get("override_quota"))
-            check_place_left(session, application.event_id, application.stall_type, beyond_quota=is_beyond_quota)
+            check_place_left(
+                session,
+                application.event_id,
+                application.stall_type,
+                merchant_id=application.account_id,
+                beyond_quota=bool(fields.get("override_quota")),
+            )
         _set_decision(session, application, decided_by, states.APPROVED, fields)
         _set_required_documents(application, fields)
     advance_application(session, application)

@@ -53,10 +53,12 @@ def answer_invite(
             raise StaleVersion()
         if locked.status != status:
             _check_answer(locked.status, status, is_paused=merchant.status == PAUSED)
+            # Before the invitation counts as accepted, and so as a taken place.
+            is_participant = status == ACCEPTED and not must_wait_for_fee(session, invite)
             invite.status, invite.reply, invite.version = status, message or None, invite.version + 1
             invite.decided_at = locked.now
             session.flush()
-            if status == ACCEPTED and not must_wait_for_fee(session, invite):
+            if is_participant:
                 add_participant(
                     session,
                     event_id=invite.event_id,
