@@ -3,6 +3,8 @@
 The acceptance takes a place of the stall type, with or without a fee.
 """
 
+from typing import NamedTuple
+
 from sqlalchemy import exists, func, select, update
 
 from app.accounts.models import Account
@@ -15,8 +17,16 @@ from app.core.db import ReadOrWriteSession
 from app.events.models import Event
 from app.invitations.acceptance_hooks import on_invite_accepted
 from app.invitations.models import EventInvite, Participation
+from app.invitations.participation import end_participation, lock_participation
 from app.invitations.states import ACCEPTED, WITHDRAWN
 from app.merchants.models import MerchantProfile
+
+
+class StallTerms(NamedTuple):
+    """The stall type and the fee of a participant."""
+
+    stall_type: str | None
+    fee_minor: int | None
 
 
 @on_invite_accepted
@@ -101,3 +111,40 @@ def withdraw_accepted_invite(session: ReadOrWriteSession, application: Applicati
         .values(status=WITHDRAWN, version=EventInvite.version + 1)
         .execution_options(synchronize_session=False)
     )
+
+
+def end_stall(session: ReadOrWriteSession, application: Application) -> None:
+    """Ends the participation that an activated application has made, which is declined now.
+
+    If the merchant has another activated application for the event, or a free invitation that they accepted, they go on
+    taking part by its terms. Raises StallHasShifts.
+    """
+    if application.event_id is None or application.account_id is None:
+        return
+    participation = lock_participation(session, application.event_id, application.account_id)
+    if participation is None:
+        return
+    session.flush()
+    terms = find_other_terms(session, application)
+    if terms is None:
+        end_participation(session, participation)
+    else:
+        participation.stall_type, participation.fee_minor = terms
+
+
+def find_other_terms(session: ReadOrWriteSession, application: Application) -> StallTerms | None:
+    """The terms by which the merchant takes part in the event besides this application; None if there are none."""
+    activated = select(Application.stall_type, Application.amount_minor).where(
+        Application.event_id == application.event_id,
+        Application.account_id == application.account_id,
+        Application.status == states.ACTIVATED,
+        Application.id != application.id,
+    )
+    free_invite = select(EventInvite.stall_type, EventInvite.fee_minor).where(
+        EventInvite.event_id == application.event_id,
+        EventInvite.merchant_id == application.account_id,
+        EventInvite.status == ACCEPTED,
+        func.coalesce(EventInvite.fee_minor, 0) == 0,
+    )
+    row = session.execute(activated.order_by(Application.activated_at)).first() or session.execute(free_invite).first()
+    return StallTerms(*row) if row else None

@@ -160,6 +160,7 @@ def build_applicant_email(
         reference=application.reference,
         stall_type=application.stall_type or "",
         has_lapsed=application.status == EXPIRED,
+        had_stall=application.activated_at is not None,
         fee=format_money(application.amount_minor) if application.amount_minor else "",
         reason_lines=(application.decline_reason or "").splitlines(),
         steps=[_build_step(link, context) for link in context.links],

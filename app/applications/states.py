@@ -1,6 +1,6 @@
 """The states of an application and of a stall payment.
 
-    submitted ◀──▶ declined ◀── an approved one while nothing is paid (a decision can be revised with a reason)
+    submitted ◀──▶ declined ◀── an approved or activated one without money (a decision can be revised with a reason)
         │   │
         │   └──▶ waitlisted ──▶ approved (by the organiser, or by an accepted offer), declined (also by the applicant)
         ▼                        ┌──────────────────────────┐
@@ -27,7 +27,7 @@ STEPS: dict[str, frozenset[str]] = {
     AWAITING_PAYMENT: frozenset({READY, DECLINED, WITHDRAWN, EXPIRED}),
     READY: frozenset({ACTIVATED, DECLINED, WITHDRAWN, EXPIRED}),
     DECLINED: frozenset({SUBMITTED}),
-    ACTIVATED: frozenset(),
+    ACTIVATED: frozenset({DECLINED}),
     WITHDRAWN: frozenset(),
     EXPIRED: frozenset(),
 }

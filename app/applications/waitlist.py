@@ -24,7 +24,7 @@ from app.applications.errors import NoWaitlist
 from app.applications.models import Application, ApplicationLink
 from app.applications.queries import record_application_act
 from app.applications.stall_types import StallType, count_taken, find_stall_type, fold_name, lock_stall_type
-from app.applications.states import ACCEPTED_STATES, EXPIRED, OFFER, WAITLISTED
+from app.applications.states import ACCEPTED_STATES, ACTIVATED, EXPIRED, OFFER, WAITLISTED
 from app.audit.actions import Action
 from app.core.db import ReadOrWriteSession, db
 from app.core.outbox import Work, enqueue_all, job_spec
@@ -56,7 +56,7 @@ def check_waitlist(session: OrmSession, application: Application) -> None:
 
 def build_offer_jobs(application: Application) -> list[Work]:
     """The job that offers the place which the application frees when it ends now; none if it has no place."""
-    if application.event_id is None or application.status not in (WAITLISTED, *ACCEPTED_STATES):
+    if application.event_id is None or application.status not in (WAITLISTED, *ACCEPTED_STATES, ACTIVATED):
         return []
     return [job_spec("applications.offer_places", event_id=application.event_id)]
 

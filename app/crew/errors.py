@@ -8,6 +8,11 @@ class ShiftOpen(Conflict):
     message = "Some people who would leave the crew have an open shift; data.members names them. Check them out first."
 
 
+class StallHasShifts(Conflict):
+    number, code = 40984, "STALL_HAS_SHIFTS"
+    message = "The crew of this stall has recorded shifts, and their hours stay; so the stall cannot be ended."
+
+
 class NoOpenShift(Conflict):
     number, code = 40981, "NO_OPEN_SHIFT"
     message = "This person has no shift to change; start one with the shift code."

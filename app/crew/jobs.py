@@ -1,4 +1,4 @@
-"""Jobs of crew: automatic checkout, and the erasure of a deleted merchant's crew."""
+"""Jobs of crew: automatic checkout, and the end of the crew of a deleted merchant or an ended participation."""
 
 from datetime import timedelta
 
@@ -9,7 +9,11 @@ from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
 from app.crew import crew_members
 from app.crew.actions import AUTO_CHECKOUT, IS_OPEN_SQL, check_out_forgotten_shifts
+from app.crew.errors import StallHasShifts
 from app.crew.models import CrewMember, PlannedShift, Shift
+from app.events.event_rows import belongs_to
+from app.invitations.models import Participation
+from app.invitations.participation import on_participation_ended
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 
 ERASED_NAME = "Former crew"
@@ -41,3 +45,16 @@ def erase_crew(session: OrmSession, deletion: MerchantDeletion) -> None:
         .add_cte(shift_update.cte("shift_update"))
         .execution_options(synchronize_session=False)
     )
+
+
+@on_participation_ended
+def delete_crew(session: OrmSession, participation: Participation) -> None:
+    """Deletes the crew of a stall and its planned shifts. Raises StallHasShifts if somebody has worked there."""
+    merchant_id, event_id = participation.merchant_id, participation.event_id
+    of_stall = (CrewMember.merchant_id == merchant_id, CrewMember.event_id == event_id)
+    shift_query = select(Shift.id).join(CrewMember, belongs_to(Shift.crew_member_id, CrewMember)).where(*of_stall)
+    if session.scalar(shift_query.limit(1)) is not None:
+        raise StallHasShifts()
+    plan_of_stall = (PlannedShift.merchant_id == merchant_id, PlannedShift.event_id == event_id)
+    session.execute(delete(PlannedShift).where(*plan_of_stall).execution_options(synchronize_session=False))
+    session.execute(delete(CrewMember).where(*of_stall).execution_options(synchronize_session=False))

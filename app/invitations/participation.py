@@ -1,8 +1,17 @@
-"""Participation of merchants in events: adding one, and the floor status of stalls (open, busy, paused or closed)."""
+"""Participation of merchants in events: adding and ending one, and the floor status of stalls.
 
+`@on_participation_ended` registers a function that runs in the transaction which ends a participation, with its row
+locked. It erases what a domain has stored about the stall, or refuses:
+
+    @on_participation_ended
+    def end_crew(session, participation):
+        if …: raise StallHasShifts()
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlalchemy import func, literal, select, update
+from sqlalchemy import delete, func, literal, select, update
 from sqlalchemy.dialects.postgresql import Insert, insert
 from sqlalchemy.orm import Session as OrmSession
 
@@ -17,6 +26,9 @@ from app.merchants.models import Merchant
 from app.merchants.queries import lock_merchant
 from app.merchants.states import CLOSED, PAUSED
 
+ParticipationHook = Callable[[OrmSession, Participation], None]
+_end_hooks: list[ParticipationHook] = []
+
 
 @dataclass(frozen=True)
 class FloorStatusChange:
@@ -28,15 +40,15 @@ class FloorStatusChange:
 
 def add_participant(
     session: OrmSession, *, event_id: str, merchant_id: str, stall_type: str | None, fee_minor: int | None
-) -> bool:
-    """Makes the merchant a participant; False if they are one already, and then their terms stay.
+) -> None:
+    """Makes the merchant a participant; the terms of one who is a participant already stay.
 
-    The stall starts with the floor status that the merchant set last.
+    The stall starts with the floor status that the merchant set last. Its row is locked until the transaction ends.
     """
     statement = add_participant_sql(
         event_id=event_id, merchant_id=merchant_id, stall_type=stall_type, fee_minor=fee_minor
     )
-    return session.execute(statement.returning(Participation.event_id)).first() is not None
+    session.execute(statement.execution_options(synchronize_session=False))
 
 
 def add_participant_sql(*, event_id: str, merchant_id: str, stall_type: str | None, fee_minor: int | None) -> Insert:
@@ -50,7 +62,31 @@ def add_participant_sql(*, event_id: str, merchant_id: str, stall_type: str | No
         floor_status=func.coalesce(last_floor_status, literal(CLOSED)),
         crew_version=1,
     )
-    return statement.on_conflict_do_nothing()
+    # An update that changes nothing locks the row, so that a participation does not end while somebody relies on it.
+    key = [Participation.merchant_id, Participation.event_id]
+    return statement.on_conflict_do_update(index_elements=key, set_={"fee_minor": Participation.fee_minor})
+
+
+def on_participation_ended(hook: ParticipationHook) -> ParticipationHook:
+    """Registers a function that runs before a participation ends."""
+    _end_hooks.append(hook)
+    return hook
+
+
+def lock_participation(session: OrmSession, event_id: str, merchant_id: str) -> Participation | None:
+    """The participation, locked until the transaction ends; None if the merchant does not take part."""
+    participation: Participation | None = session.get(
+        Participation, (merchant_id, event_id), with_for_update=True, populate_existing=True
+    )
+    return participation
+
+
+def end_participation(session: OrmSession, participation: Participation) -> None:
+    """Ends a locked participation, after the hooks. Raises what they raise."""
+    for hook in _end_hooks:
+        hook(session, participation)
+    key = (Participation.merchant_id == participation.merchant_id, Participation.event_id == participation.event_id)
+    session.execute(delete(Participation).where(*key).execution_options(synchronize_session=False))
 
 
 def set_floor_status(*, caller: Caller, status: str, event_id: str | None = None) -> FloorStatusChange:

@@ -12,7 +12,7 @@ from sqlalchemy import func
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import documents, links, stall_payments, states, waitlist
-from app.applications.accepted_invites import withdraw_accepted_invite
+from app.applications.accepted_invites import end_stall, withdraw_accepted_invite
 from app.applications.actions.fees import remove_waiver
 from app.applications.emails import build_activated_email_jobs, build_email_jobs, enqueue_email
 from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
@@ -68,10 +68,10 @@ def decide_application(
 
     An approval takes a place of the stall type; `override_quota` takes one beyond its quantity. `fee_minor` sets another
     fee than the application's, also of an approved one. With a reason, and while nothing is paid, an approval can become
-    a refusal, and a refusal can be taken back (`submitted`).
+    a refusal, and a refusal can be taken back (`submitted`). The refusal of an activated application ends the stall.
 
     Raises NotFound, StaleVersion, ValidationFailed, AlreadyDecided, StepNotAllowed, StallTypeFull, NoWaitlist,
-    PaymentInProgress, SenderNotVerified, MailLimitReached.
+    PaymentInProgress, StallHasShifts, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, can_decide_sql(caller))
@@ -181,13 +181,18 @@ def _set_required_documents(application: Application, fields: DecisionFields) ->
 
 
 def _decline(session: ReadOrWriteSession, application: Application, caller: Caller, fields: DecisionFields) -> None:
-    """Declines the application; its links end. Raises PaymentInProgress."""
-    works = waitlist.build_offer_jobs(application)
+    """Declines the application; its links end, and so does the stall of an activated one.
+
+    Raises PaymentInProgress, StallHasShifts.
+    """
+    works, was_activated = waitlist.build_offer_jobs(application), application.status == states.ACTIVATED
     if application.decision is not None:
         stall_payments.end_open_payment(session, application.id)
         remove_waiver(session, application)
         withdraw_accepted_invite(session, application)
     _set_decision(session, application, caller.id, states.DECLINED, fields)
+    if was_activated:
+        end_stall(session, application)
     enqueue_all([*build_email_jobs("application_declined", application), *works])
 
 

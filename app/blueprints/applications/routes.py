@@ -15,6 +15,7 @@ from app.applications.actions.submission import ApplicationFields, SubmittedAppl
 from app.applications.states import StepNotAllowed
 from app.blueprints.applications import response_schemas, schemas
 from app.core.errors import NotFound
+from app.crew.errors import StallHasShifts
 from app.invitations.errors import InviteDeclined, InviteExpired, InviteUsed, InviteWithdrawn
 from app.merchants.errors import MerchantDeleted
 from app.web.access import (
@@ -94,6 +95,7 @@ def read_application(application_id: str) -> queries.ApplicationRecord:
         errors.NoWaitlist,
         errors.PaymentInProgress,
         errors.StallTypeFull,
+        StallHasShifts,
         StepNotAllowed,
         *MAIL_ERRORS,
     ],
@@ -107,8 +109,9 @@ def decide(
     """Approve or decline an application, put it on the waitlist, or set its fee.
 
     An approval takes a place of the stall type and mails the due links. The same decision again changes nothing. With a
-    reason, and while nothing is paid, an approval can become a refusal, and a refusal can be taken back. When a place
-    of the stall type is free, the next in line on the waitlist gets an offer by mail.
+    reason, and while nothing is paid, an approval can become a refusal, and a refusal can be taken back. The refusal
+    of an activated application ends the stall, unless its crew has recorded shifts. When a place of the stall type is
+    free, the next in line on the waitlist gets an offer by mail.
     """
     actions.decide_application(
         get_current_caller(),
