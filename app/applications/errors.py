@@ -93,6 +93,13 @@ class PlaceOfferEnded(Gone):
     message = "This offer has ended; the place goes to the next in line."
 
 
+class PlaceOfferChanged(Conflict):
+    number, code = 40997, "PLACE_OFFER_CHANGED"
+    message = mark_for_translation(
+        "The organiser has changed the fee of this place. Read the offer again before you accept it."
+    )
+
+
 class PaymentInProgress(Conflict):
     number, code = 40903, "PAYMENT_IN_PROGRESS"
     message = "A payment of this fee is in progress and its outcome is not known yet. Try again in a minute."

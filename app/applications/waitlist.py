@@ -117,7 +117,8 @@ def _offer_next_place(session: ReadOrWriteSession, event_id: str, name: str) -> 
     application = _lock_next_in_line(session, event_id, listed.name)
     if application is None or application.email is None:
         return False
-    count_mails(session, load_sender(session, organiser_id), [application.email])
+    # The offer, and the mail with the due links after it is accepted: that one must not be refused any more.
+    count_mails(session, load_sender(session, organiser_id), [application.email] * 2)
     link = links.insert_offer_link(session, application, offer_end)
     application.version += 1
     record_application_act(session, Action.PLACE_OFFERED, application)

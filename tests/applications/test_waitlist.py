@@ -327,6 +327,77 @@ def test_64_answers_accept_once(client: Client, owner: Client, event: dict[str, 
     assert fetch_scalar("SELECT count(*) FROM application_link WHERE purpose = 'pay' OR purpose = 'payment'") == 1
 
 
+def change_fee(owner: Client, application: dict[str, Any], fee_minor: int) -> None:
+    data(decide(owner, application, "waitlisted", feeMinor=fee_minor, reason="A better place"))
+
+
+def test_a_fee_that_changed_since_it_was_shown_is_not_accepted(
+    client: Client, owner: Client, event: dict[str, Any]
+) -> None:
+    (second,) = wait_in_line(client, owner, event, "second")
+    offer_places()
+    path = f"{LIST}/offer/{find_offer('second')}"
+    change_fee(owner, second, 990000)
+    refused = client.post(path, {"answer": "accepted", "amountMinor": 150000})
+    assert read_error(refused) == (409, "PLACE_OFFER_CHANGED")
+    assert refused.get_json()["data"] == {"amountMinor": 990000}
+    assert read(owner, second)["status"] == "waitlisted"
+    assert data(client.post(path, {"answer": "accepted", "amountMinor": 990000}))["amountMinor"] == 990000
+    assert read(owner, second)["amountMinor"] == 990000
+
+
+def test_the_page_shows_a_changed_fee_before_it_is_accepted(
+    client: Client, owner: Client, event: dict[str, Any]
+) -> None:
+    (second,) = wait_in_line(client, owner, event, "second")
+    offer_places()
+    token, visitor = find_offer("second"), Visitor(client.flask)
+    visitor.open(f"/place-offer/{token}")
+    change_fee(owner, second, 990000)
+    refused = visitor.press(answer="accepted")
+    assert refused.status_code == 409 and "has changed the fee" in refused.text
+    assert "9\u202f900.00" in refused.text.replace("\u00a0", "\u202f")
+    assert read(owner, second)["status"] == "waitlisted"
+    visitor.open(f"/place-offer/{token}")
+    assert visitor.press(answer="accepted").status_code == 303
+    assert read(owner, second)["status"] == "awaiting_documents"
+
+
+def test_a_changed_list_does_not_change_an_offer(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    (second,) = wait_in_line(client, owner, event, "second")
+    offer_places()
+    update_event(owner, event, stallTypes=[{**LISTED[0], "feeMinor": 990000}, LISTED[1]])
+    body = {"answer": "accepted", "amountMinor": 150000}
+    assert data(client.post(f"{LIST}/offer/{find_offer('second')}", body))["amountMinor"] == 150000
+    assert read(owner, second)["amountMinor"] == 150000
+
+
+def test_fee_that_changes_while_the_offer_is_accepted_is_shown_or_refused(
+    client: Client, owner: Client, event: dict[str, Any]
+) -> None:
+    (second,) = wait_in_line(client, owner, event, "second")
+    offer_places()
+    path, body = f"{LIST}/offer/{find_offer('second')}", {"answer": "accepted", "amountMinor": 150000}
+    fee_change = {"decision": "waitlisted", "feeMinor": 990000, "reason": "A better place"}
+    calls = (
+        lambda: client.post(path, body).status_code,
+        lambda: owner.patch(f"{LIST}/{second['id']}", fee_change).status_code,
+    )
+    accepted, changed = run_concurrently(2, lambda at: calls[at]())
+    assert (accepted, changed) in ((200, 409), (409, 200))
+    assert read(owner, second)["amountMinor"] == (150000 if accepted == 200 else 990000)
+
+
+def test_the_offer_counts_the_mail_after_it(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    wait_in_line(client, owner, event, "second")
+    hits = "SELECT coalesce(sum(hits), 0) FROM throttle WHERE key LIKE 'mails-sender%'"
+    before = fetch_scalar(hits)
+    offer_places()
+    assert fetch_scalar(hits) == before + 2
+    data(answer(client, find_offer("second")))
+    assert fetch_scalar(hits) == before + 2
+
+
 def test_of_accepting_and_declining_at_once_one_counts(client: Client, owner: Client, event: dict[str, Any]) -> None:
     wait_in_line(client, owner, event, "second")
     offer_places()

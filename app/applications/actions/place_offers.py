@@ -6,7 +6,7 @@ from app.applications import links, states
 from app.applications.actions.decisions import approve, build_kept_terms
 from app.applications.actions.payments import EVENT_TAKES_PLACE_SQL
 from app.applications.emails import build_email_jobs
-from app.applications.errors import ApplicationsClosed, LinkUsed, PlaceOfferEnded
+from app.applications.errors import ApplicationsClosed, LinkUsed, PlaceOfferChanged, PlaceOfferEnded
 from app.applications.link_queries import PlaceOfferPage, build_place_offer_page
 from app.applications.models import Application
 from app.applications.queries import record_application_act
@@ -19,10 +19,11 @@ from app.core.transaction import transaction
 from app.events.models import Event
 
 
-def answer_offer(*, token: str, answer: str) -> PlaceOfferPage:
+def answer_offer(*, token: str, answer: str, fee_minor: int | None = None) -> PlaceOfferPage:
     """Accepts or declines the offered place. The same answer again changes nothing.
 
-    Raises NotFound, PlaceOfferEnded, LinkUsed after the other answer, ApplicationsClosed if the event is cancelled.
+    `fee_minor` is the fee that the applicant has seen; with another one the place is not accepted. Raises NotFound,
+    PlaceOfferEnded, PlaceOfferChanged, LinkUsed after the other answer, ApplicationsClosed if the event is cancelled.
     """
     with transaction() as session:
         resolved_link = links.get_link(token, links.OFFER, session=session)
@@ -33,6 +34,8 @@ def answer_offer(*, token: str, answer: str) -> PlaceOfferPage:
             return build_place_offer_page(resolved_link)
         if resolved_link.error_class is not None or application.status != states.WAITLISTED:
             raise PlaceOfferEnded()
+        if answer == states.ACCEPTED and fee_minor not in (None, application.amount_minor):
+            raise PlaceOfferChanged(amountMinor=application.amount_minor)
         link.used_at, link.answer = func.now(), answer
         application.language = find_page_language() or application.language
         if answer == states.ACCEPTED:

@@ -122,16 +122,16 @@ def place_offer(token: str) -> link_queries.PlaceOfferPage:
     body=schemas.AnswerBody,
     returns=response_schemas.PlaceOfferData,
     limit=LINK_LIMIT,
-    errors=[errors.ApplicationsClosed, errors.LinkUsed, errors.PlaceOfferEnded],
+    errors=[errors.ApplicationsClosed, errors.LinkUsed, errors.PlaceOfferChanged, errors.PlaceOfferEnded],
 )
 @limit_failed_lookups
-def answer_offer(token: str, answer: str) -> link_queries.PlaceOfferPage:
+def answer_offer(token: str, answer: str, amount_minor: int | None = None) -> link_queries.PlaceOfferPage:
     """Accept or decline an offered place.
 
     Accepting approves the application and mails the due links. Declining ends it; the next in line gets an offer. The
-    same answer again changes nothing.
+    same answer again changes nothing. With `amountMinor`, a fee that has changed since is not accepted.
     """
-    return actions.answer_offer(token=token, answer=answer)
+    return actions.answer_offer(token=token, answer=answer, fee_minor=amount_minor)
 
 
 @blp.get(

@@ -103,6 +103,11 @@ class DecisionBody(Schema):
 
 class AnswerBody(Schema):
     answer = Choice(*ANSWERS, required=True)
+    amount_minor = WholeNumber(
+        min=0,
+        max=MAX_AMOUNT_MINOR,
+        metadata={"example": 250000, "description": "the fee of the offer that was read; another one is 409"},
+    )
 
 
 class ReceivedBody(Schema):
