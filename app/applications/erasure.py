@@ -57,8 +57,8 @@ PERSONAL_COLUMNS = (
 def erase_merchant_applications(session: OrmSession, deletion: MerchantDeletion) -> None:
     """Erases the applications of an account, and those sent without a login from its verified email.
 
-    For a retired account, applications with a payment, or with an unknown outcome, are only detached: their applicant
-    goes on with the links in the mails.
+    For a retired account, applications with a payment, or with an unknown outcome, are only detached. The account has
+    seen their links, so these end; the pages of the links mail new ones to the address of the application.
     """
     condition: ColumnElement[bool] = Application.account_id == deletion.account_id
     if deletion.email is not None:
@@ -70,6 +70,7 @@ def erase_merchant_applications(session: OrmSession, deletion: MerchantDeletion)
         detached_ids = session.scalars(
             detach_statement.returning(Application.id).execution_options(synchronize_session=False)
         ).all()
+        _end_links(session, detached_ids)
         ids = [id for id in ids if id not in set(detached_ids)]
     erase_applications(session, ids)
 
@@ -132,8 +133,7 @@ def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
             updated_at=func.now(),
         ),
     )
-    active_link_conditions = (ApplicationLink.application_id.in_(ids), ApplicationLink.replaced_at.is_(None))
-    _execute_write(session, update(ApplicationLink).where(*active_link_conditions).values(replaced_at=func.now()))
+    _end_links(session, ids)
     _execute_write(
         session,
         update(StallPayment)
@@ -141,6 +141,11 @@ def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
         .values(msisdn=ERASED_WALLET),
     )
     _erase_documents(session, ApplicationDocument.application_id.in_(ids))
+
+
+def _end_links(session: OrmSession, ids: Sequence[str]) -> None:
+    active_link_conditions = (ApplicationLink.application_id.in_(ids), ApplicationLink.replaced_at.is_(None))
+    _execute_write(session, update(ApplicationLink).where(*active_link_conditions).values(replaced_at=func.now()))
 
 
 def _erase_documents(session: OrmSession, condition: ColumnElement[bool]) -> int:

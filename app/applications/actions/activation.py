@@ -202,8 +202,10 @@ def _build_owner(
         )
     check_login_limits(owner_email, None)
     release_connection()
-    # A link proves the email only if it was mailed and never shown to a decider.
-    is_email_proven = owner_email == resolved_link.application.email and not resolved_link.link.shown
+    # A link proves the email only if nobody saw it outside the mailbox: neither a decider, nor the account that
+    # applied, whose page shows it.
+    application, was_shown = resolved_link.application, resolved_link.link.shown
+    is_email_proven = owner_email == application.email and application.account_id is None and not was_shown
     return Owner(
         _build_applicant(resolved_link, owner_email, name, authentication.hash_password(password)),
         None,
