@@ -238,8 +238,12 @@ def _check_revision(application: Application, decision: str, reason: str | None)
 
 
 def _reopen(session: ReadOrWriteSession, application: Application, reason: str | None) -> None:
-    """Takes a refusal back, so that the application can be decided again."""
+    """Takes a refusal back, so that the application can be decided again. Its documents are handed in again.
+
+    The next decision may ask for others, and those of a refused application are erased after some time.
+    """
     application.set_status(states.SUBMITTED)
+    application.documents_submitted_at = None
     application.decision = application.decided_at = application.decided_by = application.decline_reason = None
     record_application_act(session, Action.APPLICATION_REOPENED, application, reason=reason)
 
