@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
-from app.accounts.permissions import STALLS_READ
+from app.accounts.permissions import STALLS_DECIDE, STALLS_INVITE
 from app.accounts.queries import find_viewer
 from app.applications import documents
 from app.applications.calendar import EVENT_CALENDAR_COLUMNS
@@ -25,7 +25,7 @@ from app.applications.models import (
     StallFeeRefund,
     StallPayment,
 )
-from app.applications.serializers import CALENDAR_FIELDS, INTERNAL_FIELDS
+from app.applications.serializers import CALENDAR_FIELDS, DECIDER_FIELDS, INTERNAL_FIELDS
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
 from app.applications.states import OFFER
 from app.audit.actions import Action
@@ -45,7 +45,6 @@ APPLICATION_COLUMNS = (
     Application.reference,
     Application.status,
     Application.event_id,
-    Application.invite_slug,
     Application.business_name,
     Application.contact_name,
     Application.email,
@@ -163,13 +162,13 @@ def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
         raise NotFound()
     if grant.expired:
         raise LinkExpired("A document can be read for five minutes; open the application again for a fresh link.")
-    viewer = find_viewer(grant.viewer_id, STALLS_READ)
+    viewer = find_viewer(grant.viewer_id, STALLS_DECIDE)
     if viewer is None:
         raise NotFound()
     row = db.session.execute(
         select(ApplicationDocument, Application)
         .join(Application, Application.id == ApplicationDocument.application_id)
-        .where(ApplicationDocument.id == grant.thing_id, _is_decider_sql(viewer))
+        .where(ApplicationDocument.id == grant.thing_id, can_decide_sql(viewer))
     ).first()
     release_connection()
     if row is None:
@@ -204,18 +203,29 @@ def _can_see_sql(caller: Caller) -> ColumnElement[bool]:
 
 
 def _is_decider_sql(caller: Caller) -> ColumnElement[bool]:
-    """True for applications whose documents, internal notes and risk the caller may read: never for their applicant."""
-    return true() if caller.has_permission_everywhere else _organises_sql(caller)
+    """True for applications whose documents, notes and risk the caller may read: only for who may decide them."""
+    return can_decide_sql(caller.for_permission(STALLS_DECIDE))
+
+
+def _invite_slug_sql(caller: Caller) -> ColumnElement[str | None]:
+    """The link of the invitation, for its applicant and for who may invite: whoever has it can apply."""
+    may_invite = can_decide_sql(caller.for_permission(STALLS_INVITE))
+    return case((or_(may_invite, Application.account_id == caller.id), Application.invite_slug))
 
 
 def _visible_applications_query(caller: Caller) -> ListQuery:
-    is_decider = _is_decider_sql(caller)
-    internal_columns = [case((is_decider, getattr(Application, name))).label(name) for name in INTERNAL_FIELDS]
+    is_decider, is_staff = _is_decider_sql(caller), can_decide_sql(caller)
+    readable = {name: is_decider if name in DECIDER_FIELDS else is_staff for name in INTERNAL_FIELDS}
+    internal_columns = [
+        case((condition, getattr(Application, name))).label(name) for name, condition in readable.items()
+    ]
     return (
         select(
             *APPLICATION_COLUMNS,
             *internal_columns,
+            _invite_slug_sql(caller).label("invite_slug"),
             is_decider.label("is_decider"),
+            is_staff.label("is_staff"),
             Event.name.label("event_name"),
             *(column.label(name) for name, column in zip(CALENDAR_FIELDS, EVENT_CALENDAR_COLUMNS, strict=True)),
             literal(caller.session_id).label("viewer_id"),

@@ -19,10 +19,12 @@ REQUIREMENT_MESSAGES = {
     "NO_CONTACT": "There is no address: the applicant can only be reached through links that you hand over yourself.",
 }
 INTERNAL_FIELDS = ("reviewer_notes", "risk_level", "decided_by", "activation_message", "waitlist_rank")
-"""Fields of the list's row for deciders only."""
+"""Fields of the list's row that the applicant does not have."""
+DECIDER_FIELDS = ("reviewer_notes", "risk_level")
+"""Those of them for deciders only."""
 CALENDAR_FIELDS = ("event_starts_at", "event_ends_at", "event_timezone", "now")
 """The fields of the list's row for `EventCalendar`."""
-HELPER_FIELDS = ("is_decider", "viewer_id", "files", "payment", "offer", "refund", *CALENDAR_FIELDS)
+HELPER_FIELDS = ("is_decider", "is_staff", "viewer_id", "files", "payment", "offer", "refund", *CALENDAR_FIELDS)
 """Fields of the list's row that the serialized application does not have, or not in this form."""
 
 
@@ -76,8 +78,8 @@ class FeeStatus(TypedDict):
 def serialize_application(row: RowMapping) -> dict[str, object]:
     """A row of `list_applications_query`, without the internal fields if the caller must not read them."""
     last_day = find_last_day(_build_calendar(row))
-    is_decider: bool = row["is_decider"]
-    hidden_fields = HELPER_FIELDS if is_decider else (*HELPER_FIELDS, *INTERNAL_FIELDS)
+    is_decider, is_staff = row["is_decider"], row["is_staff"]
+    hidden_fields = HELPER_FIELDS if is_staff else (*HELPER_FIELDS, *INTERNAL_FIELDS)
     uploaded_documents = [_parse_document(file) for file in row["files"]]
     return {
         **{name: value for name, value in row.items() if name not in hidden_fields},
@@ -92,7 +94,7 @@ def serialize_application(row: RowMapping) -> dict[str, object]:
         "requirements": _list_requirements(
             row,
             {document.kind for document in uploaded_documents if is_valid_on(last_day, document.expires_on)},
-            is_decider=is_decider,
+            is_staff=is_staff,
         ),
     }
 
@@ -147,7 +149,7 @@ def _serialize_document(
     return status
 
 
-def _list_requirements(row: RowMapping, present_kinds: Collection[str], *, is_decider: bool) -> list[Requirement]:
+def _list_requirements(row: RowMapping, present_kinds: Collection[str], *, is_staff: bool) -> list[Requirement]:
     requirements: list[Requirement] = []
     if row["status"] == states.SUBMITTED:
         requirements.append(_build_requirement("DECISION_PENDING"))
@@ -155,7 +157,7 @@ def _list_requirements(row: RowMapping, present_kinds: Collection[str], *, is_de
         requirements.append(_build_requirement("ON_WAITLIST"))
     if row["status"] in states.ACCEPTED_STATES:
         requirements += _list_outstanding_steps(row, present_kinds)
-    if is_decider and row["email"] is None and row["phone"] is None and row["status"] in states.OPEN_STATES:
+    if is_staff and row["email"] is None and row["phone"] is None and row["status"] in states.OPEN_STATES:
         requirements.append(_build_requirement("NO_CONTACT"))
     return requirements
 

@@ -41,7 +41,7 @@ def create_key(client: Client, owner: Client, event_id: str) -> Viewer:
 
 def create_member(client: Client, owner: Client, event_id: str) -> Viewer:
     account = create_account("customer")
-    invite(owner, account.email, "viewer")
+    invite(owner, account.email, "manager")
     member = accept(client, account)
     path = f"{MEMBERS}/{find_member(owner, account)}"
     return Viewer(member, "person", None, lambda: data(owner.delete(path)))
@@ -51,6 +51,11 @@ def create_person_who_signs_out(client: Client, owner: Client, event_id: str) ->
     viewer = create_member(client, owner, event_id)
     end = lambda: execute_sql("UPDATE account_session SET ended_at = now()")  # noqa: E731
     return viewer._replace(end=end)
+
+
+def create_member_who_becomes_a_viewer(client: Client, owner: Client, event_id: str) -> Viewer:
+    viewer = create_member(client, owner, event_id)
+    return viewer._replace(end=lambda: execute_sql("UPDATE team_member SET role = 'viewer'"))
 
 
 def create_member_without_second_factor(client: Client, owner: Client, event_id: str) -> Viewer:
@@ -92,7 +97,7 @@ def test_a_report_is_recorded_for_who_asked_and_ends_with_them(client: Client, c
     assert read_error(client.get(link)) == (404, "NOT_FOUND")
 
 
-@pytest.mark.parametrize("create", VIEWERS[1:])
+@pytest.mark.parametrize("create", [*VIEWERS[2:], create_member_who_becomes_a_viewer])
 def test_a_document_is_recorded_for_who_asked_and_ends_with_them(client: Client, create: Create) -> None:
     owner = create_organiser_client(client)
     application = create_approved_application(client, owner)

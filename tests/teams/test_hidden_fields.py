@@ -6,6 +6,13 @@ import pytest
 
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.allocations import Block, claim_slot, create_block
+from tests.factories.applications import (
+    LIST,
+    create_application,
+    decide_application,
+    find_mailed_token,
+    upload_documents,
+)
 from tests.factories.events import update_event
 from tests.http import Client, data, read_error
 from tests.teams.test_api_keys import make_key
@@ -165,3 +172,42 @@ def test_promo_codes_are_money(client: Client, kind: str, sees: bool) -> None:
     for query in ("", "?fields=promoCodes"):
         codes = data(caller.get(f"/api/events/{block.event['id']}{query}"))["promoCodes"]
         assert ([code["code"] for code in codes] == ["SPONSOR"]) if sees else codes is None
+
+
+def create_invited_application(client: Client) -> tuple[str, Block]:
+    """The path of an application by an invitation link, with a document and notes, and a block of the same owner."""
+    block = create_block(client)
+    link = data(block.owner.post(f"/api/events/{block.event['id']}/merchant-invite", {"stallType": "Food"}), 201)
+    application = create_application(client, inviteSlug=link["slug"])
+    notes = {"reviewerNotes": "Ask Selma first", "riskLevel": "high", "documentsRequired": ["identity"]}
+    decide_application(block.owner, application, **notes)
+    data(upload_documents(client, find_mailed_token("documents"), "identity"))
+    return f"{LIST}/{application['id']}", block
+
+
+CASES = [
+    ("owner", True, True),
+    ("manager", True, True),
+    ("admin", True, True),
+    ("support", True, False),
+    ("viewer", False, False),
+    ("finance", False, False),
+    ("analyst", False, False),
+    ("stalls:read", False, False),
+    ("viewer here, owner elsewhere", False, False),
+]
+
+
+@pytest.mark.parametrize(("kind", "may_decide", "may_invite"), CASES)
+def test_documents_and_notes_are_for_deciders_and_links_for_who_invites(
+    client: Client, kind: str, may_decide: bool, may_invite: bool
+) -> None:
+    path, block = create_invited_application(client)
+    caller = block.owner if kind == "owner" else create_caller(client, block, kind)
+    row = data(caller.get(path))
+    (document,) = row["documents"]
+    assert ("url" in document) == may_decide and document["status"] == "uploaded"
+    assert (row["reviewerNotes"], row["riskLevel"]) == (("Ask Selma first", "high") if may_decide else (None, None))
+    assert (row["inviteSlug"] is not None) == may_invite
+    for filter_query in ("riskLevel=high", "reviewerNotes=Selma"):
+        assert len(data(caller.get(f"{LIST}?{filter_query}"))["applications"]) == may_decide
