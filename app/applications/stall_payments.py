@@ -40,7 +40,12 @@ from app.core.throttle import Rule
 CODE_LIFETIME = timedelta(minutes=5)
 MAX_TRIES = 5
 SHORT_TERM_LIMIT = Rule("pay-codes", 3, timedelta(minutes=10))
-DAILY_LIMIT = Rule("pay-codes-a-day", 6, timedelta(days=1))
+ONE_DAY = timedelta(days=1)
+DAILY_LIMIT = Rule("pay-codes-a-day", 6, ONE_DAY)
+APPLICATION_LIMIT = Rule("pay-codes-of-application", 10, ONE_DAY)
+MAX_WALLETS = 5
+"""So many wallets can get codes for one application on a day."""
+TOO_MANY_FOR_FEE = mark_for_translation("Too many codes were sent for this fee today. Try again tomorrow.")
 SECONDS_LEFT_SQL = func.ceil(func.extract("epoch", StallPayment.expires_at - func.now()))
 UNANSWERED_SQL: ColumnElement[bool] = (StallPayment.tries > StallPayment.answered) & (StallPayment.status != "paid")
 _PAYMENT_RANK_SQL: ColumnElement[int] = case(
@@ -177,13 +182,27 @@ def mask_wallet(msisdn: str) -> str:
     return mask_number(msisdn, separator="\u00a0")
 
 
-def count_code(session: OrmSession, msisdn: str) -> None:
-    """Counts one code to a wallet. Raises Throttled over the limit, so that its owner does not get codes all day."""
-    for limit_status in throttle.hit_all(session, (SHORT_TERM_LIMIT, msisdn), (DAILY_LIMIT, msisdn)):
+def count_code(session: OrmSession, application_id: str, msisdn: str) -> None:
+    """Counts one code to a wallet for an application, which must be locked.
+
+    Raises Throttled over the limit of the wallet, so that its owner does not get codes all day, and over those of the
+    application, so that its link does not send codes to everybody.
+    """
+    subjects = ((SHORT_TERM_LIMIT, msisdn), (DAILY_LIMIT, msisdn), (APPLICATION_LIMIT, application_id))
+    for limit_status in throttle.hit_all(session, *subjects):
         if limit_status.exceeded:
-            raise Throttled(
-                mark_for_translation("Too many codes were sent to this number."), retry_after=limit_status.seconds
-            )
+            too_many = mark_for_translation("Too many codes were sent to this number.")
+            message = TOO_MANY_FOR_FEE if limit_status.rule is APPLICATION_LIMIT else too_many
+            raise Throttled(message, retry_after=limit_status.seconds)
+    is_other_wallet = (StallPayment.msisdn != msisdn) & (StallPayment.created_at > func.now() - ONE_DAY)
+    seconds_left = func.extract("epoch", func.min(StallPayment.created_at) + ONE_DAY - func.now())
+    wallet_count, seconds = session.execute(
+        select(func.count(StallPayment.msisdn.distinct()), func.ceil(seconds_left)).where(
+            StallPayment.application_id == application_id, is_other_wallet
+        )
+    ).one()
+    if wallet_count >= MAX_WALLETS:
+        raise Throttled(TOO_MANY_FOR_FEE, retry_after=max(1, int(seconds)))
 
 
 def add_review(session: OrmSession, reference: str, kind: str, **detail: object) -> None:

@@ -194,7 +194,7 @@ def _insert_payment(
     if wallet is None:
         raise ValidationFailed.of("payrailMsisdn", "required", "Say from which wallet the fee is to be paid.")
     rail().check()
-    stall_payments.count_code(session, wallet)
+    stall_payments.count_code(session, application.id, wallet)
     ended_payment = (
         update(StallPayment)
         .where(StallPayment.id == (previous_payment.stall_payment.id if previous_payment else None))
