@@ -128,7 +128,10 @@ def build_deadline(
 ) -> Deadline:
     """The deadline of a link as people see it; the event may have moved since the link was made."""
     due_at = calculate_due_at(purpose, calendar, decided_at=decided_at, scheduled_for=scheduled_for)
-    return Deadline(purpose, due_at, _cap(link_end, calendar.ends_at), calendar)
+    last_time = calendar.ends_at
+    if purpose == OFFER and calendar.starts_at is not None:
+        last_time = calendar.starts_at - LAST_OFFER_BEFORE_EVENT
+    return Deadline(purpose, due_at, _cap(link_end, last_time), calendar)
 
 
 def find_last_day(calendar: EventCalendar) -> date:

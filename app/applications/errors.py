@@ -55,7 +55,7 @@ class PaymentDeclined(Conflict):
 
 class ApplicationsClosed(Conflict):
     number, code = 40953, "APPLICATIONS_CLOSED"
-    message = "This event is over or was cancelled, so it takes no more applications and stall fees."
+    message = "This event is over or was cancelled, so applications to it cannot go on, and it takes no stall fees."
 
 
 class NotWithdrawable(Conflict):

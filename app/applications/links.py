@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from flask import current_app
-from sqlalchemy import Row, Select, String, cast, column, func, insert, literal, select, update, values
+from sqlalchemy import Row, Select, String, case, cast, column, func, insert, literal, select, update, values
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.sql.dml import ReturningInsert
 
@@ -17,7 +17,13 @@ from app.accounts.models import Account, OrganiserProfile
 from app.accounts.permissions import MERCHANT
 from app.accounts.queries import owner_id_sql
 from app.applications import calendar, states
-from app.applications.calendar import EVENT_CALENDAR_COLUMNS, TIME_TO_ACTIVATE, Deadline, EventCalendar
+from app.applications.calendar import (
+    EVENT_CALENDAR_COLUMNS,
+    LAST_OFFER_BEFORE_EVENT,
+    TIME_TO_ACTIVATE,
+    Deadline,
+    EventCalendar,
+)
 from app.applications.errors import LinkExpired, LinkUsed
 from app.applications.models import Application, ApplicationLink
 from app.applications.states import ACTIVATION as ACTIVATION
@@ -40,7 +46,10 @@ EVENT_CONTEXT_COLUMNS = (
     Account.language,
 )
 """The fields of `EventCalendar` and of `EventContext` after it."""
-LINK_COLUMNS = (Application, ApplicationLink, ApplicationLink.expires_at <= func.now(), *EVENT_CONTEXT_COLUMNS)
+LAST_OFFER_END_SQL = case((ApplicationLink.purpose == OFFER, Event.starts_at - LAST_OFFER_BEFORE_EVENT))
+IS_OVER_SQL = func.least(ApplicationLink.expires_at, LAST_OFFER_END_SQL) <= func.now()
+"""True for a link that has ended, in a query that joins Event: an offer ends two days before an event that has moved."""
+LINK_COLUMNS = (Application, ApplicationLink, IS_OVER_SQL, *EVENT_CONTEXT_COLUMNS)
 
 LinkQuery = Select[*tuple[object, ...]]
 AnyRow = Row[*tuple[object, ...]]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import or_, select
 
 from app.applications import links, states
 from app.applications.calendar import EVENT_CALENDAR_COLUMNS, EventCalendar, find_last_day
@@ -113,11 +113,15 @@ def _load_documents(application_ids: Sequence[str]) -> Mapping[str, list[Uploade
 
 def _load_paths(application_ids: Sequence[str]) -> Mapping[str, dict[str, str]]:
     """The page of the newest link of each purpose. That of an expired link offers a new one, unless it offered a place."""
-    statement = select(ApplicationLink).where(
+    statement = (
+        select(ApplicationLink)
+        .join(Application, Application.id == ApplicationLink.application_id)
+        .outerjoin(Event, Event.id == Application.event_id)
+    ).where(
         ApplicationLink.application_id.in_(application_ids),
         ApplicationLink.replaced_at.is_(None),
         ApplicationLink.used_at.is_(None),
-        or_(ApplicationLink.purpose != links.OFFER, ApplicationLink.expires_at > func.now()),
+        or_(ApplicationLink.purpose != links.OFFER, ~links.IS_OVER_SQL),
     )
     paths: dict[str, dict[str, str]] = defaultdict(dict)
     for link in db.session.scalars(statement):

@@ -23,6 +23,7 @@ from app.core.outbox import enqueue_many
 from app.core.outbox.writer import Row
 from app.core.transaction import transaction
 from app.events.models import Event
+from app.invitations.sql import is_event_open_sql
 
 REMINDER_DAYS = (1, 3)
 EXPIRY_DAYS = (7, 30)
@@ -30,9 +31,7 @@ EXPIRY_WINDOW = 3
 """For so many days a missed notice is still sent; the outbox keeps keys for longer."""
 ONE_DAY = timedelta(days=1)
 WAITING_STATES = (states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
-EVENT_IS_AHEAD_SQL: ColumnElement[bool] = Event.id.is_(None) | (
-    (Event.ends_at > func.now()) & (Event.visibility != "cancelled")
-)
+EVENT_IS_AHEAD_SQL: ColumnElement[bool] = Event.id.is_(None) | is_event_open_sql()
 IS_DUE_SOON_SQL: ColumnElement[bool] = or_(
     Application.decided_at.between(func.now() - 15 * ONE_DAY, func.now() - 10 * ONE_DAY),
     Application.scheduled_for.between(func.now() - ONE_DAY, func.now() + 4 * ONE_DAY),

@@ -155,12 +155,13 @@ def lapse_offers() -> int:
         applications = session.scalars(
             select(Application)
             .join(ApplicationLink, ApplicationLink.application_id == Application.id)
+            .join(Event, Event.id == Application.event_id)
             .where(
                 Application.status == WAITLISTED,
                 ApplicationLink.purpose == OFFER,
                 ApplicationLink.used_at.is_(None),
                 ApplicationLink.replaced_at.is_(None),
-                ApplicationLink.expires_at <= func.now(),
+                links.IS_OVER_SQL,
             )
             .limit(LAPSED_PER_RUN)
             .with_for_update(of=[Application, ApplicationLink], skip_locked=True)

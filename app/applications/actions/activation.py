@@ -27,6 +27,7 @@ from app.applications.emails import build_activated_email_jobs
 from app.applications.errors import LinkExpired, NothingDue
 from app.applications.links import ResolvedLink
 from app.applications.models import Application, ApplicationLink
+from app.applications.open_events import can_go_on_sql, check_event_open
 from app.applications.states import ACTIVATED, READY, check_step
 from app.core.db import ReadOrWriteSession, db, release_connection
 from app.core.errors import AppError, ValidationFailed
@@ -76,7 +77,7 @@ def activate_account(
     An existing account with a second factor gets no session yet: the result has the error with its challenge.
 
     Of concurrent activations one succeeds. Raises NotFound, LinkExpired, LinkUsed, CurrentPasswordWrong,
-    AccountSuspended, AddressReserved, ValidationFailed, Throttled.
+    AccountSuspended, ApplicationsClosed, AddressReserved, ValidationFailed, Throttled.
     """
     resolved_link, known_account = _get_link_with_account(token)
     owner = _build_owner(resolved_link, known_account, name=name, password=password, email=email)
@@ -113,7 +114,7 @@ def complete_activation_sql(resolved_link: ResolvedLink, account: Account, messa
     application, link = resolved_link.application, resolved_link.link
     activated_application = (
         update(Application)
-        .where(Application.id == application.id, Application.status == READY)
+        .where(Application.id == application.id, Application.status == READY, can_go_on_sql())
         .values(
             status=check_step(READY, ACTIVATED),
             version=Application.version + 1,
@@ -152,12 +153,16 @@ def complete_activation_sql(resolved_link: ResolvedLink, account: Account, messa
 
 
 def _find_activation_error(session: ReadOrWriteSession, token: str) -> AppError | None:
-    """The reason why the activation failed, from the state of link and application now; None if neither is the reason."""
+    """The reason why the activation failed, from the state of link and application now; None if neither is the reason.
+
+    Raises ApplicationsClosed.
+    """
     resolved_link = links.get_link(token, links.ACTIVATION, session=session)
     if resolved_link.error_class is not None:
         return resolved_link.error_class()
     application = resolved_link.application
     if application.status == READY:
+        check_event_open(session, application)
         return None
     return NothingDue(status=application.status, due=links.list_due_purposes(application))
 

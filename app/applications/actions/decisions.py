@@ -18,6 +18,7 @@ from app.applications.emails import build_activated_email_jobs, build_email_jobs
 from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
 from app.applications.links import advance_application
 from app.applications.models import Application
+from app.applications.open_events import check_event_open
 from app.applications.queries import can_decide_sql, lock_application, record_application_act
 from app.applications.stall_types import check_place_left
 from app.applications.states import StepNotAllowed
@@ -71,7 +72,8 @@ def decide_application(
     a refusal, and a refusal can be taken back (`submitted`). The refusal of an activated application ends the stall.
 
     Raises NotFound, StaleVersion, ValidationFailed, AlreadyDecided, StepNotAllowed, StallTypeFull, NoWaitlist,
-    PaymentInProgress, StallHasShifts, SenderNotVerified, MailLimitReached.
+    PaymentInProgress, StallHasShifts, ApplicationsClosed for an approval or the waitlist, SenderNotVerified,
+    MailLimitReached.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, can_decide_sql(caller))
@@ -97,6 +99,8 @@ def decide_application(
         if decision == states.SUBMITTED:
             _reopen(session, application, reason)
             return
+        if decision != states.DECLINED:
+            check_event_open(session, application)
         if application.email is not None:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
         if changes_fee and fee_minor is not None:
@@ -267,12 +271,13 @@ def _set_fee(session: ReadOrWriteSession, application: Application, fee_minor: i
 def send_link(caller: Caller, id: str, *, purpose: str) -> SentLink:
     """A new link in place of the old one, mailed if there is an email and shown to the decider.
 
-    Raises NotFound, NothingDue, SenderNotVerified, MailLimitReached.
+    Raises NotFound, NothingDue, ApplicationsClosed, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, can_decide_sql(caller))
         if purpose not in links.list_due_purposes(application):
             raise NothingDue(status=application.status, due=links.list_due_purposes(application))
+        check_event_open(session, application)
         if application.email is not None:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
         (link,) = links.renew_links(session, application, [purpose], shown_to_decider=True)
@@ -284,13 +289,14 @@ def send_link(caller: Caller, id: str, *, purpose: str) -> SentLink:
 def request_links(*, token: str, purpose: str) -> list[str]:
     """Mails new links for the due purposes to the application's email. Returns the purposes; none without an email.
 
-    Every token of the application may request this, also an expired one. Raises NotFound, Throttled.
+    Every token of the application may request this, also an expired one. Raises NotFound, ApplicationsClosed, Throttled.
     """
     with transaction() as session:
         application = links.get_link(token, purpose, session=session).application
         due_purposes = links.list_due_purposes(application) if application.email else []
         if not due_purposes:
             return []
+        check_event_open(session, application)
         _count_link_request(session, application)
         application.language = find_page_language() or application.language
         enqueue_email("application_link", application, *links.renew_links(session, application, due_purposes))

@@ -15,6 +15,7 @@ from app.applications.errors import DocumentsClosed, DocumentsMissing
 from app.applications.link_queries import DocumentsPage, build_documents_page
 from app.applications.links import ResolvedLink, advance_application
 from app.applications.models import Application, ApplicationDocument
+from app.applications.open_events import check_event_open
 from app.applications.queries import DOCUMENT_COLUMNS
 from app.audit.actions import Action
 from app.clients import storage
@@ -38,7 +39,7 @@ def upload_documents(
     """Stores the files, one of each kind, with the days on which they expire, and with `submit` hands all documents in.
 
     A file replaces the earlier one of its kind; a day without a file is that of the earlier one. Raises NotFound, LinkExpired, DocumentTooLarge,
-    DocumentKindUnsupported, DocumentsClosed, and DocumentsMissing if a required document is not there yet, or is not valid up to the end
+    DocumentKindUnsupported, DocumentsClosed, ApplicationsClosed, and DocumentsMissing if a required document is not there yet, or is not valid up to the end
     of the event.
     """
     resolved_link = links.get_active_link(token, links.DOCUMENTS)
@@ -79,6 +80,7 @@ def _save_uploads(
         application = resolved_link.application
         if not _accepts_documents(application, {*stored_names, *expiry_days}):
             return resolved_link, queries.list_documents(application.id, session), []
+        check_event_open(session, application)
         _set_expiry_days(session, application.id, expiry_days)
         uploaded_documents, replaced_names = save_documents(session, application.id, uploads, stored_names)
         application.version += 1

@@ -5,12 +5,11 @@ The rail is called between transactions.
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Update, exists, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Update, func, insert, literal, select, update
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.applications import links, stall_payments, states
 from app.applications.errors import (
-    ApplicationsClosed,
     NothingDue,
     OtpWrong,
     PaymentDeclined,
@@ -20,6 +19,7 @@ from app.applications.errors import (
 )
 from app.applications.links import ResolvedLink
 from app.applications.models import Application, StallPayment
+from app.applications.open_events import can_go_on_sql, check_event_open
 from app.applications.payment_outcome import STATUS_CHECK_DELAY, record_outcome, refresh_payment, restore_try
 from app.applications.stall_payments import MAX_TRIES, CurrentPayment, PaymentStatus
 from app.clients.payrail import Charge, ChargeState, Outcome, rail
@@ -30,10 +30,8 @@ from app.core.ids import new_id
 from app.core.languages import find_page_language
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
-from app.events.models import Event
 
 ENDED_OUTCOMES = (Outcome.EXPIRED, Outcome.PAID, Outcome.REFUNDED)
-EVENT_TAKES_PLACE_SQL = (Event.ends_at > func.now(), Event.visibility != "cancelled")
 EXECUTION_OPTIONS = {"populate_existing": True, "synchronize_session": False}
 
 
@@ -74,7 +72,7 @@ def _reserve_payment(token: str, msisdn: str | None) -> tuple[ResolvedLink, Curr
             )
         else:
             if current_payment.status in ("starting", "otp_required"):
-                _check_event_open(session, resolved_link.application)
+                check_event_open(session, resolved_link.application)
             if current_payment.status != "starting":
                 return resolved_link, current_payment, None
             stall_payment = current_payment.stall_payment
@@ -130,18 +128,17 @@ def _mark_processing(application: Application, current_payment: CurrentPayment) 
             aggregate = f"stall-payment:{payment_id}"
             enqueue("applications.settle_payment", delay=STATUS_CHECK_DELAY, aggregate=aggregate, payment_id=payment_id)
         else:
-            _check_event_open(session, application)
+            check_event_open(session, application)
     return marked_row is not None
 
 
 def mark_processing_sql(payment_id: str) -> ReturningUpdate[str]:
     """One conditional UPDATE from `otp_required` to `processing`, while application and event are open."""
-    event_takes_place = exists().where(Event.id == Application.event_id, *EVENT_TAKES_PLACE_SQL)
     accepted_application = (
         select(Application.id)
         .join(StallPayment, StallPayment.application_id == Application.id)
         .where(StallPayment.id == payment_id, Application.status.in_(states.ACCEPTED_STATES))
-        .where(Application.event_id.is_(None) | event_takes_place)
+        .where(can_go_on_sql())
         # A withdrawal or expiry of the application holds this lock while it checks the payments.
         .with_for_update(of=Application)
         .cte("accepted_application")
@@ -189,7 +186,7 @@ def _insert_payment(
     """Inserts a payment; `previous_payment` ends if it still waits for its code."""
     if application.status not in states.ACCEPTED_STATES or not application.payment_due:
         raise NothingDue(status=application.status, due=links.list_due_purposes(application))
-    _check_event_open(session, application)
+    check_event_open(session, application)
     wallet = msisdn or application.payrail_msisdn
     if wallet is None:
         raise ValidationFailed.of("payrailMsisdn", "required", "Say from which wallet the fee is to be paid.")
@@ -225,13 +222,6 @@ def _insert_payment(
         .add_cte(version_update.cte("application_update"))
     )
     return session.scalars(statement.returning(StallPayment)).one()
-
-
-def _check_event_open(session: ReadOrWriteSession, application: Application) -> None:
-    """Raises ApplicationsClosed if the event is over or cancelled."""
-    event_query = select(Event.id).where(Event.id == application.event_id, *EVENT_TAKES_PLACE_SQL)
-    if application.event_id is not None and session.scalar(event_query) is None:
-        raise ApplicationsClosed()
 
 
 def _record_start(application: Application, charge: Charge, outcome: Outcome) -> PaymentStatus:

@@ -4,7 +4,6 @@ from sqlalchemy import func, select
 
 from app.applications import links, states
 from app.applications.actions.decisions import approve, build_kept_terms
-from app.applications.actions.payments import EVENT_TAKES_PLACE_SQL
 from app.applications.emails import build_email_jobs
 from app.applications.errors import ApplicationsClosed, LinkUsed, PlaceOfferChanged, PlaceOfferEnded
 from app.applications.link_queries import PlaceOfferPage, build_place_offer_page
@@ -17,13 +16,15 @@ from app.core.languages import find_page_language
 from app.core.outbox import enqueue_all
 from app.core.transaction import transaction
 from app.events.models import Event
+from app.invitations.sql import is_event_open_sql
 
 
 def answer_offer(*, token: str, answer: str, fee_minor: int | None = None) -> PlaceOfferPage:
     """Accepts or declines the offered place. The same answer again changes nothing.
 
     `fee_minor` is the fee that the applicant has seen; with another one the place is not accepted. Raises NotFound,
-    PlaceOfferEnded, PlaceOfferChanged, LinkUsed after the other answer, ApplicationsClosed if the event is cancelled.
+    PlaceOfferEnded, PlaceOfferChanged, LinkUsed after the other answer, ApplicationsClosed if the event is cancelled or
+    archived.
     """
     with transaction() as session:
         resolved_link = links.get_link(token, links.OFFER, session=session)
@@ -47,7 +48,7 @@ def answer_offer(*, token: str, answer: str, fee_minor: int | None = None) -> Pl
 
 def _accept(session: ReadOrWriteSession, application: Application) -> None:
     """Raises ApplicationsClosed."""
-    event_query = select(Event.organiser_id).where(Event.id == application.event_id, *EVENT_TAKES_PLACE_SQL)
+    event_query = select(Event.organiser_id).where(Event.id == application.event_id, is_event_open_sql())
     organiser_id = session.scalar(event_query)
     if organiser_id is None:
         raise ApplicationsClosed()

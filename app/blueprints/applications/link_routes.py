@@ -66,6 +66,7 @@ def documents(token: str) -> link_queries.DocumentsPage:
     limit=LINK_LIMIT,
     max_bytes=MAX_UPLOAD_BYTES,
     errors=[
+        errors.ApplicationsClosed,
         errors.LinkExpired,
         errors.DocumentTooLarge,
         errors.DocumentKindUnsupported,
@@ -238,6 +239,7 @@ def activation_of(token: str, path: str = "/", **_: object) -> dict[str, object]
     returns=response_schemas.ActivatedData,
     limit=CODE_ATTEMPT_LIMIT,
     errors=[
+        errors.ApplicationsClosed,
         errors.LinkExpired,
         errors.LinkUsed,
         AccountSuspended,

@@ -92,6 +92,7 @@ def read_application(application_id: str) -> queries.ApplicationRecord:
     etag=True,
     errors=[
         errors.AlreadyDecided,
+        errors.ApplicationsClosed,
         errors.NoWaitlist,
         errors.PaymentInProgress,
         errors.StallTypeFull,
@@ -212,7 +213,7 @@ def refund_fee(
     returns=response_schemas.ApplicationLinkData,
     status=201,
     idempotent=True,
-    errors=[errors.NothingDue, *MAIL_ERRORS],
+    errors=[errors.ApplicationsClosed, errors.NothingDue, *MAIL_ERRORS],
 )
 def send_link(application_id: str, purpose: str) -> SentLink:
     """Make a new link in place of the old one, and mail it."""
