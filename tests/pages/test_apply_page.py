@@ -146,6 +146,16 @@ def test_same_form_sent_twice_is_one_application(owner: Client, visitor: Visitor
     assert len(list_mails_to(EMAIL)) == 2
 
 
+def test_same_form_sent_to_two_events_is_two_applications(owner: Client, visitor: Visitor) -> None:
+    open_form(owner, visitor)
+    fields = {**visitor.forms[0].fields, **TYPED}
+    visitor.press(**fields)
+    open_form(owner, visitor, name="Swakopmund Nights")
+    answers = [visitor.press(**fields) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [303, 303]
+    assert len(list_applications(owner)) == 2
+
+
 def test_signed_in_merchant_finds_their_contact_filled_in(client: Client, owner: Client, visitor: Visitor) -> None:
     merchant = create_merchant_account("Omaere Crafts", email="maria@omaere.example", phone="+264811112222")
     visitor.open("/sign-in")

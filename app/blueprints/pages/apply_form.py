@@ -234,7 +234,7 @@ def send_form(form: FilledForm, terms: FormTerms) -> None:
         invite_slug=terms.invite_slug,
         amount_minor=fields.pop("amount", None),
         mode="now",
-        form_key=_hash_form(form),
+        form_key=_hash_form(form, terms),
         **fields,
     )
     _remember_sent(application, terms, fields["email"])
@@ -242,7 +242,7 @@ def send_form(form: FilledForm, terms: FormTerms) -> None:
 
 def was_sent(form: FilledForm, terms: FormTerms) -> bool:
     """Whether the same form has made an application already; the next page then confirms that one."""
-    form_key = _hash_form(form)
+    form_key = _hash_form(form, terms)
     application = form_key and actions.find_submitted_form(form_key=form_key, event_id=terms.event.event_id)
     if not application:
         return False
@@ -304,8 +304,8 @@ def _get_contact(caller: Caller) -> dict[str, str]:
     return {name: value for name, value in contact.items() if value}
 
 
-def _hash_form(form: FilledForm) -> str | None:
-    """Return what is the same when the same form is sent twice, and different when it was changed in between."""
+def _hash_form(form: FilledForm, terms: FormTerms) -> str | None:
+    """Return what is the same when the same form is sent twice, and different for another event and changed values."""
     if not form.values.get("formKey"):
         return None
-    return sha256(repr(sorted(form.values.items())).encode()).hexdigest()
+    return sha256(repr([terms.event.event_id, *sorted(form.values.items())]).encode()).hexdigest()
