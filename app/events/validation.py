@@ -31,6 +31,8 @@ def check_event(event: Event, changes: Fields, now: datetime) -> None:
     problems += _check_unique(
         "payment_method_discounts", "slug", [discount["slug"] for discount in event.payment_method_discounts]
     )
+    # Only a list that is sent: events of earlier versions may have a name twice.
+    problems += _check_unique("stall_types", "name", [type_["name"] for type_ in changes.get("stall_types") or []])
     if problems:
         raise ValidationFailed(problems)
 

@@ -92,6 +92,11 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ),
     ({"tables": [{"name": "Front", "seats": 0, "priceMinor": 1}]}, "tables[0].seats", "too_small"),
     ({"stallTypes": [{"name": "Food", "feeMinor": 1.5}]}, "stallTypes[0].feeMinor", "invalid_type"),
+    (
+        {"stallTypes": [{"name": "Food", "feeMinor": 1}, {"name": "food", "feeMinor": 2}]},
+        "stallTypes[1].name",
+        "duplicate",
+    ),
     ({"sponsors": [{"name": "S", "href": "javascript:alert(1)"}]}, "sponsors[0].href", "invalid_url"),
     ({"promotion": {"headline": "x" * 201}}, "promotion.headline", "too_long"),
     ({"promotion": []}, "promotion", "invalid_type"),
