@@ -14,6 +14,7 @@ from app.applications import data_export as applications_data_export
 from app.applications import erasure as applications_erasure
 from app.applications import jobs as applications
 from app.applications import reminders as applications_reminders
+from app.applications import stall_type_uses as applications_stall_type_uses
 from app.campaigns import data_export as campaigns_data_export
 from app.campaigns import jobs as campaigns
 from app.core.outbox import maintenance as outbox_cleanup
@@ -61,6 +62,7 @@ HOOKS: tuple[ModuleType, ...] = (
     applications_data_export,
     applications_erasure,
     applications_reminders,
+    applications_stall_type_uses,
     campaigns_data_export,
     events_data_export,
     invitations_data_export,

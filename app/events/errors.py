@@ -28,6 +28,14 @@ class TicketsCommitted(Conflict):
     message = "Tickets of this type are sold or allocated; it cannot offer fewer than those, nor be removed."
 
 
+class StallTypeInUse(Conflict):
+    number, code = 40998, "STALL_TYPE_IN_USE"
+    message = (
+        "Open applications, stalls or invitations have these stall types, so they can be neither removed nor renamed; "
+        "data.stallTypes has the number of each."
+    )
+
+
 class EventsNotOver(Conflict):
     number, code = 40967, "EVENTS_NOT_OVER"
     message = "Some of your events are not over; cancel them, or wait until they are over."

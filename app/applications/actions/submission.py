@@ -105,9 +105,6 @@ def submit_application(
         fields["stall_type"] = terms.stall_type or fields.get("stall_type")
         fields["amount_minor"] = fields["amount_minor"] if terms.fee_minor is None else terms.fee_minor
     event = terms or (_get_open_event(event_id) if event_id else None)
-    if event is not None:
-        _apply_stall_type(event.stall_types, fields, terms)
-    fields["amount_minor"] = fields["amount_minor"] or 0
     fields["scheduled_for"] = to_payment_time(
         fields["mode"], fields.get("scheduled_for"), event.timezone if event else HOME
     )
@@ -121,6 +118,9 @@ def submit_application(
         earlier = _find_earlier_application(session, form_key, event_id) if form_key else None
         if earlier is not None:
             return _build_result(earlier)
+        if event is not None and event.stall_types:
+            _apply_stall_type(_lock_stall_types(session, event_id), fields, terms)
+        fields["amount_minor"] = fields["amount_minor"] or 0
         if terms is not None:
             count_link_use(session, terms.link_id)
         application = Application(
@@ -171,6 +171,12 @@ def _build_result(application: Application) -> SubmittedApplication:
     return SubmittedApplication(
         application.id, application.reference, application.status, application.amount_minor, application.version
     )
+
+
+def _lock_stall_types(session: OrmSession, event_id: str | None) -> StoredTypes:
+    """The stall types of the event, which do not change until the transaction ends."""
+    statement = select(Event.stall_types).where(Event.id == event_id)
+    return session.scalars(statement.with_for_update(read=True, key_share=True)).one()
 
 
 def _apply_stall_type(stored_types: StoredTypes, fields: ApplicationFields, terms: ApplicationTerms | None) -> None:

@@ -96,13 +96,14 @@ def read_event(id: str) -> dict[str, object]:
     body=schemas.EventChanges,
     returns=response_schemas.EventData,
     etag=True,
-    errors=[*PUBLISHING, errors.TicketsCommitted, errors.CapacityCommitted],
+    errors=[*PUBLISHING, errors.TicketsCommitted, errors.CapacityCommitted, errors.StallTypeInUse],
 )
 def change_event(id: str, date_names: dict[str, str], **body: Any) -> Versioned:
     """Change the fields that are sent.
 
     A list replaces the stored one. Ticket types are matched by `id`, else by name. A type that is not sent is removed,
-    which is refused when its tickets are sold or allocated.
+    which is refused when its tickets are sold or allocated. A stall type that is in use can be neither removed nor
+    renamed.
     """
     with schemas.errors_with_api_names(date_names):
         event = actions.change_event(caller=get_current_caller(), id=id, **body)

@@ -21,6 +21,7 @@ from app.core.transaction import transaction
 from app.events import capacity, countries, queries, search_words, ticket_types, validation, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
 from app.events.models import Event
+from app.events.stall_type_uses import check_removed_types
 from app.events.timezones import notify_timezone_change, to_instant
 from app.events.visibility import ARCHIVED, CANCELLED, DRAFT, PUBLISHED, UNLISTED
 
@@ -53,8 +54,8 @@ def create_event(*, caller: Caller, **fields: Any) -> Event:
 def change_event(*, caller: Caller, id: str, expected_version: int | None, **fields: Any) -> Event:
     """The event with these fields changed; other fields stay.
 
-    Raises NotFound, StaleVersion, ValidationFailed, TicketsCommitted, NotPublishable, EmailNotVerified,
-    VisibilityNotReachable.
+    Raises NotFound, StaleVersion, ValidationFailed, TicketsCommitted, StallTypeInUse, NotPublishable,
+    EmailNotVerified, VisibilityNotReachable.
     """
     with transaction() as session:
         event = queries.lock_own_event(session, caller, id)
@@ -137,10 +138,11 @@ _STORED_AS_JSON = frozenset({*LISTS, "promotion"})
 def apply_changes(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any]) -> bool:
     """Applies `fields` to the event; returns whether anything changed.
 
-    Raises ValidationFailed, CapacityCommitted, TicketsCommitted, NotPublishable, EmailNotVerified,
+    Raises ValidationFailed, CapacityCommitted, TicketsCommitted, StallTypeInUse, NotPublishable, EmailNotVerified,
     VisibilityNotReachable.
     """
     now, previous_capacity, previous_zone = database_now(), event.capacity, event.timezone
+    previous_stall_types = event.stall_types
     changes = resolve_times(fields, fields.get("timezone") or event.timezone)
     _assign(event, changes)
     validation.check_event(event, changes, now)
@@ -151,6 +153,8 @@ def apply_changes(session: Session, event: Event, caller: Caller, fields: Mappin
         modified = ticket_types.replace_ticket_types(session, event, changes["ticket_types"] or []) or modified
     if "capacity" in changes:
         capacity.check_change(event, previous_capacity)
+    if "stall_types" in changes:
+        check_removed_types(session, event.id, previous_stall_types, event.stall_types)
     validation.check_promo_targets(event)
     if event.visibility in (PUBLISHED, UNLISTED) or (event.visibility == DRAFT and event.publish_at is not None):
         _check_publishable(event, caller, publishes=not changes.keys().isdisjoint({"visibility", "publish_at"}))
