@@ -14,6 +14,7 @@ from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRec
 from app.applications.states import ACCEPTED_STATES
 from app.core.spreadsheet import NotASheet, Table, column_key, open_table
 from app.core.spreadsheet_cells import BadCell, parse_cents, parse_time
+from app.core.text_normalization import CONTROL, clean_name
 
 MAX_ROWS = 5000
 DATE_COLUMNS = (
@@ -167,7 +168,7 @@ def _parse_rows(table: Table) -> Iterator[StatementRow]:
         cells = [*cells, *[""] * (len(table.header) - len(cells))]
         if any(cells[position].strip().upper().rstrip(".") in OUTGOING for position in direction_columns):
             continue
-        text = " ".join(" ".join(cells[position] for position in text_columns).split())
+        text = _clean_text(" ".join(cells[position] for position in text_columns))
         amount_cell = cells[amount_column].strip()
         try:
             amount_minor = _parse_credit(amount_cell, decimal_comma=table.decimal_comma)
@@ -184,6 +185,11 @@ def _parse_rows(table: Table) -> Iterator[StatementRow]:
 
 def _find_column(positions: Mapping[str, int], names: Sequence[str]) -> int | None:
     return next((positions[name] for name in names if name in positions), None)
+
+
+def _clean_text(text: str) -> str:
+    """The text without control characters, invisible ones and double blanks."""
+    return " ".join(clean_name(CONTROL.sub(" ", text)).split())
 
 
 def _parse_credit(cell: str, *, decimal_comma: bool) -> int | None:

@@ -4,11 +4,18 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+import xlsxwriter
 
 from app.applications.errors import StatementUnreadable
 from app.applications.fee_statement import MAX_ROWS, parse_statement
 from tests.factories.accounts import create_account, create_signed_in_client
-from tests.factories.applications import LIST, create_approved_application, find_mailed_token, pay_stall_fee
+from tests.factories.applications import (
+    LIST,
+    TRANSFER_DAY,
+    create_approved_application,
+    find_mailed_token,
+    pay_stall_fee,
+)
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.payouts import assert_ledger_integrity, execute_sql, fetch_scalar
 from tests.http import Client, data, read_error
@@ -118,6 +125,23 @@ def test_money_that_went_out_is_left_out() -> None:
         "Date,Description,Amount,Dr/Cr\n2026-11-20,MA-23456789 refund,2500.00,DR\n2026-11-21,MA-23456789,2500.00,CR\n"
     )
     assert [str(row.day) for row in parse_statement(marked.encode())] == ["2026-11-21"]
+
+
+def test_control_and_direction_characters_are_left_out(
+    owner: Client, event: dict[str, Any], references: list[str]
+) -> None:
+    workbook = BytesIO()
+    with xlsxwriter.Workbook(workbook) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, HEADER.split(","))
+        for row, reference in enumerate(references[:2], 1):
+            sheet.write_row(row, 0, [TRANSFER_DAY, 2500, f"EFT\0\x01 \u202e\u2066{reference}"])
+    workbook.seek(0)
+    form = {"file": (workbook, "statement.xlsx"), "dryRun": "false"}
+    path = f"/api/events/{event['id']}/stall-fees/statement"
+    found = data(owner.post(path, data=form, content_type="multipart/form-data"))
+    assert [line["text"] for line in found["matched"]] == [f"EFT {reference}" for reference in references[:2]]
+    assert fetch_scalar("SELECT min(reference) FROM stall_fee_record") == f"EFT {min(references[:2])}"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Applications for tests, created over HTTP."""
 
 import re
+from datetime import date, timedelta
 from typing import Any
 
 from sqlalchemy import select
@@ -19,6 +20,8 @@ EMAIL = "tuli@kapana-corner.example"
 PATH = "/merchants/start"
 PDF = b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\nxref\n0 1\ntrailer<</Root 1 0 R>>\nstartxref\n9\n%%EOF\n"
 CODE = "123456"
+TRANSFER_DAY = (date.today() - timedelta(days=5)).isoformat()
+"""A day of the last year, as that of a bank transfer must be."""
 BANK = {"bank_account_name": "Lights CC", "bank_account_number": "62001234567", "bank_name": "Bank Windhoek"}
 
 
