@@ -5,9 +5,10 @@ of amounts and days are those of Namibian banks, in English and Afrikaans.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 
 from app.applications.errors import StatementUnreadable
 from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
@@ -17,6 +18,8 @@ from app.core.spreadsheet_cells import BadCell, parse_cents, parse_time
 from app.core.text_normalization import CONTROL, clean_name
 
 MAX_ROWS = 5000
+MAX_AGE = timedelta(days=365)
+"""How long ago a transfer may have come in."""
 DATE_COLUMNS = (
     "date",
     "transactiondate",
@@ -40,8 +43,28 @@ AMOUNT_COLUMNS = (
     "transactionamount",
     "bedrag",
 )
+DEBIT_COLUMNS = (
+    "debit",
+    "debitamount",
+    "debits",
+    "moneyout",
+    "paidout",
+    "withdrawal",
+    "withdrawals",
+    "debiet",
+    "onttrekking",
+    "onttrekkings",
+)
 DIRECTION_COLUMNS = ("drcr", "debitcredit", "dc", "crdr", "creditdebit", "indicator", "type", "transactiontype")
-OUTGOING = ("D", "DR", "DEBIT", "DT", "DEBIET")
+OUTGOING = re.compile(
+    r"\b(D|DR|DT|DEBITS?|DEBIET|OUT|OUTGOING|OUTWARD|SENT|WITHDRAWALS?|PURCHASES?|FEES?|CHARGES?|REVERSALS?|REVERSED"
+    r"|RETURNED|UNPAID|REFUNDS?|ONTTREKKINGS?|AANKOOP|FOOI|KOSTE|UIT|UITGAAND|TERUGBETALING)\b"
+)
+PAYMENT, INCOMING = (
+    re.compile(r"\b(PAYMENTS?|BETALINGS?)\b"),
+    re.compile(r"\b(CR|CREDIT|KREDIET|IN|INWARD|RECEIVED|ONTVANG)\b"),
+)
+"""Words of the columns for the direction. A payment went out, but a `payment received` or `inward payment` came in."""
 TEXT_COLUMNS = (
     "description",
     "reference",
@@ -64,17 +87,19 @@ COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
 DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
 REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
 MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
+FUTURE, TOO_EARLY = "future", "too_early"
 
 
 @dataclass(frozen=True)
 class StatementRow:
-    """Money that came in; `problem` says why amount or day cannot be read."""
+    """Money that came in, or went out; `problem` says why it counts for no fee, whatever its reference."""
 
     number: int
     day: date | None
     amount_minor: int | None
     text: str
     problem: str | None = None
+    is_outgoing: bool = False
 
     @property
     def possible_references(self) -> set[str]:
@@ -97,9 +122,16 @@ def parse_statement(data: bytes) -> list[StatementRow]:
     """The rows of money that came in. Raises StatementUnreadable."""
     try:
         table = open_table(data, likeness=lambda cells: sum(column_key(cell) in COLUMNS for cell in cells))
-        return list(_parse_rows(table))
+        return _remove_outgoing(list(_parse_rows(table)))
     except NotASheet as error:
         raise StatementUnreadable(str(error)) from error
+
+
+def find_day_problem(day: date, *, today: date) -> str | None:
+    """Why no transfer can have come in on that day: it is `future` or `too_early`."""
+    if day > today:
+        return FUTURE
+    return TOO_EARLY if day < today - MAX_AGE else None
 
 
 def match_rows(
@@ -150,14 +182,39 @@ def _find_problem(row: StatementRow, application: Application, *, is_unanswered:
         return "nothing_due"
     if row.amount_minor != application.amount_minor:
         return "wrong_amount"
-    if row.day is not None and row.day > today:
-        return "future"
-    return "payment_in_progress" if is_unanswered else None
+    day_problem = row.day and find_day_problem(row.day, today=today)
+    return day_problem or ("payment_in_progress" if is_unanswered else None)
+
+
+def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
+    """The rows of money that came in. One that went out again, on that day or later, has the problem `reversed`."""
+    day_by_number = {row.number: row.day or date.max for row in rows}
+    credits_by_key: dict[tuple[str, int | None], list[int]] = defaultdict(list)
+    debits: list[StatementRow] = []
+    for row in sorted(rows, key=lambda row: day_by_number[row.number]):
+        if row.is_outgoing:
+            debits.append(row)
+            continue
+        for reference in row.possible_references:
+            credits_by_key[reference, row.amount_minor].append(row.number)
+    reversed_numbers: set[int] = set()
+    for debit in debits:
+        for reference in debit.possible_references:
+            numbers = credits_by_key[reference, debit.amount_minor]
+            if numbers and day_by_number[numbers[0]] <= day_by_number[debit.number]:
+                reversed_numbers.add(numbers.pop(0))
+                break
+    return [
+        replace(row, problem="reversed") if row.number in reversed_numbers else row
+        for row in rows
+        if not row.is_outgoing
+    ]
 
 
 def _parse_rows(table: Table) -> Iterator[StatementRow]:
     positions = {column_key(name): position for position, name in reversed(list(enumerate(table.header)))}
     date_column, amount_column = _find_column(positions, DATE_COLUMNS), _find_column(positions, AMOUNT_COLUMNS)
+    debit_columns = [positions[name] for name in DEBIT_COLUMNS if name in positions]
     direction_columns = [positions[name] for name in DIRECTION_COLUMNS if name in positions]
     text_columns = sorted(positions[name] for name in TEXT_COLUMNS if name in positions)
     if date_column is None or amount_column is None or not text_columns:
@@ -166,25 +223,38 @@ def _parse_rows(table: Table) -> Iterator[StatementRow]:
         if count == MAX_ROWS:
             raise NotASheet(f"A statement may have {MAX_ROWS} rows; send it in parts.")
         cells = [*cells, *[""] * (len(table.header) - len(cells))]
-        if any(cells[position].strip().upper().rstrip(".") in OUTGOING for position in direction_columns):
-            continue
+        debit = next((cells[position] for position in debit_columns if _has_digit(cells[position])), None)
+        is_outgoing = debit is not None or any(_is_outgoing_word(cells[position]) for position in direction_columns)
         text = _clean_text(" ".join(cells[position] for position in text_columns))
-        amount_cell = cells[amount_column].strip()
         try:
-            amount_minor = _parse_credit(amount_cell, decimal_comma=table.decimal_comma)
+            amount_minor = _parse_amount(debit or cells[amount_column], decimal_comma=table.decimal_comma)
         except BadCell:
-            yield StatementRow(number, None, None, text, "amount_unreadable")
+            if not is_outgoing:
+                yield StatementRow(number, None, None, text, "amount_unreadable")
             continue
-        if amount_minor is None:
+        if not amount_minor:
             continue
+        is_outgoing = is_outgoing or amount_minor < 0
         try:
-            yield StatementRow(number, _parse_day(cells[date_column].strip()), amount_minor, text)
+            day = _parse_day(cells[date_column].strip())
         except BadCell:
-            yield StatementRow(number, None, amount_minor, text, "date_unreadable")
+            yield StatementRow(number, None, abs(amount_minor), text, "date_unreadable", is_outgoing)
+        else:
+            yield StatementRow(number, day, abs(amount_minor), text, None, is_outgoing)
 
 
 def _find_column(positions: Mapping[str, int], names: Sequence[str]) -> int | None:
     return next((positions[name] for name in names if name in positions), None)
+
+
+def _has_digit(cell: str) -> bool:
+    """Whether a cell has an amount other than zero."""
+    return any(character.isdecimal() and int(character) for character in cell)
+
+
+def _is_outgoing_word(cell: str) -> bool:
+    words = cell.upper()
+    return bool(OUTGOING.search(words) or (PAYMENT.search(words) and not INCOMING.search(words)))
 
 
 def _clean_text(text: str) -> str:
@@ -192,12 +262,16 @@ def _clean_text(text: str) -> str:
     return " ".join(clean_name(CONTROL.sub(" ", text)).split())
 
 
-def _parse_credit(cell: str, *, decimal_comma: bool) -> int | None:
-    """The cents that came in; None for an empty cell and money that went out. Raises BadCell."""
-    text = cell.upper().removesuffix("CR").strip()
-    if not text or text.startswith(("-", "(")) or text.endswith(("-", "DR")):
+def _parse_amount(cell: str, *, decimal_comma: bool) -> int | None:
+    """The cents, below 0 for money that went out; None for an empty cell. Raises BadCell."""
+    text = cell.strip().upper().removesuffix("CR").strip()
+    if not text.strip("-"):
         return None
-    return parse_cents(text.removeprefix("+").strip(), decimal_comma=decimal_comma) or None
+    is_outgoing = text.startswith(("-", "\u2212", "(")) or text.endswith(("-", "DR"))
+    if is_outgoing:
+        text = text.removesuffix("DR").strip(" -\u2212()")
+    cents = parse_cents(text.removeprefix("+").strip(), decimal_comma=decimal_comma)
+    return -cents if is_outgoing else cents
 
 
 def _parse_day(cell: str) -> date:

@@ -12,6 +12,7 @@ from tests.factories.accounts import PASSWORD, create_signed_in_client, list_mai
 from tests.factories.applications import (
     CODE,
     LIST,
+    TRANSFER_DAY,
     create_approved_application,
     find_mailed_token,
     pay_stall_fee,
@@ -70,7 +71,7 @@ def pay(client: Client, owner: Client, merchant: Account, application_id: str) -
 
 
 def receive(client: Client, owner: Client, merchant: Account, application_id: str) -> None:
-    body = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": "2026-11-20"}
+    body = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY}
     data(owner.post(f"{LIST}/{application_id}/fee/received", body))
 
 

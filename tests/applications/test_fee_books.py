@@ -10,13 +10,19 @@ from sqlalchemy import text
 
 from app.core.transaction import transaction
 from app.ledger.commands import list_differences
-from tests.factories.applications import LIST, create_approved_application, find_mailed_token, pay_stall_fee
+from tests.factories.applications import (
+    LIST,
+    TRANSFER_DAY,
+    create_approved_application,
+    find_mailed_token,
+    pay_stall_fee,
+)
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
 from tests.http import Client, data
 
 FEE = 250000
-TRANSFER = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": "2026-11-20"}
+TRANSFER = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY}
 LAW = "the stall fees that are due are paid, waived, refunded or open, per event"
 BOOKED = "every stall fee and refund is booked as it was paid, once"
 
@@ -104,7 +110,7 @@ def test_the_books_as_csv(owner: Client, event: dict[str, Any], applications: li
     answer = owner.get(f"/api/events/{event['id']}/stall-fees.csv")
     rows = list(csv.DictReader(StringIO(answer.get_data(as_text=True).removeprefix("\ufeff"))))
     assert [row["status"] for row in rows] == ["paid", "received", "waived", "open"]
-    assert (rows[1]["receivedMinor"], rows[1]["receivedOn"], rows[3]["openMinor"]) == (str(FEE), "2026-11-20", str(FEE))
+    assert (rows[1]["receivedMinor"], rows[1]["receivedOn"], rows[3]["openMinor"]) == (str(FEE), TRANSFER_DAY, str(FEE))
 
 
 def test_an_application_that_ended_unpaid_is_not_in_the_books(

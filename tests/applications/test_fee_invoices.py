@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64decode
+from datetime import date
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.factories.accounts import create_account, create_signed_in_client, li
 from tests.factories.applications import (
     EMAIL,
     LIST,
+    TRANSFER_DAY,
     create_application,
     create_approved_application,
     decide_application,
@@ -29,7 +31,7 @@ from tests.factories.payouts import fetch_scalar
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
 
-TRANSFER = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-11-20"}
+TRANSFER = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY}
 
 
 @pytest.fixture
@@ -85,7 +87,8 @@ def test_an_organisation_without_a_vat_number_issues_no_tax_invoice(client: Clie
     data(owner.post(f"{LIST}/{application['id']}/fee/received", TRANSFER))
     name, attached = read_attachment("receipt for")
     assert re.fullmatch(r"Invoice STL-\d{4}-00001.pdf", name)
-    assert "by bank transfer" in attached and "20 November 2026" in attached
+    received_on = date.fromisoformat(TRANSFER_DAY)
+    assert "by bank transfer" in attached and f"{received_on.day} {received_on:%B %Y}" in attached
     assert "VAT" not in attached and "Tax" not in attached and "tax" not in attached
 
 

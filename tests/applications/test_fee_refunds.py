@@ -14,6 +14,7 @@ from tests.factories.accounts import list_mails_to
 from tests.factories.applications import (
     EMAIL,
     LIST,
+    TRANSFER_DAY,
     create_application,
     create_approved_application,
     decide_application,
@@ -27,7 +28,7 @@ from tests.http import Client, data, read_error
 from tests.races import run_concurrently
 
 FEE = 250000
-TRANSFER = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": "2026-11-20"}
+TRANSFER = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY}
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Bank statements: rows that pay a stall fee are found, and recorded once."""
 
+from datetime import date, timedelta
 from io import BytesIO
 from typing import Any
 
@@ -56,15 +57,15 @@ def test_a_dry_run_writes_nothing_and_applying_records(
     owner: Client, event: dict[str, Any], references: list[str]
 ) -> None:
     lines = [
-        f"2026-11-20,2500.00,EFT {references[0]} KAPANA",
-        f"2026-11-21,2500.00,fnb {references[1].replace('-', ' ').lower()}",
+        f"{TRANSFER_DAY},2500.00,EFT {references[0]} KAPANA",
+        f"{TRANSFER_DAY},2500.00,fnb {references[1].replace('-', ' ').lower()}",
     ]
     found = data(send(owner, event, *lines))
     assert found["dryRun"] and [line["reference"] for line in found["matched"]] == references[:2]
     assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == 0
     applied = data(send(owner, event, *lines, dryRun="false"))
     assert not applied["dryRun"] and len(applied["matched"]) == 2
-    assert fetch_scalar("SELECT reference FROM stall_fee_record ORDER BY received_on LIMIT 1").startswith("EFT MA-")
+    assert fetch_scalar("SELECT reference FROM stall_fee_record ORDER BY reference LIMIT 1").startswith("EFT MA-")
     assert fetch_scalar("SELECT count(*) FROM merchant_application WHERE status = 'ready'") == 2
     again = data(send(owner, event, *lines, dryRun="false"))
     assert (again["matched"], len(again["alreadyRecorded"]), again["unmatched"]) == ([], 2, [])
@@ -78,19 +79,20 @@ def test_rows_that_pay_no_fee_say_why(
     pay_stall_fee(client, find_mailed_token("pay", "stall2@example.com"))
     other = create_approved_application(client, owner, documentsRequired=[], email="other@example.com")
     lines = {
-        "2026-11-20,2500.00,salaries": "no_reference",
-        f"2026-11-20,2500.00,{other['reference']}": "unknown_reference",
-        f"2026-11-20,2500.00,{references[0]} {references[1]}": "several_references",
-        f"2026-11-20,2499.99,{references[0]}": "wrong_amount",
-        f"2026-11-20,2500.00,{references[2]}": "paid_already",
+        f"{TRANSFER_DAY},2500.00,salaries": "no_reference",
+        f"{TRANSFER_DAY},2500.00,{other['reference']}": "unknown_reference",
+        f"{TRANSFER_DAY},2500.00,{references[0]} {references[1]}": "several_references",
+        f"{TRANSFER_DAY},2499.99,{references[0]}": "wrong_amount",
+        f"{TRANSFER_DAY},2500.00,{references[2]}": "paid_already",
         f"2199-01-01,2500.00,{references[0]}": "future",
-        f"2026-11-20,many,{references[0]}": "amount_unreadable",
+        f"1 Jan 0001,2500.00,{references[0]}": "too_early",
+        f"{TRANSFER_DAY},many,{references[0]}": "amount_unreadable",
         f"yesterday,2500.00,{references[0]}": "date_unreadable",
     }
     found = data(send(owner, event, *lines, dryRun="false"))
     assert found["matched"] == []
     assert [line["reason"] for line in found["unmatched"]] == list(lines.values())
-    twice = [f"2026-11-20,2500.00,{references[0]}"] * 2
+    twice = [f"{TRANSFER_DAY},2500.00,{references[0]}"] * 2
     found = data(send(owner, event, *twice))
     assert (len(found["matched"]), [line["reason"] for line in found["unmatched"]]) == (1, ["repeated"])
 
@@ -100,7 +102,7 @@ def test_a_payment_that_is_under_way_is_left_alone(
 ) -> None:
     data(client.post(f"{LIST}/pay/{find_mailed_token('pay', 'stall0@example.com')}"))
     execute_sql("UPDATE stall_payment SET tries = 1, status = 'processing'")
-    found = data(send(owner, event, f"2026-11-20,2500.00,{references[0]}", dryRun="false"))
+    found = data(send(owner, event, f"{TRANSFER_DAY},2500.00,{references[0]}", dryRun="false"))
     assert [line["reason"] for line in found["unmatched"]] == ["payment_in_progress"]
 
 
@@ -125,6 +127,56 @@ def test_money_that_went_out_is_left_out() -> None:
         "Date,Description,Amount,Dr/Cr\n2026-11-20,MA-23456789 refund,2500.00,DR\n2026-11-21,MA-23456789,2500.00,CR\n"
     )
     assert [str(row.day) for row in parse_statement(marked.encode())] == ["2026-11-21"]
+
+
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [
+        ("Date,Description,Amount,Type", "{text},2500.00,Withdrawal"),
+        ("Date,Description,Amount,Type", "{text},2500.00,EFT Payment"),
+        ("Date,Description,Amount,Type", "{text},2500.00,Deposit reversal"),
+        ("Date,Description,Debit,Amount", "{text},2500.00,2500.00"),
+        ("Date,Description,Money Out,Credit", "{text},2500.00,"),
+        ("Date,Description,Amount", "{text},\u22122500.00"),
+    ],
+)
+def test_money_that_went_out_is_found_by_the_words_of_banks(header: str, line: str) -> None:
+    assert parse_statement(f"{header}\n2026-11-20,{line.format(text='MA-23456789')}\n".encode()) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [
+        ("Date,Description,Amount,Type", "{text},2500.00,Payment received"),
+        ("Date,Description,Amount,Type", "{text},2500.00,EFT"),
+        ("Date,Description,Debit,Amount", "{text},0.00,2500.00"),
+        ("Date,Description,Debit,Credit", "{text},-,2500.00"),
+    ],
+)
+def test_money_that_came_in_is_not_taken_for_the_other(header: str, line: str) -> None:
+    (row,) = parse_statement(f"{header}\n2026-11-20,{line.format(text='MA-23456789')}\n".encode())
+    assert (row.amount_minor, row.problem) == (FEE, None)
+
+
+def test_money_that_went_out_again_pays_nothing(owner: Client, event: dict[str, Any], references: list[str]) -> None:
+    other_day = (date.fromisoformat(TRANSFER_DAY) + timedelta(days=1)).isoformat()
+    lines = [
+        f"{other_day},-2500.00,REVERSAL {references[0]}",
+        f"{TRANSFER_DAY},2500.00,{references[0]}",
+        f"{TRANSFER_DAY},-2500.00,REVERSAL {references[1]}",
+        f"{other_day},2500.00,{references[1]} second transfer",
+        f"{TRANSFER_DAY},2500.00,{references[2]}",
+        f"{other_day},-10.00,bank fee {references[2]}",
+    ]
+    found = data(send(owner, event, *lines, dryRun="false"))
+    assert [(line["reference"], line["reason"]) for line in found["unmatched"]] == [(references[0], "reversed")]
+    assert [line["reference"] for line in found["matched"]] == references[1:]
+
+
+def test_a_row_stays_for_each_that_was_not_reversed() -> None:
+    lines = [f"2026-11-{day},{amount}.00,MA-23456789" for day, amount in ((13, 5), (12, -5), (11, 5))]
+    rows = parse_statement("\n".join((HEADER, *lines)).encode())
+    assert [(row.number, row.problem) for row in rows] == [(2, None), (4, "reversed")]
 
 
 def test_control_and_direction_characters_are_left_out(
@@ -161,7 +213,7 @@ def test_a_long_statement_is_refused() -> None:
 
 
 def test_the_same_statement_at_once_counts_once(owner: Client, event: dict[str, Any], references: list[str]) -> None:
-    lines = [f"2026-11-20,2500.00,{reference}" for reference in references]
+    lines = [f"{TRANSFER_DAY},2500.00,{reference}" for reference in references]
     answers = run_concurrently(8, lambda _: data(send(owner, event, *lines, dryRun="false")))
     assert sum(len(answer["matched"]) for answer in answers) == 3
     assert sum(len(answer["alreadyRecorded"]) for answer in answers) == 21
@@ -170,4 +222,4 @@ def test_the_same_statement_at_once_counts_once(owner: Client, event: dict[str, 
 
 def test_another_organiser_finds_nothing(client: Client, event: dict[str, Any], references: list[str]) -> None:
     stranger = create_signed_in_client(client, create_account("organiser"))
-    assert read_error(send(stranger, event, f"2026-11-20,2500.00,{references[0]}")) == (404, "NOT_FOUND")
+    assert read_error(send(stranger, event, f"{TRANSFER_DAY},2500.00,{references[0]}")) == (404, "NOT_FOUND")

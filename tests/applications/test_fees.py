@@ -15,6 +15,7 @@ from tests.factories.applications import (
     CODE,
     EMAIL,
     LIST,
+    TRANSFER_DAY,
     create_application,
     create_approved_application,
     decide_application,
@@ -28,7 +29,7 @@ from tests.races import run_concurrently
 
 FEE = 250000
 _wallets = count(2_005_000)
-TRANSFER = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": "2026-11-20"}
+TRANSFER = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY}
 
 
 @pytest.fixture
@@ -72,10 +73,11 @@ def test_the_same_transfer_counts_once(owner: Client, approved: dict[str, Any]) 
     [
         ({"amountMinor": 1}, "amountMinor"),
         ({"receivedOn": "2999-01-01"}, "receivedOn"),
+        ({"receivedOn": "0001-01-01"}, "receivedOn"),
         ({"reference": ""}, "reference"),
     ],
 )
-def test_another_amount_or_a_day_to_come_is_refused(
+def test_another_amount_or_a_day_outside_the_last_year_is_refused(
     owner: Client, approved: dict[str, Any], fields: dict[str, Any], path: str
 ) -> None:
     answer = receive(owner, approved, **fields)

@@ -9,6 +9,7 @@ from app.payouts import actions
 from tests.audit.scenes import records
 from tests.factories.allocations import create_block
 from tests.factories.applications import (
+    TRANSFER_DAY,
     create_application,
     create_approved_application,
     decide_application,
@@ -64,7 +65,7 @@ def setting_and_paying_a_stall_fee(client: Client) -> None:
 @records(Action.STALL_FEE_RECEIVED, Action.STALL_FEE_WAIVED, Action.STALL_FEE_REFUNDED)
 def recording_stall_fees(client: Client) -> None:
     owner = create_organiser_client(client)
-    transfer = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-01-05"}
+    transfer = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY}
     for verb, body in (("received", transfer), ("waive", {"reason": "a school"})):
         application = create_approved_application(client, owner, documentsRequired=[])
         data(owner.post(f"/api/merchant-applications/{application['id']}/fee/{verb}", body))

@@ -3,6 +3,7 @@
 from tests.ceiling.cases import Ask, case
 from tests.factories.applications import (
     LIST,
+    TRANSFER_DAY,
     build_application_body,
     create_application,
     create_approved_application,
@@ -99,7 +100,7 @@ def reading_a_document(client: Client) -> Ask:
 def receiving_a_fee(client: Client) -> Ask:
     owner = create_organiser_client(client)
     made = create_approved_application(client, owner, documentsRequired=[])
-    transfer = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-01-05"}
+    transfer = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY}
     return lambda: owner.post(f"{LIST}/{made['id']}/fee/received", transfer)
 
 
@@ -121,7 +122,7 @@ def changing_the_details_of_the_buyer(client: Client) -> Ask:
 def refunding_a_fee(client: Client) -> Ask:
     owner = create_organiser_client(client)
     made = create_approved_application(client, owner, documentsRequired=[])
-    transfer = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-01-05"}
+    transfer = {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY}
     data(owner.post(f"{LIST}/{made['id']}/fee/received", transfer))
     return lambda: owner.post(f"{LIST}/{made['id']}/fee/refund", {"reason": "They fell ill"})
 

@@ -11,6 +11,7 @@ from tests.factories.applications import (
     CODE,
     EMAIL,
     LIST,
+    TRANSFER_DAY,
     create_approved_application,
     find_mailed_token,
     give_bank_details,
@@ -40,7 +41,7 @@ def test_the_fee_is_paid_with_the_code(client: Client, visitor: Visitor) -> None
 def test_a_bank_transfer_is_no_wallet(client: Client, visitor: Visitor) -> None:
     owner = create_organiser_client(client)
     application = create_approved_application(client, owner, documentsRequired=[])
-    transfer = {"amountMinor": 250000, "reference": "MA-1", "receivedOn": "2026-11-20"}
+    transfer = {"amountMinor": 250000, "reference": "MA-1", "receivedOn": TRANSFER_DAY}
     data(owner.post(f"{LIST}/{application['id']}/fee/received", transfer))
     page = visitor.open(f"/pay/{find_mailed_token('pay')}")
     assert "The organiser has received your bank transfer of N$\u00a02\u202f500.00." in page.text
@@ -156,7 +157,7 @@ def test_a_refunded_fee_is_not_paid_again(client: Client, visitor: Visitor) -> N
     owner = create_organiser_client(client)
     application = create_approved_application(client, owner, documentsRequired=[])
     path = f"/pay/{find_mailed_token('pay')}"
-    transfer = {"amountMinor": 250000, "reference": "MA-1", "receivedOn": "2026-11-20"}
+    transfer = {"amountMinor": 250000, "reference": "MA-1", "receivedOn": TRANSFER_DAY}
     data(owner.post(f"{LIST}/{application['id']}/fee/received", transfer))
     data(owner.post(f"{LIST}/{application['id']}/fee/refund", {"reason": "They fell ill"}))
     page = visitor.open(path)

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from app.accounts.models import Account
 from app.core.db import db
 from tests.factories.accounts import PASSWORD, list_mails_to
-from tests.factories.applications import CODE, LIST, PDF, give_bank_details
+from tests.factories.applications import CODE, LIST, PDF, TRANSFER_DAY, give_bank_details
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.merchants import create_merchant_account
 from tests.factories.payouts import import_earnings, run_all_jobs
@@ -159,7 +159,7 @@ def test_an_applicant_on_the_waitlist_pays_by_transfer(
         view.check("transfer")
         application = find_application(owner, "Selma se Koeke")
         assert application["reference"] in page.inner_text("main") and "62001234567" in page.inner_text("main")
-        transfer = {"amountMinor": 150000, "reference": application["reference"], "receivedOn": "2026-01-05"}
+        transfer = {"amountMinor": 150000, "reference": application["reference"], "receivedOn": TRANSFER_DAY}
         data(owner.post(f"{LIST}/{application['id']}/fee/received", transfer))
         page.goto(address + find_link(email, "documents"))
         for element in page.locator("input[type=file]").all():

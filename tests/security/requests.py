@@ -9,6 +9,7 @@ from PIL import Image
 
 from tests.factories import applications, events
 from tests.factories.accounts import PASSWORD
+from tests.factories.applications import TRANSFER_DAY
 from tests.factories.inventory import HEADER
 
 ITEM = {
@@ -157,7 +158,7 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
         path_values={"applicationId": "approvedId"}
     ),
     "POST /api/merchant-applications/{applicationId}/fee/received": SampleRequest(
-        {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": "2026-01-05"},
+        {"amountMinor": 250000, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY},
         path_values={"applicationId": "approvedId"},
     ),
     "POST /api/merchant-applications/{applicationId}/fee/waive": SampleRequest(

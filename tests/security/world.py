@@ -16,6 +16,7 @@ from app.core.transaction import transaction
 from app.teams.queries import build_invite_token
 from tests.factories import allocations, applications, crew, events, merchants, payouts
 from tests.factories.accounts import PASSWORD, create_account, find_newest_code, run_jobs, sign_in
+from tests.factories.applications import TRANSFER_DAY
 from tests.http import Client, data
 from tests.security.requests import MESSAGE, build_picture
 
@@ -179,7 +180,7 @@ class World:
         applications.decide_application(owner, free, documentsRequired=[])
         paid = applications.create_application(self.client, eventId=event, email="paid@example.com")
         applications.decide_application(owner, paid)
-        transfer = {"amountMinor": 250000, "reference": paid["reference"], "receivedOn": "2026-01-05"}
+        transfer = {"amountMinor": 250000, "reference": paid["reference"], "receivedOn": TRANSFER_DAY}
         data(owner.post(f"{applications.LIST}/{paid['id']}/fee/received", transfer))
         applications.create_offered_application(self.client, owner, email="waiting@example.com")
         self.things |= {

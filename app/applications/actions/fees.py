@@ -14,6 +14,7 @@ from app.applications import links, stall_payments, states
 from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.errors import NothingDue
 from app.applications.fee_bookings import book_fee
+from app.applications.fee_statement import FUTURE, TOO_EARLY, find_day_problem
 from app.applications.models import RECEIVED, WAIVED, Application, StallFeeRecord
 from app.applications.queries import can_decide_sql, lock_application, record_application_act
 from app.audit.actions import Action
@@ -24,12 +25,14 @@ from app.core.outbox import enqueue_all
 from app.core.transaction import transaction
 from app.ledger.models import BANK
 
+DAY_MESSAGES = {FUTURE: "Must not be in the future.", TOO_EARLY: "Must not be more than a year ago."}
+
 
 def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, received_on: date) -> None:
     """Records the whole fee as received by bank transfer. The same amount and reference again change nothing.
 
     Raises NotFound, NothingDue, PaymentInProgress, and ValidationFailed for another amount than the fee and for a date
-    in the future.
+    in the future or more than a year ago.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, can_decide_sql(caller))
@@ -41,8 +44,9 @@ def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, r
         if amount_minor != application.amount_minor:
             message = f"The fee is {format_money(application.amount_minor)}: amountMinor {application.amount_minor}."
             errors.append({"path": "amountMinor", "code": "wrong_fee", "message": message})
-        if received_on > database_now().astimezone(ZoneInfo(HOME)).date():
-            errors.append({"path": "receivedOn", "code": "future", "message": "Must not be in the future."})
+        day_problem = find_day_problem(received_on, today=database_now().astimezone(ZoneInfo(HOME)).date())
+        if day_problem:
+            errors.append({"path": "receivedOn", "code": day_problem, "message": DAY_MESSAGES[day_problem]})
         if errors:
             raise ValidationFailed(errors)
         record_received(session, caller, application, reference=reference, received_on=received_on)

@@ -52,7 +52,7 @@ def import_statement(event_id: str, file: FileStorage, dry_run: bool) -> Stateme
     """Record the stall fees that a bank statement shows as received: CSV or XLSX, up to 5,000 rows.
 
     A row pays a fee if its description has the application's reference and its amount is the whole fee. The columns are
-    found by their names. Without `dryRun=false` nothing is written. Money that went out is left out; a statement that is
-    sent again changes nothing.
+    found by their names. Without `dryRun=false` nothing is written. Money that went out is left out, and what came in and
+    went out again pays nothing; a statement that is sent again changes nothing.
     """
     return actions.import_statement(get_current_caller(), event_id, file.read(), dry_run=dry_run)

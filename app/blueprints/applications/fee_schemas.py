@@ -21,7 +21,9 @@ STATEMENT_REASONS = (
     "nothing_due",
     "payment_in_progress",
     "repeated",
+    "reversed",
     "future",
+    "too_early",
     "amount_unreadable",
     "date_unreadable",
 )

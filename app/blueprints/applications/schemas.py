@@ -116,7 +116,8 @@ class ReceivedBody(Schema):
         required=True, min=1, max=80, metadata={"example": "MA-7K2P9QXT", "description": "of the transfer"}
     )
     received_on = fields.Date(
-        required=True, metadata={"example": "2026-06-05", "description": "the day in the account, not in the future"}
+        required=True,
+        metadata={"example": "2026-06-05", "description": "the day in the account, of the last year"},
     )
 
 
