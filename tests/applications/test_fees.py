@@ -68,6 +68,20 @@ def test_the_same_transfer_counts_once(owner: Client, approved: dict[str, Any]) 
     assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == 1
 
 
+def test_another_fee_of_the_same_transfer_is_named(client: Client, owner: Client, approved: dict[str, Any]) -> None:
+    assert data(receive(owner, approved))["sameTransfer"] == []
+    second, third = (
+        create_approved_application(client, owner, documentsRequired=[], email=f"stall{number}@example.com")
+        for number in range(2)
+    )
+    for _ in range(2):
+        assert data(receive(owner, second, reference="ma-7k2p9qxt"))["sameTransfer"] == [approved["reference"]]
+    assert data(receive(owner, third, reference="another"))["sameTransfer"] == []
+    stranger = create_organiser_client(client)
+    theirs = create_approved_application(client, stranger, documentsRequired=[], email="other@example.com")
+    assert data(receive(stranger, theirs))["sameTransfer"] == []
+
+
 @pytest.mark.parametrize(
     ("fields", "path"),
     [

@@ -7,7 +7,7 @@ takes afterwards is a second capture and is refunded.
 from datetime import date
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import delete, func
+from sqlalchemy import delete, func, select
 
 from app.accounts.caller import Caller
 from app.applications import links, stall_payments, states
@@ -28,8 +28,11 @@ from app.ledger.models import BANK
 DAY_MESSAGES = {FUTURE: "Must not be in the future.", TOO_EARLY: "Must not be more than a year ago."}
 
 
-def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, received_on: date) -> None:
+def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, received_on: date) -> list[str]:
     """Records the whole fee as received by bank transfer. The same amount and reference again change nothing.
+
+    Returns the references of other applications whose fee came by a transfer with this reference and day: one transfer
+    can pay several fees, or was recorded twice.
 
     Raises NotFound, NothingDue, PaymentInProgress, and ValidationFailed for another amount than the fee and for a date
     in the future or more than a year ago.
@@ -38,7 +41,7 @@ def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, r
         application = lock_application(session, caller, id, can_decide_sql(caller))
         known = session.get(StallFeeRecord, id)
         if known is not None and (known.amount_minor, known.reference) == (amount_minor, reference):
-            return
+            return _list_same_transfer(session, caller, application, known)
         _check_due(session, application)
         errors = []
         if amount_minor != application.amount_minor:
@@ -49,12 +52,27 @@ def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, r
             errors.append({"path": "receivedOn", "code": day_problem, "message": DAY_MESSAGES[day_problem]})
         if errors:
             raise ValidationFailed(errors)
-        record_received(session, caller, application, reference=reference, received_on=received_on)
+        row = record_received(session, caller, application, reference=reference, received_on=received_on)
+        return _list_same_transfer(session, caller, application, row)
+
+
+def _list_same_transfer(
+    session: ReadOrWriteSession, caller: Caller, application: Application, row: StallFeeRecord
+) -> list[str]:
+    statement = select(Application.reference).join(StallFeeRecord, StallFeeRecord.application_id == Application.id)
+    is_same_transfer = (
+        Application.organiser_id == application.organiser_id,
+        Application.id != application.id,
+        func.lower(StallFeeRecord.reference) == func.lower(row.reference),
+        StallFeeRecord.received_on == row.received_on,
+        can_decide_sql(caller),
+    )
+    return list(session.scalars(statement.where(*is_same_transfer).order_by(Application.reference)))
 
 
 def record_received(
     session: ReadOrWriteSession, caller: Caller, application: Application, *, reference: str, received_on: date
-) -> None:
+) -> StallFeeRecord:
     """Records the whole fee of a locked application as received, books it, and goes on. Raises NothingDue,
     PaymentInProgress."""
     _check_due(session, application)
@@ -64,6 +82,7 @@ def record_received(
     data = {"amountMinor": amount_minor, "reference": reference, "receivedOn": received_on.isoformat()}
     book_fee(application, BANK)
     _settle(session, caller, application, row, Action.STALL_FEE_RECEIVED, data)
+    return row
 
 
 def waive_fee(caller: Caller, id: str, *, reason: str) -> None:

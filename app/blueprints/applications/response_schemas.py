@@ -1,6 +1,7 @@
 """Response schemas of merchant applications."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from marshmallow import fields, pre_dump
 
@@ -115,6 +116,24 @@ class ApplicationRow(Schema):
     @pre_dump
     def serialize_row(self, row: ApplicationRecord, **_: object) -> Mapping[str, object]:
         return serializers.serialize_application(row)
+
+
+class ReceivedFee(ApplicationRow):
+    """An application whose fee is received, and others with the same transfer."""
+
+    same_transfer = List(
+        fields.String(),
+        required=True,
+        metadata={
+            "example": ["MA-7K2Q9XRD"],
+            "description": "References of other applications whose fee has the same transfer reference and day.",
+        },
+    )
+
+    @pre_dump
+    def serialize_row(self, received: Mapping[str, Any], **_: object) -> Mapping[str, object]:
+        row = serializers.serialize_application(received["application"])
+        return {**row, "same_transfer": received["same_transfer"]}
 
 
 class Submitted(Schema):

@@ -141,15 +141,21 @@ def withdraw(application_id: str) -> queries.ApplicationRecord:
     "/<applicationId>/fee/received",
     access=may(MONEY_WRITE).with_verified_email(),
     body=schemas.ReceivedBody,
-    returns=response_schemas.ApplicationRow,
+    returns=response_schemas.ReceivedFee,
     idempotent=True,
     errors=[errors.NothingDue, errors.PaymentInProgress],
 )
-def receive_fee(application_id: str, amount_minor: int, reference: str, received_on: date) -> queries.ApplicationRecord:
-    """Record the stall fee as received by bank transfer: the whole fee at once. The applicant gets a mail."""
+def receive_fee(application_id: str, amount_minor: int, reference: str, received_on: date) -> dict[str, object]:
+    """Record the stall fee as received by bank transfer: the whole fee at once. The applicant gets a mail.
+
+    One transfer can pay several fees. `sameTransfer` names the other applications with its reference and day, in case
+    one of them was recorded by mistake.
+    """
     caller = get_current_caller()
-    actions.receive_fee(caller, application_id, amount_minor=amount_minor, reference=reference, received_on=received_on)
-    return queries.get_application(caller, application_id)
+    same_transfer = actions.receive_fee(
+        caller, application_id, amount_minor=amount_minor, reference=reference, received_on=received_on
+    )
+    return {"application": queries.get_application(caller, application_id), "same_transfer": same_transfer}
 
 
 @blp.get(
