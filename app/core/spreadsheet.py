@@ -128,7 +128,7 @@ def open_table(data: bytes, *, likeness: Callable[[Cells], int] = lambda cells: 
         workbook = xlsx_reader.read(data)
         return _find_header(workbook.rows, likeness, "", workbook.flaws, ends_openly=False)
     encoding = _detect_encoding(data)
-    delimiter = _detect_delimiter(data, encoding)
+    delimiter = _detect_delimiter(data[:BLOCK], encoding, likeness)
     rows = _read_csv(data, encoding, delimiter)
     return _find_header(rows, likeness, delimiter, {}, ends_openly=data[-1:] not in b"\r\n\0")
 
@@ -156,20 +156,21 @@ def _build_row(header: list[str], number: int, cells: Cells) -> Row:
     return Row(number, {name: cell.strip() for name, cell in zip(header, padded, strict=False)}, surplus)
 
 
-def _read_csv(data: bytes, encoding: str, delimiter: str) -> Iterator[NumberedRow]:
+def _read_csv(data: bytes, encoding: str, delimiter: str, *, errors: str = "strict") -> Iterator[NumberedRow]:
     number = 0
     # The limit applies to the whole process; it is the same for all files.
     csv.field_size_limit(MAX_CELL_CHARACTERS)
     try:
-        for number, cells in enumerate(csv.reader(_lines(data, encoding), delimiter=delimiter, strict=True), 1):
+        lines = _lines(data, encoding, errors)
+        for number, cells in enumerate(csv.reader(lines, delimiter=delimiter, strict=True), 1):
             if any(cell and not cell.isspace() for cell in cells):
                 yield number, cells
     except csv.Error as error:
         raise BrokenRow(number + 1, str(error)) from error
 
 
-def _lines(data: bytes, encoding: str) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
+def _lines(data: bytes, encoding: str, errors: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, errors=errors, newline="")
 
 
 def _detect_encoding(data: bytes) -> str:
@@ -194,10 +195,26 @@ def _can_decode(data: bytes, encoding: str) -> bool:
         return False
 
 
-def _detect_delimiter(data: bytes, encoding: str) -> str:
-    """Return the delimiter that occurs most often in the first line, outside quotes."""
-    with _lines(data[:BLOCK], encoding) as lines:
-        lines.reconfigure(errors="replace")
-        header = next((line for line in lines if line.strip()), "")
-    outside = "".join(header.split('"')[::2])
-    return max(DELIMITERS, key=outside.count)
+def _detect_delimiter(beginning: bytes, encoding: str, likeness: Callable[[Cells], int]) -> str:
+    """Return the delimiter with which one of the first rows is most like a header.
+
+    Of several, it is the one that occurs most often in the first line, outside quotes.
+    """
+    with _lines(beginning, encoding, "replace") as lines:
+        first_line = next((line for line in lines if line.strip()), "")
+    outside = "".join(first_line.split('"')[::2])
+    return max(
+        DELIMITERS,
+        key=lambda delimiter: (_find_likeness(beginning, encoding, delimiter, likeness), outside.count(delimiter)),
+    )
+
+
+def _find_likeness(beginning: bytes, encoding: str, delimiter: str, likeness: Callable[[Cells], int]) -> int:
+    """Return the highest likeness among the first rows, up to one that is not valid CSV."""
+    highest = 0
+    try:
+        for _, cells in islice(_read_csv(beginning, encoding, delimiter, errors="replace"), HEADER_SEARCH_ROWS):
+            highest = max(highest, likeness(cells))
+    except BrokenRow:
+        pass
+    return highest
