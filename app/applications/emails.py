@@ -29,7 +29,7 @@ STEP_LABELS = {
     ),
     links.PAYMENT: (
         lazy_gettext("Pay the stall fee"),
-        lazy_gettext("From a mobile wallet, with a code that comes to your phone."),
+        lazy_gettext("The page shows how much, to whom, and how you can pay."),
     ),
     links.ACTIVATION: (
         lazy_gettext("Activate your account"),

@@ -261,6 +261,11 @@ def find_payment_path(application_id: str) -> str | None:
     return find_step_path(application_id, links.PAYMENT)
 
 
+def find_documents_path(application_id: str) -> str | None:
+    """The path of the valid link to the documents, for the page after the fee is paid."""
+    return find_step_path(application_id, links.DOCUMENTS)
+
+
 def find_step_path(application_id: str, purpose: str) -> str | None:
     """The path of the valid link for a step, for the page of the step before."""
     link = db.session.scalar(

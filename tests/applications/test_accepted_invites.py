@@ -97,7 +97,7 @@ def test_a_fee_is_settled_before_the_merchant_takes_part(
     assert (read_application(me)["status"], count_events(me)) == ("activated", 1)
     subjects = [mail["subject"] for mail in list_mails_to(merchant.email)]
     assert any("pay your stall fee" in subject for subject in subjects), subjects
-    assert any("welcome" in subject for subject in subjects), subjects
+    assert any("you are ready" in subject for subject in subjects), subjects
     assert not any("/activate/" in mail["text"] for mail in list_mails_to(merchant.email))
     assert_ledger_integrity()
 

@@ -45,7 +45,7 @@ def test_application_goes_from_the_form_to_the_stall(client: Client) -> None:
     assert read_error(client.get(f"/api/merchant-activation/{token}")) == (410, "LINK_USED")
     assert data(owner.get(f"{LIST}/{application['id']}"))["activationMessage"] == "See you at gate B."
     assert [" ".join(mail["subject"].split()) for mail in list_mails_to(EMAIL)] == [
-        "Windhoek Lights: welcome",
+        "Windhoek Lights: you are ready",
         "Windhoek Lights: activate your account",
         "Windhoek Lights: receipt for N$ 2 500.00",
         "Windhoek Lights: your documents are in",

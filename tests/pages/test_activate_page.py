@@ -36,7 +36,7 @@ def test_a_new_merchant_chooses_a_password_and_is_done(client: Client, visitor: 
     assert page.request.path == "/activate/done"
     assert 'href="/merchants/start">Continue' in page.text
     assert sign_in(client, EMAIL, NEW)["user"]["roles"] == ["merchant"]
-    assert list_mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: welcome"
+    assert list_mails_to(EMAIL)[0]["subject"] == "Windhoek Lights: you are ready"
     page = visitor.open(f"/activate/{token}")
     assert page.status_code == 410 and "<h1>This is already done</h1>" in page.text
 

@@ -179,3 +179,14 @@ def test_details_of_the_buyer_are_on_the_invoice(client: Client, visitor: Visito
     assert list_mails_to(EMAIL)
     page = visitor.send(billingAddress="", billingVatNumber="")
     assert page.status_code == 409 and "The invoice is issued" in page.text
+
+
+def test_after_the_payment_the_page_leads_to_the_documents(client: Client, visitor: Visitor) -> None:
+    create_approved_application(client, create_organiser_client(client), documentsRequired=["identity"])
+    path = f"/pay/{find_mailed_token('pay')}"
+    visitor.open(path)
+    visitor.send()
+    page = visitor.send(code=CODE)
+    assert f'href="/documents/{find_mailed_token("documents")}"' in page.text
+    assert "Details on the invoice" not in page.text
+    assert visitor.flask.get(f"{path}/code").headers["Location"] == path

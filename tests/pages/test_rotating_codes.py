@@ -95,7 +95,7 @@ def test_crew_scans_and_begins_the_shift_on_their_own_phone(app: Flask, client: 
     selma, jonas = replace_crew(stall.me, stall.api, {"name": "Selma"}, {"name": "Jonas"})
     stall.visitor.open(f"{stall.pages}/check-in")
     page = press(stall.visitor, "/check-in")
-    assert "The rotating code is on." in page and 'src="data:image/svg+xml' in page
+    assert "This page shows the picture now." in page and 'src="data:image/svg+xml' in page
     seconds = re.search(r'<noscript><meta http-equiv="refresh" content="(\d+)">', page)
     assert seconds and 1 <= int(seconds[1]) <= 31
     path = get_path(data(stall.me.get(f"{stall.api}/rotating-code")))
@@ -154,3 +154,16 @@ def test_link_of_another_stall_or_a_guess_shows_nothing(client: Client, visitor:
     assert visitor.open("/check-in/x/1").status_code == 404
     statuses = {visitor.open(f"/check-in/{stall_token}/{number:08d}").status_code for number in range(25)}
     assert statuses <= {410, 429} and 429 in statuses
+
+
+def test_shift_begins_on_the_device_of_the_stall_while_the_picture_is_off(app: Flask, client: Client) -> None:
+    stall = CrewPages(app, client)
+    (selma,) = replace_crew(stall.me, stall.api, {"name": "Selma"})
+    stall.visitor.open(f"{stall.pages}/check-in")
+    page = press(stall.visitor, "/check-in/begin", code="000000")
+    assert "This is not your shift code." in page
+    page = press(stall.visitor, "/check-in/begin", code=selma["shiftCode"])
+    assert "The shift of Selma has begun." in page and "At work now" in stall.visitor.open("/stall").text
+    turn_on(stall.me, stall.api)
+    assert "check-in/begin" not in stall.visitor.open(f"{stall.pages}/check-in").text
+    assert "Scan the code again" not in page

@@ -241,3 +241,14 @@ def test_cancelled_event_is_past(app: Flask, client: Client) -> None:
     execute_sql("UPDATE event SET visibility = 'cancelled' WHERE id = :id", id=event_id)
     page = sign_in_browser(app, account).open(HOME).text
     assert page.index("Past events") < page.index("Windhoek Lights") < page.index("cancelled")
+
+
+def test_application_on_the_waitlist_asks_for_nothing(app: Flask, client: Client) -> None:
+    organiser, account = create_organiser_client(client), create_merchant_account()
+    types = [{"name": "Grill", "feeMinor": 0, "quantity": 1}]
+    event = create_published_event(organiser, stallTypes=types)
+    body = {"eventId": event["id"], "stallType": "Grill", "amountMinor": 0, "destination": "bank", "mode": "now"}
+    applied = data(create_signed_in_client(client, account).post("/api/merchant-applications", body), 201)
+    data(organiser.patch(f"/api/merchant-applications/{applied['id']}", {"decision": "waitlisted"}))
+    page = sign_in_browser(app, account).open(HOME).text
+    assert "We write when a place is free." in page and "Missing:" not in page

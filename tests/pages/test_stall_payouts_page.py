@@ -206,6 +206,7 @@ def test_details_are_entered_shown_masked_and_kept(app: Flask, client: Client) -
 @pytest.mark.parametrize(
     ("typed", "fields"),
     [
+        ({}, {"msisdn"}),
         ({"bankName": "Bank Windhoek"}, {"accountName", "accountNumber"}),
         ({"destination": "bank"}, {"accountName", "accountNumber", "bankName"}),
         ({"destination": "payrail"}, {"msisdn"}),

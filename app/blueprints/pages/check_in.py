@@ -25,12 +25,27 @@ scanned = Pages("check_in", __name__, url_prefix="/check-in", translated=True)
 ROUTE = "/check-in"
 
 
-class CheckInSchema(Query):
-    member = Text(required=True, max=24)
+class ShiftCodeSchema(Query):
     code = Secret(required=True, max=20)
+
+
+class CheckInSchema(ShiftCodeSchema):
+    member = Text(required=True, max=24)
     pass_token = Secret(required=True, max=200)
 
 
+SHIFT_CODE_INPUT = Input(
+    "code",
+    lazy_gettext("Your shift code"),
+    type="code",
+    inputmode="numeric",
+    messages={
+        "required": lazy_gettext("Enter your shift code."),
+        "SHIFT_CODE_WRONG": lazy_gettext("This is not your shift code. After five wrong codes you have to wait."),
+    },
+    error_codes=("SHIFT_CODE_WRONG", "SHIFT_CODE_LOCKED", "STALL_CODE_WRONG"),
+)
+SHIFT_CODE = Form(ShiftCodeSchema, SHIFT_CODE_INPUT)
 CHECK_IN = Form(
     CheckInSchema,
     Input(
@@ -38,29 +53,41 @@ CHECK_IN = Form(
         lazy_gettext("Who are you?"),
         messages=dict.fromkeys(("required", "unknown_value"), lazy_gettext("Choose your name.")),
     ),
-    Input(
-        "code",
-        lazy_gettext("Your shift code"),
-        type="code",
-        inputmode="numeric",
-        messages={
-            "required": lazy_gettext("Enter your shift code."),
-            "SHIFT_CODE_WRONG": lazy_gettext("This is not your shift code. After five wrong codes you have to wait."),
-        },
-        error_codes=("SHIFT_CODE_WRONG", "SHIFT_CODE_LOCKED"),
-    ),
+    SHIFT_CODE_INPUT,
     Input("passToken", "", type="hidden"),
 )
 
 
 @blueprint.get("")
 def show(event_id: str) -> Response:
-    """Show the present code as a QR code. The page loads again when the code changes, also without scripts."""
+    """Show the present code as a QR code, or the form for a shift code.
+
+    The page loads again when the code changes, also without scripts.
+    """
+    return _render_stall(event_id, SHIFT_CODE.fill())
+
+
+@blueprint.post("/begin")
+def begin(event_id: str) -> ResponseReturnValue:
+    """Begin the shift of the person whose code was entered on the device of the stall."""
+    form = SHIFT_CODE.from_request()
+    require_ids(event_id)
+    try:
+        count_request(CODE_ATTEMPT_LIMIT, ROUTE)
+        shift = actions.start_shift(caller=authorise_page(READ), event_id=event_id, code=form.load()["code"])
+    except FORM_ERRORS as error:
+        return _render_stall(event_id, form.with_error(error))
+    flash(gettext("The shift of %(name)s has begun.", name=shift.name))
+    return redirect(url_for("stall_check_in.show", event_id=event_id), 303)
+
+
+def _render_stall(event_id: str, form: FilledForm) -> Response:
     require_ids(event_id)
     caller = authorise_page(READ)
     code = rotating_codes.get_rotating_code(caller, event_id)
-    response = render_page(
+    response = render_form(
         "pages/stall_check_in.html",
+        form,
         stall=get_own_stall(caller, event_id),
         code=code,
         refresh_seconds=code.seconds_left + 1,
@@ -78,9 +105,9 @@ def switch(event_id: str) -> ResponseReturnValue:
     is_on = request.form.get("on") == "true"
     rotating_codes.set_rotating_code(caller=authorise_page(WRITE), event_id=event_id, rotating_code=is_on)
     flash(
-        gettext("The rotating code is on.")
+        gettext("This page shows the picture now. Everybody scans it to begin their shift.")
         if is_on
-        else gettext("The rotating code is off. A shift begins with the shift code alone.")
+        else gettext("The picture is gone. A shift begins with the shift code, entered on this page.")
     )
     return redirect(url_for("stall_check_in.show", event_id=event_id), 303)
 

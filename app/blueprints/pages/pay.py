@@ -106,6 +106,12 @@ def send_code(token: str) -> ResponseReturnValue:
     return redirect(url_for("pay.start", token=token), 303)
 
 
+@blueprint.get("/<token>/code")
+def reopen(token: str) -> ResponseReturnValue:
+    """Lead a page that was opened again to the payment page."""
+    return redirect(url_for("pay.start", token=token), 303)
+
+
 @blueprint.post("/<token>/code")
 @handle_unusable_link(PURPOSE)
 def confirm(token: str) -> ResponseReturnValue:
@@ -170,9 +176,16 @@ def _render(token: str, fee: link_queries.FeePage, form: FilledForm) -> Response
         token=token,
         valid_for=format_wait(fee.get("expires_in", 0)),
         contact=fee["contact_email"],
+        documents_path=_find_documents_path(fee),
         pays_by_transfer=_pays_by_transfer(fee, form),
         changes_wallet="wallet" in request.args or bool(form.errors),
     )
+
+
+def _find_documents_path(fee: link_queries.FeePage) -> str | None:
+    """The path to the documents, if they are what is due after the payment."""
+    is_next = fee["status"] == "paid" and fee["application_status"] == "awaiting_documents"
+    return link_queries.find_documents_path(fee["id"]) if is_next else None
 
 
 def _pays_by_transfer(fee: link_queries.FeePage, form: FilledForm) -> bool:

@@ -90,6 +90,8 @@ class DetailsSchema(Query):
             *(REQUIRED_DETAILS[BANK] if is_bank else ()),
         )
         missing = [to_camel_case(name) for name in names if not data.get(name)]
+        if not missing and not data.get("msisdn") and not is_bank:
+            raise ValidationError({"msisdn": field_error("nothing_entered", "Enter a wallet or an account.").messages})
         if missing:
             raise ValidationError({name: field_error("required", "Required.").messages for name in missing})
 
@@ -133,15 +135,39 @@ MASKED = {
     "masked_value": lazy_gettext("Type the whole number, or leave the one that we show."),
     "required": lazy_gettext("Fill in this field."),
 }
-NUMBER = {**MASKED, "invalid_number": lazy_gettext("Enter digits only.")}
 DETAILS = Form(
     DetailsSchema,
     Input("destination", lazy_gettext("What do you use most?")),
-    Input("msisdn", lazy_gettext("Mobile number of the wallet"), type="tel", inputmode="tel", messages=MASKED),
+    Input(
+        "msisdn",
+        lazy_gettext("Mobile number of the wallet"),
+        type="tel",
+        inputmode="tel",
+        messages={
+            **MASKED,
+            "nothing_entered": lazy_gettext("Enter the number of your wallet, or your bank account below."),
+        },
+    ),
     Input("accountName", lazy_gettext("Name of the account"), autocomplete="off"),
-    Input("accountNumber", lazy_gettext("Account number"), inputmode="numeric", messages=NUMBER),
+    Input(
+        "accountNumber",
+        lazy_gettext("Account number"),
+        inputmode="numeric",
+        messages={
+            **MASKED,
+            "invalid_number": lazy_gettext("Enter the account number: 4 to 34 digits."),
+        },
+    ),
     Input("bankName", lazy_gettext("Bank")),
-    Input("branchCode", lazy_gettext("Branch code"), inputmode="numeric", messages=NUMBER),
+    Input(
+        "branchCode",
+        lazy_gettext("Branch code"),
+        inputmode="numeric",
+        messages={
+            **MASKED,
+            "invalid_number": lazy_gettext("Enter the branch code: 4 to 20 digits."),
+        },
+    ),
 )
 
 
@@ -236,9 +262,8 @@ def describe_payout(payout: PayoutSummary) -> str:
     """Return what happens to a payout, or what happened: "it leaves on Fri 4 December 2026"."""
     if payout.on_hold:
         return gettext("it waits because your business is paused")
-    if payout.status in CANCELLABLE and payout.held_until is not None:
-        leaves_at = max(filter(None, (payout.held_until, payout.scheduled_for)))
-        return gettext("it leaves on %(day)s, because the destination is new", day=format_time(leaves_at))
+    if payout.status in CANCELLABLE and payout.held_until is not None and _is_delayed_by_hold(payout):
+        return gettext("it leaves on %(day)s, because the destination is new", day=format_time(payout.held_until))
     if payout.status == "scheduled" and payout.scheduled_for is not None:
         return gettext("it leaves on %(day)s", day=format_day(payout.scheduled_for))
     sentences = {
@@ -247,6 +272,12 @@ def describe_payout(payout: PayoutSummary) -> str:
         "needs_review": gettext("we ask the bank or wallet what happened to it"),
     }
     return sentences.get(payout.status) or str(STATUS_LABELS[payout.status])
+
+
+def _is_delayed_by_hold(payout: PayoutSummary) -> bool:
+    """Whether a new destination delays the payout: there is a hold, and it ends after the chosen day."""
+    held_until = payout.held_until or payout.created_at
+    return held_until > max(payout.created_at, payout.scheduled_for or payout.created_at)
 
 
 def _derive_key(form: FilledForm) -> str:
