@@ -18,7 +18,7 @@ from app.audit.log import record, record_export
 from app.core import throttle
 from app.core.db import db, release_connection
 from app.core.errors import NotFound, Throttled
-from app.core.formatting import HOME, format_count, format_day, format_money
+from app.core.formatting import HOME, format_count, format_day
 from app.core.ids import new_id
 from app.core.outbox import enqueue
 from app.core.throttle import Rule
@@ -35,7 +35,7 @@ from app.invoicing.documents import (
     DocumentLine,
     InvoiceDocument,
     build_payment_rows,
-    calculate_vat,
+    calculate_correction,
     parse_document,
 )
 from app.invoicing.invoice_pdf import draw_invoice_pdf
@@ -219,10 +219,7 @@ def _issue_credit_note(
     unit_price_minor = original_invoice.total_minor // original_invoice.quantity
     original = parse_document(original_invoice.paper)
     before_minor, after_minor = quantity_before * unit_price_minor, quantity_after * unit_price_minor
-    vat_before_minor, vat_after_minor = (
-        calculate_vat(total_minor, original.vat_percent) for total_minor in (before_minor, after_minor)
-    )
-    vat_minor = vat_before_minor - vat_after_minor
+    vat_minor, value_notes = calculate_correction(original, before_minor, after_minor)
     credited_quantity = quantity_before - quantity_after
     total_minor = after_minor - before_minor
     line = DocumentLine(
@@ -234,11 +231,6 @@ def _issue_credit_note(
     facts = [("For invoice", f"{original.number} of {original.issued}"), *context.facts]
     places = format_count(original_invoice.quantity, "place")
     notes = [f"This corrects invoice {original.number}: {quantity_after} of {places} left."]
-    if original.shows_vat:
-        before, after = before_minor - vat_before_minor, after_minor - vat_after_minor
-        notes.append(
-            f"Without VAT it was {format_money(before)} and is {format_money(after)} now, {format_money(before - after)} less."
-        )
     return _issue_document(
         session,
         context,
@@ -251,7 +243,7 @@ def _issue_credit_note(
         layout=original.layout,
         total_minor=total_minor,
         facts=facts,
-        notes=notes,
+        notes=[*notes, *value_notes],
     )
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import or_, select
 from app.applications import payment_outcome
 from app.applications.errors import NotResolvable
 from app.applications.fee_bookings import book_missing_fees
+from app.applications.fee_credit_notes import issue_missing_credit_notes
 from app.applications.fee_refunds import find_requested_refund, refuse_refund
 from app.applications.models import Application, StallPayment, StallPaymentReview
 from app.applications.stall_payments import close_reviews, is_unanswered
@@ -99,8 +100,8 @@ def seen(reference: str, note: str) -> None:
 @stall_payments.command("book")
 @with_appcontext
 def book() -> None:
-    """Book the fees that the previous version of the service recorded during an upgrade."""
-    click.echo(f"{book_missing_fees()} fees booked")
+    """Book the fees, and issue the credit notes for the refunds, that the previous version recorded during an upgrade."""
+    click.echo(f"{book_missing_fees()} fees booked, {issue_missing_credit_notes()} credit notes issued")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sqlalchemy import ColumnElement, and_, or_, select
 
 from app.accounts.data_export import ExportFile, ExportOwner, export_files, export_part, list_rows
-from app.applications.models import Application, ApplicationDocument, FeeInvoice, StallPayment
+from app.applications.models import Application, ApplicationDocument, FeeCreditNote, FeeInvoice, StallPayment
 from app.core.db import db
 from app.events.models import Event
 
@@ -78,13 +78,15 @@ def export_applications(owner: ExportOwner) -> list[dict[str, object]]:
         .where(StallPayment.application_id.in_(ids))
         .order_by(StallPayment.created_at)
     )
-    invoices_query = select(
-        FeeInvoice.application_id, FeeInvoice.number, FeeInvoice.total_minor, FeeInvoice.issued_at
-    ).where(FeeInvoice.application_id.in_(ids))
+    invoices_query, credit_notes_query = (
+        select(kind.application_id, kind.number, kind.total_minor, kind.issued_at).where(kind.application_id.in_(ids))
+        for kind in (FeeInvoice, FeeCreditNote)
+    )
     parts = {
         "documents": list_rows(documents_query),
         "payments": list_rows(payments_query),
         "invoices": list_rows(invoices_query),
+        "creditNotes": list_rows(credit_notes_query),
     }
     return [
         {

@@ -48,3 +48,7 @@ def _post(kind: str, application: Application, legs: dict[str, int]) -> None:
 
 register_check("the stall fees that are due are paid, waived, refunded or open, per event", fee_sql.FEES_NOT_ACCOUNTED)
 register_check("every stall fee and refund is booked as it was paid, once", fee_sql.FEES_UNLIKE_THEIR_BOOKINGS)
+register_check(
+    "of every stall fee with an invoice, that less its credit note is what was paid and kept",
+    fee_sql.FEES_UNLIKE_THEIR_INVOICES,
+)

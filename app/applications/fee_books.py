@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, case, func, literal_column, or_, select
 
 from app.accounts.caller import Caller
-from app.applications.models import RECEIVED, Application, StallFeeRecord, StallFeeRefund
+from app.applications.models import RECEIVED, Application, FeeCreditNote, FeeInvoice, StallFeeRecord, StallFeeRefund
 from app.applications.queries import ListQuery
 from app.applications.states import ACCEPTED_STATES, ACTIVATED, REFUNDED
 from app.audit.actions import Action
@@ -52,6 +52,8 @@ CSV_HEADER = (
     "transferReference",
     "receivedOn",
     "refundReference",
+    "invoiceNumber",
+    "creditNoteNumber",
 )
 
 
@@ -82,6 +84,8 @@ def list_fees_query(caller: Caller, event_id: str, *, status: str | None = None)
         StallFeeRecord.received_on,
         StallFeeRefund.status.label("refund_status"),
         StallFeeRefund.reference.label("refund_reference"),
+        FeeInvoice.number.label("invoice_number"),
+        FeeCreditNote.number.label("credit_note_number"),
     )
     get_event(caller, event_id)
     return query if status is None else query.where(STATUS_SQL.in_([status]))
@@ -98,9 +102,10 @@ def stream_fees_csv(caller: Caller, event_id: str) -> Iterator[bytes]:
     """The fees of an event as CSV. The export is recorded. Raises NotFound."""
     fees = list_fees_query(caller, event_id).order_by(Application.created_at, Application.id).subquery("fees")
     record_export(Action.STALL_FEES_EXPORTED, event_id=event_id)
-    names = ("reference", "business_name", "stall_type", "status", *AMOUNT_COLUMNS, "transfer_reference")
+    names = ("reference", "business_name", "stall_type", "status", *AMOUNT_COLUMNS, "transfer_reference", "received_on")
+    document_names = ("refund_reference", "invoice_number", "credit_note_number")
     cells: list[ColumnElement[Any]] = [
-        literal_column(escape_sql(f"CAST(fees.{name} AS text)")) for name in (*names, "received_on", "refund_reference")
+        literal_column(escape_sql(f"CAST(fees.{name} AS text)")) for name in (*names, *document_names)
     ]
     compiled = select(*cells).select_from(fees).compile(dialect=DIALECT, compile_kwargs={"render_postcompile": True})
     return stream_query_csv(str(compiled), CSV_HEADER, compiled.params)
@@ -113,5 +118,7 @@ def _fees_query(event_id: str, *columns: Any) -> Select[Any]:
         .select_from(Application)
         .outerjoin(StallFeeRecord, StallFeeRecord.application_id == Application.id)
         .outerjoin(StallFeeRefund, StallFeeRefund.application_id == Application.id)
+        .outerjoin(FeeInvoice, FeeInvoice.application_id == Application.id)
+        .outerjoin(FeeCreditNote, FeeCreditNote.application_id == Application.id)
         .where(Application.event_id == event_id, Application.amount_minor > 0, is_due)
     )

@@ -16,12 +16,13 @@ from app.accounts.organisation_details import OrganisationDetails, load_organisa
 from app.applications import calendar, links, states
 from app.applications.errors import InvoiceNotAvailable
 from app.applications.links import EventContext
-from app.applications.models import Application, FeeInvoice, StallFeeRecord, StallPayment
+from app.applications.models import Application, FeeCreditNote, FeeInvoice, StallFeeRecord, StallPayment
 from app.applications.queries import check_visible, record_application_act
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.core.addresses import mask_number
-from app.core.db import db, release_connection
+from app.core.db import ReadOrWriteSession, db, release_connection
+from app.core.errors import NotFound
 from app.core.formatting import HOME, format_day
 from app.core.ids import new_id
 from app.core.languages import SOURCE_LANGUAGE, use_language
@@ -40,7 +41,7 @@ from app.invoicing.documents import (
     parse_document,
 )
 from app.invoicing.invoice_pdf import draw_invoice_pdf
-from app.invoicing.numbers import STALL_FEE, take_next_number
+from app.invoicing.numbers import STALL_FEE, InvoiceNumber, take_next_number
 
 RECEIPT_NOTE = "This invoice is your receipt. Keep it for your books."
 PRO_FORMA_NOTE = "This is a request for payment. You get the invoice when the fee is paid."
@@ -58,18 +59,29 @@ class FeeContext:
     event_context: EventContext
 
 
-def get_fee_document_pdf(caller: Caller, application_id: str) -> tuple[InvoiceDocument, bytes]:
-    """The invoice or pro forma invoice of an application that the caller may see. Raises NotFound, InvoiceNotAvailable."""
+def get_fee_document_pdf(
+    caller: Caller, application_id: str, *, number: str | None = None
+) -> tuple[InvoiceDocument, bytes]:
+    """The invoice or pro forma invoice of an application that the caller may see, or its credit note of that number.
+
+    Raises NotFound, InvoiceNotAvailable.
+    """
     check_visible(caller, application_id)
-    document = load_fee_document(application_id)
+    document = load_fee_document(application_id, number=number)
     record_export(Action.FEE_INVOICE_EXPORTED, subject=application_id, data={"number": document.number})
     return document, draw_invoice_pdf(document)
 
 
-def get_fee_document_pdf_by_link(token: str) -> tuple[InvoiceDocument, bytes]:
+def get_fee_document_pdf_by_link(token: str, *, number: str | None = None) -> tuple[InvoiceDocument, bytes]:
     """The same for the holder of a payment link. Raises NotFound, LinkExpired, InvoiceNotAvailable."""
-    document = load_fee_document(links.get_active_link(token, links.PAYMENT).application.id)
+    document = load_fee_document(links.get_active_link(token, links.PAYMENT).application.id, number=number)
     return document, draw_invoice_pdf(document)
+
+
+def find_credit_note(application_id: str) -> InvoiceDocument | None:
+    """The credit note for the refund of a fee."""
+    data = db.session.scalar(select(FeeCreditNote.paper).where(FeeCreditNote.application_id == application_id))
+    return parse_document(data) if data else None
 
 
 def find_invoice_number(application_id: str) -> str | None:
@@ -80,11 +92,17 @@ def has_invoice(session: Session, application_id: str) -> bool:
     return session.scalar(select(FeeInvoice.id).where(FeeInvoice.application_id == application_id)) is not None
 
 
-def load_fee_document(application_id: str) -> InvoiceDocument:
-    """The invoice of a paid fee, issued if it was not before; of another fee a pro forma invoice.
+def load_fee_document(application_id: str, *, number: str | None = None) -> InvoiceDocument:
+    """The invoice of a paid fee, issued if it was not before; of another fee a pro forma invoice. With a `number` its
+    credit note.
 
-    Raises InvoiceNotAvailable if no fee is due, paid or waived.
+    Raises InvoiceNotAvailable if no fee is due, paid or waived, and NotFound for the number of another document.
     """
+    if number is not None:
+        credit_note = find_credit_note(application_id)
+        if credit_note is None or credit_note.number != number:
+            raise NotFound()
+        return credit_note
     invoice = db.session.scalar(_invoice_query(application_id))
     context = _load_context(db.session(), application_id)
     if invoice is None and (context.application.paid_at is None or context.application.organiser_id is None):
@@ -97,32 +115,48 @@ def _issue_invoice(application_id: str) -> InvoiceDocument:
     with transaction() as session:
         # The row locked here is read again: another process may have issued the invoice meanwhile.
         session.execute(select(Application.id).where(Application.id == application_id).with_for_update())
-        invoice = session.scalar(_invoice_query(application_id))
-        if invoice is not None:
-            return parse_document(invoice.paper)
-        context = _load_context(session, application_id)
-        application, organisation_id = context.application, context.application.organiser_id
-        assert organisation_id is not None
-        organisation = load_organisation_details(organisation_id, session)
-        number = take_next_number(session, organisation_id, STALL_FEE, context.moment)
-        document = _build_document(context, organisation, INVOICE, str(number), context.moment)
-        session.add(
-            FeeInvoice(
-                id=new_id(),
-                application_id=application_id,
-                organiser_id=organisation_id,
-                year=number.year,
-                sequence=number.sequence,
-                number=document.number,
-                total_minor=document.total_minor,
-                paper=document.to_json(),
-                issued_at=context.moment,
-            )
+        return get_or_issue_invoice(session, application_id)
+
+
+def get_or_issue_invoice(session: ReadOrWriteSession, application_id: str) -> InvoiceDocument:
+    """The invoice of a locked application whose fee is paid; issued if it was not before."""
+    invoice = session.scalar(_invoice_query(application_id))
+    if invoice is not None:
+        return parse_document(invoice.paper)
+    context = _load_context(session, application_id)
+    assert context.application.organiser_id is not None
+    organisation = load_organisation_details(context.application.organiser_id, session)
+    number = take_next_number(session, context.application.organiser_id, STALL_FEE, context.moment)
+    document = _build_document(context, organisation, INVOICE, str(number), context.moment)
+    store_document(session, FeeInvoice, context.application, number, document, context.moment)
+    return document
+
+
+def store_document(
+    session: ReadOrWriteSession,
+    document_class: type[FeeInvoice] | type[FeeCreditNote],
+    application: Application,
+    number: InvoiceNumber,
+    document: InvoiceDocument,
+    issued_at: datetime,
+) -> None:
+    """Stores the document of a fee under its number, with an entry of the audit trail."""
+    session.add(
+        document_class(
+            id=new_id(),
+            application_id=application.id,
+            organiser_id=application.organiser_id,
+            year=number.year,
+            sequence=number.sequence,
+            number=document.number,
+            total_minor=document.total_minor,
+            paper=document.to_json(),
+            issued_at=issued_at,
         )
-        session.flush()
-        data = {"number": document.number, "totalMinor": document.total_minor}
-        record_application_act(session, Action.STALL_FEE_INVOICED, application, **data)
-        return document
+    )
+    session.flush()
+    action = Action.STALL_FEE_INVOICED if document_class is FeeInvoice else Action.STALL_FEE_CREDITED
+    record_application_act(session, action, application, number=document.number, totalMinor=document.total_minor)
 
 
 def _build_unnumbered_document(context: FeeContext) -> InvoiceDocument:

@@ -5,8 +5,10 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.applications.emails import enqueue_email
 from app.applications.fee_bookings import book_refund
+from app.applications.fee_credit_notes import issue_credit_note
 from app.applications.models import Application, StallFeeRefund
 from app.applications.states import REFUND_REFUSED, REFUND_REQUESTED, REFUNDED
+from app.core.db import ReadOrWriteSession
 
 
 def find_requested_refund(session: OrmSession, application_id: str) -> StallFeeRefund | None:
@@ -26,12 +28,13 @@ def refuse_refund(session: OrmSession, application: Application) -> None:
         application.version += 1
 
 
-def complete_refund(session: OrmSession, application: Application, refund: StallFeeRefund) -> None:
-    """Records that the money is back, books it and mails the applicant. The application must be locked."""
+def complete_refund(session: ReadOrWriteSession, application: Application, refund: StallFeeRefund) -> None:
+    """Records that the money is back, books it, issues the credit note and mails the applicant. The application must be locked."""
     refund.status, refund.refunded_at = REFUNDED, func.now()
     application.version += 1
     if refund.amount_minor == application.amount_minor:
         application.refunded_at = func.now()
     session.flush()
     book_refund(application, refund)
+    issue_credit_note(session, application, refund)
     enqueue_email("application_refunded", application)

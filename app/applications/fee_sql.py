@@ -47,6 +47,20 @@ FEES_UNLIKE_THEIR_BOOKINGS = """
            IS DISTINCT FROM (booked.owner, booked.event_id, booked.amount, booked.account)
 """
 
+FEES_UNLIKE_THEIR_INVOICES = """
+    SELECT format('application %s: %s was paid and %s refunded, %s is invoiced and %s credited', a.id,
+                  CASE WHEN a.paid_at IS NULL THEN 0 ELSE a.amount_minor END, coalesce(f.amount_minor, 0),
+                  coalesce(i.total_minor, 0), coalesce(-c.total_minor, 0))
+      FROM merchant_application a
+      LEFT JOIN stall_fee_invoice i ON i.application_id = a.id
+      LEFT JOIN stall_fee_credit_note c ON c.application_id = a.id
+      LEFT JOIN stall_fee_refund f ON f.application_id = a.id AND f.status = 'refunded'
+     WHERE a.organiser_id IS NOT NULL
+       AND (i.total_minor <> CASE WHEN a.paid_at IS NULL THEN 0 ELSE a.amount_minor END
+            OR coalesce(-c.total_minor, 0) <> coalesce(f.amount_minor, 0)
+            OR (c.id IS NOT NULL AND i.id IS NULL))
+"""
+
 BOOK_MISSING_FEES = """
     WITH fee AS (
         SELECT a.id, a.reference, a.organiser_id, a.event_id, a.amount_minor, a.paid_at,

@@ -8,7 +8,7 @@ from app.accounts.outgoing_mail import find_verified_address, send_for_organisat
 from app.accounts.queries import list_operator_ids
 from app.applications import emails, waitlist
 from app.applications.drafts import build_draft_url
-from app.applications.fee_invoices import load_fee_document
+from app.applications.fee_invoices import find_credit_note, load_fee_document
 from app.applications.fee_refunds import refuse_refund
 from app.applications.models import Application, ApplicationDraft, StallFeeRefund, StallPayment
 from app.applications.organiser_notes import build_organiser_note
@@ -46,7 +46,8 @@ DECISION_TEMPLATES = (
 )
 ANSWER_TEMPLATES = ("application_place_offer",)
 """Mails that nobody needs once their links have ended."""
-PAID_TEMPLATE, FEE_TEMPLATES = "application_paid", ("application_approved", "application_fee_due", "application_link")
+PAID_TEMPLATE, REFUNDED_TEMPLATE = "application_paid", "application_refunded"
+FEE_TEMPLATES = ("application_approved", "application_fee_due", "application_link")
 RETRY_DELAYS = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (REVIEW_AGE, 900))
 
 
@@ -60,7 +61,7 @@ def send_applicant_email(
     path: str = "/",
     payment_id: str | None = None,
 ) -> None:
-    """Mails an applicant, with the due links and the invoice of the fee. Skips an erased application.
+    """Mails an applicant, with the due links and the invoice or credit note of the fee. Skips an erased application.
 
     `path` is where the applicant goes after signing in. The earlier version named the payment in `payment_id`.
     """
@@ -71,6 +72,8 @@ def send_applicant_email(
     is_accepted = context.application.status in ACCEPTED_STATES
     is_fee_due = is_accepted and context.application.payment_due and template in FEE_TEMPLATES
     invoice = load_fee_document(application_id) if is_fee_due or template == PAID_TEMPLATE else None
+    if template == REFUNDED_TEMPLATE:
+        invoice = find_credit_note(application_id)
     release_connection()
     with use_language(context.language):
         message = emails.build_applicant_email(template, context, key=run.key, path=path, invoice=invoice)

@@ -12,7 +12,7 @@ from app.applications import links, queries, stall_payments
 from app.applications.calendar import Deadline, find_last_day
 from app.applications.documents import UploadedDocument
 from app.applications.errors import LinkUsed, PlaceOfferEnded
-from app.applications.fee_invoices import find_invoice_number
+from app.applications.fee_invoices import find_credit_note, find_invoice_number
 from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
 from app.applications.serializers import DocumentStatus, serialize_documents
@@ -71,6 +71,7 @@ class FeePage(LinkPage):
     includes_vat: bool
     paid_at: datetime | None
     invoice_number: str | None
+    credit_note_number: str | None
     billing_address: str | None
     billing_vat_number: str | None
     version: str
@@ -126,6 +127,7 @@ def get_fee(token: str) -> FeePage:
     payment_status = stall_payments.build_payment_status(application, current_payment)
     wallet, organiser_id = application.payrail_msisdn, application.organiser_id
     payee = load_organisation_details(organiser_id) if organiser_id is not None else None
+    credit_note = find_credit_note(application.id) if application.paid_at else None
     return {
         **_build_link_page(resolved_link),
         **payment_status,
@@ -140,6 +142,7 @@ def get_fee(token: str) -> FeePage:
         "includes_vat": payee is not None and payee.vat_number is not None,
         "paid_at": application.paid_at,
         "invoice_number": find_invoice_number(application.id) if application.paid_at else None,
+        "credit_note_number": credit_note.number if credit_note else None,
         "billing_address": application.billing_address,
         "billing_vat_number": application.billing_vat_number,
         "version": f"{application.version}.{payment_status['status']}",

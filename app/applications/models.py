@@ -315,14 +315,8 @@ class StallFeeRefund(Base):
     refunded_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
-class FeeInvoice(Base):
-    """The invoice of a paid stall fee. A trigger refuses changes and deletion; `paper` is its document as JSON."""
-
-    __tablename__ = "stall_fee_invoice"
-    __table_args__ = (
-        CheckConstraint("total_minor > 0", name="amount"),
-        UniqueConstraint("organiser_id", "year", "sequence"),
-    )
+class FeeDocument:
+    """A document of an application with a number. A trigger refuses changes and deletion; `paper` is it as JSON."""
 
     id: Mapped[str] = id_column()
     application_id: Mapped[str] = mapped_column(ForeignKey("merchant_application.id"), unique=True)
@@ -333,6 +327,26 @@ class FeeInvoice(Base):
     total_minor: Mapped[int] = mapped_column(BigInteger)
     paper: Mapped[DocumentJson] = mapped_column(JSONB)
     issued_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class FeeInvoice(FeeDocument, Base):
+    """The invoice of a paid stall fee."""
+
+    __tablename__ = "stall_fee_invoice"
+    __table_args__ = (
+        CheckConstraint("total_minor > 0", name="amount"),
+        UniqueConstraint("organiser_id", "year", "sequence"),
+    )
+
+
+class FeeCreditNote(FeeDocument, Base):
+    """The credit note for a refunded stall fee; its total is negative. One row per application, as of the refund."""
+
+    __tablename__ = "stall_fee_credit_note"
+    __table_args__ = (
+        CheckConstraint("total_minor < 0", name="amount"),
+        UniqueConstraint("organiser_id", "year", "sequence"),
+    )
 
 
 class StallPaymentReview(Base):

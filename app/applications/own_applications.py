@@ -11,7 +11,7 @@ from app.applications import links, states
 from app.applications.calendar import EVENT_CALENDAR_COLUMNS, EventCalendar, find_last_day
 from app.applications.documents import UploadedDocument
 from app.applications.fee_invoices import load_fee_document
-from app.applications.models import Application, ApplicationDocument, ApplicationLink, StallPayment
+from app.applications.models import Application, ApplicationDocument, ApplicationLink, FeeCreditNote, StallPayment
 from app.applications.queries import DOCUMENT_COLUMNS
 from app.applications.serializers import DocumentStatus, serialize_documents
 from app.core.db import db
@@ -44,6 +44,7 @@ class OwnApplication:
     paths: Mapping[str, str]
     payment_states: frozenset[str]
     is_paid: bool
+    credit_note_number: str | None
 
     @property
     def is_under_way(self) -> bool:
@@ -53,13 +54,15 @@ class OwnApplication:
 def list_own_applications(merchant_id: str) -> list[OwnApplication]:
     """The merchant's applications, those for the earliest events first; at most the newest fifty."""
     rows = db.session.execute(
-        select(Application, Event.name, *EVENT_CALENDAR_COLUMNS)
+        select(Application, FeeCreditNote.number, Event.name, *EVENT_CALENDAR_COLUMNS)
+        .select_from(Application)
         .outerjoin(Event, Event.id == Application.event_id)
+        .outerjoin(FeeCreditNote, FeeCreditNote.application_id == Application.id)
         .where(Application.account_id == merchant_id)
         .order_by(Application.created_at.desc(), Application.id)
         .limit(MAX_APPLICATIONS)
     ).all()
-    loaded = [(row[0], row[1], EventCalendar(*row[2:])) for row in rows]
+    loaded = [(row[0], row[1], row[2], EventCalendar(*row[3:])) for row in rows]
     ids = [application.id for application, *_ in loaded]
     documents, paths = _load_documents(ids), _load_paths(ids)
     payment_states = _load_payment_states(ids)
@@ -78,21 +81,23 @@ def list_own_applications(merchant_id: str) -> list[OwnApplication]:
             paths[application.id],
             frozenset(payment_states[application.id]),
             application.paid_at is not None,
+            credit_note_number,
         )
-        for application, event_name, calendar in loaded
+        for application, credit_note_number, event_name, calendar in loaded
     ]
     return sorted(applications, key=lambda row: row.event_starts_at or NO_DATE)
 
 
-def get_own_invoice_pdf(merchant_id: str, application_id: str) -> tuple[str, bytes]:
-    """The number and the PDF of the invoice for a stall fee, or of the pro forma invoice before it is paid.
+def get_own_invoice_pdf(merchant_id: str, application_id: str, *, number: str | None = None) -> tuple[str, bytes]:
+    """The number and the PDF of the invoice for a stall fee, or of the pro forma invoice before it is paid; with a
+    `number` those of the credit note.
 
     Raises NotFound, also for the applications of others, and InvoiceNotAvailable.
     """
     is_own = (Application.id == application_id) & (Application.account_id == merchant_id)
     if db.session.scalar(select(Application.id).where(is_own)) is None:
         raise NotFound()
-    document = load_fee_document(application_id)
+    document = load_fee_document(application_id, number=number)
     return document.number, draw_invoice_pdf(document)
 
 

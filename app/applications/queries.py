@@ -22,6 +22,7 @@ from app.applications.models import (
     Application,
     ApplicationDocument,
     ApplicationLink,
+    FeeCreditNote,
     StallFeeRefund,
     StallPayment,
 )
@@ -283,9 +284,17 @@ def _refund_sql() -> ScalarSelect[dict[str, str]]:
         StallFeeRefund.amount_minor,
         "reference",
         StallFeeRefund.reference,
+        "credit_note_number",
+        FeeCreditNote.number,
         type_=JSONB,
     )
-    return select(refund_sql).where(StallFeeRefund.application_id == Application.id).scalar_subquery()
+    refund_query = (
+        select(refund_sql)
+        .select_from(StallFeeRefund)
+        .outerjoin(FeeCreditNote, FeeCreditNote.application_id == StallFeeRefund.application_id)
+        .where(StallFeeRefund.application_id == Application.id)
+    )
+    return refund_query.correlate(Application).scalar_subquery()
 
 
 def _offer_sql() -> ScalarSelect[dict[str, str | None]]:

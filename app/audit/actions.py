@@ -31,6 +31,11 @@ class Action(StrEnum):
     STALL_FEE_REFUNDED = "money.stall_fee_refunded", "application", "A stall fee, or a part of it, was sent back."
     STALL_FEE_PAID = "money.stall_fee_paid", "application", "The rail confirmed the payment of a stall fee."
     STALL_FEE_INVOICED = "money.stall_fee_invoiced", "application", "The invoice of a paid stall fee was issued."
+    STALL_FEE_CREDITED = (
+        "money.stall_fee_credited",
+        "application",
+        "The credit note for a refunded stall fee was issued.",
+    )
     STALL_FEE_RESOLVED = "money.stall_fee_resolved", "payment", "An operator ended a payment without an outcome."
     REVIEW_CLOSED = "money.review_closed", "review", "An operator closed the reviews of a payout or payment."
     INVOICE_ISSUED = "money.invoice_issued", "invoice", "The invoice of a block was issued."

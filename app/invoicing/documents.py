@@ -9,6 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from app.accounts.organisation_details import BankDetails
+from app.core.formatting import format_money
 
 INVOICE, CREDIT_NOTE, PRO_FORMA = "invoice", "credit_note", "pro_forma"
 TITLES = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note", PRO_FORMA: "Pro forma invoice"}
@@ -102,6 +103,19 @@ def calculate_vat(total_minor: int, percent: float) -> int:
     """Return the VAT that an amount contains."""
     rate = Decimal(str(percent))
     return round_half_up(Decimal(total_minor) * rate / (100 + rate))
+
+
+def calculate_correction(original: InvoiceDocument, before_minor: int, after_minor: int) -> tuple[int, list[str]]:
+    """Return the VAT that a credit note takes off, and the note with the values without VAT; none without VAT."""
+    vat_before_minor, vat_after_minor = (
+        calculate_vat(total_minor, original.vat_percent) for total_minor in (before_minor, after_minor)
+    )
+    vat_minor = vat_before_minor - vat_after_minor
+    if not original.shows_vat:
+        return vat_minor, []
+    before, after = before_minor - vat_before_minor, after_minor - vat_after_minor
+    note = f"Without VAT it was {format_money(before)} and is {format_money(after)} now, {format_money(before - after)} less."
+    return vat_minor, [note]
 
 
 def round_half_up(amount: Decimal) -> int:

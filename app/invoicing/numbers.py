@@ -12,11 +12,12 @@ from app.core.formatting import HOME
 from app.invoicing import sql
 from app.invoicing.documents import CREDIT_NOTE, INVOICE
 
-STALL_FEE = "stall_fee"
+STALL_FEE, STALL_FEE_CREDIT = "stall_fee", "stall_fee_credit"
 FORMATS = {
     INVOICE: "{year}-{sequence:06d}",
     CREDIT_NOTE: "CN-{year}-{sequence:06d}",
     STALL_FEE: "STL-{year}-{sequence:05d}",
+    STALL_FEE_CREDIT: "CN-STL-{year}-{sequence:05d}",
 }
 
 

@@ -101,6 +101,7 @@ DESCRIPTIONS: dict[str, str] = {
     "createdAt": "When it was created.",
     "createdBy": "The person who made it.",
     "creditNotes": "Credit notes for places that were given back.",
+    "creditNoteNumber": "The number of the credit note for the refund; null without one.",
     "creditedMinor": "Sum of the credit notes, in cents.",
     "crew": "The whole crew; a PUT replaces it.",
     "crewMemberId": "Id of the crew member.",

@@ -74,12 +74,15 @@ def recording_stall_fees(client: Client) -> None:
             data(owner.post(path, {"reason": "They fell ill"}))
 
 
-@records(Action.STALL_FEE_INVOICED, Action.FEE_INVOICE_EXPORTED)
+@records(Action.STALL_FEE_INVOICED, Action.STALL_FEE_CREDITED, Action.FEE_INVOICE_EXPORTED)
 def invoicing_a_stall_fee(client: Client) -> None:
     owner = create_organiser_client(client)
     application = create_approved_application(client, owner, documentsRequired=[])
     pay_stall_fee(client, find_mailed_token("pay"))
-    assert owner.get(f"/api/merchant-applications/{application['id']}/invoice").status_code == 200
+    path = f"/api/merchant-applications/{application['id']}"
+    assert owner.get(f"{path}/invoice").status_code == 200
+    data(owner.post(f"{path}/fee/refund", {"reason": "They fell ill"}))
+    run_all_jobs()
 
 
 @records(Action.STALL_FEE_RESOLVED)

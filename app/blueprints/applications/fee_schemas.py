@@ -8,6 +8,7 @@ from app.applications.actions.fee_statements import StatementResult
 from app.applications.fee_books import FEE_STATUSES
 from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, MatchedRow
 from app.applications.states import REFUND_STATES, STATES
+from app.blueprints.applications.response_schemas import CREDIT_NOTE_NUMBER
 from app.blueprints.applications.schemas import Multipart
 from app.web.fields import Boolean, Choice, File, List, Nested, WholeNumber
 from app.web.schema import Query, Schema
@@ -60,6 +61,8 @@ class StallFeeRow(FeeTotals):
         required=True, allow_none=True, metadata={"enum": [*REFUND_STATES, None], "example": None}
     )
     refund_reference = fields.String(required=True, allow_none=True, metadata={"example": None})
+    invoice_number = fields.String(required=True, allow_none=True, metadata={"example": "STL-2026-00042"})
+    credit_note_number = fields.String(required=True, allow_none=True, metadata=CREDIT_NOTE_NUMBER)
 
 
 class StatementBody(Multipart):

@@ -44,6 +44,9 @@ class Requirement(Schema):
     message = _string_field("The stall fee has to be paid.", required=True)
 
 
+CREDIT_NOTE_NUMBER = {"example": "CN-STL-2026-00007"}
+
+
 class RefundData(Schema):
     """What was sent back of a stall fee; `refused` means that the rail cannot do it."""
 
@@ -53,6 +56,7 @@ class RefundData(Schema):
     )
     amount_minor = WholeNumber(required=True, metadata={"example": 250000})
     reference = fields.String(required=True, allow_none=True, metadata={"description": "of the transfer"})
+    credit_note_number = fields.String(required=True, allow_none=True, metadata=CREDIT_NOTE_NUMBER)
 
 
 class FeeData(Schema):
@@ -214,6 +218,7 @@ class PaymentData(AboutData):
         metadata={"description": "where to transfer the fee, with `reference` on the transfer; null if not known here"},
     )
     invoice_number = fields.String(required=True, allow_none=True, metadata={"example": "STL-2026-00042"})
+    credit_note_number = fields.String(required=True, allow_none=True, metadata=CREDIT_NOTE_NUMBER)
     billing_address = fields.String(required=True, allow_none=True, metadata=BILLING_ADDRESS)
     billing_vat_number = fields.String(required=True, allow_none=True, metadata=BILLING_VAT_NUMBER)
     payment_id = fields.String()

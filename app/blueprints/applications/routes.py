@@ -161,17 +161,18 @@ def receive_fee(application_id: str, amount_minor: int, reference: str, received
 @blp.get(
     "/<applicationId>/invoice",
     access=INVOICE_READERS,
+    query=schemas.FeeDocumentQuery,
     content_type="application/pdf",
     limit=INVOICE_LIMIT,
     errors=[errors.InvoiceNotAvailable],
 )
-def fee_invoice(application_id: str) -> Response:
+def fee_invoice(application_id: str, number: str | None = None) -> Response:
     """Get the invoice of a stall fee as a PDF, once the fee is paid; before that a pro forma invoice.
 
     The invoice is issued once, under the organisation's next number, and never changes. It is a tax invoice if the
-    organisation has a VAT number.
+    organisation has a VAT number. With `number` the response is that credit note, which a refunded fee has.
     """
-    document, data = fee_invoices.get_fee_document_pdf(get_current_caller(), application_id)
+    document, data = fee_invoices.get_fee_document_pdf(get_current_caller(), application_id, number=number)
     return build_pdf_response(data, document.number)
 
 

@@ -125,8 +125,17 @@ class WaiveBody(Schema):
     reason = Text(required=True, min=1, max=500, metadata={"example": "A school's stall"})
 
 
+class FeeDocumentQuery(Query):
+    number = Text(min=1, max=20, metadata={"description": "of a credit note", "example": "CN-STL-2026-00007"})
+
+
 class RefundBody(Schema):
-    reason = Text(required=True, min=1, max=500, metadata={"example": "The merchant fell ill"})
+    reason = EmailText(
+        required=True,
+        min=1,
+        max=500,
+        metadata={"example": "The merchant fell ill", "description": "part of the credit note that the applicant gets"},
+    )
     amount_minor = WholeNumber(
         min=1, max=MAX_AMOUNT_MINOR, metadata={"description": "NAD cents; by default the whole fee", "rare": True}
     )

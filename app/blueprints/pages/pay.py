@@ -133,10 +133,10 @@ def confirm(token: str) -> ResponseReturnValue:
 @blueprint.get("/<token>/invoice")
 @handle_unusable_link(PURPOSE)
 def invoice(token: str) -> ResponseReturnValue:
-    """Show the invoice as a PDF; without one, the payment page."""
+    """Show the invoice, or with `number` the credit note, as a PDF; without one, the payment page."""
     rate_limits.count_request(INVOICE_LIMIT, "/pay/<token>/invoice")
     try:
-        document, data = fee_invoices.get_fee_document_pdf_by_link(token)
+        document, data = fee_invoices.get_fee_document_pdf_by_link(token, number=request.args.get("number"))
     except InvoiceNotAvailable:
         return redirect(url_for("pay.start", token=token), 303)
     return build_pdf_response(data, document.number)

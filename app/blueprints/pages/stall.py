@@ -113,11 +113,11 @@ def resume() -> ResponseReturnValue:
 
 @blueprint.get("/invoices/<application_id>.pdf")
 def download_invoice(application_id: str) -> Response:
-    """Download the invoice for a stall fee; before it is paid, the pro forma invoice."""
+    """Download the invoice for a stall fee, the pro forma invoice before it is paid, or with `number` a credit note."""
     require_ids(application_id)
     merchant_id = authorise_page(may(STALL_MONEY)).merchant_id
     try:
-        number, pdf = get_own_invoice_pdf(merchant_id, application_id)
+        number, pdf = get_own_invoice_pdf(merchant_id, application_id, number=request.args.get("number"))
     except InvoiceNotAvailable as error:
         raise NotFound() from error
     return build_download(pdf, f"invoice-{number}.pdf")
