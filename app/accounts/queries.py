@@ -259,17 +259,26 @@ def may_in_organisation(
     """Whether the `Account` of the query has the permission for this event of this organisation, by its own team, by a
     membership, or as an admin, and is not suspended. The callers of routes are checked by `resolve_grant` instead.
     """
-    _, roles, tier, _ = PERMISSIONS[permission]
+    tier = PERMISSIONS[permission].tier
+    is_admin = Account.admin_tier.in_(TIERS[TIERS.index(tier) :]) if tier else false()
+    return or_(
+        works_in_organisation(permission, organisation_id, event_id), and_(Account.suspended_at.is_(None), is_admin)
+    )
+
+
+def works_in_organisation(
+    permission: str, organisation_id: SQLColumnExpression[Any], event_id: SQLColumnExpression[Any]
+) -> ColumnElement[bool]:
+    """`may_in_organisation` without admins: whether the `Account` is in the team, with the permission."""
     is_owner = and_(Account.id == organisation_id, Account.roles.contains([ORGANISER]))
     is_member = exists().where(
         TeamMember.account_id == Account.id,
         TeamMember.team_id == organisation_id,
         TeamMember.kind == ORGANISER,
-        TeamMember.role.in_(roles),
+        TeamMember.role.in_(PERMISSIONS[permission].roles),
         or_(TeamMember.event_ids.is_(None), event_id == func.any(TeamMember.event_ids)),
     )
-    is_admin = Account.admin_tier.in_(TIERS[TIERS.index(tier) :]) if tier else false()
-    return and_(Account.suspended_at.is_(None), or_(is_owner, is_member, is_admin))
+    return and_(Account.suspended_at.is_(None), or_(is_owner, is_member))
 
 
 def owner_id_sql(organisation_id: ColumnElement[Any] | QueryableAttribute[Any]) -> ColumnElement[str]:

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, Interval, exists, func, select, type_coerce, update
 
+from app.accounts.languages import find_account_language
 from app.accounts.outgoing_mail import find_verified_address, send_for_organisation
 from app.accounts.queries import list_operator_ids
 from app.applications import emails, waitlist
@@ -11,7 +12,7 @@ from app.applications.drafts import build_draft_url
 from app.applications.fee_invoices import find_credit_note, load_fee_document
 from app.applications.fee_refunds import refuse_refund
 from app.applications.models import Application, ApplicationDraft, StallFeeRefund, StallPayment
-from app.applications.organiser_notes import build_organiser_note
+from app.applications.organiser_notes import build_organiser_note, build_refund_refused_email
 from app.applications.payment_outcome import ChargeCallback, record_outcome, refresh_payment, verify_callback
 from app.applications.stall_payments import (
     NO_OUTCOME,
@@ -117,6 +118,16 @@ def send_organiser_email(run: Run, *, application_id: str) -> None:
         with use_language(context.event_context.language):
             message = emails.build_organiser_email(context, reply_to=reply_to, key=run.key)
         release_connection()
+        send(message, fence=run.fence)
+
+
+@job("applications.mail_refund_refused", Delivery.AT_LEAST_ONCE)
+def send_refund_refused_email(run: Run, *, application_id: str, account_id: str) -> None:
+    """Mails one person of the organisation that the rail has refused a refund, unless it is settled meanwhile."""
+    with use_language(find_account_language(account_id)):
+        message = build_refund_refused_email(application_id, account_id, key=run.key)
+    release_connection()
+    if message is not None:
         send(message, fence=run.fence)
 
 

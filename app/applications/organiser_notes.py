@@ -1,4 +1,5 @@
-"""The note to an organiser that there are new applications: at most one mail an hour for an event.
+"""Mails to an organiser: that there are new applications, at most once an hour for an event, and that the rail has
+refused a refund.
 
 The first application of an hour is told at once. The others wait for the next hour, and are told in one mail then.
 """
@@ -10,8 +11,9 @@ from sqlalchemy import func, select
 from app.accounts.languages import find_account_language
 from app.accounts.models import Account
 from app.accounts.queries import owner_id_sql
-from app.applications.models import Application
-from app.applications.states import SUBMITTED
+from app.applications.fee_refunds import is_told_of_refusal_sql
+from app.applications.models import Application, StallFeeRefund
+from app.applications.states import REFUND_REFUSED, SUBMITTED
 from app.clients.email_templates import render_email
 from app.clients.mail import Message
 from app.core.db import db
@@ -82,6 +84,34 @@ def build_organiser_note(event_id: str, since: datetime, until: datetime | None,
             lines=[_describe(application) for application in applications[:MAX_LISTED]],
             unlisted_count=max(0, len(applications) - MAX_LISTED),
         )
+
+
+def build_refund_refused_email(application_id: str, account_id: str, *, key: str) -> Message | None:
+    """The mail to one person of the organisation about a refund that the rail has refused, in the language in use.
+
+    None if the refund has another state now, or the person may not refund the fee any more.
+    """
+    row = db.session.execute(
+        select(Application, StallFeeRefund, Account, Event.name)
+        .select_from(Application)
+        .join(StallFeeRefund, StallFeeRefund.application_id == Application.id)
+        .join(Account, (Account.id == account_id) & is_told_of_refusal_sql())
+        .outerjoin(Event, Event.id == Application.event_id)
+        .where(Application.id == application_id, StallFeeRefund.status == REFUND_REFUSED)
+    ).first()
+    if row is None:
+        return None
+    application, refund, account, event_name = row
+    return render_email(
+        "application_refund_refused",
+        to=account.email,
+        key=key,
+        name=account.name,
+        business=application.business_name or application.contact_name or gettext("A merchant"),
+        event=event_name or "",
+        reference=application.reference,
+        amount=format_money(refund.amount_minor),
+    )
 
 
 def _describe(application: Application) -> str:

@@ -39,6 +39,7 @@ TRANSLATED = frozenset(
         "application_offer_ended",
         "application_paid",
         "application_place_offer",
+        "application_refund_refused",
         "application_refunded",
         "application_ready_organiser",
         "application_received",

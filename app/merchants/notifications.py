@@ -48,6 +48,7 @@ KINDS = {
     "allocation_invoice": MONEY,
     "application_fee_due": MONEY,
     "application_paid": MONEY,
+    "application_refund_refused": MONEY,
     "application_refunded": MONEY,
     "payout_failed": MONEY,
     "payout_paid": MONEY,

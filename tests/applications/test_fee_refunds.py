@@ -7,10 +7,12 @@ from flask import Flask
 
 from app.applications.actions import fee_refunds
 from app.applications.commands import resolve_payment
+from app.applications.fee_refunds import refuse_refund
 from app.applications.models import Application
 from app.clients.payrail import ChargeState, Outcome
 from app.clients.payrail.http_rail import HttpRail
-from tests.factories.accounts import list_mails_to
+from app.core.transaction import transaction
+from tests.factories.accounts import create_account, list_mails_to
 from tests.factories.applications import (
     EMAIL,
     LIST,
@@ -21,11 +23,12 @@ from tests.factories.applications import (
     find_mailed_token,
     pay_stall_fee,
 )
-from tests.factories.events import create_organiser_client
+from tests.factories.events import create_event, create_organiser_client
 from tests.factories.payouts import assert_ledger_integrity, execute_sql, fetch_scalar, run_all_jobs
 from tests.factories.stall_payments import list_open_reviews, run_recurring, send_callback
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
+from tests.teams.test_members import accept, invite
 
 FEE = 250000
 TRANSFER = {"amountMinor": FEE, "reference": "MA-7K2P9QXT", "receivedOn": TRANSFER_DAY}
@@ -104,7 +107,19 @@ def test_a_part_by_the_rail_and_more_than_the_fee_are_refused(owner: Client, pai
         answer = refund(owner, paid, amountMinor=amount)
         assert read_error(answer) == (422, "VALIDATION_FAILED")
         assert answer.get_json()["data"]["errors"][0]["code"] == code
-    assert data(refund(owner, paid, amountMinor=1, reference="RF-1"))["payment"]["refund"]["method"] == "transfer"
+        assert "reference" not in answer.get_json()["data"]["errors"][0]["message"]
+
+
+def test_a_reference_before_the_rail_has_refused_is_refused(owner: Client, paid: dict[str, Any]) -> None:
+    for fields in ({}, {"amountMinor": 1}):
+        answer = refund(owner, paid, reference="RF-1", **fields)
+        assert read_error(answer) == (422, "VALIDATION_FAILED")
+        (error,) = answer.get_json()["data"]["errors"]
+        assert (error["path"], error["code"]) == ("reference", "paid_by_rail")
+    assert read_payment(owner, paid)["refund"] is None
+    data(refund(owner, paid))
+    run_all_jobs()
+    assert read_payment(owner, paid)["refund"]["method"] == "rail" and sum_account("organisation") == 0
 
 
 def test_without_money_there_is_nothing_to_refund(owner: Client, approved: dict[str, Any]) -> None:
@@ -162,9 +177,55 @@ def test_a_refund_that_the_rail_refuses_is_sent_by_transfer(
     run_all_jobs()
     assert read_payment(owner, paid)["refund"]["status"] == "refused"
     assert sum_account("organisation") == FEE
-    assert data(refund(owner, paid, reference="RF-1"))["payment"]["status"] == "refunded"
-    assert sum_account("organisation") == 0
+    recorded = data(refund(owner, paid, amountMinor=FEE - 1, reference="RF-1"))["payment"]["refund"]
+    assert (recorded["status"], recorded["method"]) == ("refunded", "transfer")
+    assert data(refund(owner, paid, amountMinor=FEE - 1, reference="RF-1"))["payment"]["refund"] == recorded
+    assert sum_account("organisation") == 1
     assert_ledger_integrity()
+
+
+def test_a_refused_refund_is_mailed_to_those_who_may_refund(
+    client: Client, owner: Client, paid: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = {"owner": data(owner.get("/api/auth/me"))["email"], "admin": create_account("admin").email}
+    other_event = create_event(owner)["id"]
+    for role, event_ids in (("finance", None), ("manager", [other_event]), ("viewer", None)):
+        member = create_account()
+        addresses[role] = member.email
+        invite(owner, member.email, role, **({"eventIds": event_ids} if event_ids else {}))
+        accept(client, member)
+    monkeypatch.setattr(HttpRail, "refund_charge", lambda *_: ChargeState(outcome=Outcome.PAID))
+    data(refund(owner, paid))
+    run_all_jobs()
+    run_recurring("applications.watch_payments")
+    run_all_jobs()
+    assert read_payment(owner, paid)["refund"]["status"] == "refused"
+    mails = {
+        role: [mail for mail in list_mails_to(address) if "did not go through" in mail["subject"]]
+        for role, address in addresses.items()
+    }
+    assert {role: len(sent) for role, sent in mails.items()} == {
+        "owner": 1,
+        "admin": 0,
+        "finance": 1,
+        "manager": 0,
+        "viewer": 0,
+    }
+    assert paid["reference"] in mails["finance"][0]["text"]
+    assert [mail for mail in list_mails_to(EMAIL) if "refund" in mail["subject"]] == []
+
+
+def test_a_refusal_is_not_mailed_once_the_money_is_back(
+    owner: Client, paid: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HttpRail, "refund_charge", lambda *_: ChargeState(outcome=Outcome.UNKNOWN))
+    data(refund(owner, paid))
+    with transaction() as session:
+        refuse_refund(session, session.get_one(Application, paid["id"], with_for_update=True))
+    data(refund(owner, paid, reference="RF-1"))
+    run_all_jobs()
+    address = data(owner.get("/api/auth/me"))["email"]
+    assert [mail for mail in list_mails_to(address) if "did not go through" in mail["subject"]] == []
 
 
 def test_a_callback_about_a_requested_refund_is_no_contradiction(

@@ -21,11 +21,11 @@ def refund_fee(
 ) -> None:
     """Refunds the fee, by default the whole. The same refund again changes nothing.
 
-    A fee that the rail took goes back by the rail, as a whole. With a `reference`, and for a fee that was received by
-    transfer, the organiser has sent the money, and this records it.
+    A fee that the rail took goes back by the rail, as a whole. A fee that was received by transfer, and with a
+    `reference` one that the rail has refused to send back, the organiser has sent back, and this records it.
 
-    Raises NotFound, NothingToRefund, FeeRefunded, PayrailDisabled, and ValidationFailed for an amount above the fee and
-    for a part by the rail.
+    Raises NotFound, NothingToRefund, FeeRefunded, PayrailDisabled, and ValidationFailed for an amount above the fee, for
+    a part by the rail, and for a `reference` before the rail has refused.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, can_decide_sql(caller))
@@ -34,6 +34,9 @@ def refund_fee(
             raise NothingToRefund(status=application.status)
         is_paid_by_rail = (StallPayment.application_id == id) & (StallPayment.status == "paid")
         paid_by_rail = session.scalar(select(StallPayment.id).where(is_paid_by_rail)) is not None
+        if paid_by_rail and refund is None and reference is not None:
+            message = "The rail took this fee and sends it back itself. Leave out the reference."
+            raise ValidationFailed.of("reference", "paid_by_rail", message)
         method = BY_RAIL if paid_by_rail and reference is None else BY_TRANSFER
         amount_minor = _check_amount(application, method, amount_minor)
         terms = {"method": method, "amount_minor": amount_minor, "reference": reference}
@@ -77,6 +80,6 @@ def _check_amount(application: Application, method: str, amount_minor: int | Non
     if amount_minor > fee_minor:
         raise ValidationFailed.of("amountMinor", "too_large", f"The fee was {format_money(fee_minor)}.")
     if method == BY_RAIL:
-        message = "The wallet gets the whole fee back. To return a part, send it yourself and name its reference."
+        message = "The wallet gets the whole fee back, not a part. Leave out the amount."
         raise ValidationFailed.of("amountMinor", "whole_fee", message)
     return amount_minor

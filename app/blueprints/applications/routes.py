@@ -205,8 +205,9 @@ def refund_fee(
     """Refund the stall fee, once. The applicant gets a mail when the money is sent.
 
     A fee that was paid by the rail goes back to the wallet, as a whole; `payment.refund.status` is `requested` until the
-    rail has confirmed it. A fee that was received by transfer is sent back by the organiser, who records it here. With
-    `reference` so is a refund that the rail has refused, or a part.
+    rail has confirmed it. If it is `refused` there, those who may refund fees get a mail. A fee that was received by
+    transfer is sent back by the organiser, who records it here, also a part; so is, with `reference`, a refund that the
+    rail has refused.
     """
     caller = get_current_caller()
     actions.refund_fee(caller, application_id, reason=reason, amount_minor=amount_minor, reference=reference)
