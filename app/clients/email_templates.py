@@ -45,6 +45,7 @@ TRANSLATED = frozenset(
         "application_received",
         "application_reminder",
         "application_waitlisted",
+        "application_waived",
         "applications_new",
         "merchant_invite",
         "reset_code",

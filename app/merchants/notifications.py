@@ -50,6 +50,7 @@ KINDS = {
     "application_paid": MONEY,
     "application_refund_refused": MONEY,
     "application_refunded": MONEY,
+    "application_waived": MONEY,
     "payout_failed": MONEY,
     "payout_paid": MONEY,
     "payout_returned": MONEY,

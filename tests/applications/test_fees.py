@@ -107,6 +107,8 @@ def test_a_waived_fee_is_not_due(client: Client, owner: Client, approved: dict[s
     assert data(client.get(f"{LIST}/pay/{token}"))["status"] == "not_required"
     assert read_error(receive(owner, approved)) == (409, "NOTHING_DUE")
     assert find_mailed_token("activate")
+    (mail,) = (mail for mail in list_mails_to(EMAIL) if "stall fee waived" in mail["subject"])
+    assert "do not need to pay" in mail["text"] and "a school" not in mail["text"]
 
 
 def test_all_problems_of_a_transfer_are_reported(owner: Client, approved: dict[str, Any]) -> None:

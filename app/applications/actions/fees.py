@@ -129,5 +129,5 @@ def _settle(
     session.refresh(application)
     record_application_act(session, action, application, **data)
     new_links = links.advance_application(session, application)
-    paid_jobs = build_email_jobs("application_paid", application) if row.kind == RECEIVED else []
-    enqueue_all([*paid_jobs, *build_activation_email_jobs(application, new_links)])
+    template = "application_paid" if row.kind == RECEIVED else "application_waived"
+    enqueue_all([*build_email_jobs(template, application), *build_activation_email_jobs(application, new_links)])

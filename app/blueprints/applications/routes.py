@@ -185,7 +185,7 @@ def fee_invoice(application_id: str, number: str | None = None) -> Response:
     errors=[errors.NothingDue, errors.PaymentInProgress],
 )
 def waive_fee(application_id: str, reason: str) -> queries.ApplicationRecord:
-    """Waive the stall fee. The applicant goes on without paying; the audit trail has the reason."""
+    """Waive the stall fee. The applicant gets a mail and goes on without paying; the audit trail has the reason."""
     caller = get_current_caller()
     actions.waive_fee(caller, application_id, reason=reason)
     return queries.get_application(caller, application_id)
