@@ -42,6 +42,12 @@ OTHER_AMOUNT = "SELECT count(*) FROM stall_payment_review WHERE reference = :id 
 SENT_BACK = """
     SELECT count(*) FROM stall_payment p JOIN stall_fee_refund f USING (application_id)
      WHERE p.id = :id AND p.status = 'paid' AND f.status = 'refunded' AND f.method = 'rail'"""
+REFUND = """
+    (SELECT a.paid_at IS NOT NULL AS paid, f.status, f.method
+       FROM merchant_application a LEFT JOIN stall_fee_refund f ON f.application_id = a.id) refund"""
+NOT_CREDITED = """
+    SELECT count(*) FROM stall_fee_refund f LEFT JOIN stall_fee_credit_note c USING (application_id)
+     WHERE coalesce(-c.total_minor, 0) <> CASE f.status WHEN 'refunded' THEN f.amount_minor ELSE 0 END"""
 REVIEWED = "SELECT count(*) FROM stall_payment_review WHERE reference = :id AND resolved_at IS NULL"
 WALLETS_LEFT = "SELECT count(*) FROM stall_payment WHERE msisdn <> '' AND (tries = answered OR status = 'paid')"
 LEFT = """
@@ -137,14 +143,20 @@ class StallPayment(RuleBasedStateMachine):
     def the_rail_will(self, silent: bool, refunds: bool, callbacks_come: bool) -> None:
         self.rail.silent, self.rail.refunds, self.callbacks_come = silent, refunds, callbacks_come
 
-    @rule()
-    def refund(self) -> None:
-        """The organiser sends the fee back, as often as they like."""
-        body = {"reason": "They fell ill"}
+    @rule(by_transfer=st.booleans())
+    def refund(self, by_transfer: bool) -> None:
+        """The organiser sends the fee back, as often as they like; by transfer only what the rail has refused."""
+        body = {"reason": "They fell ill", **({"reference": "RF-1"} if by_transfer else {})}
+        paid, status, method = (
+            fetch_scalar(f"SELECT {column} FROM {REFUND}") for column in ("paid", "status", "method")
+        )
         answer = self.organiser.post(f"{LIST}/{self.application_id}/fee/refund", body)
-        assert answer.status_code in (200, 409), answer.get_data(as_text=True)
-        paid = fetch_scalar("SELECT paid_at IS NOT NULL FROM merchant_application")
-        assert paid == (answer.status_code == 200)
+        expected = 200 if paid else 409
+        if paid and status is None and by_transfer:
+            expected = 422
+        elif paid and status not in (None, "refused") and by_transfer != (method == "transfer"):
+            expected = 409
+        assert answer.status_code == expected, answer.get_data(as_text=True)
 
     @rule()
     def do_what_is_due(self) -> None:
@@ -243,6 +255,7 @@ class StallPayment(RuleBasedStateMachine):
         known = fetch_scalar("SELECT id FROM stall_payment WHERE status = 'paid'")
         assert known is None or self.rail.charges[known].outcome in TAKEN, "paid here, and not taken there"
         assert fetch_scalar("SELECT count(*) FROM stall_fee_refund WHERE status = 'requested'") == 0
+        assert fetch_scalar(NOT_CREDITED) == 0, "a refund without its credit note, or a credit note without a refund"
         assert_ledger_integrity()
         assert fetch_scalar(LEFT) == 0, "the rail has told all, and a payment waits"
         if self.deleted:
