@@ -1,6 +1,6 @@
 """Applications: credit notes of refunded stall fees
 
-Revision ID: 0041
+Revision ID: 0040
 Revises: 0039
 """
 
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = '0041'
+revision = '0040'
 down_revision = '0039'
 branch_labels = None
 depends_on = None
