@@ -28,7 +28,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.allocations import states
 from app.allocations.states import DONE, QUEUED, RUNNING
-from app.core.db import Base, ObjectId, Timestamp, id_column, one_of
+from app.core.db import Base, ObjectId, Timestamp, Xid8, id_column, one_of
 from app.events.event_rows import EventRow, event_column, parent_key
 from app.events.ticket_holders import NAMED, holder_search
 from app.invoicing.documents import CREDIT_NOTE, INVOICE, DocumentJson
@@ -129,7 +129,7 @@ class AllocationSlot(EventRow, Base):
       leaves its party: it has a `party_id` of its own and a `party_size` of 1.
     - `language` is that of the page on which the guest claimed, for their mails.
     - `given_at` is when the slot was invited or claimed, `ended_at` when it was revoked or released.
-    - `admitted_by` is the id of an account.
+    - `admitted_by` is the id of an account. `left_at` is set while an admitted guest is outside again.
     """
 
     __tablename__ = "allocation_slot"
@@ -198,6 +198,7 @@ class AllocationSlot(EventRow, Base):
     admitted_by: Mapped[str | None] = mapped_column(ObjectId)
     gate: Mapped[str | None] = mapped_column(String(80))
     nonce: Mapped[str | None] = mapped_column(String(80))
+    left_at: Mapped[datetime | None] = mapped_column(Timestamp)
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     name_key: Mapped[str] = mapped_column(String(240, collation="C"), Computed(NAME_KEY_SQL, persisted=True))
     search: Mapped[str] = mapped_column(TSVECTOR, Computed(SEARCH_SQL, persisted=True), deferred=True)
@@ -206,6 +207,8 @@ class AllocationSlot(EventRow, Base):
 class SlotEvent(EventRow, Base):
     """One change of a slot: when, by whom, from which status to which. Events are never changed.
 
+    `transaction_id` is of the transaction that changed the slot, for readers of changes.
+
     There are no foreign keys: events outlive their slots, and inserting 5,000 of them checks nothing.
     """
 
@@ -213,6 +216,12 @@ class SlotEvent(EventRow, Base):
     __table_args__ = (
         one_of("actor", states.ACTORS),
         Index("ix_allocation_slot_event_slot", "slot_id", "id"),
+        Index(
+            "ix_allocation_slot_event_change",
+            "event_id",
+            "transaction_id",
+            postgresql_where=text("transaction_id IS NOT NULL AND verb <> 'admit'"),
+        ),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
@@ -225,6 +234,7 @@ class SlotEvent(EventRow, Base):
     actor_id: Mapped[str | None] = mapped_column(ObjectId)
     gate: Mapped[str | None] = mapped_column(String(80))
     at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    transaction_id: Mapped[str | None] = mapped_column(Xid8, server_default=text("pg_current_xact_id()"))
 
 
 class Invoice(EventRow, Base):

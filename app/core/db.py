@@ -32,6 +32,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Mapped, ORMExecuteState, Session, mapped_column
 from sqlalchemy.sql.elements import ClauseElement
+from sqlalchemy.types import UserDefinedType
 
 from app.core.ids import new_id
 
@@ -65,6 +66,15 @@ class Base(DeclarativeBase):
     """The base class of all tables."""
 
     metadata = MetaData(naming_convention=NAMING_CONVENTION)
+
+
+class Xid8(UserDefinedType[str]):
+    """The 64-bit number of a transaction; PostgreSQL never uses one twice."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        return "xid8"
 
 
 class ReadOrWriteSession(FlaskSession):

@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.core.db import Base, ObjectId, Timestamp, id_column
+from app.core.db import Base, ObjectId, Timestamp, Xid8, id_column, one_of
 from app.events import availability
 from app.events.event_rows import EventRow, event_column, parent_key
 from app.events.ticket_holders import TICKET_SEARCH
@@ -40,6 +40,9 @@ WEIGHTED_SEARCH = (
 )
 
 
+NO_REENTRY, COUNTED_REENTRY, FREE_REENTRY = "none", "counted", "free"
+REENTRY_MODES = (NO_REENTRY, COUNTED_REENTRY, FREE_REENTRY)
+"""Whether a ticket enters again: never, after it was scanned at the exit, or always."""
 StoredObject = dict[str, Any]
 """An object of a JSON column, with the names of the API."""
 
@@ -56,6 +59,7 @@ class Event(Base):
     __table_args__ = (
         CheckConstraint("ends_at > starts_at", name="ends_after_start"),
         CheckConstraint("visibility IN ('draft', 'published', 'unlisted', 'archived', 'cancelled')", name="visibility"),
+        one_of("reentry", REENTRY_MODES),
         Index("ix_event_listed", "starts_at", "id", postgresql_where=text(LISTED)),
         Index("ix_event_listed_city", "city_key", "starts_at", "id", postgresql_where=text(LISTED)),
         Index("ix_event_listed_category", "category", "starts_at", "id", postgresql_where=text(LISTED)),
@@ -99,6 +103,7 @@ class Event(Base):
     sales_end_at: Mapped[datetime | None] = mapped_column(Timestamp)
     visibility: Mapped[str] = mapped_column(String(20), default=DRAFT)
     publish_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    reentry: Mapped[str] = mapped_column(String(10), default=NO_REENTRY, server_default=text("'none'"))
     public_from: Mapped[datetime | None] = mapped_column(Timestamp, Computed(PUBLIC_FROM, persisted=True))
     capacity: Mapped[int | None] = mapped_column(Integer)
     category: Mapped[str | None] = mapped_column(String(20))
@@ -150,6 +155,8 @@ class TicketType(EventRow, Base):
     price_minor: Mapped[int] = mapped_column(BigInteger)
     min_per_order: Mapped[int | None] = mapped_column(Integer)
     max_per_order: Mapped[int | None] = mapped_column(Integer)
+    valid_from: Mapped[datetime | None] = mapped_column(Timestamp)
+    valid_until: Mapped[datetime | None] = mapped_column(Timestamp)
     total: Mapped[int] = mapped_column(Integer)
     sold: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
     available: Mapped[int] = mapped_column(Integer, default=0, server_default=text("0"))
@@ -192,13 +199,21 @@ class PricePhase(EventRow, Base):
 
 
 class Ticket(EventRow, Base):
-    """A ticket sold elsewhere and imported. `reference` is the seller's number of it, unique within the event."""
+    """A ticket sold elsewhere and imported. `reference` is the seller's number of it, unique within the event.
+
+    - `secret` is what its QR code or barcode says.
+    - `valid_from` and `valid_until` limit this ticket; without them those of its type count.
+    - `admitted_at` is the first entry that was not undone; `left_at` is set while the guest is outside again.
+    - `transaction_id` is of the last import that changed the ticket, for readers of changes.
+    """
 
     __tablename__ = "ticket"
     __table_args__ = (
         parent_key("ticket_type_id", "ticket_type"),
         UniqueConstraint("event_id", "reference"),
         CheckConstraint("status IN ('sold', 'cancelled', 'refunded')", name="status"),
+        Index("uq_ticket_secret", "event_id", "secret", unique=True, postgresql_where=text("secret IS NOT NULL")),
+        Index("ix_ticket_change", "event_id", "transaction_id", postgresql_where=text("transaction_id IS NOT NULL")),
         Index("ix_ticket_type_status", "ticket_type_id", "status"),
         Index("ix_ticket_holders", "event_id", "email", postgresql_where=text("status = 'sold'")),
         Index("ix_ticket_search", "search", postgresql_using="gin", postgresql_where=text("status = 'sold'")),
@@ -214,6 +229,12 @@ class Ticket(EventRow, Base):
     sold_at: Mapped[datetime] = mapped_column(Timestamp)
     status: Mapped[str] = mapped_column(String(20))
     imported_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    secret: Mapped[str | None] = mapped_column(String(200, collation="C"))
+    valid_from: Mapped[datetime | None] = mapped_column(Timestamp)
+    valid_until: Mapped[datetime | None] = mapped_column(Timestamp)
+    admitted_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    left_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    transaction_id: Mapped[str | None] = mapped_column(Xid8)
     search: Mapped[str] = mapped_column(TSVECTOR, Computed(TICKET_SEARCH, persisted=True), deferred=True)
 
 

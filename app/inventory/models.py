@@ -32,9 +32,8 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 from sqlalchemy.sql.elements import KeyedColumnElement
-from sqlalchemy.types import UserDefinedType
 
-from app.core.db import Base, ObjectId, Timestamp, id_column
+from app.core.db import Base, ObjectId, Timestamp, Xid8, id_column
 from app.events.event_rows import EventRow, event_column, parent_key
 from app.inventory import item_search
 from app.inventory.item_fields import JsonObject
@@ -48,15 +47,6 @@ NO_EXPIRY_DATE = date(9999, 12, 31)
 AVAILABLE_SQL = "on_hand - reserved - damaged"
 FACET_COLUMNS = ("barcode", "batch_number", "storage_location", "brand", "supplier", "product_type", "category", "unit")
 """Texts that many items share, the most selective first. Each has an index in the order of item names."""
-
-
-class Xid8(UserDefinedType[str]):
-    """The 64-bit number of a transaction; PostgreSQL never uses one twice."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_: object) -> str:
-        return "xid8"
 
 
 def _text_column(length: int) -> Mapped[str | None]:
