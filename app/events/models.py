@@ -31,6 +31,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from app.core.db import Base, ObjectId, Timestamp, Xid8, id_column, one_of
 from app.events import availability
 from app.events.event_rows import EventRow, event_column, parent_key
+from app.events.reentry import NO_REENTRY, REENTRY_MODES
 from app.events.ticket_holders import TICKET_SEARCH
 from app.events.visibility import DRAFT, LISTED, PUBLIC_FROM
 
@@ -40,9 +41,6 @@ WEIGHTED_SEARCH = (
 )
 
 
-NO_REENTRY, COUNTED_REENTRY, FREE_REENTRY = "none", "counted", "free"
-REENTRY_MODES = (NO_REENTRY, COUNTED_REENTRY, FREE_REENTRY)
-"""Whether a ticket enters again: never, after it was scanned at the exit, or always."""
 StoredObject = dict[str, Any]
 """An object of a JSON column, with the names of the API."""
 

@@ -10,6 +10,7 @@ second waits for the first and no longer finds its items due.
 
 from sqlalchemy import text
 
+from app.core.change_positions import POSITION_SQL
 from app.core.ids import NEW_ID_SQL
 from app.core.spreadsheet_cells import escape_sql
 from app.inventory.item_fields import ATTRIBUTES
@@ -170,8 +171,6 @@ COUNTS_SQL = """
      WHERE b.counted IS NOT NULL AND b.place = 1 AND b.counted <> b.total
      ORDER BY b.event_id, b.item_id LIMIT %(most)s
 """
-
-POSITION_SQL = "SELECT extract(epoch FROM clock_timestamp())::bigint || '-' || pg_current_snapshot()::text"
 
 CHANGES_SQL = f"""
 WITH reader AS MATERIALIZED ({POSITION_SQL} AS position)

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 from sqlalchemy import RowMapping, and_, select, true
 
+from app.core import change_positions
 from app.core.db import db
 from app.inventory import change_feed, item_list
 from app.inventory.change_feed import StockChange
@@ -19,7 +20,7 @@ PAGE_SIZE = 200
 FilterKey = tuple[tuple[str, Any], ...]
 UpdatesByFilter = dict[FilterKey, bytes | None]
 channel = CHANNEL
-load_position = change_feed.load_position
+load_position = change_positions.load_position
 
 
 def load_snapshot_page(event_id: str, filters: FilterKey, after: str) -> tuple[bytes, str | None]:

@@ -6,8 +6,9 @@ import orjson
 import pytest
 from sqlalchemy import text
 
+from app.core.change_positions import load_position
 from app.core.db import db, transaction_engine
-from app.inventory import change_feed, stream_queries
+from app.inventory import stream_queries
 from app.web.streams import connection_limits
 from tests.factories.accounts import create_account, create_signed_in_client, sign_in
 from tests.factories.events import create_event
@@ -119,7 +120,7 @@ def test_a_position_that_is_none_of_ours_means_looking_again(stock: Stock, posit
 
 def test_a_forged_position_tells_no_more_than_changes(stock: Stock) -> None:
     stock.item()
-    now = change_feed.load_position().partition("-")[0]
+    now = load_position().partition("-")[0]
     found = stream(stock, f"{now}-1:1:")
     assert found[0].name in ("changes", "resync")
     assert stream(stock, f"{now}-{2**62 + 1}:{2**62 + 1}:") == []

@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import make_url, text
 
+from app.core.change_positions import load_position
 from app.core.transaction import transaction
 from app.inventory import change_feed
 from app.inventory.sql import CHANNEL
@@ -27,7 +28,7 @@ def told(stock: Stock, position: str) -> tuple[list[tuple[str, str | None]], str
 
 
 def test_changes_are_told_once_in_the_order_of_each_item(stock: Stock, client: Client) -> None:
-    position = change_feed.load_position()
+    position = load_position()
     item, other = stock.item(onHand=5, reorderLevel=4), Stock(client)
     other.item()
     data(stock.adjust(item, -1))
@@ -45,7 +46,7 @@ def test_changes_are_told_once_in_the_order_of_each_item(stock: Stock, client: C
 
 def test_who_commits_late_is_told_late_and_not_lost(stock: Stock, app: Flask) -> None:
     early, late = stock.item(), stock.item()
-    position = change_feed.load_position()
+    position = load_position()
     with _connection(app) as slow:
         slow.execute(
             "INSERT INTO inventory_change (event_id, kind, item_id) VALUES (%s, 'changed', %s)",
@@ -81,7 +82,7 @@ def test_a_feed_by_sequence_number_would_lose_it(stock: Stock, app: Flask) -> No
 
 def test_many_writers_and_one_reader_lose_nothing(stock: Stock, app: Flask) -> None:
     items = [stock.item(onHand=1000, reorderLevel=0) for _ in range(8)]
-    position, seen = change_feed.load_position(), []
+    position, seen = load_position(), []
 
     def act(turn: int) -> None:
         nonlocal position
@@ -100,7 +101,7 @@ def test_many_writers_and_one_reader_lose_nothing(stock: Stock, app: Flask) -> N
 
 
 def test_a_large_import_is_told_as_one_thing(stock: Stock) -> None:
-    position = change_feed.load_position()
+    position = load_position()
     data(stock.sheet(build_csv(*(f"S-{n},Item,1,1,1,1,0,0" for n in range(600)))))
     assert change_feed.load_changes(stock.event["id"], position).resync
 
