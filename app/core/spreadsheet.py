@@ -45,12 +45,12 @@ class RowError(NamedTuple):
     value: str = ""
 
 
-def repeated(seen: dict[str, int], reference: str, row: int) -> RowError | None:
-    """Return the error of a row whose reference an earlier row has; `seen` has the first row of each reference."""
-    first_row = seen.setdefault(reference, row)
+def repeated(seen: dict[str, int], value: str, row: int, column: str = "reference") -> RowError | None:
+    """Return the error of a row whose value an earlier row has; `seen` has the first row of each value."""
+    first_row = seen.setdefault(value, row)
     if first_row == row:
         return None
-    return RowError(row, "reference", "duplicate", f"Row {first_row} has the same reference.", reference)
+    return RowError(row, column, "duplicate", f"Row {first_row} has the same {column}.", value)
 
 
 class Rejected(Exception):

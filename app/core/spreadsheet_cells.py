@@ -46,6 +46,8 @@ COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?|\d+(?:,\d{1,2})?")
 EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+\.[^@\s,;<>.]{2,}")
 DAY_FIRST = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})(?:[ T](.+))?")
 MAX_CENTS = 100_000_000_000
+FORMULA_TEXT = re.compile(r'="([^"]*)"')
+ROUNDED_NUMBER = re.compile(r"\d([.,]\d+)?E\+\d+|\d{15}0{5,}", re.I)
 
 
 class BadCell(ValueError):
@@ -110,6 +112,22 @@ def parse_text(cell: str, *, longest: int) -> str:
     if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in cell):
         raise BadCell("invalid_characters", "Control characters are not allowed.")
     return cell
+
+
+def parse_secret(cell: str) -> str:
+    """Return the text of a barcode of up to 200 characters, with its zeros; `="0012"` is 0012. Raises BadCell.
+
+    A spreadsheet keeps 15 digits of a number: `7E+22` and `700000000090000000000` have lost the others.
+    """
+    match = FORMULA_TEXT.fullmatch(cell)
+    text = match[1].strip() if match else cell
+    if ROUNDED_NUMBER.fullmatch(text):
+        raise BadCell(
+            "rounded_number",
+            "A spreadsheet has rounded this number, and its last digits are lost. Export the file again and do not save "
+            "it with a spreadsheet, or format the column as text first.",
+        )
+    return parse_text(text, longest=200)
 
 
 def _check_amount(amount: int) -> int:

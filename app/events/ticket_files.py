@@ -6,7 +6,7 @@ checked, and every problem is reported with its row and column.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from app.core import spreadsheet_cells
@@ -15,6 +15,7 @@ from app.core.spreadsheet_cells import BadCell
 from app.core.text_normalization import clean_name
 
 T = TypeVar("T")
+DAY_LENGTH = len("22.09.2026")
 
 
 class SoldTicket(NamedTuple):
@@ -28,6 +29,9 @@ class SoldTicket(NamedTuple):
     price_minor: int | None
     sold_at: datetime | None
     status: str
+    secret: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
 
 
 Cells = Mapping[str, str]
@@ -65,11 +69,17 @@ def parse_sheet(sheet: Sheet, rows: Iterable[Row] | None = None) -> ParsedFile:
     layout = find_layout(sheet.header)
     parsed = ParsedFile(layout, [], [])
     seen: dict[str, int] = {}
+    seen_secrets: dict[str, int] = {}
     for row in sheet.rows if rows is None else rows:
-        ticket = _RowParser(layout, sheet, row, parsed.errors).parse()
+        parser = _RowParser(layout, sheet, row, parsed.errors)
+        ticket = parser.parse()
         if ticket is None:
             continue
         if duplicate := repeated(seen, ticket.reference, row.number):
+            parsed.errors.append(duplicate)
+        if ticket.secret and (
+            duplicate := repeated(seen_secrets, ticket.secret, row.number, parser.column_name("secret"))
+        ):
             parsed.errors.append(duplicate)
         parsed.tickets.append(ticket)
     return parsed
@@ -98,12 +108,15 @@ class _RowParser:
             price_minor=self._parse_price(),
             sold_at=self._parse_cell("sold_at", self.layout.sold_at(self.cells), spreadsheet_cells.parse_time),
             status=self._parse_status(),
+            secret=self._parse_cell("secret", self._cell("secret"), spreadsheet_cells.parse_secret),
+            valid_from=self._parse_cell("valid_from", self._cell("valid_from"), spreadsheet_cells.parse_time),
+            valid_until=self._parse_cell("valid_until", self._cell("valid_until"), _parse_end),
         )
         return ticket if len(self.errors) == errors_before else None
 
     def _parse_price(self) -> int | None:
         if self._cell("currency") not in ("", "NAD"):
-            self._add_error(self._column("currency"), "wrong_currency", "Must be NAD.", self._cell("currency"))
+            self._add_error(self.column_name("currency"), "wrong_currency", "Must be NAD.", self._cell("currency"))
         cents = self._parse_cell("price_minor", self._cell("price_minor"), spreadsheet_cells.parse_whole_cents)
         price = self._parse_cell(
             "price",
@@ -119,26 +132,28 @@ class _RowParser:
         status = self.layout.statuses.get(word)
         if status is None:
             known = ", ".join(status for status in self.layout.statuses if len(status) > 1)
-            self._add_error(self._column("status"), "unknown_value", f"Must be one of: {known}.", self._cell("status"))
+            self._add_error(
+                self.column_name("status"), "unknown_value", f"Must be one of: {known}.", self._cell("status")
+            )
         return status or ""
 
     def _parse_required(self, field: str, cell: str, max_length: int) -> str:
         if not cell:
-            self._add_error(self._column(field), "required", "Must not be empty.", "")
+            self._add_error(self.column_name(field), "required", "Must not be empty.", "")
         return self._parse_cell(field, cell, lambda text: spreadsheet_cells.parse_text(text, longest=max_length)) or ""
 
     def _parse_cell(self, field: str, cell: str, parse: Callable[[str], T]) -> T | None:
         try:
             return parse(cell) if cell else None
         except BadCell as error:
-            self._add_error(self._column(field), error.code, str(error), cell)
+            self._add_error(self.column_name(field), error.code, str(error), cell)
             return None
 
     def _cell(self, field: str) -> str:
         column = self.layout.find_column(field, self.cells)
         return self.cells[column] if column else ""
 
-    def _column(self, field: str) -> str:
+    def column_name(self, field: str) -> str:
         """The name of the field's column as the header has it."""
         column = self.layout.find_column(field, self.cells) or next(iter(self.layout.columns[field]), field)
         return self.column_names.get(column, column)
@@ -149,6 +164,12 @@ class _RowParser:
 
 def _parse_name(cell: str) -> str | None:
     return clean_name(spreadsheet_cells.parse_text(cell, longest=200)) or None
+
+
+def _parse_end(cell: str) -> datetime:
+    """A time; a day without a time ends at midnight."""
+    time = spreadsheet_cells.parse_time(cell)
+    return time + timedelta(days=1) if len(cell) <= DAY_LENGTH else time
 
 
 SOLD, CANCELLED, REFUNDED = "sold", "cancelled", "refunded"
@@ -165,6 +186,9 @@ OWN = Layout(
         "sold_at": ("soldat",),
         "status": ("status",),
         "currency": ("currency",),
+        "secret": ("secret", "barcode", "ticketsecret"),
+        "valid_from": ("validfrom",),
+        "valid_until": ("validuntil",),
     },
     statuses={"sold": SOLD, "cancelled": CANCELLED, "refunded": REFUNDED},
     reference=lambda cells: cells["reference"],
@@ -184,6 +208,9 @@ PRETIX = Layout(
         "sold_at": ("orderdate",),
         "status": ("status",),
         "currency": ("currency",),
+        "secret": ("ticketsecret",),
+        "valid_from": ("validfrom",),
+        "valid_until": ("validuntil",),
     },
     statuses={
         "paid": SOLD,
@@ -213,6 +240,9 @@ EVENTBRITE = Layout(
         "sold_at": ("orderdate",),
         "status": ("attendeestatus",),
         "currency": ("currency",),
+        "secret": ("barcode#",),
+        "valid_from": (),
+        "valid_until": (),
     },
     statuses={
         "attending": SOLD,

@@ -5,6 +5,8 @@ from sqlalchemy import text
 from app.core.ids import NEW_ID_SQL
 from app.events.availability import FLOWS
 
+GATE_CHANNEL = "gate"
+"""The channel of NOTIFY for changes of who may enter; the message is the event's id."""
 PATIENCE = (
     "SET LOCAL lock_timeout = '60s'",
     "SET LOCAL statement_timeout = '10min'",
@@ -13,33 +15,47 @@ PATIENCE = (
 CREATE_STAGING = text("""
     CREATE TEMP TABLE ticket_staging (
         row int, reference text COLLATE "C", ticket_type_id text COLLATE "C", name text, email text,
-        price_minor bigint, sold_at timestamptz, status text
+        price_minor bigint, sold_at timestamptz, status text, secret text COLLATE "C", valid_from timestamptz,
+        valid_until timestamptz
     ) ON COMMIT DROP
 """)
-COPY_TO_STAGING = (
-    "COPY ticket_staging (row, reference, ticket_type_id, name, email, price_minor, sold_at, status) FROM STDIN"
-)
+COPY_TO_STAGING = "COPY ticket_staging FROM STDIN"
 CREATE_PLAN = text("""
     CREATE TEMP TABLE ticket_plan ON COMMIT DROP AS
     SELECT s.row, s.reference, s.ticket_type_id, s.status, t.id AS known, t.ticket_type_id AS old_type,
            t.status AS old_status, coalesce(s.name, t.name) AS name, coalesce(s.email, t.email) AS email,
            coalesce(s.price_minor, t.price_minor, k.price_minor) AS price_minor,
-           coalesce(s.sold_at, t.sold_at, now()) AS sold_at,
+           coalesce(s.sold_at, t.sold_at, now()) AS sold_at, coalesce(s.secret, t.secret) AS secret,
+           coalesce(s.valid_from, t.valid_from) AS valid_from, coalesce(s.valid_until, t.valid_until) AS valid_until,
+           t.id IS NULL AND s.status <> 'sold' AS skipped,
            t.id IS NOT NULL AND (t.ticket_type_id, t.status) = (s.ticket_type_id, s.status)
                AND coalesce(s.name, t.name) IS NOT DISTINCT FROM t.name
                AND coalesce(s.email, t.email) IS NOT DISTINCT FROM t.email
                AND coalesce(s.price_minor, t.price_minor) = t.price_minor
-               AND coalesce(s.sold_at, t.sold_at) = t.sold_at AS same
+               AND coalesce(s.sold_at, t.sold_at) = t.sold_at
+               AND coalesce(s.secret, t.secret) IS NOT DISTINCT FROM t.secret
+               AND coalesce(s.valid_from, t.valid_from) IS NOT DISTINCT FROM t.valid_from
+               AND coalesce(s.valid_until, t.valid_until) IS NOT DISTINCT FROM t.valid_until AS same
       FROM ticket_staging s
       JOIN ticket_type k ON k.id = s.ticket_type_id
       LEFT JOIN ticket t ON t.event_id = :event AND t.reference = s.reference
 """)
 COUNT_PLAN = text("""
-    SELECT count(*) FILTER (WHERE known IS NULL AND status = 'sold') AS created,
+    SELECT count(*) FILTER (WHERE known IS NULL AND NOT skipped) AS created,
            count(*) FILTER (WHERE known IS NOT NULL AND NOT same) AS updated,
            count(*) FILTER (WHERE same) AS unchanged,
-           count(*) FILTER (WHERE known IS NULL AND status <> 'sold') AS skipped
+           count(*) FILTER (WHERE skipped) AS skipped
       FROM ticket_plan
+""")
+TAKEN_SECRETS = text("""
+    SELECT p.row, p.secret, t.reference
+      FROM ticket_plan p
+      JOIN ticket t ON t.event_id = :event AND t.secret = p.secret AND t.id IS DISTINCT FROM p.known
+      LEFT JOIN ticket_plan changed ON changed.known = t.id AND changed.secret <> t.secret
+     WHERE NOT p.skipped AND changed.known IS NULL ORDER BY p.row
+""")
+REVERSED_PERIODS = text("""
+    SELECT row FROM ticket_plan WHERE valid_until <= valid_from AND NOT skipped AND NOT coalesce(same, false) ORDER BY row
 """)
 SOLD_DELTAS = text("""
     SELECT ticket_type_id AS id, sum(delta)::int AS delta FROM (
@@ -58,17 +74,24 @@ FIRST_ROW_BEYOND_CAPACITY = text("""
     SELECT row FROM ticket_plan WHERE status = 'sold' AND old_status IS DISTINCT FROM 'sold'
      ORDER BY row DESC OFFSET :beyond LIMIT 1
 """)
+RELEASE_SECRETS = text("""
+    UPDATE ticket t SET secret = NULL FROM ticket_plan p WHERE t.id = p.known AND t.event_id = :event AND p.secret <> t.secret
+""")
 INSERT_TICKETS = text(f"""
-    INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status)
-    SELECT {NEW_ID_SQL}, :event, ticket_type_id, reference, name, email, price_minor, sold_at, status
-      FROM ticket_plan WHERE known IS NULL AND status = 'sold' ORDER BY row
+    INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status, secret,
+                        valid_from, valid_until, transaction_id)
+    SELECT {NEW_ID_SQL}, :event, ticket_type_id, reference, name, email, price_minor, sold_at, status, secret,
+           valid_from, valid_until, pg_current_xact_id()
+      FROM ticket_plan WHERE known IS NULL AND NOT skipped ORDER BY row
 """)
 UPDATE_TICKETS = text("""
     UPDATE ticket t
        SET ticket_type_id = p.ticket_type_id, name = p.name, email = p.email, price_minor = p.price_minor,
-           sold_at = p.sold_at, status = p.status
+           sold_at = p.sold_at, status = p.status, secret = p.secret, valid_from = p.valid_from,
+           valid_until = p.valid_until, transaction_id = pg_current_xact_id()
       FROM ticket_plan p WHERE t.id = p.known AND NOT p.same
 """)
+NOTIFY_GATE = text(f"SELECT pg_notify('{GATE_CHANNEL}', :event)")
 CHANGED_TYPES = text("""
     SELECT ticket_type_id FROM ticket_plan WHERE NOT same UNION
     SELECT old_type FROM ticket_plan WHERE NOT same AND old_type IS NOT NULL

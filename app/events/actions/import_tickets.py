@@ -72,6 +72,7 @@ def _import(
     new_type_ids = _create_types(session, event, of_unknown_type, create_types)
     _fill_staging(session, tickets, {**type_ids, **new_type_ids}, event.timezone)
     session.execute(ticket_import_sql.CREATE_PLAN, {"event": event_id})
+    _check_plan(session, event_id)
     counts = session.execute(ticket_import_sql.COUNT_PLAN).one()
     # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
     _write_tickets(session, event_id)
@@ -79,6 +80,8 @@ def _import(
     if new_type_ids:
         event.version += 1
     _rewrite_tally(session)
+    if counts.created or counts.updated:
+        session.execute(ticket_import_sql.NOTIFY_GATE, {"event": event_id})
     invalidate(session, "tickets")
     return ImportResult(
         created=counts.created,
@@ -132,7 +135,10 @@ def _fill_staging(session: Session, tickets: Iterable[SoldTicket], type_ids: dic
     assert driver is not None
     with driver.cursor() as cursor, cursor.copy(ticket_import_sql.COPY_TO_STAGING) as copy:
         for ticket in tickets:
-            sold_at = to_instant(ticket.sold_at, zone) if ticket.sold_at else None
+            sold_at, valid_from, valid_until = (
+                to_instant(time, zone) if time else None
+                for time in (ticket.sold_at, ticket.valid_from, ticket.valid_until)
+            )
             copy.write_row(
                 (
                     ticket.row,
@@ -143,8 +149,26 @@ def _fill_staging(session: Session, tickets: Iterable[SoldTicket], type_ids: dic
                     ticket.price_minor,
                     sold_at,
                     ticket.status,
+                    ticket.secret,
+                    valid_from,
+                    valid_until,
                 )
             )
+
+
+def _check_plan(session: Session, event_id: str) -> None:
+    """Raises Rejected when another ticket of the event has a secret of the file, or a period ends before it starts."""
+    errors = [
+        RowError(
+            row.row, "secret", "duplicate", f"The ticket {row.reference} of this event has this secret.", row.secret
+        )
+        for row in session.execute(ticket_import_sql.TAKEN_SECRETS, {"event": event_id})
+    ] + [
+        RowError(row_number, "validUntil", "ends_before_start", "Must be after validFrom.")
+        for row_number in session.scalars(ticket_import_sql.REVERSED_PERIODS)
+    ]
+    if errors:
+        raise Rejected(errors)
 
 
 def _book(session: Session, event: Event, allow_oversell: bool) -> tuple[str, ...]:
@@ -189,6 +213,7 @@ def _check_capacity(
 
 
 def _write_tickets(session: Session, event_id: str) -> None:
+    session.execute(ticket_import_sql.RELEASE_SECRETS, {"event": event_id})
     session.execute(ticket_import_sql.INSERT_TICKETS, {"event": event_id})
     session.execute(ticket_import_sql.UPDATE_TICKETS)
 
