@@ -5,12 +5,9 @@ from datetime import datetime
 from sqlalchemy import Boolean, CheckConstraint, Index, Integer, SmallInteger, String, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.admissions.kinds import IN, OUT, PLACE_KINDS
 from app.core.db import Base, ObjectId, Timestamp, Xid8, id_column, one_of
 from app.events.event_rows import EventRow
-
-ALLOCATION, TICKET, UNKNOWN = "allocation", "ticket", "unknown"
-PLACE_KINDS = (ALLOCATION, TICKET, UNKNOWN)
-IN, OUT = "in", "out"
 
 
 class Admission(EventRow, Base):
@@ -21,6 +18,7 @@ class Admission(EventRow, Base):
     - `scan_id` is the id of the first row of a scan; the scan of a party has a row for each place, by `position`.
     - `occurred_at` is the time of the scan, `recorded_at` when the service learned of it.
     - `conflict` is the code of the error with which the service would have refused a scan that was made offline.
+    - `remaining` is how many of the party were outside after the scan, for the answer to its repetition.
     - `code` is what was scanned, kept only for conflicts of unknown codes.
     - `transaction_id` is of the transaction that inserted or undid the row, for readers of changes.
     """
@@ -60,6 +58,7 @@ class Admission(EventRow, Base):
     nonce: Mapped[str | None] = mapped_column(String(80))
     direction: Mapped[str] = mapped_column(String(3), default=IN, server_default=text("'in'"))
     is_reentry: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    remaining: Mapped[int] = mapped_column(SmallInteger, default=0, server_default=text("0"))
     gate: Mapped[str | None] = mapped_column(String(80))
     actor_kind: Mapped[str] = mapped_column(String(10))
     actor_id: Mapped[str] = mapped_column(ObjectId)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import text
 
 from app.accounts.caller import Caller
+from app.admissions.sql import RECORD_ADMISSIONS
 from app.allocations import states
 from app.audit.sql import insert_entries_sql
 from app.events.queries import OWNED_EVENT_SQL
@@ -47,11 +48,17 @@ BLOCK_STATUS = """
          ELSE 'cancelled' END"""
 """The status of the block `b` after the changes `m` of its counters."""
 
-INSERT_SLOT_EVENTS = """
+
+def insert_slot_events_sql(rows: str = "changed") -> str:
+    """Return the CTE that logs the changes of slots in `rows`."""
+    return f"""
     slot_events AS (
         INSERT INTO allocation_slot_event
                (slot_id, block_id, event_id, verb, from_status, to_status, actor, actor_id, gate)
-        SELECT id, block_id, event_id, :verb, old_status, new_status, :actor, :actor_id, gate FROM changed)"""
+        SELECT id, block_id, event_id, :verb, old_status, new_status, :actor, :actor_id, gate FROM {rows})"""
+
+
+INSERT_SLOT_EVENTS = insert_slot_events_sql()
 
 RECORD_CHANGES = f"""
     {INSERT_SLOT_EVENTS},
@@ -303,16 +310,22 @@ REVOKE_TO_BLOCK = text(f"""
     SELECT id FROM changed""")
 """Revokes a slot, and inserts a free one in the same block."""
 
-COUNT_ADMISSIONS = """
+
+def count_admissions_sql(rows: str = "changed") -> str:
+    """Return the CTE that counts the admitted slots in `rows`.
+
+    It counts in 32 stripes, one for each connection, so that scanners do not wait for one counter.
+    """
+    return f"""
     admissions AS (
         INSERT INTO ticket_admission AS a (ticket_type_id, block_id, event_id, day, stripe, count)
         SELECT c.ticket_type_id, c.block_id, c.event_id, (now() AT TIME ZONE e.timezone)::date,
                pg_backend_pid() % 32, count(*)
-          FROM changed c JOIN event e ON e.id = c.event_id GROUP BY 1, 2, 3, 4
+          FROM {rows} c JOIN event e ON e.id = c.event_id GROUP BY 1, 2, 3, 4
         ON CONFLICT ON CONSTRAINT pk_ticket_admission DO UPDATE SET count = a.count + excluded.count)"""
-"""Counts admissions in 32 stripes, one for each connection, so that scanners do not wait for one counter."""
 
-RECORD_ADMISSIONS = f"""
+
+AUDIT_ADMISSIONS = f"""
     audit AS ({
     insert_entries_sql(
         "changed c JOIN event e ON e.id = c.event_id",
@@ -323,6 +336,10 @@ RECORD_ADMISSIONS = f"""
     )
 })"""
 
+WILL_CALL_ENTRY = """'allocation' AS place_kind, s.admitted_at AS occurred_at, 'in' AS direction,
+                  false AS is_reentry, 0 AS remaining"""
+"""The columns of RECORD_ADMISSIONS that the will-call list adds to a slot."""
+
 ADMIT_SLOT = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s
@@ -331,10 +348,11 @@ ADMIT_SLOT = text(f"""
           FROM event e
          WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'claimed' AND e.id = s.event_id
            AND {OWNED_EVENT_SQL}
-        RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
+        RETURNING s.*, 'claimed' AS old_status, s.status AS new_status, {WILL_CALL_ENTRY}),
     {INSERT_SLOT_EVENTS},
-    {COUNT_ADMISSIONS},
-    {RECORD_ADMISSIONS}
+    {count_admissions_sql()},
+    {RECORD_ADMISSIONS},
+    {AUDIT_ADMISSIONS}
     SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
            admitted_at, gate FROM changed""")
 
@@ -344,9 +362,10 @@ ADMIT_PARTY = text(f"""
            SET status = 'admitted', admitted_at = least(coalesce(CAST(:occurred_at AS timestamptz), now()), now()),
                admitted_by = :actor_id, gate = :gate, nonce = :nonce, version = s.version + 1
          WHERE s.id = ANY(CAST(:ids AS text[])) AND s.event_id = :event_id
-        RETURNING s.*, 'claimed' AS old_status, s.status AS new_status),
+        RETURNING s.*, 'claimed' AS old_status, s.status AS new_status, {WILL_CALL_ENTRY}),
     {INSERT_SLOT_EVENTS},
-    {COUNT_ADMISSIONS},
-    {RECORD_ADMISSIONS}
+    {count_admissions_sql()},
+    {RECORD_ADMISSIONS},
+    {AUDIT_ADMISSIONS}
     SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
            admitted_at, gate FROM changed""")

@@ -5,6 +5,8 @@
                +-----------+----------+--> revoked     (ended by the organiser or the holder of the allocator link)
                +-----------+-------------> released    (back to the public)
 
+          an undone scan:         claimed <- admitted
+
     block  open -> exhausted | released | cancelled, and open again when a place comes back to it
 
 A slot that ended stays as history; a new slot with its own links and codes takes its place in the block.
@@ -18,7 +20,7 @@ SLOT_STEPS: dict[str, frozenset[str]] = {
     AVAILABLE: frozenset({INVITED, CLAIMED, REVOKED, RELEASED}),
     INVITED: frozenset({CLAIMED, REVOKED, RELEASED}),
     CLAIMED: frozenset({ADMITTED, REVOKED}),
-    ADMITTED: frozenset(),
+    ADMITTED: frozenset({CLAIMED}),
     REVOKED: frozenset(),
     RELEASED: frozenset(),
 }

@@ -75,6 +75,7 @@ def upgrade() -> None:
         sa.Column('nonce', sa.String(80), nullable=True),
         sa.Column('direction', sa.String(3), server_default=sa.text("'in'"), nullable=False),
         sa.Column('is_reentry', sa.Boolean, server_default=sa.text('false'), nullable=False),
+        sa.Column('remaining', sa.SmallInteger, server_default=sa.text('0'), nullable=False),
         sa.Column('gate', sa.String(80), nullable=True),
         sa.Column('actor_kind', sa.String(10), nullable=False),
         sa.Column('actor_id', OBJECT_ID, nullable=False),

@@ -35,12 +35,34 @@ HISTORY = text("""
     SELECT s.id FROM allocation_slot s
      WHERE s.status IS DISTINCT FROM
            (SELECT e.to_status FROM allocation_slot_event e WHERE e.slot_id = s.id ORDER BY e.id DESC LIMIT 1)
-        OR (SELECT count(*) FROM allocation_slot_event e WHERE e.slot_id = s.id AND e.to_status = 'admitted') > 1
+        OR (SELECT count(*) FILTER (WHERE e.to_status = 'admitted') - count(*) FILTER (WHERE e.verb = 'undo')
+              FROM allocation_slot_event e WHERE e.slot_id = s.id) > 1
+""")
+ADMISSIONS = text("""
+    SELECT p.id FROM (
+        SELECT id, event_id, admitted_at FROM allocation_slot
+        UNION ALL SELECT id, event_id, admitted_at FROM ticket) p
+     WHERE (p.admitted_at IS NOT NULL) IS DISTINCT FROM EXISTS (
+           SELECT FROM admission a
+            WHERE a.event_id = p.event_id AND a.place_id = p.id AND a.direction = 'in' AND a.undone_at IS NULL)
+        OR (SELECT count(*) FROM admission a
+             WHERE a.event_id = p.event_id AND a.place_id = p.id AND a.direction = 'in' AND a.undone_at IS NULL
+               AND NOT a.is_reentry) <> (p.admitted_at IS NOT NULL)::integer
+""")
+TALLIES = text("""
+    SELECT ticket_type_id FROM (
+        SELECT ticket_type_id, coalesce(gate, '') AS gate,
+               (direction = 'in' AND NOT is_reentry)::integer AS first_entries,
+               (direction = 'in')::integer AS entries, (direction = 'out')::integer AS exits
+          FROM admission WHERE undone_at IS NULL AND ticket_type_id IS NOT NULL
+        UNION ALL
+        SELECT ticket_type_id, gate, -first_entries, -entries, -exits FROM admission_tally) f
+     GROUP BY ticket_type_id, gate HAVING (sum(first_entries), sum(entries), sum(exits)) <> (0, 0, 0)
 """)
 
 
 def assert_books_agree() -> None:
-    """Check that slots, blocks, ticket types, figures of the day and slot events agree."""
+    """Check that slots, blocks, ticket types, figures of the day, slot events, the log of admissions and its tallies agree."""
     assert_law_holds()
-    for statement in (BLOCKS, TYPES, DAYS, HISTORY):
+    for statement in (BLOCKS, TYPES, DAYS, HISTORY, ADMISSIONS, TALLIES):
         assert db.session.scalars(statement).all() == [], statement.text

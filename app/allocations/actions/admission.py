@@ -6,14 +6,16 @@ locked in the order of its ids, because only then it is known who has not been a
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
+from app.admissions.sql import scan_params
+from app.admissions.times import resolve_occurred_at
 from app.allocations import sql, states
 from app.allocations.errors import AlreadyAdmitted, NotClaimed, PartyTooSmall, SlotRevoked
 from app.allocations.models import AllocationSlot
@@ -21,15 +23,13 @@ from app.allocations.sql import build_organiser_actor
 from app.audit.actions import Action
 from app.audit.log import entry_params
 from app.core.db import db
-from app.core.errors import NotFound, ValidationFailed
+from app.core.errors import NotFound
 from app.core.transaction import transaction, write_row
 from app.events.models import Event
 from app.events.queries import owned, ownership_params
-from app.events.timezones import to_instant
 
 SlotRow = Row[*tuple[Any, ...]]
 """A row of `_slots_query`: the fields of AdmittedSlot, `nonce`, `ended_at` and `admitted_by_name`."""
-MAX_AGE, CLOCK_TOLERANCE = timedelta(hours=72), timedelta(minutes=5)
 
 
 class AdmittedSlot(NamedTuple):
@@ -82,7 +82,8 @@ def admit_slot(
         **ownership_params(caller),
         "nonce": nonce,
         "gate": gate,
-        "occurred_at": _resolve_occurred_at(event_id, occurred_at),
+        "occurred_at": resolve_occurred_at(event_id, occurred_at),
+        **scan_params(caller, count or 1),
     }
     if count is not None:
         return _admit_party(caller, event_id, slot_id, params, nonce=nonce, count=count)
@@ -172,15 +173,3 @@ def _to_admitted_slot(slot: SlotRow) -> AdmittedSlot:
 def _build_admission(slots: Sequence[AdmittedSlot], admitted_by: str | None) -> Admission:
     ordered_slots = sorted(slots, key=lambda slot: slot.id)
     return Admission(ordered_slots[0], admitted_by, [slot.id for slot in ordered_slots])
-
-
-def _resolve_occurred_at(event_id: str, occurred_at: datetime | None) -> datetime | None:
-    """Return the time of the admission in UTC, checked by the database's clock. Raises ValidationFailed."""
-    if occurred_at is None:
-        return None
-    timezone_query = select(Event.timezone).where(Event.id == event_id).scalar_subquery()
-    now, timezone = db.session.execute(select(func.now(), timezone_query)).one()
-    occurred_instant = to_instant(occurred_at, timezone or "UTC")
-    if not now - MAX_AGE <= occurred_instant <= now + CLOCK_TOLERANCE:
-        raise ValidationFailed.of("occurredAt", "out_of_range", "Must be within the last 72 hours.")
-    return occurred_instant
