@@ -23,7 +23,15 @@ from app.events.models import Event, PricePhase, TicketType
 from app.events.search_words import key_of
 
 Fields = Mapping[str, Any]
-PLAIN_FIELDS = ("name", "description", "price_minor", "min_per_order", "max_per_order")
+PLAIN_FIELDS = (
+    "name",
+    "description",
+    "price_minor",
+    "min_per_order",
+    "max_per_order",
+    "valid_from",
+    "valid_until",
+)
 PHASE_FIELDS = ("name", "starts_at", "ends_at", "price_minor", "quantity")
 
 

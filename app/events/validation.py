@@ -75,6 +75,9 @@ def _check_ticket_types(types: Sequence[Fields]) -> Iterator[Problem]:
         low, high = type_.get("min_per_order"), type_.get("max_per_order")
         if low is not None and high is not None and high < low:
             yield _problem(f"{path}.max_per_order", "contradiction", "Must be at least minPerOrder.")
+        start, end = type_.get("valid_from"), type_.get("valid_until")
+        if start is not None and end is not None and end <= start:
+            yield _problem(f"{path}.valid_until", "contradiction", END_BEFORE_START)
         for position, phase in enumerate(type_.get("phases") or []):
             start, end = phase.get("starts_at"), phase.get("ends_at")
             if start is not None and end is not None and end <= start:

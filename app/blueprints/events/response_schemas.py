@@ -4,9 +4,10 @@ from marshmallow import fields
 
 from app.blueprints.events import schemas
 from app.blueprints.events.custom_fields import StoredList
+from app.events.reentry import REENTRY_MODES
 from app.events.validation import CATEGORIES
 from app.events.visibility import VISIBILITIES
-from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
+from app.web.fields import Boolean, Choice, List, Nested, Number, TimeField, WholeNumber
 from app.web.schema import Schema
 
 STATUSES = ("on_sale", "not_started", "ended", "sold_out", "low")
@@ -64,6 +65,8 @@ class TicketTypeData(Schema):
 
 
 class OwnTicketTypeData(TicketTypeData):
+    valid_from = TimeField(required=True, allow_none=True)
+    valid_until = TimeField(required=True, allow_none=True)
     quantity = WholeNumber(required=True)
 
 
@@ -129,6 +132,7 @@ class EventData(Schema):
     sales_end_at = TimeField(required=True, allow_none=True)
     visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "draft"})
     publish_at = TimeField(required=True, allow_none=True)
+    reentry = Choice(*REENTRY_MODES, required=True)
     capacity = WholeNumber(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
     keywords = List(fields.String(), required=True)

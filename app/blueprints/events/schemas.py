@@ -17,6 +17,7 @@ from app.core.errors import AppError, ValidationFailed
 from app.events.discovery import SORTS
 from app.events.discovery_sql import EventFilters
 from app.events.errors import NotPublishable, TicketsCommitted
+from app.events.reentry import REENTRY_MODES
 from app.events.timezones import to_instant
 from app.events.validation import CATEGORIES
 from app.events.visibility import VISIBILITIES
@@ -134,6 +135,10 @@ class TicketTypeShape(Schema):
     quantity = WholeNumber(required=True, min=0, max=MAX_TICKETS, metadata={"example": 2000})
     min_per_order = WholeNumber(min=1, max=10_000, allow_none=True)
     max_per_order = WholeNumber(min=1, max=10_000, allow_none=True, metadata={"example": 10})
+    valid_from = TimeField(
+        allow_none=True, metadata={"rare": True, "description": "from when the gate admits tickets of this type"}
+    )
+    valid_until = EndTimeField(allow_none=True, metadata={"rare": True, "description": "until when"})
     phases = List(Nested(Phase), max=20, allow_none=True)
 
 
@@ -157,6 +162,10 @@ class EventFields(Schema):
     sales_end_at = EndTimeField(allow_none=True)
     visibility = Choice(*VISIBILITIES)
     publish_at = TimeField(allow_none=True, metadata={"rare": True, "description": "publishes a draft at that time"})
+    reentry = Choice(
+        *REENTRY_MODES,
+        metadata={"rare": True, "description": "whether a ticket enters again: after a scan at the exit, or always"},
+    )
     capacity = WholeNumber(min=0, max=100 * MAX_TICKETS, allow_none=True, metadata={"example": 5000})
     category = Choice(*CATEGORIES, allow_none=True)
     keywords = TextList(max=50, example=["reggae", "river"])
