@@ -124,7 +124,8 @@ class Action(StrEnum):
     STALL_FEES_EXPORTED = "exports.stall_fees", "event", "The stall fees of an event were downloaded as CSV."
     AUDIT_EXPORTED = "exports.audit", "audit", "The audit trail was downloaded as CSV."
 
-    ADMITTED = "admissions.admitted", "slot", "A ticket was admitted at the gate."
+    ADMITTED = "admissions.admitted", "slot", "A ticket was admitted at the gate, or its guest left."
+    ADMISSION_UNDONE = "admissions.undone", "admission", "A scan at the gate was undone."
 
     DOCUMENTS_SUBMITTED = "documents.submitted", "application", "An applicant submitted all documents."
     DOCUMENT_READ = "documents.read", "document", "A decider read a document of an applicant."

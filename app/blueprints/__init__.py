@@ -12,7 +12,7 @@ from app.blueprints.accounts.session_routes import blp as account_sessions
 from app.blueprints.allocations.document_routes import blp as allocation_documents
 from app.blueprints.allocations.link_routes import blp as allocation_links
 from app.blueprints.allocations.routes import blp as allocations
-from app.blueprints.allocations.will_call import blp as gate
+from app.blueprints.allocations.will_call import blp as will_call
 from app.blueprints.applications.fee_routes import blp as stall_fees
 from app.blueprints.applications.link_routes import activation
 from app.blueprints.applications.link_routes import blp as application_links
@@ -23,6 +23,7 @@ from app.blueprints.crew.routes import blp as crew
 from app.blueprints.diagnostics import blp as diagnostics
 from app.blueprints.events.public_routes import blp as public_events
 from app.blueprints.events.routes import blp as events
+from app.blueprints.gate.routes import blp as admissions
 from app.blueprints.health import blp as health
 from app.blueprints.inventory.routes import blp as inventory
 from app.blueprints.invitations.routes import blp as invitations
@@ -64,7 +65,8 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         allocations,
         allocation_documents,
         allocation_links,
-        gate,
+        will_call,
+        admissions,
         inventory,
         campaigns,
         subscriptions,

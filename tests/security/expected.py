@@ -191,6 +191,11 @@ event: read             GET    /api/events/{id}/ticket-stats
 event: read             GET    /api/events/{id}/merchant-directory
 event: write, verified  POST   /api/events/{id}/merchant-invite
 event: write, verified  POST   /api/events/{id}/directory-invites
+event: write            GET    /api/events/{eventId}/admissions
+event: write            POST   /api/events/{eventId}/admissions
+event: write            GET    /api/events/{eventId}/admissions/places
+event: write            GET    /api/events/{eventId}/admissions/stats
+event: write            POST   /api/events/{eventId}/admissions/{admissionId}/undo
 event: read             GET    /api/events/{eventId}/allocations
 event: write            POST   /api/events/{eventId}/allocations
 event: read             POST   /api/events/{eventId}/allocations/quote

@@ -177,6 +177,11 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
         {"businessName": "Kapana Corner", "email": "kapana@example.com"}
     ),
     "POST /api/events/{id}/directory-invites": SampleRequest(lambda it: {"merchantIds": [it["uninvited"]]}),
+    "POST /api/events/{eventId}/admissions": SampleRequest(
+        lambda it: {"placeId": it["slotId"], "nonce": "gate-a-000002"}
+    ),
+    "GET /api/events/{eventId}/admissions/places": SampleRequest(query={"q": "guest"}),
+    "POST /api/events/{eventId}/admissions/{admissionId}/undo": SampleRequest({"reason": "wrong ticket"}),
     "POST /api/events/{eventId}/allocations": SampleRequest(
         lambda it: {"ticketTypeId": it["ticketTypeId"], "quantity": 2}
     ),

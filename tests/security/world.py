@@ -100,8 +100,10 @@ class World:
             self.client, owner=owner, quantity=20, holder={"name": "Bank", "email": "b@bank.na"}
         )
         other = allocations.create_another_block(block)
-        claimed, claim_token = block.codes(2)
+        claimed, claim_token, scanned = block.codes(3)
         slot = data(allocations.claim_slot(self.client, claimed))["slotId"]
+        scan = {"placeId": data(allocations.claim_slot(self.client, scanned))["slotId"], "nonce": "gate-a-000000"}
+        admission = data(owner.post(f"/api/events/{block.event['id']}/admissions", scan))["admissionId"]
         pack = data(owner.post(f"{block.path}/packs", {"count": 1}), 202)["id"]
         assert owner.get(f"{block.path}/invoice.pdf").status_code == 200, "opening it issues it"
         cover = data(
@@ -122,6 +124,7 @@ class World:
             "blockId": block.id,
             "otherBlockId": other.id,
             "slotId": slot,
+            "admissionId": admission,
             "packId": pack,
             "claim_token": claim_token,
             "allocator_token": block.allocator(),

@@ -1,0 +1,1 @@
+"""Routes of the gate: scans, the log of admissions, and its figures."""

@@ -1,0 +1,168 @@
+"""Schemas of scans and of the log of admissions."""
+
+from typing import Any
+
+from marshmallow import ValidationError, fields, validates_schema
+
+from app.admissions.kinds import ALLOCATION, IN, OUT, PLACE_KINDS, TICKET
+from app.web.fields import Boolean, Choice, Id, List, Nested, Secret, Text, TimeField, WholeNumber, field_error
+from app.web.schema import Query, Schema
+
+MAX_PARTY_SIZE = 100
+ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
+
+
+def _text(example: str, *, nullable: bool = False) -> fields.String:
+    return fields.String(required=True, allow_none=nullable, metadata={"example": example})
+
+
+class ScanBody(Schema):
+    code = Secret(
+        max=200,
+        metadata={
+            "example": "7K2Q9XRD4M",
+            "description": "as scanned or typed: a ticket's code, or an imported secret",
+        },
+    )
+    place_id = Id(metadata={"rare": True, "description": "instead of `code`: a guest who was found by name"})
+    nonce = Secret(required=True, max=80, metadata={"example": "scan-7f3a", "description": "of this scan"})
+    count = WholeNumber(
+        min=1, max=MAX_PARTY_SIZE, allow_none=True, metadata={"rare": True, "description": "of the party"}
+    )
+    gate = Text(max=80, allow_none=True, metadata={"example": "North gate"})
+    occurred_at = TimeField(
+        allow_none=True,
+        metadata={"rare": True, "description": "up to 72 hours ago, from a scanner without a network"},
+    )
+    direction = Choice(IN, OUT, load_default=IN, metadata={"rare": True})
+
+    @validates_schema
+    def check_place(self, data: dict[str, Any], **_: Any) -> None:
+        for name in ("code", "nonce"):
+            if not data.get(name, "").isprintable():
+                raise ValidationError({name: field_error("invalid_characters", "Must be printable.").messages})
+        if ("code" in data) == ("place_id" in data):
+            raise ValidationError({"code": field_error("required", "Send either code or placeId.").messages})
+
+
+class ScanData(Schema):
+    admission_id = _text(ID_METADATA["example"])
+    kind = Choice(ALLOCATION, TICKET, required=True)
+    place_id = _text(ID_METADATA["example"])
+    name = _text("Frieda Amupolo", nullable=True)
+    ticket_type = _text("Weekend pass")
+    ticket_type_id = _text(ID_METADATA["example"])
+    direction = Choice(IN, OUT, required=True)
+    reentry = Boolean(required=True)
+    admitted = WholeNumber(required=True, metadata={"description": "people of this scan"})
+    remaining = WholeNumber(required=True, metadata={"description": "of the party who are still outside"})
+    admitted_at = TimeField(required=True)
+    gate = _text("North gate", nullable=True)
+    by = _text("Scanner 2")
+
+
+class UndoBody(Schema):
+    reason = Text(required=True, min=1, max=200, metadata={"example": "the wrong ticket"})
+
+
+class UndoData(Schema):
+    admission_id = _text(ID_METADATA["example"])
+    undone = WholeNumber(required=True, metadata={"description": "places of the scan"})
+    undone_at = TimeField(required=True)
+    by = _text("Nangula Shikongo")
+    reason = _text("the wrong ticket")
+
+
+class AdmissionQuery(Query):
+    gate = Text(max=80)
+    by = Text(max=200, metadata={"description": "name of the person, device or key"})
+    place_id = Id()
+    conflict = Boolean(metadata={"description": "only scans without a network that the service would have refused"})
+
+
+class AdmissionRow(Schema):
+    id = _text(ID_METADATA["example"])
+    scan_id = _text(ID_METADATA["example"])
+    kind = Choice(*PLACE_KINDS, required=True, attribute="place_kind")
+    place_id = _text(ID_METADATA["example"], nullable=True)
+    ticket_type_id = _text(ID_METADATA["example"], nullable=True)
+    ticket_type = _text("Weekend pass", nullable=True)
+    direction = Choice(IN, OUT, required=True)
+    reentry = Boolean(required=True, attribute="is_reentry")
+    gate = _text("North gate", nullable=True)
+    by = fields.String(required=True, attribute="actor_name", metadata={"example": "Scanner 2"})
+    occurred_at = TimeField(required=True)
+    recorded_at = TimeField(required=True)
+    conflict = _text("ALREADY_ADMITTED", nullable=True)
+    code = _text("7K2Q9XRD4M", nullable=True)
+    undone_at = TimeField(required=True, allow_none=True)
+    undone_by = _text("Nangula Shikongo", nullable=True)
+    undo_reason = _text("the wrong ticket", nullable=True)
+
+
+class PlaceQuery(Query):
+    q = Text(required=True, min=1, max=120, metadata={"example": "frieda am", "description": "beginnings of words"})
+
+
+class PlaceData(Schema):
+    id = _text(ID_METADATA["example"])
+    kind = Choice(ALLOCATION, TICKET, required=True)
+    name = _text("Frieda Amupolo", nullable=True)
+    email = _text("frieda@example.com", nullable=True)
+    ticket_type = _text("Weekend pass")
+    status = fields.String(required=True, metadata={"enum": ["claimed", "sold", "admitted"], "example": "claimed"})
+    party_size = WholeNumber(required=True)
+    admitted_at = TimeField(required=True, allow_none=True)
+    left_at = TimeField(required=True, allow_none=True)
+
+
+class PlacesData(Schema):
+    places = List(Nested(PlaceData), required=True)
+
+
+class PeakData(Schema):
+    count = WholeNumber(required=True)
+    at = TimeField(required=True, allow_none=True)
+
+
+class Figures(Schema):
+    sold = WholeNumber(required=True)
+    expected = WholeNumber(required=True, metadata={"description": "sold and claimed places, admitted or not"})
+    admitted = WholeNumber(required=True, metadata={"description": "places that entered"})
+    entries = WholeNumber(required=True)
+    reentries = WholeNumber(required=True)
+    exits = WholeNumber(required=True)
+    inside = WholeNumber(required=True, allow_none=True)
+    peak = Nested(PeakData, required=True, allow_none=True)
+
+
+class TypeFigures(Figures):
+    id = _text(ID_METADATA["example"])
+    name = _text("Weekend pass")
+
+
+class GateFigures(Schema):
+    gate = _text("North gate", nullable=True)
+    admitted = WholeNumber(required=True)
+    entries = WholeNumber(required=True)
+    exits = WholeNumber(required=True)
+    last_at = TimeField(required=True)
+
+
+class QuarterFigures(Schema):
+    start = TimeField(required=True, data_key="from")
+    entries = WholeNumber(required=True)
+    exits = WholeNumber(required=True)
+    by_type = fields.Dict(
+        keys=fields.String(),
+        values=fields.Integer(),
+        required=True,
+        metadata={"example": {"6565a1f0c3d2e1b0a9f8e7d6": 4}},
+    )
+
+
+class StatsData(Schema):
+    total = Nested(Figures, required=True)
+    ticket_types = List(Nested(TypeFigures), required=True)
+    gates = List(Nested(GateFigures), required=True)
+    quarters = List(Nested(QuarterFigures), required=True)

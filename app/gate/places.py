@@ -1,0 +1,153 @@
+"""Places as the gate finds them, and the reason why a scan of a place is refused."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import text
+
+from app.accounts.caller import Caller
+from app.admissions.kinds import ALLOCATION, IN, TICKET
+from app.allocations import states
+from app.allocations.errors import AlreadyAdmitted, NotClaimed, SlotRevoked
+from app.allocations.links import parse_code
+from app.core.db import fetch_row, fetch_rows
+from app.core.errors import AppError, NotFound
+from app.events.queries import OWNED_EVENT_SQL, ownership_params
+from app.events.reentry import COUNTED_REENTRY, FREE_REENTRY
+from app.gate.errors import NoReentry, NotInside, TicketCancelled, TicketNotFound, WrongDay, WrongEvent
+from app.gate.sql import BY_CODE, BY_ID, BY_PARTY, SLOT_CONDITIONS, TICKET_CONDITIONS
+
+SOLD = "sold"
+
+
+class GateEvent(NamedTuple):
+    """What the gate needs of an event, and the database's time."""
+
+    id: str
+    organiser_id: str
+    reentry: str
+    now: datetime
+
+
+class Place(NamedTuple):
+    """A slot or an imported ticket, and who let its guest in last (`entered_at`, `gate`, `by`)."""
+
+    kind: str
+    id: str
+    status: str
+    name: str | None
+    ticket_type_id: str
+    ticket_type: str
+    valid_from: datetime | None
+    valid_until: datetime | None
+    admitted_at: datetime | None
+    left_at: datetime | None
+    ended_at: datetime | None
+    party_id: str | None
+    outside_of_party: int
+    entered_at: datetime | None
+    gate: str | None
+    by: str | None
+
+
+FIND_EVENT = text(f"""
+    SELECT e.id, e.organiser_id, e.reentry, now() FROM event e WHERE e.id = :event_id AND {OWNED_EVENT_SQL}""")
+FIND_PLACES = {
+    key: text(f"""
+    SELECT p.kind, p.id, p.status, p.name, p.ticket_type_id, y.name, p.valid_from, p.valid_until, p.admitted_at,
+           p.left_at, p.ended_at, p.party_id, p.outside, coalesce(entry.occurred_at, p.admitted_at),
+           CASE WHEN entry.id IS NULL THEN p.gate ELSE entry.gate END,
+           coalesce(entry.actor_name, (SELECT account.name FROM account WHERE account.id = p.admitted_by))
+      FROM (
+        SELECT '{ALLOCATION}' AS kind, s.id, s.event_id, s.status, s.name, s.ticket_type_id, y.valid_from,
+               y.valid_until, s.admitted_at, s.left_at, s.ended_at, s.party_id, s.gate, s.admitted_by,
+               (SELECT count(*) FROM allocation_slot o
+                 WHERE o.party_id = s.party_id AND o.party_size > 1 AND s.party_size > 1
+                   AND o.event_id = s.event_id AND o.status = 'claimed') AS outside
+          FROM allocation_slot s JOIN ticket_type y ON y.id = s.ticket_type_id AND y.event_id = s.event_id
+         WHERE {SLOT_CONDITIONS[key]} AND s.event_id = :event_id
+        UNION ALL
+        SELECT '{TICKET}', t.id, t.event_id, t.status, t.name, t.ticket_type_id, coalesce(t.valid_from, y.valid_from),
+               coalesce(t.valid_until, y.valid_until), t.admitted_at, t.left_at, NULL, NULL, NULL, NULL, 0
+          FROM ticket t JOIN ticket_type y ON y.id = t.ticket_type_id AND y.event_id = t.event_id
+         WHERE {TICKET_CONDITIONS[key]} AND t.event_id = :event_id) p
+      JOIN ticket_type y ON y.id = p.ticket_type_id AND y.event_id = p.event_id
+      LEFT JOIN LATERAL (
+        SELECT a.id, a.occurred_at, a.gate, a.actor_name FROM admission a
+         WHERE a.event_id = p.event_id AND a.place_id = p.id AND a.direction = '{IN}' AND a.undone_at IS NULL
+         ORDER BY CASE WHEN a.is_reentry THEN a.occurred_at END DESC NULLS LAST, a.occurred_at, a.id LIMIT 1) entry
+        ON true
+     ORDER BY p.id""")
+    for key in (BY_CODE, BY_ID, BY_PARTY)
+}
+FIND_OTHER_EVENT = text("""
+    SELECT e.name FROM event e
+     WHERE e.organiser_id = :organiser_id AND e.id <> :event_id
+       AND (EXISTS (SELECT FROM allocation_slot s WHERE s.code = :slot_code AND s.event_id = e.id)
+            OR EXISTS (SELECT FROM ticket t WHERE t.secret = :secret AND t.event_id = e.id))
+     LIMIT 1""")
+
+
+def key_params(code: str | None, place_id: str | None) -> dict[str, object]:
+    """Return the parameters that find a place by the scanned code or by its id."""
+    code = (code or "").strip()
+    return {"slot_code": parse_code(code), "secret": code or None, "place_id": place_id}
+
+
+def find_event(caller: Caller, event_id: str) -> GateEvent:
+    """Return an event at which the caller may admit. Raises NotFound."""
+    row = fetch_row(FIND_EVENT, {"event_id": event_id, **ownership_params(caller)})
+    if row is None:
+        raise NotFound()
+    return GateEvent(*row)
+
+
+def find_places(key: str, params: Mapping[str, object]) -> list[Place]:
+    """Return the places of an event by the parameters of `key_params`, or by `slot_ids`, in the order of their ids."""
+    return [Place(*row) for row in fetch_rows(FIND_PLACES[key], params)]
+
+
+def find_place(event: GateEvent, key: str, params: Mapping[str, object]) -> Place:
+    """Return the place that was scanned. Raises TicketNotFound; WrongEvent if the organiser has it at another event."""
+    places: Sequence[Place] = find_places(key, params)
+    if places:
+        return places[0]
+    if key == BY_CODE:
+        row = fetch_row(FIND_OTHER_EVENT, {**params, "organiser_id": event.organiser_id})
+        if row is not None:
+            raise WrongEvent(eventName=row[0])
+    raise TicketNotFound()
+
+
+def find_refusal(event: GateEvent, place: Place, direction: str, occurred_at: datetime | None) -> AppError | None:
+    """Return the error with which a scan of this place is refused now, or None."""
+    scan_time = min(occurred_at or event.now, event.now)
+    if direction != IN and event.reentry != COUNTED_REENTRY:
+        return NoReentry()
+    if place.kind == TICKET and place.status != SOLD:
+        return TicketCancelled(status=place.status, name=place.name)
+    if place.status == states.REVOKED:
+        return SlotRevoked(revokedAt=place.ended_at, name=place.name)
+    if place.kind == ALLOCATION and place.status not in (states.CLAIMED, states.ADMITTED):
+        return NotClaimed(status=place.status)
+    is_inside = place.admitted_at is not None and place.left_at is None
+    if direction != IN and not is_inside:
+        return NotInside(name=place.name)
+    if direction == IN and place.admitted_at is not None and not _may_enter_again(event, place):
+        return AlreadyAdmitted(
+            admittedAt=place.entered_at,
+            gate=place.gate,
+            by=place.by,
+            name=place.name,
+            ticketType=place.ticket_type,
+            remaining=place.outside_of_party,
+        )
+    starts_later = place.valid_from is not None and scan_time < place.valid_from
+    if starts_later or (place.valid_until is not None and scan_time >= place.valid_until):
+        return WrongDay(validFrom=place.valid_from, validUntil=place.valid_until, name=place.name)
+    return None
+
+
+def _may_enter_again(event: GateEvent, place: Place) -> bool:
+    return event.reentry == FREE_REENTRY or (event.reentry == COUNTED_REENTRY and place.left_at is not None)

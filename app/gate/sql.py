@@ -1,0 +1,118 @@
+"""The statement of a scan, for slots and imported tickets together.
+
+It locks the place if the scan is allowed, changes it, and logs, counts and audits the admission. Without a row the scan
+was refused; the reasons are read afterwards (`places`).
+"""
+
+from functools import cache
+
+from sqlalchemy import TextClause, text
+
+from app.admissions.kinds import IN
+from app.admissions.sql import RECORD_ADMISSIONS
+from app.allocations.sql import count_admissions_sql, insert_slot_events_sql
+from app.audit.sql import insert_entries_sql
+from app.events.queries import OWNED_EVENT_SQL
+
+BY_CODE, BY_ID, BY_PARTY = "code", "id", "party"
+SCAN_TIME = "least(coalesce(CAST(:occurred_at AS timestamptz), now()), now())"
+SLOT_CONDITIONS = {
+    BY_CODE: "s.code = :slot_code",
+    BY_ID: "s.id = :place_id",
+    BY_PARTY: "s.id = ANY(CAST(:slot_ids AS text[]))",
+}
+TICKET_CONDITIONS = {
+    BY_CODE: """t.secret = :secret AND NOT EXISTS (
+               SELECT FROM allocation_slot s WHERE s.code = :slot_code AND s.event_id = :event_id)""",
+    BY_ID: "t.id = :place_id",
+    BY_PARTY: "false",
+}
+MAY_ENTER_AGAIN = "(e.reentry = 'free' OR e.reentry = 'counted' AND {place}.left_at IS NOT NULL)"
+IS_INSIDE = "e.reentry = 'counted' AND {place}.admitted_at IS NOT NULL AND {place}.left_at IS NULL"
+OUTSIDE_OF_PARTY = """
+        CASE WHEN s.party_size > 1 THEN
+            (SELECT count(*) FROM allocation_slot o
+              WHERE o.party_id = s.party_id AND o.party_size > 1 AND o.event_id = s.event_id AND o.status = 'claimed')
+        ELSE 0 END"""
+
+
+@cache
+def scan_sql(key: str, direction: str) -> TextClause:
+    """Return the statement that scans places by BY_CODE, BY_ID or BY_PARTY.
+
+    Its parameters: `event_id, occurred_at, gate, actor, actor_id, verb`, those of the key, and those of
+    `ownership_params`, `scan_params` and `entry_params`.
+    """
+    enters = direction == IN
+    slot_rule = f"(s.status = 'claimed' OR s.status = 'admitted' AND {MAY_ENTER_AGAIN.format(place='s')})"
+    ticket_rule = f"(t.admitted_at IS NULL OR {MAY_ENTER_AGAIN.format(place='t')})"
+    if not enters:
+        slot_rule, ticket_rule = (
+            f"s.status = 'admitted' AND {IS_INSIDE.format(place='s')}",
+            IS_INSIDE.format(place="t"),
+        )
+    audit = insert_entries_sql(
+        "changed c JOIN event e ON e.id = c.event_id",
+        organisation_id="e.organiser_id",
+        event_id="e.id",
+        subject="c.id",
+        data="jsonb_strip_nulls(jsonb_build_object('block', c.block_id, 'gate', c.gate, 'direction', c.direction))",
+    )
+    slot_log = f"""
+    first_entries AS (
+        SELECT *, 'claimed' AS old_status, 'admitted' AS new_status FROM changed_slots WHERE NOT is_reentry),
+    {insert_slot_events_sql("first_entries")},
+    {count_admissions_sql("first_entries")},"""
+    return text(f"""
+    WITH slots AS (
+        SELECT s.id, s.status = 'admitted' AS is_reentry, y.name AS ticket_type, {SCAN_TIME} AS occurred_at,
+               {OUTSIDE_OF_PARTY} AS outside
+          FROM allocation_slot s
+          JOIN event e ON e.id = s.event_id
+          JOIN ticket_type y ON y.id = s.ticket_type_id AND y.event_id = s.event_id
+         WHERE {SLOT_CONDITIONS[key]} AND s.event_id = :event_id AND {OWNED_EVENT_SQL} AND {slot_rule}
+           AND {_is_valid("y.valid_from", "y.valid_until")}
+           FOR NO KEY UPDATE OF s),
+    tickets AS (
+        SELECT t.id, t.admitted_at IS NOT NULL AS is_reentry, y.name AS ticket_type, {SCAN_TIME} AS occurred_at
+          FROM ticket t
+          JOIN event e ON e.id = t.event_id
+          JOIN ticket_type y ON y.id = t.ticket_type_id AND y.event_id = t.event_id
+         WHERE {TICKET_CONDITIONS[key]} AND t.event_id = :event_id AND t.status = 'sold' AND {OWNED_EVENT_SQL}
+           AND {ticket_rule}
+           AND {_is_valid("coalesce(t.valid_from, y.valid_from)", "coalesce(t.valid_until, y.valid_until)")}
+           FOR NO KEY UPDATE OF t),
+    changed_slots AS (
+        UPDATE allocation_slot s
+           SET {_SLOT_ENTRY if enters else "left_at = p.occurred_at"}, version = s.version + 1
+          FROM slots p WHERE s.id = p.id AND s.event_id = :event_id
+        RETURNING s.id, s.event_id, 'allocation' AS place_kind, s.ticket_type_id, s.block_id, s.name,
+                  CAST(:gate AS text) AS gate, p.occurred_at, '{direction}' AS direction,
+                  {"p.is_reentry" if enters else "false"} AS is_reentry, p.outside, p.ticket_type),
+    changed_tickets AS (
+        UPDATE ticket t
+           SET {_TICKET_ENTRY if enters else "left_at = p.occurred_at"}
+          FROM tickets p WHERE t.id = p.id AND t.event_id = :event_id
+        RETURNING t.id, t.event_id, 'ticket' AS place_kind, t.ticket_type_id, NULL::text AS block_id, t.name,
+                  CAST(:gate AS text) AS gate, p.occurred_at, '{direction}' AS direction,
+                  {"p.is_reentry" if enters else "false"} AS is_reentry, 0 AS outside, p.ticket_type),
+    changed AS (
+        SELECT c.*, greatest(0, c.outside - count(*) FILTER (
+                    WHERE c.place_kind = 'allocation' AND c.direction = 'in' AND NOT c.is_reentry) OVER ()) AS remaining
+          FROM (SELECT * FROM changed_slots UNION ALL SELECT * FROM changed_tickets) c),
+    {slot_log if enters else ""}
+    {RECORD_ADMISSIONS},
+    audit AS ({audit})
+    SELECT id, place_kind, name, ticket_type_id, ticket_type, is_reentry, remaining, occurred_at
+      FROM changed ORDER BY id""")
+
+
+_SLOT_ENTRY = """status = 'admitted', admitted_at = coalesce(s.admitted_at, p.occurred_at), left_at = NULL,
+               admitted_by = CASE WHEN p.is_reentry THEN s.admitted_by ELSE :actor_id END,
+               gate = CASE WHEN p.is_reentry THEN s.gate ELSE :gate END,
+               nonce = CASE WHEN p.is_reentry THEN s.nonce ELSE :admission_nonce END"""
+_TICKET_ENTRY = "admitted_at = coalesce(t.admitted_at, p.occurred_at), left_at = NULL"
+
+
+def _is_valid(valid_from: str, valid_until: str) -> str:
+    return f"coalesce({valid_from}, '-infinity') <= {SCAN_TIME} AND {SCAN_TIME} < coalesce({valid_until}, 'infinity')"

@@ -1,0 +1,87 @@
+"""The statements that undo a scan. Places are locked first, in the order of their ids, then the rows of the log."""
+
+from sqlalchemy import text
+
+from app.admissions.sql import add_to_tallies_sql, count_entries_sql
+
+FIND_ROWS = text("""
+    SELECT a.scan_id, a.id, a.place_kind, a.place_id, a.ticket_type_id, a.direction, a.is_reentry, a.actor_kind,
+           a.actor_id, a.undone_at, a.undone_by, a.undo_reason,
+           a.recorded_at > now() - CAST(:own_time AS interval) AS is_recent
+      FROM admission a
+     WHERE a.event_id = :event_id AND a.scan_id =
+           (SELECT s.scan_id FROM admission s WHERE s.id = :admission_id AND s.event_id = :event_id)
+     ORDER BY a.position""")
+LOCK_SLOTS = text("""
+    SELECT s.id FROM allocation_slot s WHERE s.event_id = :event_id AND s.id = ANY(CAST(:place_ids AS text[]))
+     ORDER BY s.id FOR NO KEY UPDATE""")
+LOCK_TICKETS = text("""
+    SELECT t.id FROM ticket t WHERE t.event_id = :event_id AND t.id = ANY(CAST(:place_ids AS text[]))
+     ORDER BY t.id FOR NO KEY UPDATE""")
+UNDO_ROWS = text(f"""
+    WITH changed AS (
+        UPDATE admission a
+           SET undone_at = now(), undone_by = :undone_by, undo_reason = :reason,
+               transaction_id = pg_current_xact_id()
+         WHERE a.event_id = :event_id AND a.scan_id = :scan_id AND a.undone_at IS NULL
+        RETURNING a.*),
+    {count_entries_sql(sign="-")}
+    SELECT undone_at FROM changed""")
+FIRST_AGAIN = text(f"""
+    WITH changed AS (
+        UPDATE admission a SET is_reentry = false, transaction_id = pg_current_xact_id()
+          FROM unnest(CAST(:place_ids AS text[])) p (id)
+         WHERE a.event_id = :event_id AND a.is_reentry AND a.id = (
+               SELECT o.id FROM admission o
+                WHERE o.event_id = :event_id AND o.place_id = p.id AND o.direction = 'in' AND o.undone_at IS NULL
+                ORDER BY o.is_reentry, o.occurred_at, o.id LIMIT 1)
+        RETURNING a.ticket_type_id, a.event_id, a.gate, a.occurred_at),
+    {add_to_tallies_sql("changed", first_entries="count(*)", entries="0", exits="0")}
+    SELECT count(*) FROM changed""")
+"""The next entry of a place becomes its first one."""
+STATE = """
+    state AS (
+        SELECT p.id,
+               (SELECT min(a.occurred_at) FROM admission a
+                 WHERE a.event_id = :event_id AND a.place_id = p.id AND a.direction = 'in'
+                   AND a.undone_at IS NULL) AS first_at,
+               (SELECT CASE WHEN a.direction = 'out' THEN a.occurred_at END FROM admission a
+                 WHERE a.event_id = :event_id AND a.place_id = p.id AND a.undone_at IS NULL
+                 ORDER BY a.occurred_at DESC, a.id DESC LIMIT 1) AS left_at
+          FROM unnest(CAST(:place_ids AS text[])) p (id))"""
+REFRESH_TICKETS = text(f"""
+    WITH {STATE}
+    UPDATE ticket t
+       SET admitted_at = CASE WHEN :first THEN f.first_at ELSE t.admitted_at END,
+           left_at = CASE WHEN :first AND f.first_at IS NULL THEN NULL ELSE f.left_at END
+      FROM state f WHERE t.id = f.id AND t.event_id = :event_id RETURNING t.id""")
+REFRESH_SLOTS = text(f"""
+    WITH {STATE},
+    admitted_slots AS (
+        SELECT s.id, NOT :first OR f.first_at IS NOT NULL AS stays,
+               CASE WHEN :first THEN f.first_at ELSE s.admitted_at END AS admitted_at, f.left_at
+          FROM state f JOIN allocation_slot s ON s.id = f.id AND s.event_id = :event_id AND s.status = 'admitted'),
+    changed AS (
+        UPDATE allocation_slot s
+           SET status = CASE WHEN f.stays THEN 'admitted' ELSE 'claimed' END, admitted_at = f.admitted_at,
+               admitted_by = CASE WHEN f.stays THEN s.admitted_by END, gate = CASE WHEN f.stays THEN s.gate END,
+               nonce = CASE WHEN f.stays THEN s.nonce END, left_at = CASE WHEN f.stays THEN f.left_at END,
+               version = s.version + 1
+          FROM admitted_slots f WHERE s.id = f.id AND s.event_id = :event_id
+        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, s.status),
+    slot_events AS (
+        INSERT INTO allocation_slot_event (slot_id, block_id, event_id, verb, from_status, to_status, actor, actor_id)
+        SELECT id, block_id, event_id, 'undo', 'admitted', 'claimed', :actor, :actor_id
+          FROM changed WHERE status = 'claimed'),
+    days AS (
+        SELECT c.ticket_type_id, c.block_id, c.event_id, (a.recorded_at AT TIME ZONE e.timezone)::date AS day,
+               count(*) AS count
+          FROM changed c
+          JOIN admission a ON a.event_id = c.event_id AND a.place_id = c.id AND a.scan_id = :scan_id
+          JOIN event e ON e.id = c.event_id
+         WHERE c.status = 'claimed' GROUP BY 1, 2, 3, 4),
+    admissions AS (
+        INSERT INTO ticket_admission AS a (ticket_type_id, block_id, event_id, day, stripe, count)
+        SELECT ticket_type_id, block_id, event_id, day, pg_backend_pid() % 32, -count FROM days
+        ON CONFLICT ON CONSTRAINT pk_ticket_admission DO UPDATE SET count = a.count + excluded.count)
+    SELECT id FROM changed""")
