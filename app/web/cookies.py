@@ -72,9 +72,19 @@ def set_provider_cookie(secret: str, *, seconds: int) -> None:
     _set_cookie(PROVIDER_COOKIE, secret, max_age=seconds, samesite="None")
 
 
+def read_device_token_cookie() -> str | None:
+    """Return the token of the phone with which this browser was paired; None without one. It may have ended."""
+    token = request.cookies.get(_get_device_token_cookie_name(), "")
+    return token if token.isascii() and token else None
+
+
 def set_device_token_cookie(token: str) -> None:
     """Keep the token of a paired phone in its browser. The token ends by itself."""
-    _set_cookie("__Host-paired" if _is_https() else "paired", token, max_age=DEVICE_SECONDS, samesite="Strict")
+    _set_cookie(_get_device_token_cookie_name(), token, max_age=DEVICE_SECONDS, samesite="Strict")
+
+
+def _get_device_token_cookie_name() -> str:
+    return "__Host-paired" if _is_https() else "paired"
 
 
 def _get_sign_in_cookie_name() -> str:

@@ -138,3 +138,5 @@ def test_data_is_compressed_and_pages_are_not(mirrored: tuple[Proxy, Mirrors]) -
     assert site.ask("/api/x", **long).headers["content-encoding"] == "gzip"
     assert "content-encoding" not in site.ask("/claim/x", **long).headers
     assert site.ask("/static/pages.css", **long).headers["content-encoding"] == "gzip"
+    decoder = site.ask("/static/vendor/zxing-wasm/reader/zxing_reader.wasm", **long).headers
+    assert (decoder["content-type"], decoder["content-encoding"]) == ("application/wasm", "gzip")

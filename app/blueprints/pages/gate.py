@@ -1,0 +1,108 @@
+"""The page of the gate on a paired phone. Without a camera or script it is a form that scans, searches and undoes."""
+
+import secrets
+
+from flask import Response, request, session
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.gate_device import find_gate_caller, get_event_id, render_gate_page
+from app.blueprints.pages.gate_verdict import build_refusal, build_verdict
+from app.blueprints.pages.rendering import Pages, render_page
+from app.core.errors import AppError, ValidationFailed
+from app.core.languages import gettext, lazy_gettext
+from app.events import queries as event_queries
+from app.gate.place_search import search_places
+from app.gate.scan import scan
+from app.gate.undo import undo_scan
+from app.web.fields import Choice, Id, Secret, Text, WholeNumber
+from app.web.schema import Query
+
+blueprint = Pages("gate_page", __name__, url_prefix="/gate", translated=True)
+GATE_KEY = "gate"
+"""The key of the session with the name of the gate that was typed last."""
+
+
+class ScanSchema(Query):
+    code = Secret(max=200)
+    place_id = Id()
+    nonce = Secret(required=True, max=80)
+    count = WholeNumber(min=1, max=100)
+    gate = Text(max=80)
+    direction = Choice("in", "out", load_default="in")
+
+
+class UndoSchema(Query):
+    admission_id = Id(required=True)
+
+
+SCAN = Form(
+    ScanSchema,
+    Input(
+        "code", lazy_gettext("Code of the ticket"), messages={"required": lazy_gettext("Enter the code of the ticket.")}
+    ),
+    Input("count", lazy_gettext("How many people of a party?"), inputmode="numeric"),
+    Input("gate", lazy_gettext("Name of the gate")),
+    Input("direction", lazy_gettext("What do you scan?")),
+    Input("placeId", "", type="hidden"),
+    Input("nonce", "", type="hidden"),
+)
+UNDO = Form(UndoSchema, Input("admissionId", "", type="hidden"))
+
+
+@blueprint.get("")
+def show() -> Response:
+    """Show the page of the gate, or how to pair this phone. `q` finds guests by name."""
+    caller = find_gate_caller()
+    return _render_unpaired() if caller is None else _render(caller, SCAN.fill(**_build_new_values()))
+
+
+@blueprint.post("/scan")
+def send_scan() -> ResponseReturnValue:
+    """Scan a typed code or a found guest, and show the verdict."""
+    caller, form = find_gate_caller(), SCAN.from_request()
+    if caller is None:
+        return _render_unpaired()
+    session[GATE_KEY] = form.values["gate"][:80]
+    try:
+        values = form.load()
+        if ("code" in values) == ("place_id" in values):
+            raise ValidationFailed.of("code", "required", "Enter the code of the ticket.")
+    except FORM_ERRORS as error:
+        return _render(caller, form.with_error(error))
+    try:
+        verdict, status = build_verdict(scan(caller, get_event_id(caller), **values)), 200
+    except AppError as error:
+        refusal = build_refusal(error)
+        if refusal is None:
+            raise
+        verdict, status = refusal, error.status
+    event = event_queries.get_event(caller, get_event_id(caller))
+    return render_gate_page("pages/gate_verdict.html", status=status, verdict=verdict, event=event)
+
+
+@blueprint.post("/undo")
+def send_undo() -> ResponseReturnValue:
+    """Undo a scan of this phone."""
+    caller, form = find_gate_caller(), UNDO.from_request()
+    if caller is None:
+        return _render_unpaired()
+    undo_scan(caller, get_event_id(caller), form.load()["admission_id"], "Undone at the gate")
+    return _render(caller, SCAN.fill(**_build_new_values()), done=gettext("The scan is undone."))
+
+
+def _render(caller: Caller, form: FilledForm, *, done: str = "") -> Response:
+    event, q = event_queries.get_event(caller, get_event_id(caller)), request.args.get("q", "")[:80].strip()
+    guests = search_places(caller, event.id, q) if q else []
+    status = form.error.status if form.error else 200
+    context = {"form": form, "event": event, "gate": form.value("gate"), "q": q, "guests": guests, "done": done}
+    return render_gate_page("pages/gate.html", status=status, **context)
+
+
+def _render_unpaired() -> Response:
+    return render_page("pages/gate_unpaired.html", status=200 if request.method == "GET" else 401)
+
+
+def _build_new_values() -> dict[str, str]:
+    return {"nonce": secrets.token_urlsafe(16), "gate": session.get(GATE_KEY, ""), "direction": "in"}
