@@ -32,7 +32,7 @@ class Client:
         response = self.flask.open(path, method=method, headers=headers, **options)
         if isinstance(options.get("json"), dict):
             RUN.learn(json.dumps(options["json"]))
-        if response.mimetype == "application/json":
+        if response.mimetype == "application/json" and response.content_encoding is None:
             RUN.learn(response.get_data(as_text=True))
         return response
 

@@ -29,7 +29,7 @@ UNDO_ROWS = text(f"""
     SELECT undone_at FROM changed""")
 FIRST_AGAIN = text(f"""
     WITH changed AS (
-        UPDATE admission a SET is_reentry = false, transaction_id = pg_current_xact_id()
+        UPDATE admission a SET is_reentry = false, conflict = NULL, transaction_id = pg_current_xact_id()
           FROM unnest(CAST(:place_ids AS text[])) p (id)
          WHERE a.event_id = :event_id AND a.is_reentry AND a.id = (
                SELECT o.id FROM admission o
@@ -38,7 +38,7 @@ FIRST_AGAIN = text(f"""
         RETURNING a.ticket_type_id, a.event_id, a.gate, a.occurred_at),
     {add_to_tallies_sql("changed", first_entries="count(*)", entries="0", exits="0")}
     SELECT count(*) FROM changed""")
-"""The next entry of a place becomes its first one."""
+"""The next entry of a place becomes its first one; it is no conflict any more."""
 STATE = """
     state AS (
         SELECT p.id,
@@ -52,14 +52,14 @@ STATE = """
 REFRESH_TICKETS = text(f"""
     WITH {STATE}
     UPDATE ticket t
-       SET admitted_at = CASE WHEN :first THEN f.first_at ELSE t.admitted_at END,
+       SET admitted_at = CASE WHEN :first THEN f.first_at ELSE coalesce(f.first_at, t.admitted_at) END,
            left_at = CASE WHEN :first AND f.first_at IS NULL THEN NULL ELSE f.left_at END
       FROM state f WHERE t.id = f.id AND t.event_id = :event_id RETURNING t.id""")
 REFRESH_SLOTS = text(f"""
     WITH {STATE},
     admitted_slots AS (
         SELECT s.id, NOT :first OR f.first_at IS NOT NULL AS stays,
-               CASE WHEN :first THEN f.first_at ELSE s.admitted_at END AS admitted_at, f.left_at
+               CASE WHEN :first THEN f.first_at ELSE coalesce(f.first_at, s.admitted_at) END AS admitted_at, f.left_at
           FROM state f JOIN allocation_slot s ON s.id = f.id AND s.event_id = :event_id AND s.status = 'admitted'),
     changed AS (
         UPDATE allocation_slot s

@@ -36,6 +36,19 @@ CHANGE_INDEXES = {
         "allocation_slot_event (event_id, transaction_id) WHERE transaction_id IS NOT NULL AND verb <> 'admit'"
     ),
 }
+NOTIFY = """
+CREATE FUNCTION notify_gate() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('gate', event_id) FROM (SELECT DISTINCT event_id FROM changed) events;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER notify_gate AFTER INSERT ON allocation_slot_event
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION notify_gate();
+CREATE TRIGGER notify_gate_of_entry AFTER INSERT ON admission
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION notify_gate();
+CREATE TRIGGER notify_gate_of_undo AFTER UPDATE ON admission
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION notify_gate();
+"""
 
 
 class Xid8(sa.types.UserDefinedType):
@@ -130,9 +143,11 @@ def upgrade() -> None:
         ),
         postgresql_with={'fillfactor': '50'},
     )
+    op.execute(NOTIFY)
 
 
 def downgrade() -> None:
+    op.execute('DROP FUNCTION notify_gate() CASCADE')
     op.drop_table('admission_tally')
     op.drop_table('admission')
     with beside_traffic():

@@ -1,0 +1,195 @@
+"""Scans that a gate made without a network: each is admitted as if it came now, or kept as a conflict for a human.
+
+Whoever an offline gate let in is inside, so nothing that it reports is lost. What the service would have refused is
+logged with the error's code in `conflict`. The order in which scans arrive does not matter: the first entry of a place
+is the one with the earliest time.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import text
+
+from app.accounts.caller import Caller
+from app.admissions.kinds import IN, UNKNOWN
+from app.admissions.sql import count_entries_sql
+from app.admissions.times import resolve_occurred_at
+from app.allocations.errors import PartyTooSmall
+from app.core.db import fetch_rows
+from app.core.errors import AppError, Busy
+from app.core.ids import new_id
+from app.core.transaction import transaction
+from app.gate.errors import NonceReused
+from app.gate.places import Place, find_event, find_places, key_params
+from app.gate.scan import scan
+from app.gate.sql import BY_CODE, BY_ID
+
+ADMITTED, REPEATED, CONFLICT, REFUSED = "admitted", "repeated", "conflict", "refused"
+RESULT_STATUSES = (ADMITTED, REPEATED, CONFLICT, REFUSED)
+ATTEMPTS = 3
+FIND_LOGGED_SQL = """
+    SELECT nonce, min(scan_id), count(*), max(conflict), count(place_id) > 0
+      FROM admission WHERE event_id = %(event)s AND nonce = ANY(%(nonces)s) GROUP BY nonce"""
+INSERT_CONFLICTS = text(f"""
+    WITH changed AS (
+        INSERT INTO admission
+               (id, event_id, place_kind, place_id, ticket_type_id, scan_id, position, nonce, direction, is_reentry, gate,
+                actor_kind, actor_id, actor_name, occurred_at, conflict, code)
+        SELECT (CAST(:ids AS text[]))[number - :first + 1], :event_id, :place_kind, :place_id, :ticket_type_id,
+               coalesce(CAST(:scan_id AS text), (CAST(:ids AS text[]))[1]), number, :nonce, :direction, true, :gate,
+               :actor_kind, :actor_id, :actor_name, least(CAST(:occurred_at AS timestamptz), now()), :conflict, :code
+          FROM generate_series(CAST(:first AS int), CAST(:last AS int)) number
+        ON CONFLICT (event_id, nonce, position) WHERE nonce IS NOT NULL DO NOTHING
+        RETURNING *),
+    {count_entries_sql()}
+    SELECT scan_id FROM changed""")
+"""Conflicts count as re-entries, until an undo of the first entry makes one of them the first."""
+KEEP_EARLIEST = {
+    "allocation": text("""
+        UPDATE allocation_slot SET admitted_at = least(admitted_at, CAST(:occurred_at AS timestamptz))
+         WHERE id = :place_id AND event_id = :event_id AND status = 'admitted'"""),
+    "ticket": text("""
+        UPDATE ticket SET admitted_at = least(admitted_at, CAST(:occurred_at AS timestamptz))
+         WHERE id = :place_id AND event_id = :event_id AND admitted_at IS NOT NULL"""),
+}
+
+
+class OfflineScan(NamedTuple):
+    """A scan that a gate made without a network."""
+
+    nonce: str
+    occurred_at: datetime
+    code: str | None = None
+    place_id: str | None = None
+    gate: str | None = None
+    count: int | None = None
+    direction: str = IN
+
+
+class ScanResult(NamedTuple):
+    """What became of a scan. `code` and `data` are of the error with which the service would have refused it."""
+
+    nonce: str
+    status: str
+    admission_id: str | None = None
+    code: str | None = None
+    data: Mapping[str, Any] = {}
+
+
+class LoggedNonce(NamedTuple):
+    """The rows that the log has for a nonce."""
+
+    nonce: str
+    scan_id: str
+    count: int
+    conflict: str | None
+    has_place: bool
+
+
+def record_batch(caller: Caller, event_id: str, scans: Sequence[OfflineScan]) -> list[ScanResult]:
+    """Record scans that were made without a network; return what became of each. Raises NotFound.
+
+    A nonce that was sent before changes nothing; what an interrupted call left out is added.
+    """
+    event_id = find_event(caller, event_id).id
+    logged = _find_logged(event_id, (scan.nonce for scan in scans))
+    results = []
+    for offline_scan in scans:
+        earlier = logged.get(offline_scan.nonce)
+        results.append(_record(caller, event_id, offline_scan, earlier))
+        if earlier is None:
+            logged.update(_find_logged(event_id, [offline_scan.nonce]))
+    return results
+
+
+def _find_logged(event_id: str, nonces: Iterable[str]) -> dict[str, LoggedNonce]:
+    rows = fetch_rows(FIND_LOGGED_SQL, {"event": event_id, "nonces": list(nonces)})
+    return {row[0]: LoggedNonce(*row) for row in rows}
+
+
+def _record(caller: Caller, event_id: str, offline_scan: OfflineScan, earlier: LoggedNonce | None) -> ScanResult:
+    nonce, people = offline_scan.nonce, offline_scan.count or 1
+    try:
+        occurred_at = resolve_occurred_at(event_id, offline_scan.occurred_at)
+    except AppError as error:
+        return ScanResult(nonce, REFUSED, code=error.code, data=error.data)
+    assert occurred_at is not None
+    scan_id, first, conflict = (earlier.scan_id, earlier.count, earlier.conflict) if earlier else (None, 0, None)
+    error: AppError | None = None
+    if earlier is None:
+        try:
+            scan_id, first, error = _admit(caller, event_id, offline_scan)
+        except NonceReused as reused:
+            return ScanResult(nonce, REFUSED, code=reused.code)
+    if first < people:
+        conflict = conflict or (error.code if error else PartyTooSmall.code)
+        scan_id = _log_conflict(caller, event_id, offline_scan, occurred_at, scan_id, first, conflict)
+    if earlier is not None and first >= people:
+        return ScanResult(nonce, REPEATED, scan_id, conflict)
+    status = CONFLICT if conflict else ADMITTED
+    return ScanResult(nonce, status, scan_id, conflict, error.data if error else {})
+
+
+def _admit(caller: Caller, event_id: str, offline_scan: OfflineScan) -> tuple[str | None, int, AppError | None]:
+    """Admit as many as are allowed; return the id of the scan, their number, and why the others are refused."""
+    fields: dict[str, Any] = offline_scan._asdict()
+    refusal: AppError | None = None
+    for _ in range(ATTEMPTS):
+        try:
+            result = scan(caller, event_id, **fields)
+            return result.id, result.admitted, refusal
+        except PartyTooSmall as error:
+            refusal, fields["count"] = error, error.data["remaining"]
+            if not fields["count"]:
+                break
+        except (NonceReused, Busy):
+            raise
+        except AppError as error:
+            refusal = error
+            break
+    return None, 0, refusal
+
+
+def _log_conflict(
+    caller: Caller,
+    event_id: str,
+    offline_scan: OfflineScan,
+    occurred_at: datetime,
+    scan_id: str | None,
+    first: int,
+    conflict: str,
+) -> str | None:
+    """Log the people whom the service would have refused, by position from `first`; return the id of the scan."""
+    last = (offline_scan.count or 1) - 1
+    place = _find_place(event_id, offline_scan)
+    params = {
+        "ids": [new_id() for _ in range(first, last + 1)],
+        "event_id": event_id,
+        "place_kind": place.kind if place else UNKNOWN,
+        "place_id": place.id if place else None,
+        "ticket_type_id": place.ticket_type_id if place else None,
+        "scan_id": scan_id,
+        "first": first,
+        "last": last,
+        "nonce": offline_scan.nonce,
+        "direction": offline_scan.direction,
+        "gate": offline_scan.gate,
+        "actor_kind": caller.kind,
+        "actor_id": caller.client_id,
+        "actor_name": caller.name,
+        "occurred_at": occurred_at,
+        "conflict": conflict,
+        "code": None if place else (offline_scan.code or offline_scan.place_id),
+    }
+    with transaction() as session:
+        row = session.execute(INSERT_CONFLICTS, params).first()
+        if place is not None and offline_scan.direction == IN:
+            session.execute(KEEP_EARLIEST[place.kind], params)
+    return row.scan_id if row else _find_logged(event_id, [offline_scan.nonce])[offline_scan.nonce].scan_id
+
+
+def _find_place(event_id: str, offline_scan: OfflineScan) -> Place | None:
+    key = BY_ID if offline_scan.code is None else BY_CODE
+    params = {**key_params(offline_scan.code, offline_scan.place_id), "event_id": event_id}
+    return next(iter(find_places(key, params)), None)
