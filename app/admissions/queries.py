@@ -18,7 +18,7 @@ FIND_SCAN = text(f"""
     SELECT min(id) FILTER (WHERE position = 0), array_agg(place_id ORDER BY position), min(direction),
            bool_or(is_reentry) FILTER (WHERE position = 0), min(remaining) FILTER (WHERE position = 0),
            min(occurred_at), min(gate), min(actor_name)
-      FROM {Admission.__tablename__} WHERE event_id = :event_id AND nonce = :nonce HAVING count(*) > 0""")
+      FROM {Admission.__tablename__} WHERE event_id = :event_id AND nonce = :nonce AND conflict IS NULL HAVING count(*) > 0""")
 
 
 class LoggedScan(NamedTuple):
@@ -35,7 +35,7 @@ class LoggedScan(NamedTuple):
 
 
 def find_scan(event_id: str, nonce: str) -> LoggedScan | None:
-    """Return the scan of an event that was sent with this nonce, also if it was undone."""
+    """Return the scan of an event that was admitted with this nonce, also if it was undone."""
     row = fetch_row(FIND_SCAN, {"event_id": event_id, "nonce": nonce})
     return LoggedScan(*row) if row else None
 
