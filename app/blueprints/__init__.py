@@ -23,6 +23,7 @@ from app.blueprints.crew.routes import blp as crew
 from app.blueprints.diagnostics import blp as diagnostics
 from app.blueprints.events.public_routes import blp as public_events
 from app.blueprints.events.routes import blp as events
+from app.blueprints.events.ticket_routes import blp as tickets
 from app.blueprints.gate.offline_routes import blp as offline_gate
 from app.blueprints.gate.routes import blp as admissions
 from app.blueprints.health import blp as health
@@ -54,6 +55,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         admin_accounts,
         public_events,
         events,
+        tickets,
         media,
         invitations,
         applications,

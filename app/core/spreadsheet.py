@@ -21,6 +21,7 @@ DELIMITERS = ",;\t"
 BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 BLOCK = 1024 * 1024
 HEADER_SEARCH_ROWS = 20
+MAX_COLUMNS = 500
 MAX_CELL_CHARACTERS = 128 * 1024
 MAX_SHOWN_ERRORS = 100
 Cells = list[str]
@@ -113,10 +114,22 @@ def column_key(column: str) -> str:
     return "".join(character for character in column.casefold() if character.isalnum() or character == "#")
 
 
-def read_sheet(data: bytes) -> Sheet:
-    """Return the whole table of a file; the first row that is not empty is the header. Raises NotASheet."""
+class TooManyRows(Exception):
+    """The file has more rows than the limit."""
+
+
+def read_sheet(data: bytes, *, max_rows: int | None = None) -> Sheet:
+    """Return the whole table of a file; the first row that is not empty is the header.
+
+    Raises NotASheet, TooManyRows.
+    """
     table = open_table(data)
-    return Sheet(table.header, table.delimiter, [_build_row(table.header, *row) for row in table.rows])
+    if len(table.header) > MAX_COLUMNS:
+        raise NotASheet(f"The file has more than {MAX_COLUMNS} columns.")
+    rows = [_build_row(table.header, *row) for row in islice(table.rows, max_rows)]
+    if next(iter(table.rows), None) is not None:
+        raise TooManyRows
+    return Sheet(table.header, table.delimiter, rows)
 
 
 def open_table(data: bytes, *, likeness: Callable[[Cells], int] = lambda cells: 1) -> Table:

@@ -14,6 +14,7 @@ from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Rejected, Sheet, read_sheet
 from app.events.actions.import_tickets import ImportResult, import_tickets
 from app.events.ticket_files import ParsedFile, parse_sheet
+from app.events.ticket_import_sql import PATIENCE
 
 tickets = AppGroup("tickets", help="Tickets sold elsewhere.")
 
@@ -28,14 +29,24 @@ def register(app: Flask) -> None:
 @click.option("--event", "event_id", required=True, metavar="ID", help="The event's id.")
 @click.option("--create-types", is_flag=True, help="Create ticket types that the event does not have.")
 @click.option("--allow-oversell", is_flag=True, help="Book more than the total; the surplus counts as oversold.")
+@click.option("--mapping", "mapped_columns", multiple=True, metavar="FIELD=COLUMN", help="The column of a field.")
 @click.option("--dry-run", is_flag=True, help="Check everything, write nothing.")
-def import_command(file: Path, event_id: str, create_types: bool, allow_oversell: bool, dry_run: bool) -> None:
+def import_command(
+    file: Path,
+    event_id: str,
+    create_types: bool,
+    allow_oversell: bool,
+    mapped_columns: tuple[str, ...],
+    dry_run: bool,
+) -> None:
     """Book the tickets in FILE: own columns, pretix order positions or Eventbrite attendees.
+
+    Other files need --mapping reference=… --mapping ticketType=…, and so on for each field.
 
     Importing the same file again changes nothing. With any error nothing is written, and the exit code is 1.
     """
     try:
-        parsed = _parse_with_progress(read_sheet(file.read_bytes()))
+        parsed = _parse_with_progress(read_sheet(file.read_bytes()), _parse_mapping(mapped_columns))
         if parsed.errors:
             raise Rejected(parsed.errors)
         if not is_id(event_id):
@@ -46,6 +57,7 @@ def import_command(file: Path, event_id: str, create_types: bool, allow_oversell
             create_types=create_types,
             allow_oversell=allow_oversell,
             dry_run=dry_run,
+            limit_statements=PATIENCE,
         )
     except (Rejected, NotASheet) as error:
         _exit_with_error(str(error))
@@ -56,9 +68,16 @@ def import_command(file: Path, event_id: str, create_types: bool, allow_oversell
     click.echo(_describe_import(result, parsed, dry_run))
 
 
-def _parse_with_progress(sheet: Sheet) -> ParsedFile:
+def _parse_mapping(mapped_columns: tuple[str, ...]) -> dict[str, str]:
+    parts = [text.partition("=") for text in mapped_columns]
+    if any(not equals for _, equals, _ in parts):
+        raise click.BadParameter("must be FIELD=COLUMN", param_hint="--mapping")
+    return {field.strip(): column for field, _, column in parts}
+
+
+def _parse_with_progress(sheet: Sheet, mapping: dict[str, str]) -> ParsedFile:
     with show_progress("Reading", sheet.rows) as rows:
-        return parse_sheet(sheet, rows)
+        return parse_sheet(sheet, rows, mapping=mapping)
 
 
 def _describe_import(result: ImportResult, parsed: ParsedFile, dry_run: bool) -> str:

@@ -1,6 +1,6 @@
-"""Errors of events and tickets."""
+"""Errors of events and tickets, and of files that are imported into an event."""
 
-from app.core.errors import Conflict
+from app.core.errors import Conflict, TooLarge, Unprocessable, UnsupportedMedia
 
 
 class CapacityExceeded(Conflict):
@@ -39,3 +39,18 @@ class StallTypeInUse(Conflict):
 class EventsNotOver(Conflict):
     number, code = 40967, "EVENTS_NOT_OVER"
     message = "Some of your events are not over; cancel them, or wait until they are over."
+
+
+class ImportTooLarge(TooLarge):
+    number, code = 41322, "IMPORT_TOO_LARGE"
+    message = "A file may have 100,000 rows and 20 MiB; send it in parts."
+
+
+class NotASpreadsheet(UnsupportedMedia):
+    number, code = 41522, "NOT_A_SPREADSHEET"
+    message = "The file is no CSV and no XLSX workbook."
+
+
+class ImportRejected(Unprocessable):
+    number, code = 42222, "IMPORT_REJECTED"
+    message = "Nothing was written; data.errors lists the errors by row and column."

@@ -5,7 +5,7 @@ checked, and every problem is reported with its row and column.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
@@ -41,13 +41,20 @@ Cells = Mapping[str, str]
 class Layout:
     """A layout: the columns of every field, by preference, and the meaning of its status words."""
 
+    format: str
     name: str
     required_columns: frozenset[str]
     columns: Mapping[str, tuple[str, ...]]
     statuses: Mapping[str, str]
-    reference: Callable[[Cells], str]
-    sold_at: Callable[[Cells], str]
+    joined: Mapping[str, Callable[[Cells], str]] = field(default_factory=dict)
     default_status: str | None = None
+
+    def read_cell(self, field: str, cells: Cells) -> str:
+        """The cell of the field, or the text that is joined from several cells; empty when the file has none."""
+        if field in self.joined:
+            return self.joined[field](cells)
+        column = self.find_column(field, cells)
+        return cells[column] if column else ""
 
     def find_column(self, field: str, cells: Cells) -> str | None:
         """The first column of the field that is not empty, else its first column in the file."""
@@ -64,9 +71,19 @@ class ParsedFile:
     errors: list[RowError]
 
 
-def parse_sheet(sheet: Sheet, rows: Iterable[Row] | None = None) -> ParsedFile:
-    """The tickets of a sheet; `rows` may be the sheet's own wrapped in a progress bar. Raises NotASheet."""
-    layout = find_layout(sheet.header)
+def parse_sheet(
+    sheet: Sheet,
+    rows: Iterable[Row] | None = None,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> ParsedFile:
+    """The tickets of a sheet; `rows` may be the sheet's own wrapped in a progress bar.
+
+    `mapping` has the column of each field, `format` is pretix, eventbrite or own; without both the columns decide.
+    Raises NotASheet.
+    """
+    layout = build_layout(sheet.header, mapping) if mapping else find_layout(sheet.header, format)
     parsed = ParsedFile(layout, [], [])
     seen: dict[str, int] = {}
     seen_secrets: dict[str, int] = {}
@@ -101,12 +118,12 @@ class _RowParser:
             self._add_error("", "too_many_cells", "The row has more cells than the header has columns.", "")
         ticket = SoldTicket(
             row=self.row.number,
-            reference=self._parse_required("reference", self.layout.reference(self.cells), 120),
+            reference=self._parse_required("reference", self._cell("reference"), 120),
             ticket_type=self._parse_required("ticket_type", clean_name(self._cell("ticket_type")), 120),
-            name=self._parse_cell("name", attendee_name(self.layout, self.cells), _parse_name),
+            name=self._parse_cell("name", self._cell("name"), _parse_name),
             email=self._parse_cell("email", self._cell("email"), spreadsheet_cells.parse_email),
             price_minor=self._parse_price(),
-            sold_at=self._parse_cell("sold_at", self.layout.sold_at(self.cells), spreadsheet_cells.parse_time),
+            sold_at=self._parse_cell("sold_at", self._cell("sold_at"), spreadsheet_cells.parse_time),
             status=self._parse_status(),
             secret=self._parse_cell("secret", self._cell("secret"), spreadsheet_cells.parse_secret),
             valid_from=self._parse_cell("valid_from", self._cell("valid_from"), spreadsheet_cells.parse_time),
@@ -150,8 +167,7 @@ class _RowParser:
             return None
 
     def _cell(self, field: str) -> str:
-        column = self.layout.find_column(field, self.cells)
-        return self.cells[column] if column else ""
+        return self.layout.read_cell(field, self.cells)
 
     def column_name(self, field: str) -> str:
         """The name of the field's column as the header has it."""
@@ -174,6 +190,7 @@ def _parse_end(cell: str) -> datetime:
 
 SOLD, CANCELLED, REFUNDED = "sold", "cancelled", "refunded"
 OWN = Layout(
+    format="own",
     name="own columns",
     required_columns=frozenset({"reference", "tickettype"}),
     columns={
@@ -191,11 +208,10 @@ OWN = Layout(
         "valid_until": ("validuntil",),
     },
     statuses={"sold": SOLD, "cancelled": CANCELLED, "refunded": REFUNDED},
-    reference=lambda cells: cells["reference"],
-    sold_at=lambda cells: cells.get("soldat", ""),
     default_status=SOLD,
 )
 PRETIX = Layout(
+    format="pretix",
     name="pretix order positions",
     required_columns=frozenset({"ordercode", "positionid", "product", "status"}),
     columns={
@@ -224,10 +240,13 @@ PRETIX = Layout(
         "c": CANCELLED,
         "refunded": REFUNDED,
     },
-    reference=lambda cells: f"{cells['ordercode']}-{cells['positionid']}" if cells["ordercode"] else "",
-    sold_at=lambda cells: f"{cells.get('orderdate', '')} {cells.get('ordertime', '')}".strip(),
+    joined={
+        "reference": lambda cells: f"{cells['ordercode']}-{cells['positionid']}" if cells["ordercode"] else "",
+        "sold_at": lambda cells: f"{cells.get('orderdate', '')} {cells.get('ordertime', '')}".strip(),
+    },
 )
 EVENTBRITE = Layout(
+    format="eventbrite",
     name="Eventbrite attendees",
     required_columns=frozenset({"attendee#", "tickettype", "attendeestatus"}),
     columns={
@@ -252,27 +271,62 @@ EVENTBRITE = Layout(
         "cancelled": CANCELLED,
         "canceled": CANCELLED,
     },
-    reference=lambda cells: cells["attendee#"],
-    sold_at=lambda cells: cells.get("orderdate", ""),
+    joined={"name": lambda cells: f"{cells.get('firstname', '')} {cells.get('lastname', '')}".strip()},
 )
 LAYOUTS = (PRETIX, EVENTBRITE, OWN)
+FORMATS = {layout.format: layout for layout in LAYOUTS}
+FIELDS = {
+    "reference": "reference",
+    "ticketType": "ticket_type",
+    "name": "name",
+    "email": "email",
+    "price": "price",
+    "priceMinor": "price_minor",
+    "currency": "currency",
+    "soldAt": "sold_at",
+    "status": "status",
+    "secret": "secret",
+    "validFrom": "valid_from",
+    "validUntil": "valid_until",
+}
+"""The fields that a mapping may name, by their names in the API."""
+REQUIRED_FIELDS = ("reference", "ticketType")
 
 
-def find_layout(header: list[str]) -> Layout:
-    """The layout with these columns. Raises NotASheet, which names the required columns."""
+def find_layout(header: list[str], format: str | None = None) -> Layout:
+    """The layout of the format, or the first whose columns the header has. Raises NotASheet."""
     columns = {column_key(name) for name in header}
-    for layout in LAYOUTS:
+    for layout in LAYOUTS if format is None else (FORMATS[format],):
         if layout.required_columns <= columns:
             return layout
     raise NotASheet(
         "The columns are not known. Own files need reference and ticketType; exports of pretix (order positions) and "
-        "Eventbrite (attendees) are recognised by their columns."
+        "Eventbrite (attendees) are recognised by their columns. A mapping names the columns of any other file."
+        if format is None
+        else f"The file has not the columns of {FORMATS[format].name}."
     )
 
 
-def attendee_name(layout: Layout, cells: Cells) -> str:
-    """The name of the ticket's holder; empty when the file has none."""
-    if layout is EVENTBRITE:
-        return f"{cells.get('firstname', '')} {cells.get('lastname', '')}".strip()
-    column = layout.find_column("name", cells)
-    return cells[column] if column else ""
+def build_layout(header: list[str], mapping: Mapping[str, str]) -> Layout:
+    """The layout of a file whose columns a mapping names by their fields, as in FIELDS. Raises NotASheet.
+
+    Status words are those of all layouts.
+    """
+    if missing_fields := [name for name in REQUIRED_FIELDS if name not in mapping]:
+        raise NotASheet(f"The mapping does not name a column for {' and '.join(missing_fields)}.")
+    if unknown_fields := [name for name in mapping if name not in FIELDS]:
+        raise NotASheet(f"The mapping has an unknown field {unknown_fields[0][:80]!r}; fields are {', '.join(FIELDS)}.")
+    columns = {column_key(name) for name in header}
+    if missing := [
+        column for column in mapping.values() if not column_key(column) or column_key(column) not in columns
+    ]:
+        raise NotASheet(f"The file has no column {missing[0][:80]!r}, which the mapping names.")
+    return replace(
+        OWN,
+        format="mapping",
+        name="mapped columns",
+        columns={
+            attribute: (column_key(mapping[name]),) if name in mapping else () for name, attribute in FIELDS.items()
+        },
+        statuses={word: status for layout in LAYOUTS for word, status in layout.statuses.items()},
+    )

@@ -1,6 +1,9 @@
 """Errors of the stock."""
 
-from app.core.errors import Conflict, Gone, StaleVersion, TooLarge, Unprocessable, UnsupportedMedia
+from app.core.errors import Conflict, Gone, StaleVersion
+from app.events.errors import ImportRejected as ImportRejected
+from app.events.errors import ImportTooLarge as ImportTooLarge
+from app.events.errors import NotASpreadsheet as NotASpreadsheet
 
 
 class InsufficientStock(Conflict):
@@ -23,21 +26,6 @@ class StaleStock(StaleVersion):
 
     status, number = 409, 40924
     message = "The quantity on hand differs from expectedOnHand; data has the present quantity."
-
-
-class ImportTooLarge(TooLarge):
-    number, code = 41322, "IMPORT_TOO_LARGE"
-    message = "A file may have 100,000 rows and 20 MiB; send it in parts."
-
-
-class NotASpreadsheet(UnsupportedMedia):
-    number, code = 41522, "NOT_A_SPREADSHEET"
-    message = "The file is no CSV and no XLSX workbook."
-
-
-class ImportRejected(Unprocessable):
-    number, code = 42222, "IMPORT_REJECTED"
-    message = "Nothing was written; data.errors lists the errors by row and column."
 
 
 class StockLinkExpired(Gone):

@@ -69,6 +69,12 @@ class PartialResponse(JsonObject):
     """Data that is already dumped and has only the fields that the client requested."""
 
 
+class Multipart(Schema):
+    """A multipart body, whose values arrive as text."""
+
+    from_text = True
+
+
 class Query(Schema):
     """Query parameters: values are read from text; unknown parameters are ignored."""
 

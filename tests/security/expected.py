@@ -188,6 +188,8 @@ event: read             GET    /api/events/{id}
 event: write            PATCH  /api/events/{id}
 event: write            DELETE /api/events/{id}
 event: read             GET    /api/events/{id}/ticket-stats
+event: read             GET    /api/events/{eventId}/tickets
+event: write, verified  POST   /api/events/{eventId}/tickets/import
 event: read             GET    /api/events/{id}/merchant-directory
 event: write, verified  POST   /api/events/{id}/merchant-invite
 event: write, verified  POST   /api/events/{id}/directory-invites

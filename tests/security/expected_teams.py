@@ -93,6 +93,7 @@ PATTERNS = (
     (r"\w+ /api/events/{eventId}/admissions", "gate: admit"),
     (r"GET /api/events/{eventId}/allocations/will-call", "gate: read"),
     (r"POST /api/events/{eventId}/allocations/will-call", "gate: admit"),
+    (r"GET /api/events/{eventId}/tickets$", "guests: read"),
     (r"GET .*/invoice(.pdf)?$", "money: read"),
     (r"POST .*/invoice/email", "money: write"),
     (r"GET .*/allocations/.*/(codes|tickets.pdf)$", "guests: write"),

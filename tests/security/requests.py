@@ -199,6 +199,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {BLOCK}/release-unused": SampleRequest({"quantity": 1}),
     f"POST {BLOCK}/remind": SampleRequest({}),
     f"POST {BLOCK}/slots/{{slotId}}/revoke": SampleRequest({}),
+    "POST /api/events/{eventId}/tickets/import": SampleRequest(
+        form=lambda: {"file": (BytesIO(b"reference,ticketType\n"), "tickets.csv")}
+    ),
     f"POST {STOCK}/import": SampleRequest(form=lambda: {"file": (BytesIO(SHEET), "stock.csv")}),
     f"POST {STOCK}/items": SampleRequest(ITEM),
     f"PATCH {STOCK}/items/{{itemId}}": SampleRequest({"name": "Lager, cold"}),

@@ -11,7 +11,7 @@ from app.applications.states import REFUND_STATES, STATES
 from app.blueprints.applications.response_schemas import CREDIT_NOTE_NUMBER
 from app.blueprints.applications.schemas import Multipart
 from app.web.fields import Boolean, Choice, File, List, Nested, WholeNumber
-from app.web.schema import Query, Schema
+from app.web.schema import Multipart, Query, Schema
 
 STATEMENT_REASONS = (
     "no_reference",

@@ -22,7 +22,7 @@ from app.web.fields import (
     field_error,
 )
 from app.web.safe_redirect import SafePath
-from app.web.schema import Query, Schema
+from app.web.schema import Multipart, Query, Schema
 from app.web.text_fields import BankNumber, EmailText, Name, NewPassword, Website
 
 PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
@@ -181,12 +181,6 @@ class Filters(Query):
     status = Choice(*STATES)
     event_id = Id()
     q = Text(min=1, max=200, metadata={"example": "kapana", "description": "in business, contact, email, reference"})
-
-
-class Multipart(Schema):
-    """A multipart body, whose values arrive as text."""
-
-    from_text = True
 
 
 def _document_field(kind: str) -> File:

@@ -22,6 +22,7 @@ from app.web.fields import (
     WholeNumber,
     field_error,
 )
+from app.web.row_errors import RowErrorData
 from app.web.schema import PartialResponse, Query, Schema
 
 ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
@@ -147,14 +148,6 @@ class ImportQuery(Query):
     again = Boolean(
         load_default=False, metadata={"description": "let bytes that changed this stock before do so again"}
     )
-
-
-class RowErrorData(Schema):
-    row = WholeNumber(required=True, metadata={"description": "as a spreadsheet shows it"})
-    column = fields.String(required=True, metadata={"example": "onHand"})
-    code = fields.String(required=True, metadata={"example": "too_small"})
-    message = fields.String(required=True)
-    value = fields.String(required=True, metadata={"example": "-4"})
 
 
 class ImportData(Schema):

@@ -40,14 +40,23 @@ class _DryRun(Exception):
 
 
 def import_tickets(
-    *, event_id: str, tickets: Sequence[SoldTicket], create_types: bool, allow_oversell: bool, dry_run: bool
+    *,
+    event_id: str,
+    tickets: Sequence[SoldTicket],
+    create_types: bool,
+    allow_oversell: bool,
+    dry_run: bool,
+    limit_statements: Sequence[str] = (),
 ) -> ImportResult:
     """Books the tickets of a file. A ticket with a known reference is compared and updated, never booked twice.
 
+    `limit_statements` sets how long the transaction may take and wait; without them the limits of a request count.
     Imports into one event run one after the other, and changes of the event wait for them. Raises NotFound, Rejected.
     """
     try:
         with transaction() as session:
+            for statement in limit_statements:
+                session.execute(text(statement))
             result = _import(session, event_id, tickets, create_types, allow_oversell)
             if dry_run:
                 raise _DryRun(result)
@@ -61,8 +70,6 @@ def import_tickets(
 def _import(
     session: Session, event_id: str, tickets: Sequence[SoldTicket], create_types: bool, allow_oversell: bool
 ) -> ImportResult:
-    for setting in ticket_import_sql.PATIENCE:
-        session.execute(text(setting))
     lock_name(session, f"ticket-import:{event_id}")
     event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:
@@ -103,7 +110,7 @@ def _lock_event(session: Session, event_id: str) -> Event:
 def _create_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
     """The ids of new ticket types by their name key: as many places as were sold, at the most common price."""
     if tickets and not create_types:
-        message = "The event has no such ticket type; --create-types makes it."
+        message = "The event has no such ticket type; --create-types (createTypes) makes it."
         raise Rejected(
             [RowError(ticket.row, "ticketType", "unknown_value", message, ticket.ticket_type) for ticket in tickets]
         )
@@ -183,7 +190,7 @@ def _book(session: Session, event: Event, allow_oversell: bool) -> tuple[str, ..
             )
             message = (
                 f"{delta} more would be sold, and only {row.public} of {row.total} are free; "
-                "--allow-oversell books the surplus."
+                "--allow-oversell (allowOversell) books the surplus."
             )
             errors.append(RowError(row_number, "ticketType", "sold_out", message, row.name))
         else:
@@ -207,7 +214,7 @@ def _check_capacity(
     row_number = session.scalar(ticket_import_sql.FIRST_ROW_BEYOND_CAPACITY, {"beyond": min(surplus, count) - 1}) or 0
     message = (
         f"{count} more would be sold; {use.sold} sold and {use.allocated} allocated leave {use.available(count)} of "
-        f"the event's capacity of {use.capacity}. --allow-oversell books the surplus."
+        f"the event's capacity of {use.capacity}. --allow-oversell (allowOversell) books the surplus."
     )
     return [RowError(row_number, "ticketType", "sold_out", message, event.name)], []
 

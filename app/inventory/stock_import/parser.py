@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import IO
 
 from app.core.addresses import is_url
-from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, column_key, open_table
+from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, TooManyRows, column_key, open_table
 from app.core.spreadsheet_cells import escape, unescape
 from app.core.text_normalization import CONTROL, normalize_text
 from app.inventory.item_fields import ATTRIBUTES, DATE, DECIMAL_PLACES, ITEM_FIELDS, LINK, TEXT, ItemField, fold_sku
@@ -34,10 +34,6 @@ CELL_FLAW_MESSAGES = {
 }
 COPY_NULL = "\\N"
 ProgressCallback = Callable[[int], None]
-
-
-class TooManyRows(Exception):
-    """The file has more rows than the limit."""
 
 
 @dataclass

@@ -1,0 +1,114 @@
+"""Schemas of imported tickets."""
+
+import orjson
+from marshmallow import fields
+
+from app.events.ticket_files import FIELDS, FORMATS, REQUIRED_FIELDS
+from app.events.tickets import STATUSES
+from app.web.fields import BaseField, Boolean, Choice, File, Id, List, Nested, Text, TimeField, WholeNumber, field_error
+from app.web.row_errors import RowErrorData
+from app.web.schema import Multipart, Query, Schema
+from app.web.types import RawData
+
+MAX_MAPPING_LENGTH, MAX_COLUMN_LENGTH = 10_000, 200
+
+
+class ColumnMapping(BaseField):
+    """A JSON object in a text: the column of each field."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> dict[str, str]:
+        try:
+            mapping: dict[str, str] = orjson.loads(str(value)[:MAX_MAPPING_LENGTH])
+        except orjson.JSONDecodeError as error:
+            raise field_error("invalid_json", "Must be a JSON object.") from error
+        if not isinstance(mapping, dict) or not all(
+            isinstance(column, str) and 0 < len(column) <= MAX_COLUMN_LENGTH for column in mapping.values()
+        ):
+            raise field_error("invalid_type", "Must be a JSON object with the name of a column for each field.")
+        if unknown_names := [name for name in mapping if name not in FIELDS]:
+            raise field_error(
+                "unknown_value", f"{unknown_names[0][:80]!r} is no field; fields are {', '.join(FIELDS)}."
+            )
+        if missing_names := [name for name in REQUIRED_FIELDS if name not in mapping]:
+            raise field_error("required", f"Must name the column of {' and '.join(missing_names)}.")
+        return mapping
+
+
+class TicketImportBody(Multipart):
+    file = File(required=True, metadata={"description": "CSV or XLSX, 20,000 rows and 20 MiB at most"})
+    mapping = ColumnMapping(
+        metadata={
+            "type": "string",
+            "description": f"JSON: the column of each field; the fields are {', '.join(FIELDS)}",
+            "example": '{"reference": "Ticket No", "ticketType": "Kind", "secret": "Barcode"}',
+        }
+    )
+    format = Choice(*FORMATS, metadata={"description": "the layout of the file; its columns decide if left out"})
+    dry_run = Boolean(load_default=False, metadata={"description": "check everything, write nothing"})
+    create_types = Boolean(load_default=False, metadata={"description": "create ticket types that the event lacks"})
+    allow_oversell = Boolean(load_default=False, metadata={"description": "book more than the total or the capacity"})
+
+
+class TicketImportData(Schema):
+    """What an import did."""
+
+    format = fields.String(
+        required=True,
+        metadata={"description": "pretix, eventbrite, own or mapping: the layout of the file", "example": "pretix"},
+    )
+    created = WholeNumber(required=True)
+    updated = WholeNumber(required=True)
+    unchanged = WholeNumber(required=True)
+    skipped = WholeNumber(
+        required=True, metadata={"description": "rows that are not sold and not known", "example": 114}
+    )
+    new_types = WholeNumber(required=True, metadata={"description": "number of new ticket types", "example": 1})
+    warnings = List(
+        fields.String(metadata={"example": "41 sold and 60 allocated are 1 more than the capacity of 100."}),
+        required=True,
+        metadata={"description": "what is unusual and was booked"},
+    )
+    errors = List(Nested(RowErrorData), required=True, metadata={"description": "of a dry run: the first thousand"})
+    error_count = WholeNumber(required=True)
+
+
+class TicketFilters(Query):
+    """Filters of imported tickets."""
+
+    q = Text(
+        min=1,
+        max=200,
+        metadata={"example": "zoë", "description": "part of the name, beginning of the reference or the email address"},
+    )
+    status = Choice(*STATUSES)
+    ticket_type_id = Id()
+    admitted = Boolean(metadata={"description": "admitted before, or not"})
+
+
+class TicketRow(Schema):
+    """An imported ticket."""
+
+    id = fields.String(required=True)
+    reference = fields.String(
+        required=True, metadata={"description": "the seller's number of the ticket", "example": "K9DCE-2"}
+    )
+    ticket_type_id = fields.String(required=True)
+    ticket_type = fields.String(
+        required=True, metadata={"description": "name of the ticket type", "example": "Weekend pass"}
+    )
+    name = fields.String(required=True, allow_none=True)
+    email = fields.String(required=True, allow_none=True)
+    price_minor = WholeNumber(required=True, allow_none=True)
+    sold_at = TimeField(required=True, metadata={"description": "when it was sold"})
+    status = fields.String(required=True, metadata={"example": "sold"})
+    secret = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "what its QR code says; null without gate.admit and guests.write",
+            "example": "s6ecmvmmpdgsxf3rsbybby2qackzhqja",
+        },
+    )
+    valid_from = TimeField(required=True, allow_none=True, metadata={"description": "admitted from this time"})
+    valid_until = TimeField(required=True, allow_none=True, metadata={"description": "admitted until this time"})
+    admitted_at = TimeField(required=True, allow_none=True)

@@ -1,0 +1,63 @@
+"""Reads of imported tickets."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, literal, null, or_, select
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import GATE_ADMIT, GUESTS_WRITE, MONEY_READ
+from app.events.event_rows import belongs_to
+from app.events.models import Ticket, TicketType
+from app.events.queries import ListQuery, get_event
+
+STATUSES = ("sold", "cancelled", "refunded")
+SORTS: dict[str, ColumnElement[str]] = {"reference": Ticket.reference.expression}
+
+
+def list_tickets_query(
+    caller: Caller,
+    event_id: str,
+    *,
+    q: str | None = None,
+    status: str | None = None,
+    ticket_type_id: str | None = None,
+    admitted: bool | None = None,
+) -> ListQuery:
+    """The imported tickets of an event. `q` is a part of the name, or the beginning of the reference or the address.
+
+    The secret is None for callers who may neither admit nor change guests: it is the ticket. The price is None for
+    callers who may not read the event's money. Raises NotFound.
+    """
+    event = get_event(caller, event_id)
+
+    def may(permission: str) -> bool:
+        return caller.may(permission, organisation_id=event.organiser_id, event_id=event.id)
+
+    shows_secret = may(GATE_ADMIT) or may(GUESTS_WRITE)
+    columns: tuple[Any, ...] = (
+        Ticket.id,
+        Ticket.reference,
+        Ticket.ticket_type_id,
+        TicketType.name.label("ticket_type"),
+        Ticket.name,
+        Ticket.email,
+        (Ticket.price_minor if may(MONEY_READ) else null()).label("price_minor"),
+        Ticket.sold_at,
+        Ticket.status,
+        (Ticket.secret if shows_secret else null()).label("secret"),
+        Ticket.valid_from,
+        Ticket.valid_until,
+        Ticket.admitted_at,
+    )
+    joined = select(*columns).join(TicketType, belongs_to(Ticket.ticket_type_id, TicketType))
+    statement = joined.where(Ticket.event_id == event.id)
+    if q is not None:
+        starts = or_(Ticket.reference.istartswith(q, autoescape=True), Ticket.email.istartswith(q, autoescape=True))
+        statement = statement.where(or_(Ticket.name.icontains(q, autoescape=True), starts))
+    if status is not None:
+        statement = statement.where(Ticket.status == status)
+    if ticket_type_id is not None:
+        statement = statement.where(Ticket.ticket_type_id == ticket_type_id)
+    if admitted is not None:
+        statement = statement.where(Ticket.admitted_at.is_not(None) == literal(admitted))
+    return statement

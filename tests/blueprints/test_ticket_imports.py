@@ -1,0 +1,160 @@
+"""`/api/events/{eventId}/tickets`: importing a file, and listing what was imported."""
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+from werkzeug.test import TestResponse
+
+from app.core.db import db
+from app.events.actions import import_ticket_file
+from app.events.models import Ticket
+from tests.events.test_import import DATA, TYPES, as_excel
+from tests.factories.accounts import create_account, create_signed_in_client
+from tests.factories.events import create_organiser_client, create_published_event
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
+
+OWN = "reference,ticketType,name,secret\nA1,Weekend pass,Zoë,one\nA2,Weekend pass,Petrus,two\n"
+OTHER = "Ticket No;Kind;Barcode;Paid;State\n7;Weekend pass;007;850,00;paid\n8;Weekend pass;008;;Refunded\n"
+MAPPING = {"reference": "ticket no", "ticketType": "Kind", "secret": "Barcode", "price": "Paid", "status": "State"}
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return create_organiser_client(client)
+
+
+@pytest.fixture
+def path(owner: Client) -> str:
+    return f"/api/events/{create_published_event(owner, ticketTypes=TYPES)['id']}/tickets"
+
+
+def send(client: Client, path: str, content: str | bytes, headers: Any = None, **fields: Any) -> TestResponse:
+    body = content if isinstance(content, bytes) else content.encode()
+    form = {"file": (BytesIO(body), "tickets.csv"), **fields}
+    options = {"data": form, "content_type": "multipart/form-data"}
+    return client.open("POST", f"{path}/import", headers=headers or {}, **options)
+
+
+def count_tickets() -> int:
+    return db.session.scalar(select(func.count()).select_from(Ticket)) or 0
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "created", "skipped"),
+    [("pretix-positions.csv", "pretix", 282, 114), ("eventbrite-attendees.csv", "eventbrite", 103, 17)],
+)
+def test_exports_are_recognised_and_written_once(
+    owner: Client, path: str, name: str, format: str, created: int, skipped: int
+) -> None:
+    content = (DATA / name).read_bytes()
+    dry_run = data(send(owner, path, content, dryRun="true"))
+    assert count_tickets() == 0
+    first = data(send(owner, path, content))
+    assert first == dry_run
+    assert (first["format"], first["created"], first["skipped"], first["errors"]) == (format, created, skipped, [])
+    again = data(send(owner, path, as_excel(content.decode()) if format == "eventbrite" else content, format=format))
+    assert (again["created"], again["updated"], again["unchanged"]) == (0, 0, created)
+
+
+def test_mapping_reads_any_sheet(owner: Client, path: str) -> None:
+    result = data(send(owner, path, OTHER, mapping=json.dumps(MAPPING)))
+    assert (result["format"], result["created"], result["skipped"]) == ("mapping", 1, 1)
+    (ticket,) = data(owner.get(path))["tickets"]
+    assert (ticket["reference"], ticket["secret"], ticket["priceMinor"]) == ("7", "007", 85000)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "status"),
+    [
+        ("{", 422),
+        ("[]", 422),
+        ("[" * 20_000, 422),
+        ('{"reference": "Ticket No"}', 422),
+        ('{"reference": "Ticket No", "ticketType": {}}', 422),
+        ('{"reference": "Ticket No", "ticketType": "Kind", "colour": "Kind"}', 422),
+        ('{"reference": "Ticket No", "ticketType": "Colour"}', 415),
+        ('{"reference": "Ticket No", "ticketType": "--"}', 415),
+    ],
+)
+def test_bad_mapping_is_refused(owner: Client, path: str, mapping: str, status: int) -> None:
+    assert send(owner, path, OTHER, mapping=mapping).status_code == status
+
+
+def test_errors_are_listed_by_row_and_column_and_nothing_is_written(owner: Client, path: str) -> None:
+    content = "reference,ticketType,secret\nA1,Weekend pass,one\nA2,Backstage,two\n"
+    response = send(owner, path, content)
+    assert read_error(response) == (422, "IMPORT_REJECTED")
+    (error,) = response.get_json()["data"]["errors"]
+    assert (error["row"], error["column"], error["code"]) == (3, "ticketType", "unknown_value")
+    dry_run = data(send(owner, path, content, dryRun="true"))
+    assert dry_run["errors"] == [error] and dry_run["errorCount"] == 1 and count_tickets() == 0
+    assert data(send(owner, path, content, createTypes="true"))["newTypes"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b"", 422),
+        (b"\x89PNG\r\n\x1a\n\0\0", 415),
+        (b"a,b\n1,2\n", 415),
+        (b'reference,ticketType\nA1,"x', 415),
+        (b"PK\x03\x04 broken", 415),
+        (b"reference,ticketType" + b",x" * 600 + b"\nA1,Weekend pass\n", 415),
+        (b"reference,ticketType\nA1,Weekend pass,3,4,5\n", 422),
+        (b"reference,ticketType,validFrom\nA1,Weekend pass,9999-12-31\n", 422),
+    ],
+)
+def test_hostile_files_are_refused(owner: Client, path: str, content: bytes, status: int) -> None:
+    assert send(owner, path, content).status_code == status and count_tickets() == 0
+
+
+def test_large_files_are_refused(owner: Client, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_ticket_file, "MAX_ROWS", 1)
+    response = send(owner, path, OWN)
+    assert read_error(response) == (413, "IMPORT_TOO_LARGE") and count_tickets() == 0
+
+
+def test_repeated_key_gets_the_first_answer(owner: Client, path: str) -> None:
+    key = {"Idempotency-Key": "ticket-import-0001"}
+    assert data(send(owner, path, OWN, key))["created"] == 2 == data(send(owner, path, OWN, key))["created"]
+
+
+def test_two_imports_at_once_book_every_ticket_once(app: Flask, owner: Client, path: str) -> None:
+    def run(_: int) -> dict[str, int]:
+        client = Client(app.test_client(), owner.headers)
+        return data(send(client, path, OWN))
+
+    results = run_concurrently(4, run)
+    assert sorted(result["created"] for result in results) == [0, 0, 0, 2] and count_tickets() == 2
+
+
+def test_list_has_filters(owner: Client, path: str) -> None:
+    send(owner, path, OWN)
+    send(owner, path, "reference,ticketType,status\nA2,Weekend pass,cancelled\n")
+
+    def found(**query: str) -> list[str]:
+        return [ticket["reference"] for ticket in data(owner.get(path, query_string=query))["tickets"]]
+
+    assert found() == ["A1", "A2"] and found(sort="-reference") == ["A2", "A1"]
+    assert found(q="ZO") == ["A1"] and found(q="a2") == ["A2"] and found(q="%") == []
+    assert found(status="sold") == ["A1"] and found(admitted="true") == [] and found(admitted="false") == ["A1", "A2"]
+    assert found(ticketTypeId="6565a1f0c3d2e1b0a9f8e7d6") == []
+
+
+def test_other_organisers_see_and_import_nothing(client: Client, owner: Client, path: str) -> None:
+    other = create_organiser_client(client)
+    assert other.get(path).status_code == 404 and send(other, path, OWN).status_code == 404
+    assert count_tickets() == 0
+
+
+def test_secret_and_price_need_permissions_of_their_own(client: Client, owner: Client, path: str) -> None:
+    send(owner, path, OWN)
+    analyst = create_signed_in_client(client, create_account("admin", admin_tier="analyst"))
+    (ticket, _) = data(analyst.get(path))["tickets"]
+    assert ticket["secret"] is None and ticket["name"] == "Zoë" and ticket["priceMinor"] == 85000
+    assert send(analyst, path, OWN).status_code == 403
