@@ -12,6 +12,7 @@ import psycopg
 from sqlalchemy import make_url
 
 from app.allocations import links
+from app.core.ids import NEW_ID_SQL, new_id
 from benchmarks.accounts import account, tokens
 from benchmarks.outcome import Outcome, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
@@ -19,6 +20,10 @@ from benchmarks.seed_allocations import seed_block, seed_event
 from benchmarks.stage import Stage
 
 EACH_ROUND, AT_THE_GATE, CODES, STORM = 8000, 100_000, 5000, 64
+INSERT_TICKETS = f"""
+    INSERT INTO ticket (id, event_id, ticket_type_id, reference, secret, name, price_minor, sold_at, status)
+    SELECT {NEW_ID_SQL}, y.event_id, y.id, %(batch)s || '-' || n, %(batch)s || '-' || n, 'Fan ' || n, 100, now(), 'sold'
+      FROM (SELECT id, event_id FROM ticket_type WHERE event_id = %(event)s LIMIT 1) y, generate_series(1, %(count)s) n"""
 _made: dict[str, dict[str, Any]] = {}
 
 
@@ -66,6 +71,31 @@ def admit(stage: Stage, slots: int = EACH_ROUND) -> Load:
     found = _block(stage, made, "claimed", slots)
     base = f"/api/events/{made['event']}/allocations/will-call"
     return Load(base, "POST", _bearer(made), paths=[f"{base}/{slot}/admit" for slot in found["slots"]])
+
+
+@benchmark("scan", goal=0.28)
+def scan(stage: Stage, slots: int = EACH_ROUND) -> Load:
+    """`POST admissions` with the codes of distinct slots of one block."""
+    made = _event(stage, "scan")
+    found = _block(stage, made, "claimed", slots)
+    with _connected(stage) as connection:
+        rows = connection.execute("SELECT code FROM allocation_slot WHERE id = ANY(%s)", (found["slots"],)).fetchall()
+    return _scans(made, [code for (code,) in rows])
+
+
+@benchmark("scan-imported", goal=0.28)
+def scan_imported(stage: Stage, tickets: int = EACH_ROUND) -> Load:
+    """`POST admissions` with the secrets of distinct imported tickets."""
+    made = _event(stage, "scan-imported")
+    batch = new_id()
+    with _connected(stage) as connection:
+        connection.execute(INSERT_TICKETS, {"event": made["event"], "batch": batch, "count": tickets})
+    return _scans(made, [f"{batch}-{number}" for number in range(1, tickets + 1)])
+
+
+def _scans(made: dict[str, Any], codes: list[str]) -> Load:
+    bodies = [{"code": code, "nonce": f"scan {code}", "gate": "North"} for code in codes]
+    return Load(f"/api/events/{made['event']}/admissions", "POST", _bearer(made), bodies=bodies)
 
 
 def seed_gate(stage: Stage) -> None:

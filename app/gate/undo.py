@@ -66,13 +66,11 @@ def undo_scan(caller: Caller, event_id: str, admission_id: str, reason: str) -> 
             raise UndoTooLate()
         params |= {"scan_id": rows[0].scan_id, "undone_by": caller.name, "reason": reason}
         params |= build_organiser_actor(caller).build_params("undo")
-        fetch_rows(undo_sql.UNDO_ROWS, params)
+        undone_at = fetch_rows(undo_sql.UNDO_ROWS, params)[0][0]
         for is_first in (True, False):
             _refresh_places(rows, params, is_first=is_first)
         record(session, Action.ADMISSION_UNDONE, event_id=event.id, subject=rows[0].scan_id)
-        undo = _get_undo(_find_rows(params))
-        assert undo is not None
-    return undo
+    return Undo(rows[0].scan_id, len(rows), undone_at, caller.name, reason)
 
 
 def _find_rows(params: dict[str, object]) -> list[_Row]:

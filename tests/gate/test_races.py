@@ -20,7 +20,7 @@ from tests.unguarded import without_rules
 MANY = 64
 
 
-def scan_concurrently(app: Flask, gate: Gate, code: str, *, nonce: str | None = None, **body: Any) -> list[Any]:
+def scan_concurrently(app: Flask, gate: Gate, code: str | None, *, nonce: str = "", **body: Any) -> list[Any]:
     return run_concurrently(
         MANY,
         lambda number: repeat_while_busy(

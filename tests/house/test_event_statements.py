@@ -8,6 +8,7 @@ from tests.counting import record_statements
 from tests.factories.accounts import list_mails_to
 from tests.factories.allocations import claim_slot, create_block, token_in
 from tests.factories.campaigns import CampaignEvent
+from tests.factories.gate import Gate
 from tests.factories.inventory import Stock
 from tests.house.schema import list_event_tables
 from tests.house.statements import find_tables_without_event
@@ -44,6 +45,18 @@ def admit_a_party(client: Client) -> Request:
     block = create_block(client)
     party = data(claim_slot(client, block.open_link(maxPerClaim=2), quantity=2))
     return lambda: data(block.admit(party["slotId"], count=2))
+
+
+def scan_slot(client: Client) -> Request:
+    gate = Gate(client)
+    code = gate.claim()["code"]
+    return lambda: data(gate.scan(code))
+
+
+def scan_ticket(client: Client) -> Request:
+    gate = Gate(client)
+    secret = gate.sell().secret
+    return lambda: data(gate.scan(secret))
 
 
 def list_will_call(client: Client) -> Request:
@@ -95,6 +108,8 @@ PATHS: dict[Prepare, dict[str, str]] = {
     claim_by_open_link: {"allocation_block": BY_CODE},
     admit: {},
     admit_a_party: {},
+    scan_slot: {},
+    scan_ticket: {},
     list_will_call: {},
     adjust_stock: {},
     adjust_stock_of_yesterday: {},
