@@ -3,22 +3,17 @@
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, select, text
+from sqlalchemy import ColumnElement, Select, select
 
 from app.accounts.caller import Caller
 from app.admissions.models import Admission
+from app.admissions.read_sql import FIND_SCAN
 from app.core.db import fetch_row
 from app.events.models import TicketType
 from app.events.queries import get_event
 
 ADMISSION_SORTS: dict[str, ColumnElement[Any]] = {"recordedAt": Admission.id.expression}
 """Ids have the order of time."""
-
-FIND_SCAN = text(f"""
-    SELECT min(id) FILTER (WHERE position = 0), array_agg(place_id ORDER BY position), min(direction),
-           bool_or(is_reentry) FILTER (WHERE position = 0), min(remaining) FILTER (WHERE position = 0),
-           min(occurred_at), min(gate), min(actor_name)
-      FROM {Admission.__tablename__} WHERE event_id = :event_id AND nonce = :nonce AND conflict IS NULL HAVING count(*) > 0""")
 
 
 class LoggedScan(NamedTuple):

@@ -7,23 +7,14 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import text
-
 from app.accounts.caller import Caller
+from app.admissions.read_sql import FIND_REENTRY, LIST_TYPES, SUM_TALLIES
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import NotFound
-from app.events.queries import OWNED_EVENT_SQL, ownership_params
+from app.events.queries import ownership_params
 from app.events.reentry import COUNTED_REENTRY
 
 Figures = dict[str, Any]
-FIND_REENTRY = text(f"SELECT e.reentry FROM event e WHERE e.id = :event_id AND {OWNED_EVENT_SQL}")
-LIST_TYPES = text("""
-    SELECT y.id, y.name, y.sold, y.sold + y.claimed AS expected FROM ticket_type y
-     WHERE y.event_id = :event_id ORDER BY y.position""")
-SUM_TALLIES = text("""
-    SELECT t.ticket_type_id, t.gate, t.quarter, sum(t.first_entries)::integer, sum(t.entries)::integer,
-           sum(t.exits)::integer
-      FROM admission_tally t WHERE t.event_id = :event_id GROUP BY 1, 2, 3 ORDER BY 3, 2, 1""")
 
 
 class Tally(NamedTuple):

@@ -70,7 +70,7 @@ def search(event_id: str, q: str) -> Response:
     return envelope_response(dump_json({"places": [serialize_place(place) for place in places]}))
 
 
-@blp.get("/<eventId>/admissions/stats", access=may(GATE_ADMIT), returns=schemas.StatsData)
+@blp.get("/<eventId>/admissions/stats", access=may(GATE_ADMIT), returns=schemas.AdmissionStatsData)
 def stats(event_id: str) -> Response:
     """Get how many were admitted, by ticket type, gate and quarter of an hour.
 

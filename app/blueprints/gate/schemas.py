@@ -161,7 +161,7 @@ class QuarterFigures(Schema):
     )
 
 
-class StatsData(Schema):
+class AdmissionStatsData(Schema):
     total = Nested(Figures, required=True)
     ticket_types = List(Nested(TypeFigures), required=True)
     gates = List(Nested(GateFigures), required=True)
