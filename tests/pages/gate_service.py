@@ -40,6 +40,8 @@ class GateService:
     guests: list[Guest] = field(default_factory=list)
     answers: dict[str, dict[str, object]] = field(default_factory=dict)
     batches: list[list[dict[str, Any]]] = field(default_factory=list)
+    is_real: bool = False
+    """Whether the application answers for admissions too."""
     is_down: bool = False
     loses_answers: bool = False
     has_ended_device: bool = False
@@ -50,7 +52,7 @@ class GateService:
         if self.is_down:
             start_response("503 Down", [])
             return [b""]
-        if not path.startswith("/api/events/") or "/admissions" not in path:
+        if self.is_real or not path.startswith("/api/events/") or "/admissions" not in path:
             return self.application(environ, start_response)  # type: ignore[no-any-return]
         body = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)) or b"{}")
         event_id, _, rest = path.removeprefix("/api/events/").partition("/admissions")
@@ -87,10 +89,17 @@ class GateService:
         guest = self.find(body)
         if guest is None:
             return 404, "TICKET_NOT_FOUND", {}
+        outside = [other for other in self.guests if other.party and other.party == guest.party and other.state == "c"]
         if guest.state == "a" and "count" not in body:
             at = rfc3339(datetime.fromtimestamp(guest.admitted_at or 0, UTC))
-            return 409, "ALREADY_ADMITTED", {"admittedAt": at, "gate": guest.gate, "by": "Phone 2", "name": guest.name}
-        outside = [other for other in self.guests if other.party and other.party == guest.party and other.state == "c"]
+            data = {
+                "admittedAt": at,
+                "gate": guest.gate,
+                "by": "Phone 2",
+                "name": guest.name,
+                "remaining": len(outside),
+            }
+            return 409, "ALREADY_ADMITTED", data
         admitted = outside[: body["count"]] if "count" in body else [guest]
         for other in admitted:
             other.state, other.admitted_at, other.gate = "a", int(time.time()), body.get("gate")

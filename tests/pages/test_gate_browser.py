@@ -16,6 +16,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expec
 from werkzeug.serving import make_server
 
 from tests.factories.events import create_organiser_client, create_published_event
+from tests.factories.gate import Gate
+from tests.factories.payouts import fetch_scalar
 from tests.http import Client, data
 from tests.pages.browser import open_view
 from tests.pages.conftest import FLAGS, MISSING, Quiet
@@ -85,8 +87,13 @@ def pair(client: Client, page: Page, address: str) -> None:
     """Pair the browser of the page with a new event, and open the gate."""
     organiser = create_organiser_client(client)
     event = create_published_event(organiser, name="Windhoek Lights")
+    pair_with(organiser, event["id"], page, address)
+
+
+def pair_with(organiser: Client, event_id: str, page: Page, address: str) -> None:
+    """Pair the browser of the page with an event, and open the gate."""
     body = {"kind": "gate", "name": "Gate A, phone 1"}
-    device = data(organiser.post(f"/api/events/{event['id']}/devices", body), 201)
+    device = data(organiser.post(f"/api/events/{event_id}/devices", body), 201)
     page.goto(f"{address}/pair/{device['pairingCode']}")
     page.get_by_role("button", name="Pair this phone").click()
     page.get_by_role("link", name="Open the gate").click()
@@ -135,7 +142,7 @@ def test_the_camera_reads_codes_that_are_bent_dark_and_far(
     )
     camera = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
     with launch(playwright, *camera, f"--use-file-for-fake-video-capture={film}") as browser:
-        page = browser.new_page()
+        page = browser.new_context().new_page()
         pair(client, page, service.address)
         page.get_by_role("button", name="Start the camera").click()
         with suppress(TimeoutError):
@@ -145,10 +152,11 @@ def test_the_camera_reads_codes_that_are_bent_dark_and_far(
         for guest in service.guests:
             guest.state, guest.admitted_at = "c", None
         page.reload()
-        expect(page.locator("#state")).to_contain_text("6 places")
+        page.get_by_label("Name or code").fill("flat")
+        expect(page.get_by_role("button", name="Admit flat")).to_be_visible()
         page = go_offline(service, page.context)
         page.get_by_role("button", name="Start the camera").click()
-        expect(page.locator("#state-waiting")).to_contain_text("Waiting to be sent: 6.", timeout=60_000)
+        expect(page.locator("#state-waiting")).to_have_text("Waiting to be sent: 6.", timeout=60_000)
         offline = page.evaluate(VERDICT_TIMES)
     log.info("from the frame to the verdict, ms: online %s, offline %s", sorted(online), sorted(offline))
     assert_in_time(sorted(online)[len(online) // 2] <= 400)
@@ -251,6 +259,32 @@ def test_verdicts_on_every_screen(client: Client, service: GateService, chromium
         view.check("no")
         type_code(page, "Z1B2C3D4E5")
         expect_verdict(page, "No entry", "Not a ticket of this event")
+        service.guests[1].state, service.guests[1].admitted_at = "a", 1_764_000_000
+        type_code(page, "B1B2C3D4E5")
+        expect_verdict(page, "Check", "Jonas Haufiku", "Already in", "Of this party still outside: 1")
+        view.check("look")
+
+
+def test_the_form_without_scripts(client: Client, service: GateService, chromium: Browser) -> None:
+    service.is_real = True
+    gate = Gate(client)
+    code = gate.claim("María Nangolo")["code"]
+    device = data(gate.owner.post(f"/api/events/{gate.event_id}/devices", {"kind": "gate", "name": "Gate A"}), 201)
+    with open_view(chromium, SERIES, scripts=False) as view:
+        page = view.page
+        page.goto(f"{service.address}/gate")
+        view.check("unpaired")
+        page.goto(f"{service.address}/pair/{device['pairingCode']}")
+        page.get_by_role("button", name="Pair this phone").click()
+        view.check("paired")
+        page.get_by_role("link", name="Open the gate").click()
+        page.get_by_label("Search by name").fill("nangolo")
+        page.get_by_role("button", name="Search").click()
+        view.check("form")
+        page.get_by_label("Code of the ticket").fill(code)
+        page.get_by_role("button", name="Scan").click()
+        expect_verdict(page, "Come in", "María Nangolo")
+        view.check("form-yes")
 
 
 def test_a_phone_that_was_ended_forgets_the_guests(client: Client, service: GateService, chromium: Browser) -> None:
@@ -270,3 +304,40 @@ def test_a_phone_that_was_ended_forgets_the_guests(client: Client, service: Gate
         assert "Nangolo" not in kept and "Haufiku" not in kept and scan["nonce"] in kept
         page.get_by_role("button", name="Delete them from this phone").click()
         expect(page.locator("#unsent")).to_be_hidden()
+
+
+def test_with_the_real_service(client: Client, service: GateService, chromium: Browser) -> None:
+    """Online, a ticket that is taken back, the network away and back, and a conflict with another device."""
+    service.is_real = True
+    gate = Gate(client)
+    maria, jonas, helvi = (gate.claim(name) for name in ("María Nangolo", "Jonas Haufiku", "Helvi Haufiku"))
+    sold = gate.sell(secret="shop-secret-1", name="Otto Brand")
+    with open_view(chromium, SERIES) as view:
+        page = view.page
+        pair_with(gate.owner, gate.event_id, page, service.address)
+        expect(page.locator("#state")).to_contain_text("4 places")
+        type_code(page, maria["code"])
+        expect_verdict(page, "Come in", "María Nangolo")
+        expect(page.locator("#verdict-mark")).to_be_hidden()
+        type_code(page, maria["code"])
+        expect_verdict(page, "No entry", "Already in", "Gate A · Gate A, phone 1")
+        page.get_by_role("button", name="Next").click()
+        data(gate.owner.post(f"{gate.block.path}/slots/{jonas['slotId']}/revoke"))
+        page.get_by_label("Name or code").fill("jonas")
+        expect(page.locator("#results")).to_contain_text("This ticket was taken back.", timeout=20_000)
+        page = go_offline(service, page.context)
+        type_code(page, jonas["code"])
+        expect_verdict(page, "No entry", "This ticket was taken back.")
+        for code, name in ((sold.secret, "Otto Brand"), (helvi["code"], "Helvi Haufiku")):
+            type_code(page, code)
+            expect_verdict(page, "Come in", name, "Not confirmed yet")
+        assert gate.scan(helvi["code"]).status_code == 200
+        service.is_down = False
+        expect(page.locator("#state-waiting")).to_have_text("All scans are sent.", timeout=30_000)
+        page.get_by_role("button", name="Next").click()
+        page.get_by_text("Last scans").click()
+        expect(page.locator("#recent")).to_contain_text("was a conflict: tell the organiser")
+        page.get_by_role("button", name="Undo Otto Brand").click()
+        wait_until(lambda: fetch_scalar("SELECT count(*) FROM admission WHERE undone_at IS NOT NULL") == 1)
+        expect(page.locator("#recent")).to_contain_text("undone")
+    assert fetch_scalar("SELECT count(*) FROM admission WHERE conflict = 'ALREADY_ADMITTED'") == 1

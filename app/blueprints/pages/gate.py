@@ -10,7 +10,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.gate_device import find_gate_caller, get_event_id, render_gate_page
 from app.blueprints.pages.gate_verdict import build_refusal, build_verdict
 from app.blueprints.pages.rendering import Pages, render_page
-from app.core.errors import AppError, ValidationFailed
+from app.core.errors import AppError
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as event_queries
 from app.gate.place_search import search_places
@@ -24,9 +24,14 @@ GATE_KEY = "gate"
 """The key of the session with the name of the gate that was typed last."""
 
 
+class PlaceSchema(Query):
+    place_id = Id(required=True)
+    nonce = Secret(required=True, max=80)
+    gate = Text(max=80)
+
+
 class ScanSchema(Query):
-    code = Secret(max=200)
-    place_id = Id()
+    code = Secret(required=True, max=200)
     nonce = Secret(required=True, max=80)
     count = WholeNumber(min=1, max=100)
     gate = Text(max=80)
@@ -45,9 +50,9 @@ SCAN = Form(
     Input("count", lazy_gettext("How many people of a party?"), inputmode="numeric"),
     Input("gate", lazy_gettext("Name of the gate")),
     Input("direction", lazy_gettext("What do you scan?")),
-    Input("placeId", "", type="hidden"),
     Input("nonce", "", type="hidden"),
 )
+PLACE = Form(PlaceSchema, *(Input(name, "", type="hidden") for name in ("placeId", "gate", "nonce")))
 UNDO = Form(UndoSchema, Input("admissionId", "", type="hidden"))
 
 
@@ -61,15 +66,16 @@ def show() -> Response:
 @blueprint.post("/scan")
 def send_scan() -> ResponseReturnValue:
     """Scan a typed code or a found guest, and show the verdict."""
-    caller, form = find_gate_caller(), SCAN.from_request()
+    caller, is_by_name = find_gate_caller(), "placeId" in request.form
+    form = (PLACE if is_by_name else SCAN).from_request()
     if caller is None:
         return _render_unpaired()
     session[GATE_KEY] = form.values["gate"][:80]
     try:
         values = form.load()
-        if ("code" in values) == ("place_id" in values):
-            raise ValidationFailed.of("code", "required", "Enter the code of the ticket.")
     except FORM_ERRORS as error:
+        if is_by_name:
+            raise
         return _render(caller, form.with_error(error))
     try:
         verdict, status = build_verdict(scan(caller, get_event_id(caller), **values)), 200

@@ -165,7 +165,7 @@ export class Admissions {
       ...{ occurredAt: new Date(now).toISOString(), verdict, before: [], attempted: false, state: "waiting" },
     };
     if (place) scan.before = target.count === undefined || !expected.length ? [place] : expected.slice(0, target.count);
-    const repeat = [...this.scans.values()].find((other) => other.state === "waiting" && this.refuses(other, scan));
+    const repeat = [...this.scans.values()].find((other) => this.refuses(other, scan));
     if (repeat) return { verdict: judgeRepeat(repeat) };
     if (this.connection.isOnline && this.connection.token) {
       scan.attempted = true;
@@ -196,9 +196,9 @@ export class Admissions {
     return verdict.code === "NOT_ON_LIST" ? { verdict, allow: record } : { verdict };
   }
 
-  /** Whether a scan that this device keeps refuses another, because somebody is inside with the place already. @param {Scan} other @param {Scan} scan */
+  /** Whether a scan that was not sent refuses another, because somebody is inside with the place already; of others the list knows. @param {Scan} other @param {Scan} scan */
   refuses(other, scan) {
-    if (other.nonce === scan.nonce || other.undo || other.state === "refused" || scan.direction === "out") return false;
+    if (other.nonce === scan.nonce || other.undo || other.state !== "waiting" || scan.direction === "out") return false;
     if ((this.list.info?.event.reentry ?? "none") !== "none") return false;
     if (!scan.before.length) return scan.code !== undefined && other.code === scan.code;
     const ids = new Set(scan.before.map((place) => place[0]));
