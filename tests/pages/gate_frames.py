@@ -12,6 +12,7 @@ SIZE = (1280, 720)
 Corners = list[tuple[int, int]]
 FLAT: Corners = [(490, 210), (790, 210), (790, 510), (490, 510)]
 TILTED: Corners = [(560, 150), (830, 260), (700, 560), (420, 410)]
+PAGE: Corners = [(190, 40), (1090, 60), (1080, 690), (200, 670)]
 BENT: Corners = [(470, 190), (800, 215), (785, 520), (490, 500)]
 FAR: Corners = [(600, 300), (700, 305), (698, 405), (597, 400)]
 
@@ -24,10 +25,11 @@ def draw_code(text: str) -> Image.Image:
 
 
 def render_pdf(pdf: bytes, folder: Path) -> Image.Image:
-    """The first page of a PDF as a printer or a screen shows it."""
+    """The upper half of the first page of a PDF, as a printer or a screen shows it."""
     (folder / "ticket.pdf").write_bytes(pdf)
     subprocess.run(["pdftoppm", "-r", "110", "-png", "-singlefile", "ticket.pdf", "ticket"], cwd=folder, check=True)
-    return Image.open(folder / "ticket.png").convert("RGB")
+    page = Image.open(folder / "ticket.png").convert("RGB")
+    return page.crop((0, 0, page.width, page.height // 2))
 
 
 def bend(picture: Image.Image, pixels: int) -> Image.Image:

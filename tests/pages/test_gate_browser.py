@@ -15,13 +15,15 @@ from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 from werkzeug.serving import make_server
 
+from app.allocations.ticket_pdf import draw_ticket_pdf
+from tests.allocations.documents import build_ticket
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.gate import Gate
 from tests.factories.payouts import fetch_scalar
 from tests.http import Client, data
 from tests.pages.browser import open_view
 from tests.pages.conftest import FLAGS, MISSING, Quiet
-from tests.pages.gate_frames import BENT, FAR, FLAT, TILTED, bend, draw_code, photograph, write_film
+from tests.pages.gate_frames import BENT, FAR, FLAT, PAGE, TILTED, bend, draw_code, photograph, render_pdf, write_film
 from tests.pages.gate_service import GateService, Guest
 from tests.timing import assert_in_time
 from tests.waiting import wait_until
@@ -128,9 +130,10 @@ def expect_verdict(page: Page, *texts: str) -> None:
 def test_the_camera_reads_codes_that_are_bent_dark_and_far(
     client: Client, service: GateService, playwright: Playwright, tmp_path: Path
 ) -> None:
-    names = ("flat", "bent", "dark", "far", "tilted", "bent and tilted")
+    names = ("flat", "bent", "dark", "far", "tilted", "bent and tilted", "PDF")
     service.guests = [Guest(str(number) * 24, f"A1B2C3D4E{number}", name) for number, name in enumerate(names)]
-    flat, bent, dark, far, tilted, both = [draw_code(guest.code) for guest in service.guests]
+    flat, bent, dark, far, tilted, both, _ = [draw_code(guest.code) for guest in service.guests]
+    pdf = draw_ticket_pdf([build_ticket(code=service.guests[-1].code)])
     film = write_film(
         tmp_path / "film.mjpeg",
         photograph(flat, FLAT),
@@ -139,6 +142,7 @@ def test_the_camera_reads_codes_that_are_bent_dark_and_far(
         photograph(far, FAR),
         photograph(tilted, TILTED),
         photograph(bend(both, 4), BENT),
+        photograph(render_pdf(pdf, tmp_path), PAGE),
     )
     camera = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
     with launch(playwright, *camera, f"--use-file-for-fake-video-capture={film}") as browser:
@@ -156,7 +160,7 @@ def test_the_camera_reads_codes_that_are_bent_dark_and_far(
         expect(page.get_by_role("button", name="Admit flat")).to_be_visible()
         page = go_offline(service, page.context)
         page.get_by_role("button", name="Start the camera").click()
-        expect(page.locator("#state-waiting")).to_have_text("Waiting to be sent: 6.", timeout=60_000)
+        expect(page.locator("#state-waiting")).to_have_text("Waiting to be sent: 7.", timeout=60_000)
         offline = page.evaluate(VERDICT_TIMES)
     log.info("from the frame to the verdict, ms: online %s, offline %s", sorted(online), sorted(offline))
     assert_in_time(sorted(online)[len(online) // 2] <= 400)
