@@ -1,6 +1,6 @@
 """Scans that a gate made without a network: each is admitted as if it came now, or kept as a conflict for a human.
 
-Whoever an offline gate let in is inside, so nothing that it reports is lost. What the service would have refused is
+People whom an offline gate let in are inside, so nothing that it reports is lost. What the service would have refused is
 logged with the error's code in `conflict`. The order in which scans arrive does not matter: the first entry of a place
 is the one with the earliest time.
 """
@@ -9,17 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import text
-
 from app.accounts.caller import Caller
 from app.admissions.kinds import IN, UNKNOWN
-from app.admissions.sql import count_entries_sql
 from app.admissions.times import resolve_occurred_at
 from app.allocations.errors import PartyTooSmall
 from app.core.db import fetch_rows
 from app.core.errors import AppError, Busy
 from app.core.ids import new_id
 from app.core.transaction import transaction
+from app.gate.batch_sql import FIND_LOGGED_SQL, INSERT_CONFLICTS, KEEP_EARLIEST
 from app.gate.errors import NonceReused
 from app.gate.places import Place, find_event, find_places, key_params
 from app.gate.scan import scan
@@ -28,31 +26,6 @@ from app.gate.sql import BY_CODE, BY_ID
 ADMITTED, REPEATED, CONFLICT, REFUSED = "admitted", "repeated", "conflict", "refused"
 RESULT_STATUSES = (ADMITTED, REPEATED, CONFLICT, REFUSED)
 ATTEMPTS = 3
-FIND_LOGGED_SQL = """
-    SELECT nonce, min(scan_id), count(*), max(conflict), count(place_id) > 0
-      FROM admission WHERE event_id = %(event)s AND nonce = ANY(%(nonces)s) GROUP BY nonce"""
-INSERT_CONFLICTS = text(f"""
-    WITH changed AS (
-        INSERT INTO admission
-               (id, event_id, place_kind, place_id, ticket_type_id, scan_id, position, nonce, direction, is_reentry, gate,
-                actor_kind, actor_id, actor_name, occurred_at, conflict, code)
-        SELECT (CAST(:ids AS text[]))[number - :first + 1], :event_id, :place_kind, :place_id, :ticket_type_id,
-               coalesce(CAST(:scan_id AS text), (CAST(:ids AS text[]))[1]), number, :nonce, :direction, true, :gate,
-               :actor_kind, :actor_id, :actor_name, least(CAST(:occurred_at AS timestamptz), now()), :conflict, :code
-          FROM generate_series(CAST(:first AS int), CAST(:last AS int)) number
-        ON CONFLICT (event_id, nonce, position) WHERE nonce IS NOT NULL DO NOTHING
-        RETURNING *),
-    {count_entries_sql()}
-    SELECT scan_id FROM changed""")
-"""Conflicts count as re-entries, until an undo of the first entry makes one of them the first."""
-KEEP_EARLIEST = {
-    "allocation": text("""
-        UPDATE allocation_slot SET admitted_at = least(admitted_at, CAST(:occurred_at AS timestamptz))
-         WHERE id = :place_id AND event_id = :event_id AND status = 'admitted'"""),
-    "ticket": text("""
-        UPDATE ticket SET admitted_at = least(admitted_at, CAST(:occurred_at AS timestamptz))
-         WHERE id = :place_id AND event_id = :event_id AND admitted_at IS NOT NULL"""),
-}
 
 
 class OfflineScan(NamedTuple):
@@ -63,7 +36,7 @@ class OfflineScan(NamedTuple):
     code: str | None = None
     place_id: str | None = None
     gate: str | None = None
-    count: int | None = None
+    people: int | None = None
     direction: str = IN
 
 
@@ -82,9 +55,8 @@ class LoggedNonce(NamedTuple):
 
     nonce: str
     scan_id: str
-    count: int
+    people: int
     conflict: str | None
-    has_place: bool
 
 
 def record_batch(caller: Caller, event_id: str, scans: Sequence[OfflineScan]) -> list[ScanResult]:
@@ -109,13 +81,13 @@ def _find_logged(event_id: str, nonces: Iterable[str]) -> dict[str, LoggedNonce]
 
 
 def _record(caller: Caller, event_id: str, offline_scan: OfflineScan, earlier: LoggedNonce | None) -> ScanResult:
-    nonce, people = offline_scan.nonce, offline_scan.count or 1
+    nonce, people = offline_scan.nonce, offline_scan.people or 1
     try:
         occurred_at = resolve_occurred_at(event_id, offline_scan.occurred_at)
-    except AppError as error:
-        return ScanResult(nonce, REFUSED, code=error.code, data=error.data)
+    except AppError as invalid:
+        return ScanResult(nonce, REFUSED, code=invalid.code, data=invalid.data)
     assert occurred_at is not None
-    scan_id, first, conflict = (earlier.scan_id, earlier.count, earlier.conflict) if earlier else (None, 0, None)
+    scan_id, first, conflict = (earlier.scan_id, earlier.people, earlier.conflict) if earlier else (None, 0, None)
     error: AppError | None = None
     if earlier is None:
         try:
@@ -134,6 +106,7 @@ def _record(caller: Caller, event_id: str, offline_scan: OfflineScan, earlier: L
 def _admit(caller: Caller, event_id: str, offline_scan: OfflineScan) -> tuple[str | None, int, AppError | None]:
     """Admit as many as are allowed; return the id of the scan, their number, and why the others are refused."""
     fields: dict[str, Any] = offline_scan._asdict()
+    fields["count"] = fields.pop("people")
     refusal: AppError | None = None
     for _ in range(ATTEMPTS):
         try:
@@ -161,7 +134,7 @@ def _log_conflict(
     conflict: str,
 ) -> str | None:
     """Log the people whom the service would have refused, by position from `first`; return the id of the scan."""
-    last = (offline_scan.count or 1) - 1
+    last = (offline_scan.people or 1) - 1
     place = _find_place(event_id, offline_scan)
     params = {
         "ids": [new_id() for _ in range(first, last + 1)],

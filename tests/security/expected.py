@@ -195,8 +195,12 @@ event: write, verified  POST   /api/events/{id}/merchant-invite
 event: write, verified  POST   /api/events/{id}/directory-invites
 event: write            GET    /api/events/{eventId}/admissions
 event: write            POST   /api/events/{eventId}/admissions
+event: write            POST   /api/events/{eventId}/admissions/batch
+event: read             GET    /api/events/{eventId}/admissions/conflicts
 event: write            GET    /api/events/{eventId}/admissions/places
+event: write            GET    /api/events/{eventId}/admissions/snapshot
 event: write            GET    /api/events/{eventId}/admissions/stats
+event: write            GET    /api/events/{eventId}/admissions/stream
 event: write            POST   /api/events/{eventId}/admissions/{admissionId}/undo
 event: read             GET    /api/events/{eventId}/allocations
 event: write            POST   /api/events/{eventId}/allocations

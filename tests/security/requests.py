@@ -180,6 +180,7 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/events/{eventId}/admissions": SampleRequest(
         lambda it: {"placeId": it["slotId"], "nonce": "gate-a-000002"}
     ),
+    "POST /api/events/{eventId}/admissions/batch": SampleRequest({"admissions": [{"nonce": "no code"}]}),
     "GET /api/events/{eventId}/admissions/places": SampleRequest(query={"q": "guest"}),
     "POST /api/events/{eventId}/admissions/{admissionId}/undo": SampleRequest({"reason": "wrong ticket"}),
     "POST /api/events/{eventId}/allocations": SampleRequest(

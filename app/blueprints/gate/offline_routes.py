@@ -69,7 +69,7 @@ def send_batch(event_id: str, admissions: list[object]) -> dict[str, object]:
     scans, results = [], {}
     for number, item in enumerate(admissions):
         try:
-            scans.append((number, OfflineScan(**_load_scan(item))))
+            scans.append((number, _load_scan(item)))
         except ValidationFailed as error:
             nonce = item.get("nonce") if isinstance(item, dict) else None
             results[number] = ScanResult(str(nonce or "")[:80], REFUSED, code=error.code, data=error.data)
@@ -91,11 +91,11 @@ def list_conflicts(event_id: str) -> ListQuery:
     return conflicts.list_conflicts_query(get_current_caller(), event_id)
 
 
-def _load_scan(item: object) -> dict[str, Any]:
-    """Raises ValidationFailed."""
+def _load_scan(item: object) -> OfflineScan:
+    """Return a scan of a batch. Raises ValidationFailed."""
     schema = schemas.OfflineScanBody()
     try:
         loaded: dict[str, Any] = schema.load(item)  # type: ignore[arg-type]
     except ValidationError as error:
         raise to_validation_failed(error.messages, schema) from error
-    return loaded
+    return OfflineScan(people=loaded.pop("count", None), **loaded)
