@@ -71,10 +71,7 @@ def load_changes_by_position(event_id: str, positions: Sequence[str]) -> dict[st
     for _, snapshot_number, place_id in rows:
         if place_id is not None:
             ids[valid_positions[snapshot_number - 1]].append(place_id)
-    return {
-        position: PlaceChanges(new_position, found if (found := ids.get(position)) is None or _is_few(found) else None)
-        for position in positions
-    }
+    return {position: PlaceChanges(new_position, _limit_ids(ids.get(position))) for position in positions}
 
 
 def load_event(event_id: str) -> Event | None:
@@ -122,5 +119,5 @@ def _list_texts(rows: Iterable[tuple[str, str]]) -> Iterable[str]:
     return (text for _, text in rows)
 
 
-def _is_few(ids: list[str]) -> bool:
-    return len(ids) <= MAX_CHANGES
+def _limit_ids(ids: list[str] | None) -> list[str] | None:
+    return ids if ids is not None and len(ids) <= MAX_CHANGES else None

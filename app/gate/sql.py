@@ -65,7 +65,7 @@ def scan_sql(key: str, direction: str) -> TextClause:
     {count_admissions_sql("first_entries")},"""
     return text(f"""
     WITH slots AS (
-        SELECT s.id, s.status = 'admitted' AS is_reentry, y.name AS ticket_type, {SCAN_TIME} AS occurred_at,
+        SELECT s.id, s.status = 'admitted' AS is_reentry, y.name AS type_name, {SCAN_TIME} AS occurred_at,
                {OUTSIDE_OF_PARTY} AS outside
           FROM allocation_slot s
           JOIN event e ON e.id = s.event_id
@@ -74,7 +74,7 @@ def scan_sql(key: str, direction: str) -> TextClause:
            AND {_is_valid("y.valid_from", "y.valid_until")}
            FOR NO KEY UPDATE OF s),
     tickets AS (
-        SELECT t.id, t.admitted_at IS NOT NULL AS is_reentry, y.name AS ticket_type, {SCAN_TIME} AS occurred_at
+        SELECT t.id, t.admitted_at IS NOT NULL AS is_reentry, y.name AS type_name, {SCAN_TIME} AS occurred_at
           FROM ticket t
           JOIN event e ON e.id = t.event_id
           JOIN ticket_type y ON y.id = t.ticket_type_id AND y.event_id = t.event_id
@@ -88,14 +88,14 @@ def scan_sql(key: str, direction: str) -> TextClause:
           FROM slots p WHERE s.id = p.id AND s.event_id = :event_id
         RETURNING s.id, s.event_id, 'allocation' AS place_kind, s.ticket_type_id, s.block_id, s.name,
                   CAST(:gate AS text) AS gate, p.occurred_at, '{direction}' AS direction,
-                  {"p.is_reentry" if enters else "false"} AS is_reentry, p.outside, p.ticket_type),
+                  {"p.is_reentry" if enters else "false"} AS is_reentry, p.outside, p.type_name),
     changed_tickets AS (
         UPDATE ticket t
            SET {_TICKET_ENTRY if enters else "left_at = p.occurred_at"}
           FROM tickets p WHERE t.id = p.id AND t.event_id = :event_id
         RETURNING t.id, t.event_id, 'ticket' AS place_kind, t.ticket_type_id, NULL::text AS block_id, t.name,
                   CAST(:gate AS text) AS gate, p.occurred_at, '{direction}' AS direction,
-                  {"p.is_reentry" if enters else "false"} AS is_reentry, 0 AS outside, p.ticket_type),
+                  {"p.is_reentry" if enters else "false"} AS is_reentry, 0 AS outside, p.type_name),
     changed AS (
         SELECT c.*, greatest(0, c.outside - count(*) FILTER (
                     WHERE c.place_kind = 'allocation' AND c.direction = 'in' AND NOT c.is_reentry) OVER ()) AS remaining
@@ -103,7 +103,7 @@ def scan_sql(key: str, direction: str) -> TextClause:
     {slot_log if enters else ""}
     {RECORD_ADMISSIONS},
     audit AS ({audit})
-    SELECT id, place_kind, name, ticket_type_id, ticket_type, is_reentry, remaining, occurred_at
+    SELECT id, place_kind, name, ticket_type_id, type_name, is_reentry, remaining, occurred_at
       FROM changed ORDER BY id""")
 
 

@@ -34,3 +34,24 @@ def reading_the_figures(client: Client) -> Ask:
     gate = Gate(client)
     data(gate.scan(gate.sell().secret))
     return lambda: gate.owner.get(f"{gate.path}/stats")
+
+
+@case("GET /api/events/<eventId>/admissions")
+def listing_admissions(client: Client) -> Ask:
+    gate = Gate(client)
+    data(gate.scan(gate.sell().secret))
+    return lambda: gate.owner.get(gate.path)
+
+
+@case("GET /api/events/<eventId>/admissions/places")
+def searching_guests(client: Client) -> Ask:
+    gate = Gate(client)
+    gate.claim()
+    return lambda: gate.owner.get(f"{gate.path}/places", query_string={"q": "frieda"})
+
+
+@case("POST /api/events/<eventId>/admissions/<admissionId>/undo")
+def undoing_a_scan(client: Client) -> Ask:
+    gate = Gate(client)
+    scanned = data(gate.scan(gate.claim()["code"]))
+    return lambda: gate.undo(scanned["admissionId"])

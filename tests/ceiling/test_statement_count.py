@@ -70,6 +70,8 @@ MORE = {
     "replacing_four_documents": 1,
     "sending_four_documents": 1,
     "deleting": 20,
+    "scanning_a_party": 3,
+    "undoing_a_scan": 4,
 }
 for name in ASKS_FOR_THE_DAYS_OF_THE_EVENT:
     MORE[name] += 1
@@ -82,7 +84,7 @@ limit and the note to the organiser, the person who is signed in on a page,
 the days of the event that end a link, the organiser in the header of a page, the link to pay in the mail about
 documents. An accepted place is an approval. A fee is booked in the ledger. A recorded fee
 leads to the next step and its link. A deletion erases in its own transaction what all domains know of the person,
-by the steps of the deletion of an account."""
+by the steps of the deletion of an account. A party is locked and read again; an undo reads the log before and after."""
 BLUEPRINTS = (
     "applications",
     "application_links",
@@ -96,6 +98,7 @@ BLUEPRINTS = (
     "merchant_invite",
     "campaigns",
     "click",
+    "admissions",
 )
 MODULES = (of_applications, of_campaigns, of_gate, of_links, of_merchants, of_pages, of_stalls)
 

@@ -48,5 +48,5 @@ def import_event_tickets(event_id: str, file: FileStorage, **options: Any) -> Ti
     All rows are written or none. A known reference is compared and updated, so the same file again changes nothing.
     A dry run lists the errors in its response.
     """
-    given = {"mapping": None, "format": None, **options}
-    return import_ticket_file(caller=get_current_caller(), event_id=event_id, data=file.read(), **given)
+    field_values = {"mapping": None, "format": None, **options}
+    return import_ticket_file(caller=get_current_caller(), event_id=event_id, data=file.read(), **field_values)
