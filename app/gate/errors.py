@@ -19,7 +19,7 @@ class WrongEvent(Conflict):
 
 
 class WrongDay(Conflict):
-    number, code = 40984, "WRONG_DAY"
+    number, code = 40989, "WRONG_DAY"
     message = "This ticket is not valid at this time; data.validFrom and data.validUntil say when it is."
 
 

@@ -26,6 +26,7 @@ ROUTES = [
     ("/api/events/upload-cover", PICTURES),
     (f"/api/events/{EVENT}/notifications/upload-image", PICTURES),
     (f"/api/events/{EVENT}/inventory/import", SHEETS),
+    (f"/api/events/{EVENT}/tickets/import", SHEETS),
     (f"/api/events/{EVENT}/stall-fees/statement", MAX_STATEMENT_BYTES),
     ("/api/merchant-applications/docs/x", DOCUMENTS_OF_PEOPLE),
     ("/documents/x", DOCUMENTS_OF_PEOPLE),
@@ -60,6 +61,7 @@ def test_every_upload_has_a_limit_here(app: Flask, client: Client) -> None:
         "/api/events/{id}/notifications/upload-image",
         "/api/events/{eventId}/inventory/import",
         "/api/events/{eventId}/stall-fees/statement",
+        "/api/events/{eventId}/tickets/import",
         "/api/merchant-applications/docs/{token}",
     }
     large = {name for name, it in app.blueprints.items() if getattr(it, "max_bytes", 0) > MAX_BODY}

@@ -9,7 +9,6 @@ from app.applications.fee_books import FEE_STATUSES
 from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, MatchedRow
 from app.applications.states import REFUND_STATES, STATES
 from app.blueprints.applications.response_schemas import CREDIT_NOTE_NUMBER
-from app.blueprints.applications.schemas import Multipart
 from app.web.fields import Boolean, Choice, File, List, Nested, WholeNumber
 from app.web.schema import Multipart, Query, Schema
 

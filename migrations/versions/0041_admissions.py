@@ -1,7 +1,7 @@
 """The gate: log and counts of admissions, secrets and validity of tickets, re-entry
 
-Revision ID: 0043
-Revises: 0039
+Revision ID: 0041
+Revises: 0040
 """
 
 import sqlalchemy as sa
@@ -9,8 +9,8 @@ from alembic import op
 
 from app.core.schema_changes import beside_traffic, build_unique_index, execute_with_short_lock
 
-revision = '0043'
-down_revision = '0039'
+revision = '0041'
+down_revision = '0040'
 branch_labels = None
 depends_on = None
 
