@@ -21,6 +21,8 @@ LABELS = {
 }
 KINDS = tuple(LABELS)
 ALWAYS_REQUIRED_KINDS = KINDS[:3]
+PICTURE_KINDS = ("picture_1", "picture_2", "picture_3", "picture_4")
+"""Pictures of the stall: stored like documents, and never listed among them."""
 MAX_BYTES = 10 * 1024 * 1024
 FILE_EXTENSIONS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png"}
 READ_PURPOSE = "document-read"

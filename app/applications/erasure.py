@@ -140,7 +140,7 @@ def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
         .where(StallPayment.application_id.in_(ids), ENDED_WITH_WALLET_SQL)
         .values(msisdn=ERASED_WALLET),
     )
-    _erase_documents(session, ApplicationDocument.application_id.in_(ids))
+    erase_documents(session, ApplicationDocument.application_id.in_(ids))
 
 
 def _end_links(session: OrmSession, ids: Sequence[str]) -> None:
@@ -148,7 +148,7 @@ def _end_links(session: OrmSession, ids: Sequence[str]) -> None:
     _execute_write(session, update(ApplicationLink).where(*active_link_conditions).values(replaced_at=func.now()))
 
 
-def _erase_documents(session: OrmSession, condition: ColumnElement[bool]) -> int:
+def erase_documents(session: OrmSession, condition: ColumnElement[bool]) -> int:
     """Deletes documents, and their files by jobs with retries. Returns the number of documents."""
     statement = delete(ApplicationDocument).where(condition).returning(ApplicationDocument.stored_as)
     file_names = session.scalars(statement.execution_options(synchronize_session=False)).all()
@@ -160,7 +160,7 @@ def _erase_documents(session: OrmSession, condition: ColumnElement[bool]) -> int
 def erase_ended_documents(session: OrmSession, days: int) -> int:
     """Deletes a batch of documents of applications that ended more than `days` ago. Returns their number."""
     batch = _ended_documents_query(days).limit(BATCH_SIZE).with_for_update(of=ApplicationDocument, skip_locked=True)
-    return _erase_documents(session, ApplicationDocument.id.in_(batch))
+    return erase_documents(session, ApplicationDocument.id.in_(batch))
 
 
 def count_ended_documents(days: int) -> int:

@@ -16,7 +16,7 @@ from app.accounts.permissions import STALLS_DECIDE, STALLS_INVITE
 from app.accounts.queries import find_viewer
 from app.applications import documents
 from app.applications.calendar import EVENT_CALENDAR_COLUMNS
-from app.applications.documents import UploadedDocument
+from app.applications.documents import PICTURE_KINDS, UploadedDocument
 from app.applications.errors import LinkExpired
 from app.applications.models import (
     Application,
@@ -28,7 +28,7 @@ from app.applications.models import (
 )
 from app.applications.serializers import CALENDAR_FIELDS, DECIDER_FIELDS, INTERNAL_FIELDS
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
-from app.applications.states import OFFER
+from app.applications.states import OFFER, SUBMITTED
 from app.audit.actions import Action
 from app.audit.log import record, record_export
 from app.clients import storage
@@ -153,6 +153,18 @@ def list_documents(application_id: str, session: OrmSession | None = None) -> li
     return [UploadedDocument(*row) for row in (session or db.session).execute(statement)]
 
 
+def count_pictures(application_id: str) -> int | None:
+    """How many pictures an application has that still takes some; None for one that is decided or gone."""
+    is_picture = (ApplicationDocument.application_id == Application.id) & ApplicationDocument.kind.in_(PICTURE_KINDS)
+    statement = (
+        select(func.count(ApplicationDocument.id))
+        .select_from(Application)
+        .outerjoin(ApplicationDocument, is_picture)
+        .where(Application.id == application_id, Application.status == SUBMITTED)
+    )
+    return db.session.scalar(statement.group_by(Application.id))
+
+
 def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
     """A document and its bytes, for the session or key of a decider that got the link and may still read it.
 
@@ -209,7 +221,7 @@ def _is_decider_sql(caller: Caller) -> ColumnElement[bool]:
 
 
 def _invite_slug_sql(caller: Caller) -> ColumnElement[str | None]:
-    """The link of the invitation, for its applicant and for who may invite: whoever has it can apply."""
+    """The link of the invitation, for its applicant and for who may invite: with it, anybody can apply."""
     may_invite = can_decide_sql(caller.for_permission(STALLS_INVITE))
     return case((or_(may_invite, Application.account_id == caller.id), Application.invite_slug))
 

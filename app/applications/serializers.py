@@ -8,7 +8,7 @@ from sqlalchemy import RowMapping
 
 from app.applications import documents, states
 from app.applications.calendar import EventCalendar, calculate_due_at, find_last_day
-from app.applications.documents import LABELS, UploadedDocument, is_valid_on
+from app.applications.documents import LABELS, PICTURE_KINDS, UploadedDocument, is_valid_on
 
 REQUIREMENT_MESSAGES = {
     "DECISION_PENDING": "The organiser has to decide.",
@@ -45,6 +45,14 @@ class DocumentStatus(TypedDict):
     expires_on: NotRequired[date]
     url: NotRequired[str]
     url_expires_at: NotRequired[datetime]
+
+
+class Picture(TypedDict):
+    """A picture of the stall, with the address by which a decider reads it."""
+
+    url: str
+    content_type: str
+    bytes: int
 
 
 class Requirement(TypedDict):
@@ -89,6 +97,7 @@ def serialize_application(row: RowMapping) -> dict[str, object]:
             last_day,
             viewer_id=row["viewer_id"] if is_decider else None,
         ),
+        **({"pictures": _serialize_pictures(uploaded_documents, row["viewer_id"])} if is_decider else {}),
         "payment": _serialize_fee(row),
         "offer": _serialize_offer(row),
         "requirements": _list_requirements(
@@ -147,6 +156,18 @@ def _serialize_document(
         status["url"], expires_epoch = documents.build_read_url(document.id, viewer_id)
         status["url_expires_at"] = datetime.fromtimestamp(expires_epoch, UTC)
     return status
+
+
+def _serialize_pictures(uploaded_documents: Sequence[UploadedDocument], viewer_id: str) -> list[Picture]:
+    return [
+        {
+            "url": documents.build_read_url(document.id, viewer_id)[0],
+            "content_type": document.content_type,
+            "bytes": document.size,
+        }
+        for document in uploaded_documents
+        if document.kind in PICTURE_KINDS
+    ]
 
 
 def _list_requirements(row: RowMapping, present_kinds: Collection[str], *, is_staff: bool) -> list[Requirement]:

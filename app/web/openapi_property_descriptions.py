@@ -288,6 +288,7 @@ DESCRIPTIONS: dict[str, str] = {
     "phaseEndsAt": "When the present price phase ends.",
     "phases": "Price phases in their order.",
     "phone": "Phone number, with country code or Namibian.",
+    "pictures": "Pictures of the stall, for people who may decide.",
     "placeholders": "Placeholders that texts may have.",
     "placeId": "Id of the slot or of the imported ticket.",
     "places": "Guests who match.",

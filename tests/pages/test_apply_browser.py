@@ -96,3 +96,5 @@ def test_form_is_sent_by_keyboard(owner: Client, address: str, chromium: Browser
         view.page.keyboard.press("Enter")
         view.page.wait_for_url("**/apply/sent")
         assert "N$\u00a0600.00" in view.page.inner_text("main")
+        assert view.page.get_attribute("#pictures", "multiple") is not None
+        view.check("sent")

@@ -15,6 +15,7 @@ from app.applications.actions.fee_refunds import refund_fee
 from app.applications.actions.fee_statements import import_statement
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.payments import start_payment, verify_otp
+from app.applications.actions.picture_upload import upload_pictures
 from app.applications.actions.place_offers import answer_offer
 from app.applications.actions.submission import find_submitted_form, submit_application
 
@@ -35,6 +36,7 @@ __all__ = [
     "submit_application",
     "update_billing",
     "upload_documents",
+    "upload_pictures",
     "verify_otp",
     "waive_fee",
     "withdraw_application",

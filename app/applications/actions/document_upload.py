@@ -1,6 +1,7 @@
 """Upload of documents by an applicant: storing the files, recording them, and handing all of them in."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 
 from sqlalchemy import func, null, select, update
@@ -50,16 +51,10 @@ def upload_documents(
         documents.check_document(kind, name, data, expiry_days.get(kind)) for kind, (name, data) in files.items()
     ]
     release_connection()
-    stored_names = {upload.kind: _store_file(resolved_link.application.id, upload) for upload in uploads}
-    try:
+    with store_files(resolved_link.application.id, uploads) as stored_names:
         updated_link, uploaded_documents, missing_kinds = _save_uploads(
             token, uploads, stored_names, expiry_days, submit=submit
         )
-    except BaseException:
-        # No row names these files: the application has advanced meanwhile, or the database is unavailable.
-        for name in stored_names.values():
-            storage.delete(name)
-        raise
     if missing_kinds:
         raise _build_missing_error(missing_kinds, uploaded_documents)
     return build_documents_page(updated_link, uploaded_documents)
@@ -130,6 +125,19 @@ def _accepts_documents(application: Application, new_kinds: Collection[str]) -> 
     if application.documents_submitted_at is not None and new_kinds:
         raise DocumentsClosed()
     return application.documents_due
+
+
+@contextmanager
+def store_files(application_id: str, uploads: Sequence[DocumentUpload]) -> Iterator[Mapping[str, str]]:
+    """Stores the files for the block, which saves their names, by kind. If the block fails, they are deleted again."""
+    stored_names = {upload.kind: _store_file(application_id, upload) for upload in uploads}
+    try:
+        yield stored_names
+    except BaseException:
+        # No row names these files: the application has advanced meanwhile, or the database is unavailable.
+        for name in stored_names.values():
+            storage.delete(name)
+        raise
 
 
 def _store_file(application_id: str, upload: DocumentUpload) -> str:

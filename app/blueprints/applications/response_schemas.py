@@ -38,6 +38,14 @@ class DocumentData(Schema):
     url_expires_at = TimeField()
 
 
+class PictureData(Schema):
+    """A picture of the stall."""
+
+    url = fields.String(required=True, metadata={"example": "https://…", "description": "valid for five minutes"})
+    content_type = _string_field("image/jpeg", required=True)
+    bytes = WholeNumber(required=True, metadata={"example": 182044})
+
+
 class Requirement(Schema):
     code = _string_field("PAYMENT_DUE", required=True)
     kind = fields.String(metadata={"enum": list(KINDS), "example": "identity", "description": "of DOCUMENT_MISSING"})
@@ -105,6 +113,7 @@ class ApplicationRow(Schema):
     decided_at = TimeField(required=True, allow_none=True)
     documents = List(Nested(DocumentData), required=True)
     documents_submitted_at = TimeField(required=True, allow_none=True)
+    pictures = List(Nested(PictureData))
     payment = Nested(FeeData, required=True)
     offer = Nested(OfferStatusData, required=True, allow_none=True)
     requirements = List(Nested(Requirement), required=True)

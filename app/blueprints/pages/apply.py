@@ -6,6 +6,7 @@ from flask.typing import ResponseReturnValue
 from app.applications.errors import ApplicationsClosed
 from app.applications.form_terms import FormTerms, get_form_terms, get_public_event
 from app.blueprints.pages.apply_form import SAVED_KEY, SENT_KEY, build_form, build_form_context, receive_form, show_form
+from app.blueprints.pages.apply_pictures import render_sent
 from app.blueprints.pages.csrf import get_page_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, render_form
 from app.blueprints.pages.rendering import Pages, render_page
@@ -49,10 +50,7 @@ def send(event_id: str) -> ResponseReturnValue:
 @blueprint.get("/sent")
 def show_sent() -> ResponseReturnValue:
     """Confirm that the application has arrived, and say what happens next."""
-    if SENT_KEY not in session:
-        return redirect("/", 303)
-    sent = session[SENT_KEY]
-    return render_page("pages/apply_sent.html", sent=sent, contact=sent["contact"])
+    return render_sent() if SENT_KEY in session else redirect("/", 303)
 
 
 @blueprint.get("/saved")

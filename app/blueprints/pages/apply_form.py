@@ -252,6 +252,7 @@ def was_sent(form: FilledForm, terms: FormTerms) -> bool:
 
 def _remember_sent(application: SubmittedApplication, terms: FormTerms, email: str) -> None:
     session[SENT_KEY] = {
+        "id": application.id,
         "reference": application.reference,
         "amount": format_money(application.amount_minor) if application.amount_minor else "",
         "event_name": terms.event.event_name,
