@@ -127,6 +127,8 @@ def parse_secret(cell: str) -> str:
             "A spreadsheet has rounded this number, and its last digits are lost. Export the file again and do not save "
             "it with a spreadsheet, or format the column as text first.",
         )
+    if not text.isprintable():
+        raise BadCell("invalid_characters", "Invisible characters are not allowed.")
     return parse_text(text, longest=200)
 
 

@@ -17,9 +17,10 @@ from app.core.db import fetch_rows
 from app.core.errors import AppError, Busy
 from app.core.ids import new_id
 from app.core.transaction import transaction
-from app.gate.batch_sql import FIND_LOGGED_SQL, INSERT_CONFLICTS, KEEP_EARLIEST
+from app.events.reentry import COUNTED_REENTRY
+from app.gate.batch_sql import FIND_LOGGED_SQL, INSERT_CONFLICTS, LOCK_PLACE, REFRESH_PLACE
 from app.gate.errors import NonceReused
-from app.gate.places import Place, find_event, find_places, key_params
+from app.gate.places import GateEvent, Place, find_event, find_places, find_refusal, key_params
 from app.gate.scan import scan
 from app.gate.sql import BY_CODE, BY_ID
 
@@ -57,21 +58,24 @@ class LoggedNonce(NamedTuple):
     scan_id: str
     people: int
     conflict: str | None
+    direction: str
+    place_id: str | None
+    code: str | None
 
 
 def record_batch(caller: Caller, event_id: str, scans: Sequence[OfflineScan]) -> list[ScanResult]:
-    """Record scans that were made without a network; return what became of each. Raises NotFound.
+    """Record scans that were made without a network; return what became of each. Raises NotFound, Busy.
 
     A nonce that was sent before changes nothing; what an interrupted call left out is added.
     """
-    event_id = find_event(caller, event_id).id
-    logged = _find_logged(event_id, (scan.nonce for scan in scans))
+    event = find_event(caller, event_id)
+    logged = _find_logged(event.id, (scan.nonce for scan in scans))
     results = []
     for offline_scan in scans:
         earlier = logged.get(offline_scan.nonce)
-        results.append(_record(caller, event_id, offline_scan, earlier))
+        results.append(_record(caller, event, offline_scan, earlier))
         if earlier is None:
-            logged.update(_find_logged(event_id, [offline_scan.nonce]))
+            logged.update(_find_logged(event.id, [offline_scan.nonce]))
     return results
 
 
@@ -80,27 +84,55 @@ def _find_logged(event_id: str, nonces: Iterable[str]) -> dict[str, LoggedNonce]
     return {row[0]: LoggedNonce(*row) for row in rows}
 
 
-def _record(caller: Caller, event_id: str, offline_scan: OfflineScan, earlier: LoggedNonce | None) -> ScanResult:
+def _record(caller: Caller, event: GateEvent, offline_scan: OfflineScan, earlier: LoggedNonce | None) -> ScanResult:
     nonce, people = offline_scan.nonce, offline_scan.people or 1
     try:
-        occurred_at = resolve_occurred_at(event_id, offline_scan.occurred_at)
+        occurred_at = resolve_occurred_at(event.id, offline_scan.occurred_at)
     except AppError as invalid:
         return ScanResult(nonce, REFUSED, code=invalid.code, data=invalid.data)
     assert occurred_at is not None
-    scan_id, first, conflict = (earlier.scan_id, earlier.people, earlier.conflict) if earlier else (None, 0, None)
-    error: AppError | None = None
-    if earlier is None:
-        try:
-            scan_id, first, error = _admit(caller, event_id, offline_scan)
-        except NonceReused as reused:
-            return ScanResult(nonce, REFUSED, code=reused.code)
-    if first < people:
-        conflict = conflict or (error.code if error else PartyTooSmall.code)
-        scan_id = _log_conflict(caller, event_id, offline_scan, occurred_at, scan_id, first, conflict)
-    if earlier is not None and first >= people:
-        return ScanResult(nonce, REPEATED, scan_id, conflict)
-    status = CONFLICT if conflict else ADMITTED
-    return ScanResult(nonce, status, scan_id, conflict, error.data if error else {})
+    if earlier is not None and not _is_same_scan(event.id, offline_scan, earlier):
+        return ScanResult(nonce, REFUSED, code=NonceReused.code)
+    if earlier is not None and earlier.people >= people:
+        return ScanResult(nonce, REPEATED, earlier.scan_id, earlier.conflict)
+    try:
+        return _admit_or_log(caller, event, offline_scan, occurred_at, earlier)
+    except NonceReused as reused:
+        return ScanResult(nonce, REFUSED, code=reused.code)
+
+
+def _is_same_scan(event_id: str, offline_scan: OfflineScan, earlier: LoggedNonce) -> bool:
+    """Whether the scan with the same nonce was of the same place, or of its party, in the same direction."""
+    if earlier.direction != offline_scan.direction:
+        return False
+    place = _find_place(event_id, offline_scan)
+    if place is None or earlier.place_id is None:
+        return earlier.place_id is None and earlier.code in (offline_scan.code, offline_scan.place_id)
+    if place.id == earlier.place_id:
+        return True
+    others = find_places(BY_ID, {**key_params(None, earlier.place_id), "event_id": event_id})
+    return place.party_id is not None and any(other.party_id == place.party_id for other in others)
+
+
+def _admit_or_log(
+    caller: Caller, event: GateEvent, offline_scan: OfflineScan, occurred_at: datetime, earlier: LoggedNonce | None
+) -> ScanResult:
+    """Admit whom the rules allow, and log the others as conflicts. Raises NonceReused, Busy."""
+    nonce, people = offline_scan.nonce, offline_scan.people or 1
+    scan_id, admitted, conflict = (earlier.scan_id, earlier.people, earlier.conflict) if earlier else (None, 0, None)
+    for _ in range(ATTEMPTS):
+        refusal: AppError | None = None
+        if earlier is None:
+            scan_id, admitted, refusal = _admit(caller, event.id, offline_scan)
+        if admitted >= people:
+            if event.reentry == COUNTED_REENTRY:
+                _refresh_place(event.id, offline_scan, occurred_at)
+            return ScanResult(nonce, ADMITTED, scan_id)
+        code = conflict or (refusal.code if refusal else PartyTooSmall.code)
+        logged_id = _log_conflict(caller, event, offline_scan, occurred_at, scan_id, admitted, code)
+        if logged_id is not None:
+            return ScanResult(nonce, CONFLICT, logged_id, code, refusal.data if refusal else {})
+    raise Busy()
 
 
 def _admit(caller: Caller, event_id: str, offline_scan: OfflineScan) -> tuple[str | None, int, AppError | None]:
@@ -126,19 +158,22 @@ def _admit(caller: Caller, event_id: str, offline_scan: OfflineScan) -> tuple[st
 
 def _log_conflict(
     caller: Caller,
-    event_id: str,
+    event: GateEvent,
     offline_scan: OfflineScan,
     occurred_at: datetime,
     scan_id: str | None,
     first: int,
     conflict: str,
 ) -> str | None:
-    """Log the people whom the service would have refused, by position from `first`; return the id of the scan."""
+    """Log the people whom the service would have refused, by position from `first`; return the id of the scan.
+
+    None if nothing refuses the place any more, because another scan was undone meanwhile.
+    """
     last = (offline_scan.people or 1) - 1
-    place = _find_place(event_id, offline_scan)
+    place = _find_place(event.id, offline_scan)
     params = {
         "ids": [new_id() for _ in range(first, last + 1)],
-        "event_id": event_id,
+        "event_id": event.id,
         "place_kind": place.kind if place else UNKNOWN,
         "place_id": place.id if place else None,
         "ticket_type_id": place.ticket_type_id if place else None,
@@ -156,10 +191,36 @@ def _log_conflict(
         "code": None if place else (offline_scan.code or offline_scan.place_id),
     }
     with transaction() as session:
+        if place is not None:
+            session.execute(LOCK_PLACE[place.kind], params)
+            place = _find_place(event.id, offline_scan)
+            is_free = place is not None and find_refusal(event, place, offline_scan.direction, occurred_at) is None
+            if is_free and not first and conflict != PartyTooSmall.code:
+                return None
         row = session.execute(INSERT_CONFLICTS, params).first()
-        if place is not None and offline_scan.direction == IN:
-            session.execute(KEEP_EARLIEST[place.kind], params)
-    return row.scan_id if row else _find_logged(event_id, [offline_scan.nonce])[offline_scan.nonce].scan_id
+        if place is not None:
+            session.execute(
+                REFRESH_PLACE[place.kind], _build_refresh_params(event.id, place, offline_scan, occurred_at)
+            )
+    return row.scan_id if row else _find_logged(event.id, [offline_scan.nonce])[offline_scan.nonce].scan_id
+
+
+def _refresh_place(event_id: str, offline_scan: OfflineScan, occurred_at: datetime) -> None:
+    place = _find_place(event_id, offline_scan)
+    if place is None:
+        return
+    with transaction() as session:
+        params = {"event_id": event_id, "place_id": place.id}
+        session.execute(LOCK_PLACE[place.kind], params)
+        session.execute(REFRESH_PLACE[place.kind], _build_refresh_params(event_id, place, offline_scan, occurred_at))
+
+
+def _build_refresh_params(
+    event_id: str, place: Place, offline_scan: OfflineScan, occurred_at: datetime
+) -> dict[str, object]:
+    """Return the parameters of REFRESH_PLACE. An exit says nothing about the first entry."""
+    entered_at = occurred_at if offline_scan.direction == IN else None
+    return {"event_id": event_id, "place_id": place.id, "occurred_at": entered_at}
 
 
 def _find_place(event_id: str, offline_scan: OfflineScan) -> Place | None:

@@ -5,7 +5,7 @@ from sqlalchemy import text
 from app.admissions.sql import count_entries_sql
 
 FIND_LOGGED_SQL = """
-    SELECT nonce, min(scan_id), count(*), max(conflict)
+    SELECT nonce, min(scan_id), count(*), max(conflict), min(direction), min(place_id), max(code)
       FROM admission WHERE event_id = %(event)s AND nonce = ANY(%(nonces)s) GROUP BY nonce"""
 INSERT_CONFLICTS = text(f"""
     WITH changed AS (
@@ -21,11 +21,27 @@ INSERT_CONFLICTS = text(f"""
     {count_entries_sql()}
     SELECT scan_id FROM changed""")
 """Conflicts count as re-entries, until an undo of the first entry makes one of them the first."""
-KEEP_EARLIEST = {
+LOCK_PLACE = {
     "allocation": text("""
-        UPDATE allocation_slot SET admitted_at = least(admitted_at, CAST(:occurred_at AS timestamptz))
-         WHERE id = :place_id AND event_id = :event_id AND status = 'admitted'"""),
-    "ticket": text("""
-        UPDATE ticket SET admitted_at = least(admitted_at, CAST(:occurred_at AS timestamptz))
-         WHERE id = :place_id AND event_id = :event_id AND admitted_at IS NOT NULL"""),
+        SELECT s.id FROM allocation_slot s WHERE s.id = :place_id AND s.event_id = :event_id FOR NO KEY UPDATE"""),
+    "ticket": text("SELECT t.id FROM ticket t WHERE t.id = :place_id AND t.event_id = :event_id FOR NO KEY UPDATE"),
 }
+_LAST_EXIT = """
+        (SELECT CASE WHEN a.direction = 'out' THEN a.occurred_at END FROM admission a
+          WHERE a.event_id = :event_id AND a.place_id = :place_id AND a.undone_at IS NULL
+          ORDER BY a.occurred_at DESC, a.id DESC LIMIT 1)"""
+REFRESH_PLACE = {
+    "allocation": text(f"""
+        UPDATE allocation_slot s
+           SET admitted_at = least(s.admitted_at, CAST(:occurred_at AS timestamptz)),
+               left_at = CASE WHEN e.reentry = 'counted' THEN {_LAST_EXIT} ELSE s.left_at END
+          FROM event e
+         WHERE s.id = :place_id AND s.event_id = :event_id AND s.status = 'admitted' AND e.id = s.event_id"""),
+    "ticket": text(f"""
+        UPDATE ticket t
+           SET admitted_at = least(t.admitted_at, CAST(:occurred_at AS timestamptz)),
+               left_at = CASE WHEN e.reentry = 'counted' THEN {_LAST_EXIT} ELSE t.left_at END
+          FROM event e
+         WHERE t.id = :place_id AND t.event_id = :event_id AND t.admitted_at IS NOT NULL AND e.id = t.event_id"""),
+}
+"""Sets the first entry and the last exit of a place by the log, because scans arrive in any order."""

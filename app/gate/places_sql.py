@@ -14,7 +14,9 @@ SELECT reader.position, p.number, c.place_id
             WHERE a.event_id = %(event)s AND a.place_id IS NOT NULL AND {NEW_SQL.format(row="a")}
            UNION
            SELECT e.slot_id FROM allocation_slot_event e
-            WHERE e.event_id = %(event)s AND e.verb <> 'admit' AND {NEW_SQL.format(row="e")}
+            WHERE e.event_id = %(event)s AND e.verb <> 'admit'
+              AND (e.to_status IN ('claimed', 'admitted', 'revoked') OR e.from_status IN ('claimed', 'admitted'))
+              AND {NEW_SQL.format(row="e")}
            UNION
            SELECT t.id FROM ticket t WHERE t.event_id = %(event)s AND {NEW_SQL.format(row="t")}
        ) changed LIMIT %(most)s) c ON true"""
@@ -25,22 +27,22 @@ def places_sql(*, by_id: bool) -> str:
     """Return the SQL of all places of an event, or of those with `ids`: each as the text of a JSON list.
 
     The list is: id, kind (`a` of a block, `t` imported), hash of the code, name, number of the ticket type, state
-    (`c` may enter, `a` admitted, `r` revoked or cancelled, `n` not claimed), party, time of the admission, gate, first
+    (`c` may enter, `a` admitted, `r` revoked or cancelled), party, time of the admission, gate, first
     and last moment of its own validity, time of leaving. Times are seconds since 1970.
     """
     slots = "s.id = ANY(%(ids)s)" if by_id else "true"
     tickets = "t.id = ANY(%(ids)s)" if by_id else "true"
     return f"""
         SELECT s.id, json_build_array(
-                   s.id, 'a', {_hash_sql("s.code")}, CASE WHEN s.status <> 'invited' THEN s.name END,
+                   s.id, 'a', {_hash_sql("s.code")}, s.name,
                    array_position(%(types)s::text[], s.ticket_type_id::text) - 1,
-                   CASE s.status WHEN 'claimed' THEN 'c' WHEN 'admitted' THEN 'a' WHEN 'invited' THEN 'n' ELSE 'r' END,
+                   CASE s.status WHEN 'claimed' THEN 'c' WHEN 'admitted' THEN 'a' ELSE 'r' END,
                    CASE WHEN s.party_size > 1 THEN s.party_id END, {_epoch_sql("s.admitted_at")}, s.gate,
                    NULL, NULL, {_epoch_sql("s.left_at")})::text
           FROM allocation_block b
           JOIN allocation_slot s ON s.block_id = b.id AND s.event_id = b.event_id
-         WHERE b.event_id = %(event)s AND s.status IN ('claimed', 'admitted', 'invited', 'revoked')
-           AND s.code IS NOT NULL AND {slots}
+         WHERE b.event_id = %(event)s AND s.status IN ('claimed', 'admitted', 'revoked')
+           AND s.claimed_at IS NOT NULL AND s.code IS NOT NULL AND {slots}
         UNION ALL
         SELECT t.id, json_build_array(
                    t.id, 't', {_hash_sql("t.secret")}, t.name,

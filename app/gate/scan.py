@@ -149,7 +149,10 @@ def _scan_party(caller: Caller, key: str, direction: str, params: dict[str, Any]
         if logged_scan is not None:
             return _replay(event, key, direction, params, logged_scan)
         refusals = [find_refusal(event, place, direction, params["occurred_at"]) for place in places]
-        free_ids = [place.id for place, refusal in zip(places, refusals, strict=True) if refusal is None]
+        free_places = [place for place, refusal in zip(places, refusals, strict=True) if refusal is None]
+        # Those who are outside enter before anybody enters again.
+        free_places.sort(key=lambda place: direction == IN and place.admitted_at is not None)
+        free_ids = [place.id for place in free_places]
         if refusals[0] is not None and (not free_ids or places[0].admitted_at is None):
             raise refusals[0]
         if len(free_ids) < count:

@@ -3,7 +3,7 @@
     snapshot = load_snapshot(caller, event_id)                             # everything
     snapshot = load_snapshot(caller, event_id, since=snapshot.position)    # what changed; everything if it is too much
 
-Codes are hashed with a salt of the device, so a lost phone has no code that another device accepts.
+Codes are hashed with a salt of the device, so nobody reads them on a phone; who has the list can still guess them.
 """
 
 import hashlib

@@ -57,14 +57,18 @@ def undo_scan(caller: Caller, event_id: str, admission_id: str, reason: str) -> 
         may_undo_all = caller.may(GUESTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
         if not may_undo_all and (rows[0].actor_kind, rows[0].actor_id) != (caller.kind, caller.client_id):
             raise Forbidden("Only who scanned this ticket, an owner or a manager can undo the scan.")
+        params["scan_id"] = rows[0].scan_id
         _lock_places(rows, params)
+        fetch_rows(undo_sql.LOCK_ROWS, params)
         rows = _find_rows(params)
         undo = _get_undo(rows)
         if undo is not None:
             return undo
         if not may_undo_all and not rows[0].is_recent:
             raise UndoTooLate()
-        params |= {"scan_id": rows[0].scan_id, "undone_by": caller.name, "reason": reason}
+        if fetch_row(undo_sql.HAS_LEFT_SINCE, params) is not None:
+            raise UndoTooLate("The guest has left since. Undo the scan at the exit first.")
+        params |= {"undone_by": caller.name, "reason": reason}
         params |= build_organiser_actor(caller).build_params("undo")
         undone_at = fetch_rows(undo_sql.UNDO_ROWS, params)[0][0]
         for is_first in (True, False):
@@ -81,10 +85,11 @@ def _find_rows(params: dict[str, object]) -> list[_Row]:
 
 
 def _get_undo(rows: list[_Row]) -> Undo | None:
-    """Return the undo of a scan if it was undone."""
-    first = rows[0]
-    if first.undone_at is None:
+    """Return the undo of a scan if all of it was undone."""
+    if any(row.undone_at is None for row in rows):
         return None
+    first = rows[0]
+    assert first.undone_at is not None
     return Undo(first.scan_id, len(rows), first.undone_at, first.undone_by or "", first.undo_reason or "")
 
 

@@ -18,6 +18,12 @@ LOCK_SLOTS = text("""
 LOCK_TICKETS = text("""
     SELECT t.id FROM ticket t WHERE t.event_id = :event_id AND t.id = ANY(CAST(:place_ids AS text[]))
      ORDER BY t.id FOR NO KEY UPDATE""")
+LOCK_ROWS = text("""
+    SELECT a.id FROM admission a WHERE a.event_id = :event_id AND a.scan_id = :scan_id ORDER BY a.id FOR UPDATE""")
+HAS_LEFT_SINCE = text("""
+    SELECT 1 FROM admission a JOIN admission o ON o.place_id = a.place_id AND o.event_id = a.event_id
+     WHERE a.event_id = :event_id AND a.scan_id = :scan_id AND a.direction = 'in' AND o.direction = 'out'
+       AND o.undone_at IS NULL AND o.occurred_at >= a.occurred_at LIMIT 1""")
 UNDO_ROWS = text(f"""
     WITH changed AS (
         UPDATE admission a
@@ -78,6 +84,7 @@ REFRESH_SLOTS = text(f"""
                count(*) AS count
           FROM changed c
           JOIN admission a ON a.event_id = c.event_id AND a.place_id = c.id AND a.scan_id = :scan_id
+               AND a.direction = 'in' AND NOT a.is_reentry
           JOIN event e ON e.id = c.event_id
          WHERE c.status = 'claimed' GROUP BY 1, 2, 3, 4),
     admissions AS (

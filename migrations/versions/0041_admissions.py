@@ -36,19 +36,22 @@ CHANGE_INDEXES = {
         "allocation_slot_event (event_id, transaction_id) WHERE transaction_id IS NOT NULL AND verb <> 'admit'"
     ),
 }
-NOTIFY = """
-CREATE FUNCTION notify_gate() RETURNS trigger LANGUAGE plpgsql AS $$
+TRIGGER = """
+CREATE OR REPLACE TRIGGER {name} AFTER {act} ON {table}
+    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION notify_gate()
+"""
+NOTIFY = (
+    """
+CREATE OR REPLACE FUNCTION notify_gate() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify('gate', event_id) FROM (SELECT DISTINCT event_id FROM changed) events;
     RETURN NULL;
-END $$;
-CREATE TRIGGER notify_gate AFTER INSERT ON allocation_slot_event
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION notify_gate();
-CREATE TRIGGER notify_gate_of_entry AFTER INSERT ON admission
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION notify_gate();
-CREATE TRIGGER notify_gate_of_undo AFTER UPDATE ON admission
-    REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION notify_gate();
-"""
+END $$
+""",
+    TRIGGER.format(name='notify_gate', act='INSERT', table='allocation_slot_event'),
+    TRIGGER.format(name='notify_gate_of_entry', act='INSERT', table='admission'),
+    TRIGGER.format(name='notify_gate_of_undo', act='UPDATE', table='admission'),
+)
 
 
 class Xid8(sa.types.UserDefinedType):
@@ -143,13 +146,15 @@ def upgrade() -> None:
         ),
         postgresql_with={'fillfactor': '50'},
     )
-    op.execute(NOTIFY)
+    with beside_traffic():
+        for statement in NOTIFY:
+            execute_with_short_lock(statement)
 
 
 def downgrade() -> None:
-    op.execute('DROP FUNCTION notify_gate() CASCADE')
-    op.drop_table('admission_tally')
-    op.drop_table('admission')
+    op.execute('DROP FUNCTION IF EXISTS notify_gate() CASCADE')
+    op.execute('DROP TABLE IF EXISTS admission_tally')
+    op.execute('DROP TABLE IF EXISTS admission')
     with beside_traffic():
         for name in CHANGE_INDEXES:
             op.execute(f'DROP INDEX CONCURRENTLY IF EXISTS {name}')

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.core.change_positions import load_position
 from app.core.db import db, transaction_engine
-from tests.factories.allocations import Block, claim_slot, create_block
+from tests.factories.allocations import Block, claim_slot, create_another_block, create_block
 from tests.factories.events import create_organiser_client
 from tests.factories.tickets import add_tickets
 from tests.http import Client, data, read_error
@@ -53,12 +53,12 @@ def _path(block: Block) -> str:
 
 
 def test_it_has_every_place_with_the_hash_of_its_code(block: Block) -> None:
-    claim_code, open_code = block.codes(2)
+    claim_code, _ = block.codes(2)
     claimed = data(claim_slot(block.owner, claim_code, name="Helvi Shaanika"))
     tickets = add_tickets(block.event, "s6ecmvmmpdgsxf3r", name="Zoë Beukes")
     snapshot = data(get_snapshot(block))
     places = list_places(snapshot)
-    (invited,) = [place for place in places.values() if place["state"] == "n"]
+    assert len(places) == 2, "the code of an invitation opens the claim, so no phone has it"
     assert snapshot["full"] and snapshot["removed"] == []
     assert snapshot["event"]["id"] == block.event["id"] and snapshot["event"]["reentry"] == "none"
     assert [row["id"] for row in snapshot["ticketTypes"]] == [row["id"] for row in block.event["ticketTypes"]]
@@ -66,7 +66,6 @@ def test_it_has_every_place_with_the_hash_of_its_code(block: Block) -> None:
     assert (slot["kind"], slot["state"], slot["name"]) == ("a", "c", "Helvi Shaanika")
     assert slot["hash"] == hash_code(snapshot, claimed["code"])
     assert snapshot["ticketTypes"][slot["type"]]["id"] == block.ticket_type_id
-    assert invited["hash"] == hash_code(snapshot, open_code) and invited["name"] is None
     ticket = places[tickets["s6ecmvmmpdgsxf3r"]]
     assert (ticket["kind"], ticket["state"], ticket["name"]) == ("t", "c", "Zoë Beukes")
     assert ticket["hash"] == hash_code(snapshot, "s6ecmvmmpdgsxf3r")
@@ -98,12 +97,19 @@ def test_it_then_has_only_what_changed(block: Block) -> None:
     assert data(get_snapshot(block, snapshot["position"]))["places"] == []
 
 
-def test_a_released_place_is_removed(block: Block) -> None:
-    block.codes(1)
-    snapshot = data(get_snapshot(block))
-    (invited,) = list_places(snapshot)
-    data(block.post("release-unused"))
-    assert invited in data(get_snapshot(block, snapshot["position"]))["removed"]
+def test_a_place_that_was_taken_back_is_removed(block: Block) -> None:
+    (claimed,) = block.claimed(1)
+    position = data(get_snapshot(block))["position"]
+    body = {"slotId": claimed, "action": "take_back"}
+    data(block.owner.post(f"/api/allocations/allocator/{block.allocator()}", body))
+    assert data(get_snapshot(block, position))["removed"] == [claimed]
+
+
+def test_free_places_of_a_new_block_are_no_change(block: Block) -> None:
+    position = data(get_snapshot(block))["position"]
+    create_another_block(block, quantity=5)
+    snapshot = data(get_snapshot(block, position))
+    assert (snapshot["full"], snapshot["removed"], snapshot["places"]) == (False, [], [])
 
 
 def test_it_is_whole_for_a_position_that_is_unusable(block: Block) -> None:

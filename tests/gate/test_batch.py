@@ -176,3 +176,51 @@ def test_batches_of_many_gates_at_once_count_every_scan(gate: Gate) -> None:
     assert len(list_conflicts(gate)) == min(20, 7 * len(tickets))
     rows = db.session.scalar(text("SELECT count(*) FROM admission WHERE event_id = :id"), {"id": gate.event_id})
     assert rows == 8 * len(tickets)
+
+
+def test_a_nonce_of_another_ticket_is_refused(gate: Gate) -> None:
+    first, second = gate.sell(), gate.sell()
+    scan = offline_scan(first.secret)
+    assert list_statuses(send(gate, scan)) == [("admitted", None)]
+    assert list_statuses(send(gate, {**scan, "code": second.secret})) == [("refused", "NONCE_REUSED")]
+    assert list_statuses(send(gate, {**scan, "code": "unknown"})) == [("refused", "NONCE_REUSED")]
+    assert data(gate.scan(second.secret, nonce="its own"))["placeId"] == second.id
+
+
+def test_exits_and_entries_arrive_in_any_order(client: Client) -> None:
+    for order in permutations(range(3)):
+        gate = Gate(client, reentry="counted")
+        ticket = gate.sell()
+        scans = [
+            offline_scan(ticket.secret, minutes, direction=direction)
+            for minutes, direction in ((30, "in"), (20, "out"), (10, "in"))
+        ]
+        for number in order:
+            send(gate, scans[number])
+        left_at = db.session.scalar(text("SELECT left_at FROM ticket WHERE id = :id"), {"id": ticket.id})
+        assert left_at is None, order
+        send(gate, offline_scan(ticket.secret, 5, direction="out"))
+        assert data(gate.scan(ticket.secret))["reentry"], order
+
+
+def test_a_party_enters_before_anybody_enters_again(client: Client) -> None:
+    gate = Gate(client, reentry="free")
+    codes = gate.claim_party(4)
+    assert data(gate.scan(codes[0], count=2))["remaining"] == 2
+    assert data(gate.scan(codes[0], count=2))["remaining"] == 0
+
+
+def test_an_entry_is_not_undone_before_its_exit(client: Client) -> None:
+    gate = Gate(client, reentry="counted")
+    ticket = gate.sell()
+    entry = data(gate.scan(ticket.secret))
+    left = data(gate.scan(ticket.secret, direction="out"))
+    assert read_error(gate.undo(entry["admissionId"])) == (409, "UNDO_TOO_LATE")
+    data(gate.undo(left["admissionId"]))
+    data(gate.undo(entry["admissionId"]))
+
+
+def test_unknown_codes_are_undone_once(gate: Gate) -> None:
+    (result,) = send(gate, offline_scan("who-knows"))
+    answers = run_concurrently(6, lambda _: gate.undo(result["admissionId"]).status_code)
+    assert set(answers) == {200} and list_conflicts(gate) == []

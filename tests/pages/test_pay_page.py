@@ -189,4 +189,3 @@ def test_after_the_payment_the_page_leads_to_the_documents(client: Client, visit
     page = visitor.send(code=CODE)
     assert f'href="/documents/{find_mailed_token("documents")}"' in page.text
     assert "Details on the invoice" not in page.text
-    assert visitor.flask.get(f"{path}/code").headers["Location"] == path

@@ -196,7 +196,7 @@ event: write, verified  POST   /api/events/{id}/directory-invites
 event: write            GET    /api/events/{eventId}/admissions
 event: write            POST   /api/events/{eventId}/admissions
 event: write            POST   /api/events/{eventId}/admissions/batch
-event: read             GET    /api/events/{eventId}/admissions/conflicts
+event: write            GET    /api/events/{eventId}/admissions/conflicts
 event: write            GET    /api/events/{eventId}/admissions/places
 event: write            GET    /api/events/{eventId}/admissions/snapshot
 event: write            GET    /api/events/{eventId}/admissions/stats

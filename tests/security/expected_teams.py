@@ -90,7 +90,6 @@ PATTERNS = (
     (r"PATCH /api/organisations/me$", "members: write"),
     (r"\w+ /api/organisations/me/members", "members: write"),
     (r"\w+ /api/events/{eventId}/devices", "devices"),
-    (r"GET /api/events/{eventId}/admissions/conflicts", "gate: read"),
     (r"\w+ /api/events/{eventId}/admissions", "gate: admit"),
     (r"GET /api/events/{eventId}/allocations/will-call", "gate: read"),
     (r"POST /api/events/{eventId}/allocations/will-call", "gate: admit"),

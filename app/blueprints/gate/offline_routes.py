@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response, request
 from marshmallow import ValidationError
 
-from app.accounts.permissions import GATE_ADMIT, GATE_READ
+from app.accounts.permissions import GATE_ADMIT
 from app.blueprints.gate import offline_schemas as schemas
 from app.core.errors import ValidationFailed
 from app.events.queries import ListQuery, get_event
@@ -80,7 +80,7 @@ def send_batch(event_id: str, admissions: list[object]) -> dict[str, object]:
 
 @blp.get(
     f"{PATH}/conflicts",
-    access=may(GATE_READ),
+    access=may(GATE_ADMIT),
     returns=Listing("conflicts", schemas.ConflictRow, conflicts.SORTS, "-recordedAt"),
 )
 def list_conflicts(event_id: str) -> ListQuery:

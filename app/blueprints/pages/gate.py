@@ -1,6 +1,7 @@
 """The page of the gate on a paired phone. Without a camera or script it is a form that scans, searches and undoes."""
 
 import secrets
+from typing import Any
 
 from flask import Response, request, session
 from flask.typing import ResponseReturnValue
@@ -16,23 +17,34 @@ from app.events import queries as event_queries
 from app.gate.place_search import search_places
 from app.gate.scan import scan
 from app.gate.undo import undo_scan
-from app.web.fields import Choice, Id, Secret, Text, WholeNumber
+from app.web.fields import Choice, Id, Secret, Text, WholeNumber, field_error
 from app.web.schema import Query
+from app.web.types import RawData
 
 blueprint = Pages("gate_page", __name__, url_prefix="/gate", translated=True)
 GATE_KEY = "gate"
 """The key of the session with the name of the gate that was typed last."""
 
 
+class Printable(Secret):
+    """A code or a nonce: exact, without control characters."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        if not text.isprintable():
+            raise field_error("invalid_characters", "Must be printable.")
+        return text
+
+
 class PlaceSchema(Query):
     place_id = Id(required=True)
-    nonce = Secret(required=True, max=80)
+    nonce = Printable(required=True, max=80)
     gate = Text(max=80)
 
 
 class ScanSchema(Query):
-    code = Secret(required=True, max=200)
-    nonce = Secret(required=True, max=80)
+    code = Printable(required=True, max=200)
+    nonce = Printable(required=True, max=80)
     count = WholeNumber(min=1, max=100)
     gate = Text(max=80)
     direction = Choice("in", "out", load_default="in")
@@ -45,7 +57,9 @@ class UndoSchema(Query):
 SCAN = Form(
     ScanSchema,
     Input(
-        "code", lazy_gettext("Code of the ticket"), messages={"required": lazy_gettext("Enter the code of the ticket.")}
+        "code",
+        lazy_gettext("Code of the ticket"),
+        messages=dict.fromkeys(("required", "invalid_characters"), lazy_gettext("Enter the code of the ticket.")),
     ),
     Input("count", lazy_gettext("How many people of a party?"), inputmode="numeric"),
     Input("gate", lazy_gettext("Name of the gate")),
@@ -99,7 +113,10 @@ def send_undo() -> ResponseReturnValue:
 
 
 def _render(caller: Caller, form: FilledForm, *, done: str = "") -> Response:
-    event, q = event_queries.get_event(caller, get_event_id(caller)), request.args.get("q", "")[:80].strip()
+    event, q = (
+        event_queries.get_event(caller, get_event_id(caller)),
+        request.args.get("q", "").replace("\0", "")[:80].strip(),
+    )
     guests = search_places(caller, event.id, q) if q else []
     status = form.error.status if form.error else 200
     context = {"form": form, "event": event, "gate": form.value("gate"), "q": q, "guests": guests, "done": done}

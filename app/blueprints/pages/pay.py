@@ -106,12 +106,6 @@ def send_code(token: str) -> ResponseReturnValue:
     return redirect(url_for("pay.start", token=token), 303)
 
 
-@blueprint.get("/<token>/code")
-def reopen(token: str) -> ResponseReturnValue:
-    """Lead a page that was opened again to the payment page."""
-    return redirect(url_for("pay.start", token=token), 303)
-
-
 @blueprint.post("/<token>/code")
 @handle_unusable_link(PURPOSE)
 def confirm(token: str) -> ResponseReturnValue:

@@ -176,6 +176,7 @@ export class Admissions {
         const final = judgeAnswer(answer);
         if (!answer.ok) return { verdict: final };
         Object.assign(scan, { verdict: final, state: "sent", admissionId: answer.data.admissionId });
+        delete scan.code;
         await this.keepScan(scan);
         return { verdict: final, scan };
       } catch (error) {
