@@ -23,6 +23,7 @@ PARAMETERS: dict[str, str] = {
 
 PATH_PARAMETERS: dict[str, str] = {
     "accountId": "Id of the account.",
+    "admissionId": "Id of the scan, or of one of its records.",
     "applicationId": "Id of the application.",
     "blockId": "Id of the allocation block.",
     "campaignId": "Id of the campaign.",

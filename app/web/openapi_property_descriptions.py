@@ -6,8 +6,13 @@ means something else in that schema. It is one alphabetical table, so that a nam
 
 DESCRIPTIONS: dict[str, str] = {
     "A": "Recipients of the first text.",
+    "AdmissionPage.admissions": "The admissions of this page.",
     "alreadyRecorded": "Rows whose fee was recorded before; they change nothing.",
     "answer": "What the applicant said to the offer; null while it is open.",
+    "BatchData.results": "What became of each scan, in the order sent.",
+    "ConflictPage.conflicts": "The conflicts of this page.",
+    "GateSnapshotData.event": "The event of the gate.",
+    "ScanResultData.nonce": "Nonce of the scan.",
     "StatementLine.applicationId": "Id of the application whose reference the row has.",
     "applicationStatus": "The state of the application.",
     "B": "Recipients of the second text.",

@@ -97,12 +97,13 @@ def test_it_then_has_only_what_changed(block: Block) -> None:
     assert data(get_snapshot(block, snapshot["position"]))["places"] == []
 
 
-def test_a_place_that_was_taken_back_is_removed(block: Block) -> None:
-    (claimed,) = block.claimed(1)
-    position = data(get_snapshot(block))["position"]
-    body = {"slotId": claimed, "action": "take_back"}
-    data(block.owner.post(f"/api/allocations/allocator/{block.allocator()}", body))
-    assert data(get_snapshot(block, position))["removed"] == [claimed]
+def test_a_place_that_was_taken_back_is_revoked(block: Block) -> None:
+    path = f"/api/allocations/allocator/{block.allocator()}"
+    slot_id = data(block.owner.post(path, {"name": "Elago", "email": "elago@example.com"}))["slotId"]
+    snapshot = data(get_snapshot(block))
+    assert list(list_places(snapshot)) == [slot_id]
+    data(block.owner.post(path, {"slotId": slot_id, "action": "take_back"}))
+    assert list_places(data(get_snapshot(block, snapshot["position"])))[slot_id]["state"] == "r"
 
 
 def test_free_places_of_a_new_block_are_no_change(block: Block) -> None:

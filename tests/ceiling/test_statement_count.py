@@ -53,6 +53,22 @@ RECORDS_THE_ACT = (
     "withdrawing_with_a_key",
 )
 """These have all six and add an entry to the audit trail, one statement."""
+ASKS_WHETHER_THE_EVENT_IS_OPEN = (
+    "approving_with_two_links_due",
+    "approving_with_nothing_due",
+    "a_fresh_link_with_a_key",
+    "receiving_a_fee",
+    "handing_in_four_documents",
+    "replacing_four_documents",
+    "starting_to_pay",
+    "paying_from_another_wallet",
+    "sending_four_documents",
+    "sending_too_little",
+    "having_a_code_sent",
+    "accepting_on_the_page",
+    "asking_for_a_fresh_link_to_documents",
+    "asking_for_a_fresh_link_to_pay",
+)
 MORE = {
     **dict.fromkeys(COUNTS_MAILS, 2),
     **dict.fromkeys(TAKES_A_PLACE, 3),
@@ -62,19 +78,21 @@ MORE = {
     **dict.fromkeys(BOOKS_A_FEE, 3),
     "a_merchant_applying_by_invitation_with_a_key": 4,
     "sending_the_form_of_a_link": 3,
-    "accepting_on_the_page": 1,
+    "accepting_on_the_page": 2,
     **dict.fromkeys(("receiving_a_fee", "waiving_a_fee"), 9),
-    "refunding_a_fee": 5,
+    "refunding_a_fee": 15,
     "accepting_a_place": 4,
     "receiving_a_fee": 11,
     "replacing_four_documents": 1,
     "sending_four_documents": 1,
     "deleting": 20,
     "scanning_a_party": 3,
-    "undoing_a_scan": 4,
+    "undoing_a_scan": 5,
 }
 for name in ASKS_FOR_THE_DAYS_OF_THE_EVENT:
     MORE[name] += 1
+for name in ASKS_WHETHER_THE_EVENT_IS_OPEN:
+    MORE[name] = MORE.get(name, 0) + 1
 for name in SHOWS_THE_ORGANISER:
     MORE[name] = MORE.get(name, 0) + 1
 """What these take beyond six: the sender of mail to others and their day's count, the list of stall types, the
@@ -84,7 +102,8 @@ limit and the note to the organiser, the person who is signed in on a page,
 the days of the event that end a link, the organiser in the header of a page, the link to pay in the mail about
 documents. An accepted place is an approval. A fee is booked in the ledger. A recorded fee
 leads to the next step and its link. A deletion erases in its own transaction what all domains know of the person,
-by the steps of the deletion of an account. A party is locked and read again; an undo reads the log before and after."""
+by the steps of the deletion of an account. A party is locked and read again; an undo reads the log before and after. A
+refund issues the invoice if there is none, and the credit note."""
 BLUEPRINTS = (
     "applications",
     "application_links",
@@ -110,7 +129,8 @@ def test_no_request_takes_more_statements_than_it_may(client: Client, case: Case
     assert answer.status_code == case.status, answer.get_data(as_text=True)
     # A process reads the signing keys once a minute, which may be during this request.
     counted = [statement for statement in seen if "FROM signing_key" not in statement]
-    assert len(counted) <= MOST + MORE.get(case.name, 0) + (case.name in RECORDS_THE_ACT), "\n\n".join(counted)
+    most = MOST + MORE.get(case.name, 0) + (case.name in RECORDS_THE_ACT)
+    assert len(counted) <= most, "\n\n".join([f"{len(counted)} statements, {most} are allowed", *counted])
 
 
 def test_every_operation_and_page_is_counted(application: Flask) -> None:

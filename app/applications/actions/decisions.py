@@ -99,7 +99,7 @@ def decide_application(
         if decision == states.SUBMITTED:
             _reopen(session, application, reason)
             return
-        if decision != states.DECLINED:
+        if decision != states.DECLINED and application.status not in states.ENDED_STATES:
             check_event_open(session, application)
         if application.email is not None:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])

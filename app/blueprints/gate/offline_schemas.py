@@ -50,7 +50,11 @@ class GateSnapshotData(Schema):
     full = Boolean(required=True, metadata={"description": "replace all places that the device has"})
     event = Nested(GateEvent, required=True)
     ticket_types = List(Nested(GateTicketType), required=True)
-    removed = List(fields.String(), required=True, metadata={"description": "ids that are no place any more"})
+    removed = List(
+        fields.String(),
+        required=True,
+        metadata={"example": ["6565a1f0c3d2e1b0a9f8e7d6"], "description": "ids that are no place any more"},
+    )
     places = List(
         List(fields.Raw(allow_none=True)),
         required=True,
