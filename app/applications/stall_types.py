@@ -20,6 +20,8 @@ from app.events.models import Event
 from app.invitations.acceptance_hooks import counts_places
 from app.invitations.models import EventInvite, Participation
 from app.invitations.states import ACCEPTED as INVITE_ACCEPTED
+from app.merchants.models import Merchant
+from app.merchants.states import DELETED
 
 HAS_OPEN_OFFER_SQL: ColumnElement[bool] = (Application.status == WAITLISTED) & select(ApplicationLink.id).where(
     ApplicationLink.application_id == Application.id,
@@ -128,7 +130,8 @@ def list_taken_places(session: OrmSession, event_id: str) -> set[TakenPlace]:
     """The places that are taken at an event, of all types.
 
     Participants, accepted invitations, approved applications and offers take them. An invitation with a fee has an
-    application. An offer takes its place until it is answered or recorded as lapsed, whatever the time.
+    application. An offer takes its place until it is answered or recorded as lapsed, whatever the time. A deleted
+    merchant takes none.
     """
     participants = select(Participation.merchant_id, Participation.stall_type).where(Participation.event_id == event_id)
     invited = select(EventInvite.merchant_id, EventInvite.stall_type).where(
@@ -143,4 +146,8 @@ def list_taken_places(session: OrmSession, event_id: str) -> set[TakenPlace]:
         | ((Application.status == ACTIVATED) & Application.account_id.is_not(None)),
     )
     rows = session.execute(union(participants, invited, approved))
-    return {TakenPlace(holder_id, fold_name(name)) for holder_id, name in rows if name is not None}
+    places = {TakenPlace(holder_id, fold_name(name)) for holder_id, name in rows if name is not None}
+    holder_ids = {place.holder_id for place in places}
+    deleted = select(Merchant.account_id).where(Merchant.account_id.in_(holder_ids), Merchant.status == DELETED)
+    deleted_ids = set(session.scalars(deleted))
+    return {place for place in places if place.holder_id not in deleted_ids}

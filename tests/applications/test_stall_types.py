@@ -4,12 +4,13 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.applications import stall_types
 from app.applications.models import Application
 from app.core.transaction import transaction
-from tests.factories.accounts import list_mails_to
+from app.invitations.models import Participation
+from tests.factories.accounts import PASSWORD, list_mails_to, run_jobs
 from tests.factories.applications import (
     EMAIL,
     LIST,
@@ -20,6 +21,7 @@ from tests.factories.applications import (
     pay_stall_fee,
 )
 from tests.factories.events import create_organiser_client, create_published_event
+from tests.factories.merchants import create_participant
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
 
@@ -99,6 +101,20 @@ def test_an_approval_beyond_the_quantity_needs_a_reason(client: Client, owner: C
     assert data(decide(owner, five[4], overrideQuota=True, reason="A sponsor"))["decision"] == "approved"
     crafts = apply(client, event, stallType="Crafts", amountMinor=80000)
     assert data(decide(owner, crafts))["decision"] == "approved"
+
+
+def test_a_deleted_merchant_takes_no_place(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    me, account = create_participant(client, owner, event["id"])
+    with transaction() as session:
+        session.execute(update(Participation).values(stall_type="Food stall"))
+    four = [apply(client, event) for _ in range(4)]
+    for application in four[:3]:
+        decide_application(owner, application)
+    assert read_error(decide(owner, four[3])) == (409, "STALL_TYPE_FULL")
+    body = {"currentPassword": PASSWORD, "confirmation": "DELETE"}
+    assert me.post("/api/merchants/me/delete", body).status_code in (200, 202), account.id
+    run_jobs()
+    assert data(decide(owner, four[3]))["decision"] == "approved"
 
 
 def test_a_refusal_of_an_approved_application_frees_its_place(
