@@ -29,7 +29,7 @@ class TicketsCommitted(Conflict):
 
 
 class StallTypeInUse(Conflict):
-    number, code = 40998, "STALL_TYPE_IN_USE"
+    number, code = 40921, "STALL_TYPE_IN_USE"
     message = (
         "Open applications, stalls or invitations have these stall types, so they can be neither removed nor renamed; "
         "data.stallTypes has the number of each."

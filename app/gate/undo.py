@@ -10,7 +10,7 @@ from app.allocations.sql import build_organiser_actor
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.db import fetch_row, fetch_rows
-from app.core.errors import Forbidden, NotFound
+from app.core.errors import NotFound
 from app.core.transaction import transaction
 from app.gate import undo_sql
 from app.gate.errors import UndoTooLate
@@ -48,7 +48,7 @@ class _Row(NamedTuple):
 def undo_scan(caller: Caller, event_id: str, admission_id: str, reason: str) -> Undo:
     """Undo all admissions of a scan; their places are as if it had not been. A second undo returns the first one.
 
-    Raises NotFound, Forbidden, UndoTooLate.
+    Raises NotFound, UndoTooLate.
     """
     event = find_event(caller, event_id)
     params: dict[str, object] = {"event_id": event.id, "admission_id": admission_id, "own_time": OWN_TIME}
@@ -56,7 +56,7 @@ def undo_scan(caller: Caller, event_id: str, admission_id: str, reason: str) -> 
         rows = _find_rows(params)
         may_undo_all = caller.may(GUESTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
         if not may_undo_all and (rows[0].actor_kind, rows[0].actor_id) != (caller.kind, caller.client_id):
-            raise Forbidden("Only who scanned this ticket, an owner or a manager can undo the scan.")
+            raise UndoTooLate("Only who scanned this ticket, an owner or a manager can undo the scan.")
         params["scan_id"] = rows[0].scan_id
         _lock_places(rows, params)
         fetch_rows(undo_sql.LOCK_ROWS, params)

@@ -124,6 +124,7 @@ def inviting_merchants(client: Client) -> None:
     Action.SLOTS_RELEASED,
     Action.SLOT_REVOKED,
     Action.ADMITTED,
+    Action.ADMISSION_UNDONE,
 )
 def giving_places_away(client: Client) -> None:
     block = create_block(client)
@@ -135,6 +136,9 @@ def giving_places_away(client: Client) -> None:
     data(block.post("release-unused", quantity=1))
     data(block.revoke(revoked))
     data(block.admit(admitted))
+    admissions = f"/api/events/{block.event['id']}/admissions"
+    (logged,) = data(block.owner.get(admissions))["admissions"]
+    data(block.owner.post(f"{admissions}/{logged['id']}/undo", {"reason": "wrong ticket"}))
 
 
 @records(Action.SLOT_REASSIGNED)

@@ -101,7 +101,7 @@ def test_payouts_without_scripts_by_keyboard(client: Client, address: str, chrom
         view.check("payouts-wrong")
         page.get_by_label("Your password").fill(PASSWORD)
         page.keyboard.press("Enter")
-        expect(page.get_by_text("it leaves on").first).to_be_visible()
+        expect(page.get_by_text("it leaves").first).to_be_visible()
         view.check("payouts-requested")
         page.goto(f"{address}/stall/payout-details")
         view.check("payout-details")

@@ -10,7 +10,7 @@ from app.admissions.stats import admission_stats
 from app.allocations import errors as allocation_errors
 from app.blueprints.gate import schemas
 from app.blueprints.gate.serializers import serialize_place, serialize_scan, serialize_undo
-from app.core.errors import Busy, Forbidden
+from app.core.errors import Busy
 from app.gate import errors
 from app.gate.place_search import search_places
 from app.gate.scan import scan
@@ -84,7 +84,7 @@ def stats(event_id: str) -> Response:
     access=may(GATE_ADMIT),
     body=schemas.UndoBody,
     returns=schemas.UndoData,
-    errors=[errors.UndoTooLate, Forbidden],
+    errors=[errors.UndoTooLate],
 )
 def undo(event_id: str, admission_id: str, reason: str) -> Response:
     """Undo a scan, with all of its party. Who scanned can for ten minutes, owners and managers always."""
