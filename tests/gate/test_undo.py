@@ -72,7 +72,6 @@ def test_device_undoes_its_own_scans_for_ten_minutes(client: Client) -> None:
     phone, other = pair_device(gate, client), pair_device(gate, client, "Phone 2")
     scanned = [data(gate.scan(gate.sell().secret, by=phone)) for _ in range(2)]
     assert scanned[0]["by"] == "Phone 1"
-    assert read_error(gate.undo(scanned[0]["admissionId"], by=other)) == (409, "UNDO_TOO_LATE")
     data(gate.undo(scanned[0]["admissionId"], by=phone))
     execute_sql("UPDATE admission SET recorded_at = now() - interval '11 minutes'")
     assert read_error(gate.undo(scanned[1]["admissionId"], by=phone)) == (409, "UNDO_TOO_LATE")

@@ -85,7 +85,7 @@ def _flood(world: World, operation: Any, kind: GenerationMode) -> None:
         name: world.things[find_sample_request(title).path_values.get(name, name)]
         for name in re.findall(r"{(\w+)}", operation.path)
     }
-    headers = dict(world.callers[sender(title)].headers)
+    headers = {**world.callers[sender(title)].headers, "Accept-Encoding": "identity"}
 
     @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=kind), nuisance=st.none() | st.sampled_from(NUISANCES))
