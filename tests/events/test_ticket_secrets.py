@@ -89,7 +89,7 @@ def test_number_that_a_spreadsheet_has_rounded_is_refused(run: Run, cell: str) -
 
 def test_bad_secrets_are_errors_by_row_and_column(run: Run) -> None:
     result = run(HEADER + f"A1,Weekend pass,{'x' * 201},\nA2,Weekend pass,a\x07b,\n")
-    assert "row 2, secret: Must have at most 200" in result.output and "row 3, secret: Control" in result.output
+    assert "row 2, secret: Must have at most 200" in result.output and "row 3, secret: Invisible" in result.output
     assert result.exit_code == 1 and secrets() == {}
 
 
