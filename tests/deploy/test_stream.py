@@ -17,7 +17,7 @@ from tests.timing import assert_in_time
 
 
 def request_stream(site: Proxy, stock: Stock) -> tuple[Secure, HTTPResponse]:
-    connection = Secure(site.secure, timeout=10)
+    connection = Secure(site.secure, timeout=25)
     connection.request("GET", f"{stock.path}/stream", headers=stock.owner.headers)
     return connection, connection.getresponse()
 
@@ -76,7 +76,7 @@ def test_sixty_tills_of_one_venue_are_not_limited(site: Proxy, client: Client) -
     stock.item()
     connections = []
     for _ in range(60):
-        connections.append(Secure(site.secure, timeout=10))
+        connections.append(Secure(site.secure, timeout=25))
         connections[-1].request("GET", f"{stock.path}/stream", headers=stock.owner.headers)
     statuses = [connection.getresponse() for connection in connections]
     refused = [status for status in statuses if status.status != 200]
