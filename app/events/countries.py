@@ -82,6 +82,19 @@ def is_zone(name: str) -> bool:
 
 
 @cache
+def list_countries() -> list[tuple[str, str]]:
+    """Code and English name of every country with a time zone, by name."""
+    rows = [(code, name) for code, name, *_ in _read_table("iso3166.tab") if code in _zones_of_countries()]
+    return sorted(rows, key=lambda row: folded(row[1]))
+
+
+@cache
+def list_zones() -> list[str]:
+    """The names of all time zones."""
+    return sorted(_zones())
+
+
+@cache
 def _zones() -> frozenset[str]:
     return frozenset(available_timezones() - NOT_PLACES)
 

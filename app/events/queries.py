@@ -13,6 +13,8 @@ from app.events import visibility
 from app.events.discovery_sql import EventFilters, filter_conditions, filter_values
 from app.events.models import Event
 
+OwnEvent = Event
+"""An event with its ticket types, as `get_event` returns it."""
 ListQuery = Select[Any]
 """A list that the caller sorts and pages."""
 OWNED_EVENT_SQL = (
@@ -90,6 +92,11 @@ def is_due(event: Event) -> bool:
     if event.visibility != visibility.DRAFT or event.publish_at is None:
         return False
     return visibility.is_due(event.visibility, event.publish_at, database_now())
+
+
+def get_version(event: Event) -> int:
+    """The version that readers see. A draft whose time has come is published and has the next one."""
+    return event.version + is_due(event)
 
 
 def lock_for_booking(session: Session, caller: Caller, id: str, *, limited: bool) -> Event:

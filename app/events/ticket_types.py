@@ -35,6 +35,19 @@ PLAIN_FIELDS = (
 PHASE_FIELDS = ("name", "starts_at", "ends_at", "price_minor", "quantity")
 
 
+def list_type_fields(event: Event) -> list[dict[str, Any]]:
+    """The ticket types as `replace_ticket_types` takes them."""
+    return [
+        {
+            "id": ticket_type.id,
+            **{name: getattr(ticket_type, name) for name in PLAIN_FIELDS},
+            "quantity": ticket_type.total,
+            "phases": [{name: getattr(phase, name) for name in PHASE_FIELDS} for phase in ticket_type.phases],
+        }
+        for ticket_type in event.ticket_types
+    ]
+
+
 def replace_ticket_types(session: Session, event: Event, sent_types: Sequence[Fields]) -> bool:
     """Replaces the ticket types; returns whether anything changed. Raises TicketsCommitted, ValidationFailed."""
     by_id = {ticket_type.id: ticket_type for ticket_type in event.ticket_types}

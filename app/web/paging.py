@@ -102,29 +102,58 @@ def with_paging(view: View, listing: Listing) -> View:
     def wrapper(
         *, limit: int, sort: str, with_total: bool, cursor: str | None = None, **filters: object
     ) -> Response | JsonObject:
-        column, cursor_scope = listing.sorts[sort.removeprefix("-")], f"{listing.name} {sort}"
-        after = decode_cursor(cursor, cursor_scope, column) if cursor is not None else None
-        if listing.returns_page:
-            page = cast(Page, view(sort=sort, limit=limit, after=after, with_total=with_total, **filters))
-            pagination = {
-                to_camel_case(name): value for name, value in serialize_pagination(page, cursor_scope).items()
-            }
-            return envelope_response(orjson.dumps({listing.name: page.rows, "pagination": pagination}))
-        result = view(**filters)
-        statement, *totals = result if isinstance(result, tuple) else (result,)
-        statement = cast(Select[Any], statement)
-        page = page_of(
-            statement,
-            id_column=_find_id_column(statement),
-            limit=limit,
-            with_total=with_total,
-            order=Order(column, sort.startswith("-")),
-            after=after,
+        page, totals = load_page(
+            view, listing, limit=limit, sort=sort, with_total=with_total, cursor=cursor, filters=filters
         )
-        response: JsonObject = {listing.name: page.rows, "pagination": serialize_pagination(page, cursor_scope)}
-        return {**response, "totals": totals[0]} if totals else response
+        pagination = serialize_pagination(page, _build_cursor_scope(listing, sort))
+        if listing.returns_page:
+            members = {to_camel_case(name): value for name, value in pagination.items()}
+            return envelope_response(orjson.dumps({listing.name: page.rows, "pagination": members}))
+        response: JsonObject = {listing.name: page.rows, "pagination": pagination}
+        return response if listing.totals is None else {**response, "totals": totals}
 
     return wrapper
+
+
+def load_page(
+    view: View,
+    listing: Listing,
+    *,
+    limit: int,
+    sort: str,
+    filters: Mapping[str, object],
+    with_total: bool = False,
+    cursor: str | None = None,
+) -> tuple[Page, object]:
+    """Return one page of the rows of `view`, and the sums of a listing with `totals`.
+
+    Raises ValidationFailed for a cursor of another list or sort.
+    """
+    column = listing.sorts[sort.removeprefix("-")]
+    after = None if cursor is None else decode_cursor(cursor, _build_cursor_scope(listing, sort), column)
+    if listing.returns_page:
+        return cast(Page, view(sort=sort, limit=limit, after=after, with_total=with_total, **filters)), None
+    result = view(**filters)
+    statement, totals = result if isinstance(result, tuple) else (result, None)
+    statement = cast(Select[Any], statement)
+    page = page_of(
+        statement,
+        id_column=_find_id_column(statement),
+        limit=limit,
+        with_total=with_total,
+        order=Order(column, sort.startswith("-")),
+        after=after,
+    )
+    return page, totals
+
+
+def find_next_cursor(page: Page, listing: Listing, sort: str) -> str | None:
+    """Return the cursor of the next page; None on the last one."""
+    return serialize_pagination(page, _build_cursor_scope(listing, sort))["next_cursor"]
+
+
+def _build_cursor_scope(listing: Listing, sort: str) -> str:
+    return f"{listing.name} {sort}"
 
 
 def _find_id_column(statement: Select[object]) -> ColumnElement[str]:

@@ -187,6 +187,7 @@ new event               POST   /api/events/upload-cover
 event: read             GET    /api/events/{id}
 event: write            PATCH  /api/events/{id}
 event: write            DELETE /api/events/{id}
+event: write            POST   /api/events/{id}/copy
 event: read             GET    /api/events/{id}/ticket-stats
 event: read             GET    /api/events/{eventId}/tickets
 event: write, verified  POST   /api/events/{eventId}/tickets/import

@@ -80,6 +80,23 @@ def upload_cover(file: FileStorage) -> StoredPicture:
     return store_picture(client_id=get_current_caller().client_id, data=file.read())
 
 
+@blp.post(
+    "/<id>/copy",
+    access=may(EVENTS_WRITE, whole_organisation=True),
+    returns=response_schemas.EventData,
+    status=201,
+    idempotent=True,
+)
+def copy_event(id: str) -> Versioned:
+    """Copy an own event for the next year: a draft with the same facts, ticket types and prices.
+
+    All times move by 52 weeks, or as many years of 52 weeks as it takes until the copy starts in the future. Tickets,
+    stalls, stock and messages stay with the event.
+    """
+    event = actions.copy_event(caller=get_current_caller(), id=id)
+    return queries.serialize_event(get_current_caller(), event), {"ETag": f'"{event.version}"'}
+
+
 @blp.get("/<id>", access=may(EVENTS_READ), returns=response_schemas.EventData, etag=True, sparse=True)
 def read_event(id: str) -> dict[str, object]:
     """Read an own event.

@@ -18,6 +18,7 @@ from app.blueprints.pages import (
     claim,
     csrf,
     data_export_page,
+    desk,
     dev_mail,
     docs,
     documents,
@@ -48,7 +49,7 @@ from app.blueprints.pages import (
 )
 from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_unknown_path
 from app.config import Settings
-from app.core.formatting import format_clock, format_money, format_time
+from app.core.formatting import format_clock, format_money, format_time, pluralize
 from app.web.error_handlers import ERROR_PAGE_KEY
 
 PAGES = (
@@ -86,6 +87,7 @@ PAGES = (
     stop_payout_page,
     data_export_page,
     ops,
+    *desk.DESK_PAGES,
 )
 
 
@@ -98,6 +100,7 @@ def register(app: Flask, settings: Settings) -> None:
     app.add_template_filter(format_time, "day_and_time")
     app.add_template_filter(format_clock, "clock")
     app.add_template_filter(format_money, "money")
+    app.add_template_filter(pluralize, "plural")
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)
@@ -106,3 +109,4 @@ def register(app: Flask, settings: Settings) -> None:
     app.register_blueprint(docs.blueprint)
     if not settings.production:
         app.register_blueprint(dev_mail.blueprint)
+        app.register_blueprint(desk.gallery.blueprint)

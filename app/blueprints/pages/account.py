@@ -7,7 +7,16 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.errors import LastSignInMethod
-from app.accounts.permissions import DEVICES, KEYS, MEMBERS_WRITE, MERCHANT, ORGANISER, STALL_READ, describe_role
+from app.accounts.permissions import (
+    DEVICES,
+    EVENTS_READ,
+    KEYS,
+    MEMBERS_WRITE,
+    MERCHANT,
+    ORGANISER,
+    STALL_READ,
+    describe_role,
+)
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.sign_in import PROVIDERS
 from app.blueprints.pages.signed_in import (
@@ -34,6 +43,7 @@ class Section(NamedTuple):
 
 
 SECTIONS = (
+    Section("/desk", "Your desk", "events, stalls, guests, stock and messages of your organisation", may(EVENTS_READ)),
     Section("/account/details", "Your details", "name, phone and language"),
     Section("/account/address", "E-mail address", "the address that you sign in with"),
     Section("/account/password", "Password", "choose a new one"),

@@ -1,9 +1,7 @@
 """The form of a stall application: on the page of an event, and on that of an invitation link."""
 
-import re
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
 
 from flask import redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
@@ -14,39 +12,23 @@ from app.applications.actions.submission import SubmittedApplication
 from app.applications.drafts import find_draft
 from app.applications.form_terms import FormTerms, StallTypeOffer
 from app.blueprints.pages.forms import FilledForm, Form, Input
+from app.blueprints.pages.inputs import Amount
 from app.blueprints.pages.signed_in import get_page_caller
 from app.core.addresses import mask_email
 from app.core.formatting import format_money
 from app.core.languages import gettext, lazy_gettext, ngettext
 from app.core.tokens import opaque_token
 from app.merchants.queries import find_business_name
-from app.web.fields import Choice, Email, Phone, Secret, Text, field_error
+from app.web.fields import Choice, Email, Phone, Secret, Text
 from app.web.rate_limits import EMAIL_REQUEST_LIMIT, count_lookup_failure, count_request
 from app.web.schema import Query
 from app.web.text_fields import Name, Website
-from app.web.types import RawData
 
 SUBMIT_ROUTE = "/api/merchant-applications"
 """The page and the API operation share one rate limit."""
 SENT_KEY, SAVED_KEY = "application_sent", "application_saved"
 DRAFT_ARGUMENT = "draft"
 HIDDEN_NAMES = ("formKey", "draftToken")
-MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
-_AMOUNT = re.compile(r"(\d+|\d{1,3}(?:[.,]?\d{3})+)(?:[.,](\d{1,2}))?")
-
-
-class Amount(Text):
-    """An amount of N$ as people type it, like `1 500` or `1,500.50`, as cents."""
-
-    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
-        text = re.sub(r"\s|N\$", "", super()._deserialize(value, attr, data, **kwargs), flags=re.IGNORECASE)
-        match = _AMOUNT.fullmatch(text) if len(text) <= MAX_AMOUNT_LENGTH and text.isascii() else None
-        if match is None:
-            raise field_error("invalid_type", "Must be an amount of money, like 1500.")
-        amount_minor = int(re.sub(r"[.,]", "", match[1])) * 100 + int((match[2] or "0").ljust(2, "0"))
-        if amount_minor > MAX_AMOUNT_MINOR:
-            raise field_error("too_large", "This amount is too large.")
-        return amount_minor
 
 
 class ApplicationSchema(Query):

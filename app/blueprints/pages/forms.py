@@ -12,7 +12,7 @@ The schema holds the validation rules. An `Input` holds the label and the error 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from app.blueprints.pages.signed_in import get_signed_in_caller
 from app.core.errors import (
     AppError,
     Conflict,
+    StaleVersion,
     Throttled,
     TooLarge,
     Unprocessable,
@@ -35,9 +36,9 @@ from app.core.errors import (
 from app.core.formatting import MEGABYTE, format_megabytes
 from app.core.languages import gettext, lazy_gettext
 from app.web.rate_limits import Limit, count_request
-from app.web.schema import Query, to_snake_case, to_validation_failed
+from app.web.schema import Query, to_camel_case, to_snake_case, to_validation_failed
 
-FORM_ERRORS = (Unprocessable, Conflict, Throttled, TooLarge, UnsupportedMedia, EmailNotVerified)
+FORM_ERRORS = (Unprocessable, Conflict, StaleVersion, Throttled, TooLarge, UnsupportedMedia, EmailNotVerified)
 FORM_POLICY = f"{POLICY}; script-src 'self'"
 FIELD_MESSAGES = {
     "required": lazy_gettext("Fill in this field."),
@@ -70,7 +71,8 @@ class Input:
     """One field of a form; `name` is its JSON name in the schema.
 
     `messages` maps validation codes to sentences. `error_codes` lists the errors that are shown at this field.
-    Spaces are removed from a field of type `code`. A field of type `password` is never sent back to the browser.
+    Spaces are removed from a field of type `code`. A field of type `password` is never sent back to the browser. A field
+    with `options` (value and text) is a list to choose from; the types `textarea`, `checkbox` and `hidden` work as well.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Input:
     inputmode: str = ""
     messages: Mapping[str, str] = field(default_factory=dict)
     error_codes: tuple[str, ...] = ()
+    options: Sequence[tuple[str, str]] = ()
 
     def normalize(self, value: str) -> str:
         return _SPACES_AND_DASHES.sub("", value) if self.type == "code" else value
@@ -123,8 +126,14 @@ class Form:
 
     def from_request(self) -> "FilledForm":
         """The form with the values of this request."""
-        values = {name: input_.normalize(request.form.get(name, "")) for name, input_ in self.inputs.items()}
-        return FilledForm(self, values)
+        return self._read(request.form)
+
+    def from_query(self) -> "FilledForm":
+        """The form with the values in the address, for a form that is sent by GET."""
+        return self._read(request.args)
+
+    def _read(self, values: Mapping[str, str]) -> "FilledForm":
+        return FilledForm(self, {name: input_.normalize(values.get(name, "")) for name, input_ in self.inputs.items()})
 
 
 @dataclass(frozen=True)
@@ -173,7 +182,8 @@ class FilledForm:
         return [FieldError(input_.name if input_ else "", message, message)]
 
     def _build_field_error(self, path: str, code: str, message: str) -> FieldError:
-        input_ = self.form.inputs.get(re.split(r"[.\[]", path)[0])
+        names = map(to_camel_case, re.findall(r"[A-Za-z_]+", path))
+        input_ = next((self.form.inputs[name] for name in names if name in self.form.inputs), None)
         if FOR_PROGRAMS.search(message):
             message = str(FIELD_MESSAGES.get(code, FIELD_MESSAGES["invalid_type"]))
         if input_ is None:

@@ -1,9 +1,31 @@
-"""Fields that several forms have: the code from an e-mail, and a new password."""
+"""Fields that several forms have: the code from an e-mail, a new password, and an amount of money."""
+
+import re
+from typing import Any
 
 from app.blueprints.pages.forms import Input
 from app.core.languages import lazy_gettext
+from app.web.fields import Text, field_error
 from app.web.schema import Query
 from app.web.text_fields import OneTimeCode
+from app.web.types import RawData
+
+MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
+_AMOUNT = re.compile(r"(\d+|\d{1,3}(?:[.,]?\d{3})+)(?:[.,](\d{1,2}))?")
+
+
+class Amount(Text):
+    """An amount of N$ as people type it, like `1 500` or `1,500.50`, as cents."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text = re.sub(r"\s|N\$", "", super()._deserialize(value, attr, data, **kwargs), flags=re.IGNORECASE)
+        match = _AMOUNT.fullmatch(text) if len(text) <= MAX_AMOUNT_LENGTH and text.isascii() else None
+        if match is None:
+            raise field_error("invalid_type", "Must be an amount of money, like 1500.")
+        amount_minor = int(re.sub(r"[.,]", "", match[1])) * 100 + int((match[2] or "0").ljust(2, "0"))
+        if amount_minor > MAX_AMOUNT_MINOR:
+            raise field_error("too_large", "This amount is too large.")
+        return amount_minor
 
 
 class CodeSchema(Query):

@@ -201,7 +201,9 @@ PAGE_MESSAGES = {
     "APPLICATION_STATE": lazy_gettext("Something has changed in the meantime. Open the page again."),
     "HAS_STALL": lazy_gettext("You have a stall at this event already, or an approved application for one."),
     "STALL_TYPE_FULL": lazy_gettext("All places of this stall type are taken. Choose another one."),
-    "STALE_VERSION": lazy_gettext("Something has changed in the meantime. Open the page again."),
+    "STALE_VERSION": lazy_gettext(
+        "Somebody else has changed this in the meantime, so nothing was saved. Open the page again."
+    ),
     "MERCHANT_PAUSED": lazy_gettext("Your business is paused. Resume it first."),
     "PAYRAIL_UNAVAILABLE": lazy_gettext(
         "Payments do not work at the moment. You have not paid anything. Try again in a moment."

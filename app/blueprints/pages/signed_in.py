@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, queries
 from app.accounts.caller import Caller
-from app.accounts.permissions import MERCHANT, PERMISSIONS
+from app.accounts.permissions import MERCHANT, ORGANISER, PERMISSIONS
 from app.accounts.sessions import LoginResult
 from app.blueprints.pages import csrf, page_language
 from app.core.errors import NotFound
@@ -18,7 +18,7 @@ from app.web.access import Access, check_access, identify_actor, needs_second_fa
 from app.web.cookies import delete_sign_in_cookie, read_sign_in_cookie, set_device_cookie, set_sign_in_cookie
 from app.web.safe_redirect import is_local_path
 
-ACCOUNT_PATH, STALL_PATH, SETUP_PATH = "/account", "/stall", "/account/second-factor"
+ACCOUNT_PATH, STALL_PATH, DESK_PATH, SETUP_PATH = "/account", "/stall", "/desk", "/account/second-factor"
 _CALLER_KEY, _NEW_SESSION_KEY = "event_commerce.page_caller", "event_commerce.new_page_session"
 TEAMS_KEY = "teams"
 """The key of the session with the chosen team of each kind."""
@@ -121,12 +121,14 @@ def get_safe_path(text: str) -> str:
 
 
 def get_landing_path() -> str:
-    """Return where the signed-in person starts: at their stall if they are only a merchant, or only work for one."""
+    """Return where the signed-in person starts: at their stall or desk, if they have, or work for, only one of them."""
     caller = get_page_caller()
     if caller is None:
         return ACCOUNT_PATH
     kinds = {*caller.roles, *(entry.kind for entry in caller.memberships)} - {"customer"}
-    return STALL_PATH if kinds == {MERCHANT} else ACCOUNT_PATH
+    if kinds == {MERCHANT}:
+        return STALL_PATH
+    return DESK_PATH if kinds == {ORGANISER} else ACCOUNT_PATH
 
 
 def find_next_path() -> str | None:

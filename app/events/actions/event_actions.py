@@ -39,9 +39,7 @@ def create_event(*, caller: Caller, **fields: Any) -> Event:
     Raises ValidationFailed, NotPublishable, EmailNotVerified, VisibilityNotReachable.
     """
     zone = fields.pop("timezone", None) or countries.main_zone(fields["country"])
-    event = Event(organiser_id=caller.organisation_id, visibility=DRAFT, timezone=zone, ticket_types=[])
-    for name in LISTS:
-        setattr(event, name, [])
+    event = build_draft(caller.organisation_id, zone)
     with transaction() as session:
         count_unverified_use(session, caller, EVENTS_QUOTA)
         apply_changes(session, event, caller, fields)
@@ -49,6 +47,12 @@ def create_event(*, caller: Caller, **fields: Any) -> Event:
         _record(session, Action.EVENT_CREATED, event)
         _record_visibility(session, event, DRAFT)
     return event
+
+
+def build_draft(organiser_id: str, zone: str) -> Event:
+    """An event without facts, which is not stored yet."""
+    lists: dict[str, Any] = {name: [] for name in LISTS}
+    return Event(organiser_id=organiser_id, visibility=DRAFT, timezone=zone, ticket_types=[], **lists)
 
 
 def change_event(*, caller: Caller, id: str, expected_version: int | None, **fields: Any) -> Event:
@@ -213,6 +217,13 @@ def _change_visibility(event: Event, target: str) -> None:
 def _check_publishable(event: Event, caller: Caller, *, publishes: bool) -> None:
     if publishes and not caller.email_verified:
         raise EmailNotVerified()
+    missing = list_missing_facts(event)
+    if missing:
+        raise NotPublishable("The event needs a ticket type or a capacity before it can be published.", missing=missing)
+
+
+def list_missing_facts(event: Event) -> list[str]:
+    """What the event needs before it can be published; `ticket_types` stands for these or a capacity."""
     required = {
         "name": event.name,
         "venue": event.venue,
@@ -221,6 +232,4 @@ def _check_publishable(event: Event, caller: Caller, *, publishes: bool) -> None
         "ends_at": event.ends_at,
         "ticket_types": event.ticket_types or event.capacity,
     }
-    missing = [name for name, value in required.items() if not value]
-    if missing:
-        raise NotPublishable("The event needs a ticket type or a capacity before it can be published.", missing=missing)
+    return [name for name, value in required.items() if not value]

@@ -1,0 +1,79 @@
+"""Charts of the desk: bars or a line as SVG, drawn on the server. The macro `chart` of `desk/parts.html` shows them.
+
+chart = build_chart("Tickets sold each day", [Point("1 May", 12), Point("2 May", 30)], kind="line")
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from app.core.formatting import NARROW
+
+WIDTH, HEIGHT, TOP, BOTTOM = 640, 240, 24, 28
+BAR_SHARE, MAX_LABELS = 0.7, 8
+BARS, LINE = "bars", "line"
+
+
+class Point(NamedTuple):
+    """A label on the axis, and a value of 0 or more."""
+
+    label: str
+    value: int
+
+
+class Mark(NamedTuple):
+    """A point as drawn. `shows_label` and `shows_value` say what has room beside it."""
+
+    label: str
+    text: str
+    x: float
+    y: float
+    bar_x: float
+    bar_width: float
+    bar_height: float
+    shows_label: bool
+    shows_value: bool
+
+
+class Chart(NamedTuple):
+    """A chart of the kind `bars` or `line`: its marks, and the points of the line as SVG writes them."""
+
+    title: str
+    kind: str
+    marks: Sequence[Mark]
+    line: str
+    width: int = WIDTH
+    height: int = HEIGHT
+    base: int = HEIGHT - BOTTOM
+
+
+def format_number(value: int) -> str:
+    """Return `12 345`."""
+    return f"{value:,}".replace(",", NARROW)
+
+
+def build_chart(
+    title: str, points: Sequence[Point], *, kind: str = BARS, format_value: Callable[[int], str] = format_number
+) -> Chart:
+    """Return the chart of these points. The highest and the last value are written at their marks, with few bars all."""
+    highest = max((point.value for point in points), default=0)
+    step, room = WIDTH / max(len(points), 1), HEIGHT - TOP - BOTTOM
+    label_step = -(-len(points) // MAX_LABELS) or 1
+    shown_values = {len(points) - 1, next((i for i, point in enumerate(points) if point.value == highest), 0)}
+    marks = []
+    for index, point in enumerate(points):
+        height = room * point.value / highest if highest else 0
+        x = step * (index + 0.5)
+        marks.append(
+            Mark(
+                label=point.label,
+                text=format_value(point.value),
+                x=round(x, 1),
+                y=round(HEIGHT - BOTTOM - height, 1),
+                bar_x=round(x - step * BAR_SHARE / 2, 1),
+                bar_width=round(step * BAR_SHARE, 1),
+                bar_height=round(height, 1),
+                shows_label=index % label_step == 0,
+                shows_value=len(points) <= MAX_LABELS or index in shown_values,
+            )
+        )
+    return Chart(title, kind, marks, " ".join(f"{mark.x},{mark.y}" for mark in marks))

@@ -1,0 +1,166 @@
+"""One event: its facts and figures, what is missing before it can be published, its states, its copy."""
+
+from flask import Response, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
+from app.blueprints.pages.desk.event_form import EVENT_CHANGES, fill_event_form, with_cleared_fields
+from app.blueprints.pages.desk.event_words import STEPS, VISIBILITY_LABELS
+from app.blueprints.pages.desk.shell import (
+    DeskPages,
+    go_to,
+    may_use,
+    render_confirmation,
+    render_desk,
+    render_desk_form,
+)
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm
+from app.core.errors import AppError, NotFound
+from app.events import actions, queries, visibility
+from app.events.queries import OwnEvent
+from app.web.access import may
+from app.web.schema import to_camel_case
+
+blueprint = DeskPages("desk_event", __name__, url_prefix="/desk/events/<event_id>")
+READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
+CREATE = may(EVENTS_WRITE, whole_organisation=True)
+REQUIRED_LABELS = {
+    "name": "A name",
+    "venue": "A venue",
+    "city": "A city",
+    "starts_at": "When it starts",
+    "ends_at": "When it ends",
+    "ticket_types": "A ticket type, or a capacity",
+}
+
+
+@blueprint.page("", access=READ)
+def show(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the facts, the figures and the state of an event."""
+    event = queries.get_event(caller, event_id)
+    state = visibility.PUBLISHED if queries.is_due(event) else event.visibility
+    may_write = caller.may(EVENTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
+    return render_desk(
+        "desk/event.html",
+        event=event,
+        state=state,
+        state_label=VISIBILITY_LABELS[state],
+        steps=[(target, step) for target, step in STEPS.items() if target in visibility.STEPS[state]],
+        requirements=_list_requirements(event) if state == visibility.DRAFT and may_write else [],
+        may_write=may_write,
+        may_copy=may_use(CREATE),
+    )
+
+
+@blueprint.page("/edit", access=WRITE)
+def edit(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the form with the facts."""
+    event = queries.get_event(caller, event_id)
+    return _render_form(event, fill_event_form(event))
+
+
+@blueprint.act("/edit", access=WRITE)
+def change(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Save the facts, unless somebody else has changed the event since the form was opened."""
+    form = EVENT_CHANGES.from_request()
+    try:
+        values = with_cleared_fields(form.load())
+        actions.change_event(caller=caller, id=event_id, expected_version=values.pop("version"), **values)
+    except FORM_ERRORS as error:
+        return _render_form(queries.get_event(caller, event_id), form.with_error(error))
+    return go_to(url_for("desk_event.show", event_id=event_id), "The facts are saved.")
+
+
+@blueprint.page("/state/<target>", access=WRITE)
+def confirm_state(caller: Caller, event_id: str, target: str) -> ResponseReturnValue:
+    """Say what another state means, before it is set."""
+    return _render_step(queries.get_event(caller, event_id), target)
+
+
+@blueprint.act("/state/<target>", access=WRITE)
+def change_state(caller: Caller, event_id: str, target: str) -> ResponseReturnValue:
+    """Publish, unlist, archive or cancel the event."""
+    if target not in STEPS:
+        raise NotFound()
+    try:
+        actions.change_event(caller=caller, id=event_id, expected_version=None, visibility=target)
+    except FORM_ERRORS as error:
+        return _render_step(queries.get_event(caller, event_id), target, error)
+    return go_to(url_for("desk_event.show", event_id=event_id), STEPS[target].done)
+
+
+@blueprint.page("/copy", access=CREATE)
+def confirm_copy(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Say what the copy of an event has."""
+    event = queries.get_event(caller, event_id)
+    return render_confirmation(
+        event=event,
+        title="Copy this event for the next year?",
+        text="The copy is a draft with the same facts, ticket types, prices and stall types, 52 weeks later. "
+        "Sales, stalls, guests, stock and messages stay here.",
+        button="Make the copy",
+        back=url_for("desk_event.show", event_id=event_id),
+    )
+
+
+@blueprint.act("/copy", access=CREATE)
+def copy(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Copy the event."""
+    event = actions.copy_event(caller=caller, id=event_id)
+    return go_to(url_for("desk_event.show", event_id=event.id), "This is the copy. Check its dates and prices.")
+
+
+@blueprint.page("/delete", access=WRITE)
+def confirm_deletion(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Say what the deletion of an event means."""
+    event = queries.get_event(caller, event_id)
+    return render_confirmation(
+        event=event,
+        title="Delete this event?",
+        text="An event with tickets, stalls or guests is cancelled and kept. Any other is gone, and cannot be restored.",
+        button="Delete the event",
+        back=url_for("desk_event.show", event_id=event_id),
+        is_dangerous=True,
+    )
+
+
+@blueprint.act("/delete", access=WRITE)
+def delete(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Delete the event, or cancel it."""
+    removed = actions.remove_event(caller=caller, id=event_id, expected_version=None)
+    if removed["outcome"] == "cancelled":
+        done = "The event has tickets, stalls or guests, so it is cancelled and not deleted."
+        return go_to(url_for("desk_event.show", event_id=event_id), done)
+    return go_to(url_for("desk_events.show"), "The event is deleted.")
+
+
+def _list_requirements(event: OwnEvent) -> list[tuple[str, bool, str]]:
+    """What publishing needs: its label, whether it is there, and where to add it."""
+    missing = actions.list_missing_facts(event)
+    edit_url = url_for("desk_event.edit", event_id=event.id)
+    ticket_url = url_for("desk_ticket_types.show", event_id=event.id)
+    return [
+        (label, name not in missing, ticket_url if name == "ticket_types" else f"{edit_url}#{to_camel_case(name)}")
+        for name, label in REQUIRED_LABELS.items()
+    ]
+
+
+def _render_form(event: OwnEvent, form: FilledForm) -> Response:
+    back = url_for("desk_event.show", event_id=event.id)
+    return render_desk_form(form, event=event, title="Facts of the event", button="Save", back=back)
+
+
+def _render_step(event: OwnEvent, target: str, error: AppError | None = None) -> Response:
+    if target not in STEPS:
+        raise NotFound()
+    step = STEPS[target]
+    return render_confirmation(
+        event=event,
+        title=step.title,
+        text=step.text,
+        button=step.button,
+        back=url_for("desk_event.show", event_id=event.id),
+        is_dangerous=step.is_dangerous,
+        error=error,
+    )

@@ -1,0 +1,69 @@
+"""The home of the desk: what waits for the person, and their events."""
+
+from typing import NamedTuple
+
+from flask import url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
+from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
+from app.blueprints.pages.desk.navigation import is_registered
+from app.blueprints.pages.desk.shell import DeskPages, may_use, render_desk
+from app.desk.home import load_home_events
+from app.desk.tasks import APPLICATIONS, CONFLICTS, FEES, LOW_STOCK, PUBLISH, REFUNDS, Task, list_tasks
+from app.web.access import may
+
+blueprint = DeskPages("desk", __name__)
+READ = may(EVENTS_READ)
+CREATE = may(EVENTS_WRITE, whole_organisation=True)
+
+
+class TaskWords(NamedTuple):
+    """How the page names a kind of task: for one, for many, its button, and the endpoint that the button leads to."""
+
+    one: str
+    many: str
+    button: str
+    endpoint: str
+
+
+TASK_WORDS = {
+    CONFLICTS: TaskWords("conflict at the gate", "conflicts at the gate", "Look at them", "desk_gate.show"),
+    APPLICATIONS: TaskWords("application to decide", "applications to decide", "Decide", "desk_stalls.show"),
+    REFUNDS: TaskWords("refund was refused", "refunds were refused", "Send the money", "desk_money.show"),
+    FEES: TaskWords("stall fee is overdue", "stall fees are overdue", "See who owes", "desk_stalls.show"),
+    LOW_STOCK: TaskWords("item is running out", "items are running out", "See the stock", "desk_stock.show"),
+    PUBLISH: TaskWords("draft, not published yet", "drafts, not published yet", "Finish it", "desk_event.show"),
+}
+"""A task whose page is not there yet is not shown."""
+
+
+class TaskItem(NamedTuple):
+    """A task as the page shows it."""
+
+    event_name: str
+    text: str
+    button: str
+    url: str
+
+
+@blueprint.page("", access=READ)
+def show(caller: Caller) -> ResponseReturnValue:
+    """Show what waits for the person, and their events."""
+    kinds = [kind for kind, words in TASK_WORDS.items() if is_registered(words.endpoint)]
+    return render_desk(
+        "desk/home.html",
+        tasks=[_describe_task(task) for task in list_tasks(caller, kinds)],
+        events=load_home_events(caller),
+        visibility_labels=VISIBILITY_LABELS,
+        may_create=may_use(CREATE),
+    )
+
+
+def _describe_task(task: Task) -> TaskItem:
+    words = TASK_WORDS[task.kind]
+    text = words.one if task.count == 1 else words.many
+    if task.kind != PUBLISH:
+        text = f"{task.count} {text}"
+    return TaskItem(task.event_name, text, words.button, url_for(words.endpoint, event_id=task.event_id))

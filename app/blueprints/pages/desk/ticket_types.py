@@ -1,0 +1,367 @@
+"""The ticket types of an event, and the phases of their prices: each added, changed and removed by itself.
+
+The action takes the whole list with the version of the event, so a change by somebody else is never undone.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
+from app.blueprints.pages.desk.event_form import END_MESSAGE, VERSION, format_local_time
+from app.blueprints.pages.desk.shell import DeskPages, go_to, render_confirmation, render_desk, render_desk_form
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.inputs import Amount
+from app.core.errors import AppError, NotFound
+from app.events import actions, queries
+from app.events.queries import OwnEvent
+from app.events.ticket_types import list_type_fields
+from app.web.access import may
+from app.web.fields import EndTimeField, Text, TimeField, WholeNumber
+from app.web.schema import Query
+from app.web.text_fields import Name
+
+blueprint = DeskPages("desk_ticket_types", __name__, url_prefix="/desk/events/<event_id>/ticket-types")
+READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
+MAX_TICKETS = 10_000_000
+TypeFields = dict[str, Any]
+WRONG_PRICE = {"required": "Enter a price; 0 is free.", "invalid_type": "Enter an amount like 450 or 450.50."}
+WRONG_NUMBER = "Enter a whole number."
+
+
+class VersionSchema(Query):
+    version = WholeNumber(required=True)
+
+
+class TypeSchema(VersionSchema):
+    name = Name(required=True, min=1, max=120)
+    description = Text(max=1000)
+    price_minor = Amount(data_key="price", required=True)
+    quantity = WholeNumber(required=True, min=0, max=MAX_TICKETS)
+    min_per_order = WholeNumber(min=1, max=10_000)
+    max_per_order = WholeNumber(min=1, max=10_000)
+    valid_from = TimeField()
+    valid_until = EndTimeField()
+
+
+class PhaseSchema(VersionSchema):
+    name = Name(required=True, min=1, max=120)
+    price_minor = Amount(data_key="price", required=True)
+    starts_at = TimeField()
+    ends_at = EndTimeField()
+    quantity = WholeNumber(min=1, max=MAX_TICKETS)
+
+
+TYPE = Form(
+    TypeSchema,
+    Input(
+        "name",
+        "Name",
+        hint="For example: Weekend pass.",
+        messages={"required": "Enter a name.", "duplicate": "The event has a ticket type with this name."},
+    ),
+    Input("description", "Description", type="textarea"),
+    Input("price", "Price in N$", inputmode="decimal", messages=WRONG_PRICE),
+    Input(
+        "quantity",
+        "How many there are",
+        inputmode="numeric",
+        messages={"required": "Enter how many there are.", "invalid_type": WRONG_NUMBER},
+        error_codes=("TICKETS_COMMITTED",),
+    ),
+    Input("minPerOrder", "Fewest in one order", inputmode="numeric", messages={"invalid_type": WRONG_NUMBER}),
+    Input(
+        "maxPerOrder",
+        "Most in one order",
+        inputmode="numeric",
+        messages={"invalid_type": WRONG_NUMBER, "contradiction": "This is less than the fewest in one order."},
+    ),
+    Input("validFrom", "The gate admits from", type="datetime-local"),
+    Input("validUntil", "The gate admits until", type="datetime-local", messages={"contradiction": END_MESSAGE}),
+    VERSION,
+)
+PHASE = Form(
+    PhaseSchema,
+    Input("name", "Name", hint="For example: Early bird.", messages={"required": "Enter a name."}),
+    Input("price", "Price in N$", inputmode="decimal", messages=WRONG_PRICE),
+    Input("startsAt", "From", hint="Empty: from the beginning.", type="datetime-local"),
+    Input(
+        "endsAt", "Until", hint="Empty: until the end.", type="datetime-local", messages={"contradiction": END_MESSAGE}
+    ),
+    Input(
+        "quantity",
+        "For how many tickets",
+        hint="Empty: for all. What it leaves unsold goes to the next phase.",
+        inputmode="numeric",
+        messages={"invalid_type": WRONG_NUMBER},
+    ),
+    VERSION,
+)
+REMOVAL = Form(VersionSchema, VERSION)
+
+
+@blueprint.page("", access=READ)
+def show(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the ticket types with their prices and figures."""
+    event = queries.get_event(caller, event_id)
+    may_write = caller.may(EVENTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
+    return render_desk("desk/ticket_types.html", event=event, may_write=may_write)
+
+
+@blueprint.page("/new", access=WRITE)
+def add(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the form for a new ticket type."""
+    event = queries.get_event(caller, event_id)
+    return _render_form(event, TYPE.fill(version=_get_version(event)), "New ticket type")
+
+
+@blueprint.act("/new", access=WRITE)
+def create(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Add a ticket type after the others."""
+    return _save(
+        caller,
+        event_id,
+        TYPE.from_request(),
+        lambda types, fields: types.append(fields),
+        title="New ticket type",
+        done="The ticket type is added.",
+    )
+
+
+@blueprint.page("/<type_id>", access=WRITE)
+def edit(caller: Caller, event_id: str, type_id: str) -> ResponseReturnValue:
+    """Show the form of a ticket type."""
+    event = queries.get_event(caller, event_id)
+    fields = _find_type(list_type_fields(event), type_id)
+    return _render_form(event, _fill_type(event, fields), fields["name"])
+
+
+@blueprint.act("/<type_id>", access=WRITE)
+def change(caller: Caller, event_id: str, type_id: str) -> ResponseReturnValue:
+    """Change a ticket type; its phases stay."""
+
+    def replace_fields(types: list[TypeFields], fields: TypeFields) -> None:
+        ticket_type = _find_type(types, type_id)
+        ticket_type.update({**dict.fromkeys(ticket_type), "id": type_id, "phases": ticket_type["phases"], **fields})
+
+    return _save(
+        caller,
+        event_id,
+        TYPE.from_request(),
+        replace_fields,
+        title="Ticket type",
+        done="The ticket type is saved.",
+    )
+
+
+@blueprint.page("/<type_id>/remove", access=WRITE)
+def confirm_removal(caller: Caller, event_id: str, type_id: str) -> ResponseReturnValue:
+    """Ask whether to remove a ticket type."""
+    event = queries.get_event(caller, event_id)
+    return _render_type_removal(event, _find_type(list_type_fields(event), type_id))
+
+
+@blueprint.act("/<type_id>/remove", access=WRITE)
+def remove(caller: Caller, event_id: str, type_id: str) -> ResponseReturnValue:
+    """Remove a ticket type without tickets."""
+    return _remove(
+        caller,
+        event_id,
+        lambda types: types.remove(_find_type(types, type_id)),
+        lambda event, error: _render_type_removal(event, _find_type(list_type_fields(event), type_id), error),
+        done="The ticket type is removed.",
+    )
+
+
+@blueprint.page("/<type_id>/phases/new", access=WRITE)
+def add_phase(caller: Caller, event_id: str, type_id: str) -> ResponseReturnValue:
+    """Show the form for a new phase."""
+    event = queries.get_event(caller, event_id)
+    fields = _find_type(list_type_fields(event), type_id)
+    return _render_form(event, PHASE.fill(version=_get_version(event)), f"New phase of {fields['name']}")
+
+
+@blueprint.act("/<type_id>/phases/new", access=WRITE)
+def create_phase(caller: Caller, event_id: str, type_id: str) -> ResponseReturnValue:
+    """Add a phase after the others."""
+    return _save(
+        caller,
+        event_id,
+        PHASE.from_request(),
+        lambda types, fields: _find_type(types, type_id)["phases"].append(fields),
+        title="New phase",
+        done="The phase is added.",
+    )
+
+
+@blueprint.page("/<type_id>/phases/<int:position>", access=WRITE)
+def edit_phase(caller: Caller, event_id: str, type_id: str, position: int) -> ResponseReturnValue:
+    """Show the form of a phase."""
+    event = queries.get_event(caller, event_id)
+    phase = _find_phase(list_type_fields(event), type_id, position)
+    return _render_form(event, _fill_phase(event, phase), phase["name"])
+
+
+@blueprint.act("/<type_id>/phases/<int:position>", access=WRITE)
+def change_phase(caller: Caller, event_id: str, type_id: str, position: int) -> ResponseReturnValue:
+    """Change a phase."""
+
+    def replace_fields(types: list[TypeFields], fields: TypeFields) -> None:
+        phase = _find_phase(types, type_id, position)
+        phase.update({**dict.fromkeys(phase), **fields})
+
+    return _save(caller, event_id, PHASE.from_request(), replace_fields, title="Phase", done="The phase is saved.")
+
+
+@blueprint.page("/<type_id>/phases/<int:position>/remove", access=WRITE)
+def confirm_phase_removal(caller: Caller, event_id: str, type_id: str, position: int) -> ResponseReturnValue:
+    """Ask whether to remove a phase."""
+    event = queries.get_event(caller, event_id)
+    return _render_phase_removal(event, _find_phase(list_type_fields(event), type_id, position))
+
+
+@blueprint.act("/<type_id>/phases/<int:position>/remove", access=WRITE)
+def remove_phase(caller: Caller, event_id: str, type_id: str, position: int) -> ResponseReturnValue:
+    """Remove a phase."""
+
+    def take_out(types: list[TypeFields]) -> None:
+        _find_phase(types, type_id, position)
+        del _find_type(types, type_id)["phases"][position]
+
+    return _remove(
+        caller,
+        event_id,
+        take_out,
+        lambda event, error: _render_phase_removal(
+            event, _find_phase(list_type_fields(event), type_id, position), error
+        ),
+        done="The phase is removed.",
+    )
+
+
+def _save(
+    caller: Caller,
+    event_id: str,
+    form: FilledForm,
+    apply: Callable[[list[TypeFields], TypeFields], object],
+    *,
+    title: str,
+    done: str,
+) -> ResponseReturnValue:
+    """Save the ticket types after `apply` has put the values of the form in."""
+    event = queries.get_event(caller, event_id)
+    types = list_type_fields(event)
+    try:
+        fields = form.load()
+        version = fields.pop("version")
+        apply(types, fields)
+        actions.change_event(caller=caller, id=event_id, expected_version=version, ticket_types=types)
+    except FORM_ERRORS as error:
+        return _render_form(event, form.with_error(error), title)
+    return go_to(url_for("desk_ticket_types.show", event_id=event_id), done)
+
+
+def _remove(
+    caller: Caller,
+    event_id: str,
+    take_out: Callable[[list[TypeFields]], object],
+    render: Callable[[OwnEvent, AppError], Response],
+    *,
+    done: str,
+) -> ResponseReturnValue:
+    event = queries.get_event(caller, event_id)
+    types = list_type_fields(event)
+    try:
+        version = REMOVAL.from_request().load()["version"]
+        take_out(types)
+        actions.change_event(caller=caller, id=event_id, expected_version=version, ticket_types=types)
+    except FORM_ERRORS as error:
+        return render(queries.get_event(caller, event_id), error)
+    return go_to(url_for("desk_ticket_types.show", event_id=event_id), done)
+
+
+def _find_type(types: list[TypeFields], type_id: str) -> TypeFields:
+    ticket_type = next((fields for fields in types if fields["id"] == type_id), None)
+    if ticket_type is None:
+        raise NotFound()
+    return ticket_type
+
+
+def _find_phase(types: list[TypeFields], type_id: str, position: int) -> TypeFields:
+    phases: list[TypeFields] = _find_type(types, type_id)["phases"]
+    if position >= len(phases):
+        raise NotFound()
+    return phases[position]
+
+
+def _get_version(event: OwnEvent) -> str:
+    return str(queries.get_version(event))
+
+
+def _fill_type(event: OwnEvent, fields: TypeFields) -> FilledForm:
+    return TYPE.fill(
+        name=fields["name"],
+        description=fields["description"] or "",
+        price=_format_amount(fields["price_minor"]),
+        quantity=str(fields["quantity"]),
+        minPerOrder=_format_number(fields["min_per_order"]),
+        maxPerOrder=_format_number(fields["max_per_order"]),
+        validFrom=format_local_time(fields["valid_from"], event.timezone),
+        validUntil=format_local_time(fields["valid_until"], event.timezone),
+        version=_get_version(event),
+    )
+
+
+def _fill_phase(event: OwnEvent, fields: TypeFields) -> FilledForm:
+    return PHASE.fill(
+        name=fields["name"],
+        price=_format_amount(fields["price_minor"]),
+        startsAt=format_local_time(fields["starts_at"], event.timezone),
+        endsAt=format_local_time(fields["ends_at"], event.timezone),
+        quantity=_format_number(fields["quantity"]),
+        version=_get_version(event),
+    )
+
+
+def _format_amount(amount_minor: int) -> str:
+    return f"{amount_minor // 100}" + (f".{amount_minor % 100:02d}" if amount_minor % 100 else "")
+
+
+def _format_number(number: int | None) -> str:
+    return "" if number is None else str(number)
+
+
+def _render_form(event: OwnEvent, form: FilledForm, title: str) -> Response:
+    back = url_for("desk_ticket_types.show", event_id=event.id)
+    return render_desk_form(form, event=event, title=title, button="Save", back=back)
+
+
+def _render_type_removal(event: OwnEvent, fields: TypeFields, error: AppError | None = None) -> Response:
+    return _render_removal(
+        event,
+        f"Remove {fields['name']}?",
+        "Its price and its phases are removed. A type of which tickets are sold or kept for guests cannot be removed.",
+        error,
+    )
+
+
+def _render_phase_removal(event: OwnEvent, phase: TypeFields, error: AppError | None = None) -> Response:
+    text = "Who buys from now on pays the price of the next phase, or that of the ticket type."
+    return _render_removal(event, f"Remove the phase {phase['name']}?", text, error)
+
+
+def _render_removal(event: OwnEvent, title: str, text: str, error: AppError | None) -> Response:
+    """The page before a removal. After an error it keeps the version with which it was opened."""
+    return render_confirmation(
+        event=event,
+        title=title,
+        text=text,
+        button="Remove",
+        back=url_for("desk_ticket_types.show", event_id=event.id),
+        is_dangerous=True,
+        values={"version": request.form.get("version") or _get_version(event)},
+        error=error,
+    )

@@ -1,0 +1,123 @@
+"""What waits for an organiser: one count by kind and event, of all that the person may do something about.
+
+A kind is one entry of `TASK_QUERIES`. All counts are one statement.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, literal, select, union_all
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import (
+    EVENTS_WRITE,
+    GATE_READ,
+    MONEY_WRITE,
+    STALLS_DECIDE,
+    STOCK_WRITE,
+)
+from app.admissions.models import Admission
+from app.applications.calendar import TIME_TO_ACT
+from app.applications.models import Application, StallFeeRefund
+from app.applications.states import AWAITING_PAYMENT, REFUND_REFUSED, SUBMITTED
+from app.core.db import db
+from app.events.models import Event
+from app.events.queries import owned
+from app.events.visibility import CANCELLED, DRAFT
+from app.inventory.models import StockItem
+
+PUBLISH, APPLICATIONS, FEES, REFUNDS, LOW_STOCK, CONFLICTS = (
+    "publish",
+    "applications",
+    "fees",
+    "refunds",
+    "low_stock",
+    "conflicts",
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something that waits at an event: its kind, and how many there are."""
+
+    kind: str
+    event_id: str
+    event_name: str
+    starts_at: datetime
+    count: int
+
+
+TaskQuery = Select[Any]
+"""The rows that wait, joined with their events. `list_tasks` adds the events' owner and the counts."""
+
+
+def _select_drafts() -> TaskQuery:
+    return select().where(Event.visibility == DRAFT, Event.publish_at.is_(None), Event.starts_at > func.now())
+
+
+def _select_applications() -> TaskQuery:
+    return select().where(Application.event_id == Event.id, Application.status == SUBMITTED, _is_not_over())
+
+
+def _select_unpaid_fees() -> TaskQuery:
+    due_at = func.coalesce(Application.scheduled_for, Application.decided_at + TIME_TO_ACT)
+    return select().where(
+        Application.event_id == Event.id, Application.status == AWAITING_PAYMENT, due_at < func.now(), _is_not_over()
+    )
+
+
+def _select_refused_refunds() -> TaskQuery:
+    return select().where(
+        Application.event_id == Event.id,
+        StallFeeRefund.application_id == Application.id,
+        StallFeeRefund.status == REFUND_REFUSED,
+    )
+
+
+def _select_low_stock() -> TaskQuery:
+    return select().where(StockItem.event_id == Event.id, StockItem.is_low, _is_not_over())
+
+
+def _select_conflicts() -> TaskQuery:
+    return select().where(
+        Admission.event_id == Event.id, Admission.conflict.is_not(None), Admission.undone_at.is_(None), _is_not_over()
+    )
+
+
+TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
+    CONFLICTS: (GATE_READ, _select_conflicts),
+    APPLICATIONS: (STALLS_DECIDE, _select_applications),
+    REFUNDS: (MONEY_WRITE, _select_refused_refunds),
+    FEES: (MONEY_WRITE, _select_unpaid_fees),
+    LOW_STOCK: (STOCK_WRITE, _select_low_stock),
+    PUBLISH: (EVENTS_WRITE, _select_drafts),
+}
+"""The permission and the query of each kind, the most urgent first."""
+
+
+def list_tasks(caller: Caller, kinds: Sequence[str] = tuple(TASK_QUERIES)) -> list[Task]:
+    """What waits for the caller, of these kinds: the most urgent kind first, then the next event."""
+    statements = [_count_by_event(caller, kind) for kind in kinds if caller.for_permission(TASK_QUERIES[kind][0]).grant]
+    if not statements:
+        return []
+    rows = db.session.execute(union_all(*statements)).all()
+    order = list(TASK_QUERIES)
+    return sorted(
+        (Task(*row) for row in rows), key=lambda task: (order.index(task.kind), task.starts_at, task.event_id)
+    )
+
+
+def _count_by_event(caller: Caller, kind: str) -> Select[Any]:
+    permission, build_query = TASK_QUERIES[kind]
+    return (
+        build_query()
+        .add_columns(literal(kind), Event.id, Event.name, Event.starts_at, func.count())
+        .where(owned(caller.for_permission(permission)), Event.visibility != CANCELLED)
+        .group_by(Event.id)
+    )
+
+
+def _is_not_over() -> ColumnElement[bool]:
+    return Event.ends_at > func.now()

@@ -1,0 +1,272 @@
+"""The home of the desk, the list of events, a new event and its page, as a browser without scripts uses them."""
+
+import csv
+from io import StringIO
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from tests.counting import count_statements
+from tests.factories.accounts import PASSWORD, create_account, create_customer, create_signed_in_client
+from tests.factories.events import create_event, create_published_event, update_event
+from tests.factories.payouts import execute_sql
+from tests.http import Client, data
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_stall_page import find_title
+from tests.pages.test_team_pages import add_member, create_owner
+
+HOME, EVENTS, NEW = "/desk", "/desk/events", "/desk/events/new"
+TYPED = {
+    "name": "River Nights",
+    "startsAt": "2027-06-04T18:00",
+    "endsAt": "2027-06-06T23:00",
+    "venue": "River grounds",
+    "city": "Windhoek",
+    "country": "NA",
+    "category": "music",
+}
+SECTIONS = {
+    "owner": {"Home", "Events", "Overview", "Tickets"},
+    "manager": {"Home", "Events", "Overview", "Tickets"},
+    "finance": {"Home", "Events", "Overview", "Tickets"},
+    "door": {"Home", "Events", "Overview", "Tickets"},
+    "stock": {"Home", "Events", "Overview", "Tickets"},
+    "messages": {"Home", "Events", "Overview", "Tickets"},
+    "viewer": {"Home", "Events", "Overview", "Tickets"},
+}
+"""What each role sees at least; sections with permissions of their own add to it."""
+WRITERS = ("owner", "manager")
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_owner()
+
+
+@pytest.fixture
+def organiser(client: Client, owner: Account) -> Client:
+    return create_signed_in_client(client, owner)
+
+
+@pytest.fixture
+def desk(app: Flask, owner: Account) -> Visitor:
+    return sign_in_browser(app, owner)
+
+
+def open_as(app: Flask, client: Client, owner: Account, role: str, **fields: object) -> Visitor:
+    """A browser of the owner, or of a new member with this role."""
+    if role == "owner":
+        return sign_in_browser(app, owner)
+    member = create_customer()
+    add_member(client, owner, member, role, **fields)
+    return sign_in_browser(app, member)
+
+
+def list_links(page: str) -> set[str]:
+    navigation = page.split("<main")[0]
+    return {part.split(">")[1].split("<")[0] for part in navigation.split("<li><a")[1:]}
+
+
+def test_sign_in_leads_organisers_to_the_desk(visitor: Visitor, owner: Account) -> None:
+    visitor.open("/sign-in")
+    page = visitor.send(email=owner.email, password=PASSWORD)
+    assert page.request.path == HOME and "Nothing waits for you" in page.text and "Create the first one" in page.text
+
+
+def test_visitor_signs_in_first_and_who_has_no_organisation_is_told(app: Flask, visitor: Visitor) -> None:
+    assert visitor.flask.get(EVENTS).headers["Location"] == "/sign-in?next=/desk/events"
+    for account in (create_customer(), create_account("admin", admin_tier="super_admin")):
+        page = sign_in_browser(app, account).open(EVENTS)
+        assert "You have no organisation yet" in page.text
+
+
+@pytest.mark.parametrize("role", SECTIONS)
+def test_each_role_sees_its_sections_and_may_do_its_acts(
+    app: Flask, client: Client, owner: Account, organiser: Client, role: str
+) -> None:
+    event = create_event(organiser)
+    visitor = open_as(app, client, owner, role)
+    may_write = role in WRITERS
+    page = visitor.open(f"{EVENTS}/{event['id']}").text
+    assert SECTIONS[role] <= list_links(page)
+    assert ("Change the facts" in page) == ("Copy for the next year" in page) == may_write
+    assert ("New event" in visitor.open(EVENTS).text) == may_write
+    path = f"{EVENTS}/{event['id']}"
+    pages = (NEW, *(f"{path}/{name}" for name in ("edit", "state/published", "copy", "delete", "ticket-types/new")))
+    for page_path in pages:
+        assert visitor.open(page_path).status_code == (200 if may_write else 403), page_path
+    if not may_write:
+        token = visitor.forms[0].fields["csrf_token"]
+        for page_path in pages:
+            answer = visitor.flask.post(page_path, data={"csrf_token": token, **TYPED})
+            assert answer.status_code == 403, page_path
+        assert data(organiser.get(path.replace("/desk", "/api")))["visibility"] == "draft"
+
+
+def test_events_of_others_are_not_there(app: Flask, client: Client, desk: Visitor) -> None:
+    other = create_signed_in_client(client, create_owner("Other"))
+    event = create_event(other, name="Secret Fair")
+    assert "Secret Fair" not in desk.open(EVENTS).text + desk.open(HOME).text
+    for path in ("", "/edit", "/copy", "/state/published", "/ticket-types"):
+        assert desk.open(f"{EVENTS}/{event['id']}{path}").status_code == 404
+    assert desk.open(f"{EVENTS}/nothing").status_code == 404
+
+
+def test_an_admin_with_an_organisation_sees_only_that_one(app: Flask, client: Client, organiser: Client) -> None:
+    create_event(organiser, name="Secret Fair")
+    account = create_account("admin", roles=["admin", "organiser"], admin_tier="super_admin")
+    page = sign_in_browser(app, account).open(EVENTS)
+    assert page.status_code == 200 and "Secret Fair" not in page.text
+
+
+def test_a_member_of_one_event_sees_that_one(app: Flask, client: Client, owner: Account, organiser: Client) -> None:
+    mine, other = create_event(organiser, name="River Nights"), create_event(organiser, name="Desert Days")
+    visitor = open_as(app, client, owner, "manager", eventIds=[mine["id"]])
+    page = visitor.open(HOME).text
+    assert "River Nights" in page and "Desert Days" not in page and "New event" not in page
+    assert visitor.open(f"{EVENTS}/{other['id']}").status_code == 404
+    page = visitor.open(f"{EVENTS}/{mine['id']}").text
+    assert "Change the facts" in page and "Copy for the next year" not in page
+    assert visitor.open(f"{EVENTS}/{mine['id']}/copy").status_code == 403
+
+
+def test_home_lists_what_waits_and_the_events(desk: Visitor, organiser: Client, client: Client) -> None:
+    create_event(organiser, name="River Nights", ticketTypes=[{"name": "Day", "priceMinor": 100, "quantity": 20}])
+    running = create_published_event(organiser, name="Desert Days")
+    execute_sql("UPDATE event SET starts_at = now() - interval '1 hour' WHERE id = :id", id=running["id"])
+    page = desk.open(HOME).text
+    assert page.index("Needs you now") < page.index("draft, not published yet") < page.index("Running now")
+    assert page.index("Running now") < page.index("Desert Days") < page.index("Coming") < page.rindex("River Nights")
+    assert "0 of 20 tickets sold" in page
+
+
+def test_home_takes_few_statements(desk: Visitor, organiser: Client) -> None:
+    for number in range(3):
+        create_event(organiser, name=f"River Nights {number}")
+    _, statements = count_statements(lambda: desk.flask.get(HOME))
+    assert len(statements) == 5, statements
+    _, statements = count_statements(lambda: desk.flask.get(EVENTS))
+    assert len(statements) == 4, statements
+
+
+def test_the_table_is_filtered_sorted_paged_and_downloaded(desk: Visitor, organiser: Client) -> None:
+    page = desk.open(EVENTS).text
+    assert "Your events appear here" in page and 'role="search"' not in page
+    for number in range(52):
+        create_event(organiser, name=f"=Night {number:02}", startDate="2027-06-04T18:00:00")
+    create_published_event(organiser, name="River Nights")
+    page = desk.open(f"{EVENTS}?sort=name").text
+    assert "53 events" in page and "=Night 49" in page and "=Night 50" not in page
+    assert 'aria-sort="ascending"><a href="/desk/events?sort=-name"' in page
+    next_path = page.split('" rel="next"')[0].rsplit('href="', 1)[1]
+    page = desk.open(next_path.replace("&amp;", "&")).text
+    assert "=Night 50" in page and "=Night 49" not in page and "First page" in page and "Next page" not in page
+    page = desk.open(f"{EVENTS}?state=published").text
+    assert "1 event " in page and "River Nights" in page and "=Night" not in page
+    page = desk.open(f"{EVENTS}?q=nights&sort=nonsense").text
+    assert "1 event " in page
+    assert "Nothing matches" in desk.open(f"{EVENTS}?q=nowhere").text
+    answer = desk.open(f"{EVENTS}?state=broken")
+    assert answer.status_code == 422 and "Choose one of the choices." in answer.text
+    assert desk.open(f"{EVENTS}?cursor=broken").status_code == 422
+    answer = desk.open(f"{EVENTS}?sort=name&format=csv")
+    rows = list(csv.reader(StringIO(answer.data.decode("utf-8-sig"))))
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="events.csv"'
+    assert len(rows) == 54 and rows[0][0] == "Event"
+    assert rows[1][:3] == ["'=Night 00", "Draft", "2027-06-04T16:00:00.000Z"]
+
+
+def test_an_event_is_created_with_what_was_typed(desk: Visitor, organiser: Client) -> None:
+    desk.open(NEW)
+    page = desk.send(form=1, **{**TYPED, "name": "", "endsAt": "2027-06-01T23:00", "capacity": "many"})
+    assert page.status_code == 422 and "There are problems" in page.text
+    assert 'value="River grounds"' in page.text and "Enter the name of the event." in page.text
+    page = desk.send(form=1, **{**TYPED, "endsAt": "2027-06-01T23:00", "capacity": ""})
+    assert page.status_code == 422 and 'href="#endsAt">The end must be after the start.' in page.text
+    page = desk.send(form=1, **TYPED, capacity="")
+    assert page.status_code == 200 and find_title(page.text) == "River Nights"
+    assert "The event is created." in page.text and "Missing:" in page.text
+    (event,) = data(organiser.get("/api/events?mine=true"))["events"]
+    assert event["visibility"] == "draft" and event["startsAt"].startswith("2027-06-04T16:00")
+
+
+def test_publishing_needs_what_is_missing(desk: Visitor, organiser: Client) -> None:
+    event = create_event(organiser)
+    path = f"{EVENTS}/{event['id']}"
+    page = desk.open(path).text
+    assert f'href="{path}/ticket-types">A ticket type, or a capacity' in page
+    desk.open(f"{path}/state/published")
+    page = desk.send(form=1)
+    assert page.status_code == 409 and "Not done." in page.text
+    update_event(organiser, event, capacity=100)
+    page = desk.send(form=1)
+    assert page.status_code == 200 and "The event is published." in page.text and "Unlist" in page.text
+    assert desk.open(f"{path}/state/draft").status_code == 404
+    desk.open(f"{path}/state/cancelled")
+    assert "cannot be undone" in desk.page.text
+    assert "The event is cancelled." in desk.send(form=1).text
+    assert "Change the state" not in desk.open(path).text
+
+
+def test_a_change_by_somebody_else_is_not_undone(desk: Visitor, organiser: Client) -> None:
+    event = create_event(organiser, capacity=50)
+    path = f"{EVENTS}/{event['id']}/edit"
+    desk.open(path)
+    update_event(organiser, event, city="Swakopmund")
+    page = desk.send(form=1, city="Walvis Bay", category="", country="NA", timezone="Africa/Windhoek")
+    assert page.status_code == 412 and "Somebody else has changed this in the meantime" in page.text
+    assert "Open the page again" in page.text and 'value="Walvis Bay"' in page.text
+    assert data(organiser.get(f"/api/events/{event['id']}"))["city"] == "Swakopmund"
+    desk.open(path)
+    page = desk.send(form=1, city="Walvis Bay", capacity="", category="", country="NA", timezone="Africa/Windhoek")
+    assert "The facts are saved." in page.text
+    saved = data(organiser.get(f"/api/events/{event['id']}"))
+    assert (saved["city"], saved["capacity"], saved["startsAt"]) == ("Walvis Bay", None, event["startsAt"])
+
+
+def test_ticket_types_and_phases_are_changed_one_at_a_time(desk: Visitor, organiser: Client) -> None:
+    event: dict[str, Any] = create_event(organiser)
+    path = f"{EVENTS}/{event['id']}/ticket-types"
+    read = f"/api/events/{event['id']}"
+    desk.open(f"{path}/new")
+    page = desk.send(form=1, name="Weekend", price="x", quantity="10", minPerOrder="5", maxPerOrder="2")
+    assert page.status_code == 422 and "Enter an amount like 450" in page.text
+    page = desk.send(form=1, name="Weekend", price="450.50", quantity="10", minPerOrder="5", maxPerOrder="2")
+    assert page.status_code == 422 and 'href="#maxPerOrder"' in page.text
+    page = desk.send(form=1, name="Weekend", price="450.50", quantity="10", minPerOrder="", maxPerOrder="")
+    assert "The ticket type is added." in page.text
+    (weekend,) = data(organiser.get(read))["ticketTypes"]
+    assert (weekend["priceMinor"], weekend["quantity"]) == (45050, 10)
+    desk.open(f"{path}/new")
+    page = desk.send(form=1, name="Weekend", price="1", quantity="1")
+    assert page.status_code == 422 and "The event has a ticket type with this name." in page.text
+    desk.open(f"{path}/{weekend['id']}/phases/new")
+    assert "The phase is added." in desk.send(form=1, name="Early bird", price="300", quantity="5").text
+    desk.open(f"{path}/{weekend['id']}")
+    assert "The ticket type is saved." in desk.send(form=1, price="500").text
+    (weekend,) = data(organiser.get(read))["ticketTypes"]
+    assert weekend["priceMinor"] == 50000 and [phase["name"] for phase in weekend["phases"]] == ["Early bird"]
+    desk.open(f"{path}/{weekend['id']}/phases/0")
+    assert "The phase is saved." in desk.send(form=1, price="350").text
+    desk.open(f"{path}/{weekend['id']}/phases/0/remove")
+    update_event(organiser, event, city="Swakopmund")
+    page = desk.send(form=1)
+    assert page.status_code == 412 and "Somebody else has changed this" in page.text
+    desk.open(f"{path}/{weekend['id']}/phases/0/remove")
+    assert "The phase is removed." in desk.send(form=1).text
+    assert desk.open(f"{path}/{weekend['id']}/phases/0").status_code == 404
+    desk.open(f"{path}/{weekend['id']}/remove")
+    assert "The ticket type is removed." in desk.send(form=1).text
+    assert desk.open(f"{path}/{weekend['id']}").status_code == 404
+
+
+def test_an_event_is_copied_and_a_draft_deleted(desk: Visitor, organiser: Client) -> None:
+    event = create_published_event(organiser, name="Windhoek Lights 2027")
+    desk.open(f"{EVENTS}/{event['id']}/copy")
+    page = desk.send(form=1)
+    assert find_title(page.text) == "Windhoek Lights 2028" and "This is the copy." in page.text
+    desk.open(f"{page.request.path}/delete")
+    assert "The event is deleted." in desk.send(form=1).text
