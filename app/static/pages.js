@@ -1,19 +1,21 @@
 // Improvements of the pages. All pages work without JavaScript.
 "use strict";
 
-for (const button of document.querySelectorAll("button[data-shows]")) {
-  const input = document.getElementById(button.dataset.shows);
+for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-shows]"))) {
+  const input = document.getElementById(button.dataset.shows ?? "");
+  if (!(input instanceof HTMLInputElement)) continue;
   const show = button.textContent;
-  const showLabel = button.getAttribute("aria-label");
+  const showLabel = button.getAttribute("aria-label") ?? "";
+  /** @param {boolean} isVisible */
   const setVisible = (isVisible) => {
     input.type = isVisible ? "text" : "password";
-    button.textContent = isVisible ? button.dataset.hide : show;
-    button.setAttribute("aria-label", isVisible ? button.dataset.hideLabel : showLabel);
+    button.textContent = isVisible ? button.dataset.hide ?? "" : show;
+    button.setAttribute("aria-label", isVisible ? button.dataset.hideLabel ?? "" : showLabel);
   };
   button.hidden = false;
   button.addEventListener("click", () => setVisible(input.type === "password"));
   // Browsers remember the values of text fields, so the input becomes a password field again before the form is sent.
-  input.form.addEventListener("submit", () => setVisible(false));
+  input.form?.addEventListener("submit", () => setVisible(false));
 }
 
 // A second tap does not send a form twice. After the back button the form can be sent again.
@@ -26,14 +28,17 @@ for (const form of document.querySelectorAll('form[method="post"]')) {
   window.addEventListener("pageshow", () => { sent = false; });
 }
 
-// A list that changes while a person looks at it. It waits while they use it or look at another window.
-for (const list of document.querySelectorAll("[data-refresh-seconds]")) {
-  setInterval(async () => {
-    if (document.hidden || list.contains(document.activeElement)) return;
+// A part of a page that changes while a person looks at it: a list, or the progress of a job. It waits while they use it or
+// look at another window, and ends when the new part no longer asks for it. A page with several gives each an id.
+for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-refresh-seconds]"))) {
+  const timer = setInterval(async () => {
+    if (document.hidden || part.contains(document.activeElement)) return;
     const response = await fetch(location.href).catch(() => null);
     if (!response?.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    const fresh = page.querySelector("[data-refresh-seconds]");
-    if (fresh && fresh.innerHTML !== list.innerHTML) list.innerHTML = fresh.innerHTML;
-  }, list.dataset.refreshSeconds * 1000);
+    const fresh = part.id ? page.getElementById(part.id) : page.querySelector("[data-refresh-seconds]");
+    if (!(fresh instanceof HTMLElement)) return;
+    if (fresh.innerHTML !== part.innerHTML) part.innerHTML = fresh.innerHTML;
+    if (!fresh.dataset.refreshSeconds) clearInterval(timer);
+  }, Number(part.dataset.refreshSeconds) * 1000);
 }

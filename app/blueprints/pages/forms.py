@@ -104,11 +104,13 @@ class FieldError:
 class Form:
     """A schema and its inputs, in the order of the page.
 
-    `left_out` has the fields that this form does not have, and `sign_in_url` where to sign in again before it works.
+    `left_out` has the fields that this form does not have, and `sign_in_url` where to sign in again before it works. With
+    `marks_optional` a label says that its field is optional.
     """
 
     left_out: tuple[str, ...] = ()
     sign_in_url = ""
+    marks_optional = True
 
     def __init__(self, schema: type[Query], *inputs: Input) -> None:
         self.schema = schema
@@ -162,7 +164,8 @@ class FilledForm:
         return "" if self.form.inputs[name].type == "password" else self.values.get(name, "")
 
     def is_optional(self, name: str) -> bool:
-        return not next(field.required for field in self.form.schema().fields.values() if field.data_key == name)
+        is_required = next(field.required for field in self.form.schema().fields.values() if field.data_key == name)
+        return self.form.marks_optional and not is_required
 
     def find_error(self, name: str) -> FieldError | None:
         return next((error for error in self.errors if error.name == name), None)

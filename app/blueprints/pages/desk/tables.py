@@ -115,6 +115,7 @@ class Table:
     ) -> None:
         self.name, self.columns, self.empty, self.noun = name, columns, empty, noun
         self.filters = filters or Form(NoFilters)
+        self.filters.marks_optional = False
         self.listing = Listing(name, Schema, sorts, default_sort, returns_page=returns_page)
 
 

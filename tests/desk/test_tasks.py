@@ -1,0 +1,91 @@
+"""What waits for an organiser, counted by kind and event: only what the role may do something about."""
+
+from dataclasses import replace
+
+import pytest
+from flask import Flask
+
+from app.accounts.caller import Caller, build_caller
+from app.accounts.models import Account
+from app.accounts.permissions import ORGANISER, Membership
+from app.desk.tasks import list_tasks
+from tests.factories.accounts import create_account, create_customer, create_signed_in_client
+from tests.factories.applications import create_application, create_approved_application
+from tests.factories.events import create_event, create_published_event
+from tests.factories.payouts import execute_sql
+from tests.gate.test_batch import offline_scan
+from tests.http import Client, data
+
+KINDS_BY_ROLE = {
+    "manager": ["conflicts", "applications", "fees", "low_stock", "publish"],
+    "finance": ["fees"],
+    "door": ["conflicts"],
+    "stock": ["low_stock"],
+    "messages": [],
+    "viewer": ["conflicts"],
+}
+
+
+def list_kinds(caller: Caller) -> list[tuple[str, str, int]]:
+    return [(task.kind, task.event_name, task.count) for task in list_tasks(caller)]
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_account("organiser")
+
+
+@pytest.fixture
+def organiser(client: Client, owner: Account) -> Client:
+    return create_signed_in_client(client, owner)
+
+
+def create_tasks(client: Client, organiser: Client) -> str:
+    """One task of each kind at a published event but refused refunds, and a draft. Returns the id of the event."""
+    event_id: str = create_published_event(organiser, name="Windhoek Lights")["id"]
+    create_event(organiser, name="River Nights")
+    create_application(client, eventId=event_id)
+    approved = create_approved_application(
+        client, organiser, eventId=event_id, email="selma@example.com", documentsRequired=[]
+    )
+    execute_sql(
+        "UPDATE merchant_application SET decided_at = now() - interval '15 days' WHERE id = :id", id=approved["id"]
+    )
+    low = {"name": "Lager", "sku": "B1", "parLevel": 9, "minOrderQty": 1, "reorderLevel": 4, "onHand": 3}
+    data(organiser.post(f"/api/events/{event_id}/inventory/items", {**low, "reserved": 0, "damaged": 0}), 201)
+    path = f"/api/events/{event_id}/admissions/batch"
+    data(organiser.post(path, {"admissions": [offline_scan("unknown"), offline_scan("unknown too")]}))
+    return event_id
+
+
+def test_owner_sees_all_kinds_and_others_nothing(client: Client, owner: Account, organiser: Client) -> None:
+    create_tasks(client, organiser)
+    assert list_kinds(build_caller(owner)) == [
+        ("conflicts", "Windhoek Lights", 2),
+        ("applications", "Windhoek Lights", 1),
+        ("fees", "Windhoek Lights", 1),
+        ("low_stock", "Windhoek Lights", 1),
+        ("publish", "River Nights", 1),
+    ]
+    assert list_kinds(build_caller(create_account("organiser"))) == []
+    assert list_tasks(build_caller(create_customer())) == []
+
+
+@pytest.mark.parametrize("role", KINDS_BY_ROLE)
+def test_each_role_sees_what_it_may_do(client: Client, owner: Account, organiser: Client, role: str) -> None:
+    event_id = create_tasks(client, organiser)
+    person = build_caller(create_customer())
+    member = replace(person, memberships=(Membership(owner.id, ORGANISER, role, None),))
+    assert [task.kind for task in list_tasks(member)] == KINDS_BY_ROLE[role]
+    helper = replace(person, memberships=(Membership(owner.id, ORGANISER, role, [event_id]),))
+    expected = [kind for kind in KINDS_BY_ROLE[role] if kind != "publish"]
+    assert [task.kind for task in list_tasks(helper)] == expected
+
+
+def test_what_is_over_or_settled_no_longer_waits(client: Client, owner: Account, organiser: Client) -> None:
+    event_id = create_tasks(client, organiser)
+    execute_sql(
+        "UPDATE event SET starts_at = now() - interval '2 days', ends_at = now() - interval '1 day' WHERE id = :id",
+        id=event_id,
+    )
+    assert [task.kind for task in list_tasks(build_caller(owner))] == ["publish"]
