@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Select, func, literal, select, union_all
 from app.accounts.caller import Caller
 from app.accounts.permissions import (
     EVENTS_WRITE,
-    GATE_READ,
+    GATE_ADMIT,
     MONEY_WRITE,
     STALLS_DECIDE,
     STOCK_WRITE,
@@ -87,7 +87,7 @@ def _select_conflicts() -> TaskQuery:
 
 
 TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
-    CONFLICTS: (GATE_READ, _select_conflicts),
+    CONFLICTS: (GATE_ADMIT, _select_conflicts),
     APPLICATIONS: (STALLS_DECIDE, _select_applications),
     REFUNDS: (MONEY_WRITE, _select_refused_refunds),
     FEES: (MONEY_WRITE, _select_unpaid_fees),

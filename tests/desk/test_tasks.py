@@ -22,7 +22,7 @@ KINDS_BY_ROLE = {
     "door": ["conflicts"],
     "stock": ["low_stock"],
     "messages": [],
-    "viewer": ["conflicts"],
+    "viewer": [],
 }
 
 

@@ -203,7 +203,7 @@ def test_publishing_needs_what_is_missing(desk: Visitor, organiser: Client) -> N
     assert page.status_code == 409 and "Not done." in page.text
     update_event(organiser, event, capacity=100)
     page = desk.send(form=1)
-    assert page.status_code == 200 and "The event is published." in page.text and "Unlist" in page.text
+    assert page.status_code == 200 and "The event is published." in page.text and "Show by link only" in page.text
     assert desk.open(f"{path}/state/draft").status_code == 404
     desk.open(f"{path}/state/cancelled")
     assert "cannot be undone" in desk.page.text

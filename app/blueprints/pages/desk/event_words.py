@@ -27,13 +27,13 @@ STEPS = {
     PUBLISHED: Step(
         "Publish",
         "Publish this event?",
-        "Everybody can see it, with its ticket types and prices. You can unlist it again.",
+        "Everybody can see it, with its ticket types and prices. You can take it out of the lists again.",
         "The event is published.",
     ),
     UNLISTED: Step(
-        "Unlist",
-        "Unlist this event?",
-        "It is in no list and no search. Who has the link still sees it. You can publish it again.",
+        "Show by link only",
+        "Show this event to people with the link only?",
+        "It is in no list and no search. You can publish it later.",
         "The event is unlisted. Only people with the link see it.",
     ),
     ARCHIVED: Step(
@@ -45,7 +45,7 @@ STEPS = {
     CANCELLED: Step(
         "Cancel the event",
         "Cancel this event?",
-        "Nobody can apply or use a link of it any more, and stalls that were approved end. This cannot be undone.",
+        "The public no longer sees it, and nobody can apply or pay any more. This cannot be undone.",
         "The event is cancelled.",
         is_dangerous=True,
     ),
