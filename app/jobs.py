@@ -13,6 +13,7 @@ from app.applications import accepted_invites as applications_accepted_invites
 from app.applications import data_export as applications_data_export
 from app.applications import erasure as applications_erasure
 from app.applications import jobs as applications
+from app.applications import moved_events as applications_moved_events
 from app.applications import reminders as applications_reminders
 from app.applications import stall_type_uses as applications_stall_type_uses
 from app.campaigns import data_export as campaigns_data_export
@@ -24,6 +25,7 @@ from app.events import data_export as events_data_export
 from app.events import jobs as events
 from app.inventory import jobs as inventory
 from app.invitations import data_export as invitations_data_export
+from app.invitations import deadlines as invitations_deadlines
 from app.invitations import jobs as invitations
 from app.merchants import data_export as merchants_data_export
 from app.merchants import jobs as merchants
@@ -33,6 +35,7 @@ from app.payouts import deletion_hooks as payouts_deletion_hooks
 from app.payouts import jobs as payouts
 from app.payouts import reviews as payouts_integrity_checks
 from app.retention import jobs as retention
+from app.stall import event_changes as stall_event_changes
 from app.subscriptions import data_export as subscriptions_data_export
 from app.subscriptions import jobs as subscriptions
 from app.teams import data_export as teams_data_export
@@ -61,17 +64,20 @@ HOOKS: tuple[ModuleType, ...] = (
     applications_accepted_invites,
     applications_data_export,
     applications_erasure,
+    applications_moved_events,
     applications_reminders,
     applications_stall_type_uses,
     campaigns_data_export,
     events_data_export,
     invitations_data_export,
+    invitations_deadlines,
     merchants_data_export,
     merchants_notifications,
     outbox_cleanup,
     payouts_data_export,
     payouts_deletion_hooks,
     payouts_integrity_checks,
+    stall_event_changes,
     subscriptions_data_export,
     teams_data_export,
 )

@@ -2,6 +2,9 @@
 
 Everything is due at the end of a day in the event's time zone, or earlier when the event begins or ends. A link never
 ends before the due time of its purpose, and never after the event. Pages, mails and the API take both times from here.
+
+Both follow from the event's days, the decision, the chosen day and the time of the link alone. So an event that moves
+and moves back leaves nothing behind (`app.applications.moved_events`).
 """
 
 from dataclasses import dataclass
@@ -79,26 +82,33 @@ def calculate_due_at(
 ) -> datetime | None:
     """When documents or the fee are due: two weeks after the approval, and before the event begins.
 
-    A fee that the applicant pays on a chosen day is due at the end of that day. None for an activation, and before the
-    approval.
+    A fee that the applicant pays on a chosen day is due at the end of that day; if the event has moved to before that
+    day, when the event begins. None for an activation, and before the approval.
     """
+    if purpose in (ACTIVATION, OFFER):
+        return None
+    is_early = calendar.starts_at is not None and (decided_at is None or calendar.starts_at - decided_at >= LAST_CALL)
+    last_time = calendar.starts_at if is_early else calendar.ends_at
     if purpose == PAYMENT and scheduled_for is not None:
         end_of_chosen_day = end_of_day(scheduled_for, calendar.timezone)
         if decided_at is None or end_of_chosen_day > decided_at:
-            return _cap(end_of_chosen_day, calendar.ends_at)
-    if decided_at is None or purpose in (ACTIVATION, OFFER):
+            return last_time if is_after_event(scheduled_for, calendar) else _cap(end_of_chosen_day, calendar.ends_at)
+    if decided_at is None:
         return None
-    is_early = calendar.starts_at is not None and calendar.starts_at - decided_at >= LAST_CALL
-    last_time = calendar.starts_at if is_early else calendar.ends_at
     return _cap(end_of_day(decided_at + TIME_TO_ACT, calendar.timezone), last_time)
 
 
 def calculate_link_end(
     purpose: str, calendar: EventCalendar, *, decided_at: datetime | None, scheduled_for: datetime | None
 ) -> datetime:
-    """When a link that is made now ends: not before its purpose is due, and not after the event."""
+    """When a link that is made now ends: not before its purpose is due, and not after the event.
+
+    For a link that was made earlier, `calendar.now` is that time.
+    """
     if purpose == ACTIVATION:
         return _cap(calendar.now + TIME_TO_ACTIVATE, calendar.ends_at)
+    if purpose == OFFER:
+        return _cap(end_of_day(calendar.now + OFFER_TIME, calendar.timezone), _get_last_offer_time(calendar))
     times = [calendar.now + TIME_TO_ACT]
     due_at = calculate_due_at(purpose, calendar, decided_at=decided_at, scheduled_for=scheduled_for)
     if due_at is not None:
@@ -113,8 +123,7 @@ def calculate_offer_end(calendar: EventCalendar) -> datetime | None:
 
     None if that is too soon.
     """
-    last_time = calendar.starts_at and calendar.starts_at - LAST_OFFER_BEFORE_EVENT
-    offer_end = _cap(end_of_day(calendar.now + OFFER_TIME, calendar.timezone), last_time)
+    offer_end = calculate_link_end(OFFER, calendar, decided_at=None, scheduled_for=None)
     return offer_end if offer_end - calendar.now >= LEAST_OFFER_TIME else None
 
 
@@ -128,10 +137,13 @@ def build_deadline(
 ) -> Deadline:
     """The deadline of a link as people see it; the event may have moved since the link was made."""
     due_at = calculate_due_at(purpose, calendar, decided_at=decided_at, scheduled_for=scheduled_for)
-    last_time = calendar.ends_at
-    if purpose == OFFER and calendar.starts_at is not None:
-        last_time = calendar.starts_at - LAST_OFFER_BEFORE_EVENT
+    last_time = _get_last_offer_time(calendar) if purpose == OFFER else calendar.ends_at
     return Deadline(purpose, due_at, _cap(link_end, last_time), calendar)
+
+
+def is_after_event(scheduled_for: datetime, calendar: EventCalendar) -> bool:
+    """Whether the event is over on the day that the applicant chose, because it has moved since."""
+    return calendar.ends_at is not None and scheduled_for > calendar.ends_at
 
 
 def find_last_day(calendar: EventCalendar) -> date:
@@ -157,6 +169,10 @@ def calculate_reminder_at(due_at: datetime, days: int, zone: str | None) -> date
     timezone = ZoneInfo(zone or HOME)
     day = due_at.astimezone(timezone).date() - timedelta(days=days)
     return datetime(day.year, day.month, day.day, REMINDER_HOUR, tzinfo=timezone).astimezone(UTC)
+
+
+def _get_last_offer_time(calendar: EventCalendar) -> datetime | None:
+    return None if calendar.starts_at is None else calendar.starts_at - LAST_OFFER_BEFORE_EVENT
 
 
 def _cap(moment: datetime, last_time: datetime | None) -> datetime:

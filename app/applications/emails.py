@@ -121,7 +121,7 @@ def _find_language(application: Application) -> str | None:
     return account_language or application.language
 
 
-def _build_sign_in_url(path: str) -> str:
+def build_sign_in_url(path: str) -> str:
     """The page to sign in, which leads to `path` of this site, or to the stall."""
     query = "?" + urlencode({"next": "/stall" if path == "/" else path}, safe="/")
     return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/sign-in{query}"
@@ -171,7 +171,7 @@ def build_applicant_email(
         wallet=mask_wallet(context.payment.msisdn) if context.payment else "",
         refund=_describe_refund(context.refund),
         email=application.email,
-        sign_in_url=_build_sign_in_url(path),
+        sign_in_url=build_sign_in_url(path),
         invoice_title=invoice.title if invoice else "",
         invoice_number=invoice.number if invoice else "",
         document=document,

@@ -92,7 +92,7 @@ def _find_reminder_key(application: Application, purpose: str, event_calendar: E
 @job("applications.mail_reminder", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_reminder_email(run: Run, *, application_id: str) -> None:
     """Reminds an applicant of what is still due, with links that work until then."""
-    link_ids = _renew_ending_links(application_id)
+    link_ids = renew_ending_links(application_id)
     context = emails.load_email_context(application_id, link_ids)
     release_connection()
     if context is None or context.application.email is None or not context.links:
@@ -104,7 +104,7 @@ def send_reminder_email(run: Run, *, application_id: str) -> None:
         send_for_organisation(sender_id, message, run=run, already_counted=False)
 
 
-def _renew_ending_links(application_id: str) -> list[str]:
+def renew_ending_links(application_id: str) -> list[str]:
     """The links of what is still due; a link that ends before its purpose is due is replaced by a new one.
 
     A second attempt finds the new links. A fee whose payment the rail has not answered is left out.

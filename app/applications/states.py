@@ -8,6 +8,8 @@
         │                                    ▲               ▲
         └────────────────────────────────────┴───────────────┘
 
+    awaiting_payment, ready ──▶ awaiting_documents (the event has moved, and a document is not valid any more at its end)
+
     every state but the last ones ──▶ withdrawn (by the applicant) or expired (the event is over, or an offer lapsed)
 
 `approved` is never stored: the same transaction sets the state of the first outstanding step.
@@ -24,8 +26,8 @@ STEPS: dict[str, frozenset[str]] = {
     WAITLISTED: frozenset({APPROVED, DECLINED, WITHDRAWN, EXPIRED}),
     APPROVED: frozenset({AWAITING_DOCUMENTS, AWAITING_PAYMENT, READY}),
     AWAITING_DOCUMENTS: frozenset({AWAITING_PAYMENT, READY, DECLINED, WITHDRAWN, EXPIRED}),
-    AWAITING_PAYMENT: frozenset({READY, DECLINED, WITHDRAWN, EXPIRED}),
-    READY: frozenset({ACTIVATED, DECLINED, WITHDRAWN, EXPIRED}),
+    AWAITING_PAYMENT: frozenset({READY, AWAITING_DOCUMENTS, DECLINED, WITHDRAWN, EXPIRED}),
+    READY: frozenset({ACTIVATED, AWAITING_DOCUMENTS, DECLINED, WITHDRAWN, EXPIRED}),
     DECLINED: frozenset({SUBMITTED}),
     ACTIVATED: frozenset({DECLINED}),
     WITHDRAWN: frozenset(),

@@ -127,6 +127,11 @@ class Action(StrEnum):
     ADMITTED = "admissions.admitted", "slot", "A ticket was admitted at the gate, or its guest left."
     ADMISSION_UNDONE = "admissions.undone", "admission", "A scan at the gate was undone."
 
+    DOCUMENTS_REOPENED = (
+        "documents.reopened",
+        "application",
+        "Documents were asked for again: the event has moved, and one is not valid any more at its end.",
+    )
     DOCUMENTS_SUBMITTED = "documents.submitted", "application", "An applicant submitted all documents."
     DOCUMENT_READ = "documents.read", "document", "A decider read a document of an applicant."
 

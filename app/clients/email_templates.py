@@ -47,6 +47,7 @@ TRANSLATED = frozenset(
         "application_waitlisted",
         "application_waived",
         "applications_new",
+        "event_moved",
         "merchant_invite",
         "reset_code",
         "verify_email",

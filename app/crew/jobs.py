@@ -1,4 +1,6 @@
-"""Jobs of crew: automatic checkout, and the end of the crew of a deleted merchant or an ended participation."""
+"""Jobs of crew: automatic checkout, planned shifts of an event that moves, and the end of the crew of a deleted merchant or
+an ended participation.
+"""
 
 from datetime import timedelta
 
@@ -6,12 +8,16 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.core.jobs import Delivery, Run, job
+from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.crew import crew_members
 from app.crew.actions import AUTO_CHECKOUT, IS_OPEN_SQL, check_out_forgotten_shifts
 from app.crew.errors import StallHasShifts
 from app.crew.models import CrewMember, PlannedShift, Shift
+from app.crew.planned_shifts import move_shifts
+from app.events.event_changes import EventSchedule, on_event_move
 from app.events.event_rows import belongs_to
+from app.events.models import Event
 from app.invitations.models import Participation
 from app.invitations.participation import on_participation_ended
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
@@ -26,6 +32,25 @@ def close_forgotten_shifts(run: Run) -> None:
         run.done_in(session)
         check_out_forgotten_shifts(session)
         crew_members.delete_expired_tries(session)
+
+
+@on_event_move
+def enqueue_shift_moves(session: OrmSession, event: Event, previous: EventSchedule) -> None:
+    """Enqueues the move of the planned shifts if the event begins on another day.
+
+    It is a job, because a change of a plan locks the stall before the event.
+    """
+    days = previous.count_days_to(event.starts_at, event.timezone)
+    if days:
+        enqueue("crew.move_planned_shifts", event_id=event.id, days=days)
+
+
+@job("crew.move_planned_shifts", Delivery.LOCAL)
+def move_planned_shifts(run: Run, *, event_id: str, days: int) -> None:
+    """Moves the planned shifts that have not begun by as many days as the event."""
+    with transaction() as session:
+        run.done_in(session)
+        move_shifts(session, event_id, days)
 
 
 @on_merchant_deleted

@@ -145,6 +145,49 @@ def replace_shift_plan(
     return ShiftPlan(saved_shifts, version)
 
 
+def move_shifts(session: OrmSession, event_id: str, days: int) -> None:
+    """Moves the planned shifts of all stalls that have not begun by so many days; they keep their time of the day."""
+    stalls = (
+        select(Participation.merchant_id)
+        .where(Participation.event_id == event_id)
+        .order_by(Participation.merchant_id)
+        .with_for_update()
+    )
+    session.execute(stalls).all()
+    zone = select(Event.timezone).where(Event.id == event_id).scalar_subquery()
+    local_start = func.timezone(zone, PlannedShift.starts_at) + timedelta(days=days)
+    new_start = func.timezone(zone, local_start)
+    duration = PlannedShift.ends_at - PlannedShift.starts_at
+    moved_shifts = (
+        update(PlannedShift)
+        .where(PlannedShift.event_id == event_id, PlannedShift.starts_at > func.now())
+        .values(starts_at=new_start, ends_at=new_start + duration)
+        .returning(PlannedShift.merchant_id)
+        .cte("moved_shift")
+    )
+    session.execute(
+        update(Participation)
+        .where(Participation.event_id == event_id, Participation.merchant_id.in_(select(moved_shifts.c.merchant_id)))
+        .values(plan_version=Participation.plan_version + 1)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def count_planned_shifts(merchant_id: str, event_id: str) -> tuple[int, int]:
+    """How many planned shifts of a stall have not begun, and how many of them begin when the event is over."""
+    row = db.session.execute(
+        select(func.count(), func.count().filter(PlannedShift.starts_at >= Event.ends_at))
+        .select_from(PlannedShift)
+        .join(Event, Event.id == PlannedShift.event_id)
+        .where(
+            PlannedShift.merchant_id == merchant_id,
+            PlannedShift.event_id == event_id,
+            PlannedShift.starts_at > func.now(),
+        )
+    ).one()
+    return row[0], row[1]
+
+
 def list_at_risk_shifts(
     merchant_id: str, event_id: str | None = None, *, moment: datetime | None = None
 ) -> list[AtRiskShift]:

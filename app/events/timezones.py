@@ -1,41 +1,15 @@
-"""Time zones of events: conversion of local times, and handlers of other domains for a changed zone.
-
-    @on_timezone_change
-    def move_reminder(session, event_id, zone):
-        session.execute(update(…))
-
-Handlers run in the transaction that changes the event; it has locked the event's row. Register them in a module that the
-domain's actions import.
+"""Time zones of events: conversion of local times.
 
 A time without an offset is in the event's time zone. When clocks go forward, a time that does not exist means the one an
 hour later (02:30 → 03:30 on the last Sunday of March in Berlin). When they go back, a time that occurs twice means the
 first; an offset selects the second. See docs/decisions/local-times.md.
 """
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from sqlalchemy.orm import Session
-
 from app.core.db import database_now
 from app.core.errors import ValidationFailed
-
-Handler = Callable[[Session, str, str], None]
-_handlers: list[Handler] = []
-
-
-def on_timezone_change(handler: Handler) -> Handler:
-    """Registers a handler that moves a domain's times which follow the clock of an event."""
-    _handlers.append(handler)
-    return handler
-
-
-def notify_timezone_change(session: Session, event_id: str, zone: str) -> None:
-    """Runs all handlers: the event is in `zone` from now on."""
-    for handler in _handlers:
-        handler(session, event_id, zone)
-
 
 MAX_DELAY_DAYS = 90
 

@@ -70,6 +70,7 @@ KINDS = {
     "application_reminder": DECISION,
     "application_waitlisted": DECISION,
     "event_joined": DECISION,
+    "event_moved": DECISION,
     "invite_answered": DECISION,
     "merchant_invite": DECISION,
     "team_invite": DECISION,

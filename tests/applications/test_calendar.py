@@ -66,13 +66,50 @@ def test_times_of_an_application_never_contradict(
         assert decided_at < due_at <= link_end
     if purpose == PAYMENT and scheduled_for is not None:
         assert link_end >= min(scheduled_for + timedelta(days=7), event_end)
-        if scheduled_for >= decided_at:
+        if scheduled_for >= decided_at and scheduled_for <= event_end:
             assert due_at == min(end_of_day(scheduled_for, calendar.timezone), event_end)
     elif due_at is not None and calendar.starts_at is not None and calendar.starts_at > decided_at + timedelta(days=1):
         assert due_at <= calendar.starts_at
     assert link_end >= min(calendar.now + timedelta(days=7 if purpose == ACTIVATION else 14), event_end)
     sentence = str(build_deadline(purpose, link_end, calendar, **times))
     assert ("until then" in sentence) == (due_at == link_end >= calendar.now)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    situations().filter(lambda situation: situation[0].ends_at is not None),
+    st.sampled_from(PURPOSES),
+    st.lists(st.tuples(st.integers(-60, 60), st.integers(0, 20), st.sampled_from(ZONES[:-1])), min_size=1, max_size=3),
+)
+def test_times_follow_an_event_that_moves_and_moves_again(
+    situation: tuple[EventCalendar, datetime, datetime | None], purpose: str, moves: list[tuple[int, int, str]]
+) -> None:
+    """`calendar.now` is the time at which the link was made, and stays."""
+    first_calendar, decided_at, scheduled_for = situation
+    times = {"decided_at": decided_at, "scheduled_for": scheduled_for}
+    first_end = calculate_link_end(purpose, first_calendar, **times)
+    calendar, link_end = first_calendar, first_end
+    for days, longer, zone in moves:
+        previous, previous_end = calendar, link_end
+        assert calendar.starts_at is not None and calendar.ends_at is not None
+        move = timedelta(days=days)
+        calendar = EventCalendar(
+            calendar.starts_at + move, calendar.ends_at + move + timedelta(days=longer), zone, calendar.now
+        )
+        assert calendar.starts_at is not None and calendar.ends_at is not None
+        due_at, link_end = calculate_due_at(purpose, calendar, **times), calculate_link_end(purpose, calendar, **times)
+        assert link_end <= calendar.ends_at
+        assert link_end >= min(calendar.now + timedelta(days=7 if purpose == ACTIVATION else 14), calendar.ends_at)
+        if due_at is not None:
+            assert due_at <= link_end
+            if scheduled_for is not None and scheduled_for > calendar.ends_at:
+                assert purpose != PAYMENT or due_at in (calendar.starts_at, calendar.ends_at)
+        assert str(build_deadline(purpose, previous_end, calendar, **times)).count("until") <= 1
+        sentence = str(build_deadline(purpose, link_end, calendar, **times))
+        assert ("until then" in sentence) == (due_at == link_end >= calendar.now)
+        if days >= 0 and zone == previous.timezone:
+            assert link_end >= previous_end
+    assert calculate_link_end(purpose, first_calendar, **times) == first_end
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)

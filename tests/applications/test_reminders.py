@@ -198,5 +198,5 @@ def test_without_the_key_every_process_would_remind(
 def test_second_attempt_after_a_crash_has_the_same_link(client: Client, owner: Client) -> None:
     application = create_approved_application(client, owner, documentsRequired=[])
     let_days_pass(13)
-    first = reminders._renew_ending_links(application["id"])
-    assert reminders._renew_ending_links(application["id"]) == first
+    first = reminders.renew_ending_links(application["id"])
+    assert reminders.renew_ending_links(application["id"]) == first

@@ -1,5 +1,6 @@
 """What organisers do: events, decisions, allocations, admissions, messages and exports."""
 
+from app.applications.moved_events import reopen_expiring_documents
 from app.applications.waitlist import lapse_offers
 from app.audit.actions import Action
 from app.events.actions.import_tickets import import_tickets
@@ -57,6 +58,7 @@ def the_life_of_events(client: Client) -> None:
     Action.PLACE_OFFER_LAPSED,
     Action.APPLICATION_LINK_SHOWN,
     Action.DOCUMENTS_SUBMITTED,
+    Action.DOCUMENTS_REOPENED,
     Action.DOCUMENT_READ,
 )
 def deciding_about_applications(client: Client) -> None:
@@ -76,6 +78,8 @@ def deciding_about_applications(client: Client) -> None:
     data(owner.post(f"{LIST}/{application['id']}/links", {"purpose": "payment"}), 201)
     url = data(owner.get(f"{LIST}/{application['id']}"))["documents"][0]["url"]
     assert client.get(url[url.index("/api/") :]).status_code == 200
+    execute_sql("UPDATE application_document SET expires_on = current_date")
+    reopen_expiring_documents(application["id"])
 
 
 @records(Action.APPLICATION_WITHDRAWN)

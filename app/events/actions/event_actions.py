@@ -20,9 +20,10 @@ from app.core.errors import StaleVersion
 from app.core.transaction import transaction
 from app.events import capacity, countries, queries, search_words, ticket_types, validation, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
+from app.events.event_changes import build_schedule, notify_event_move
 from app.events.models import Event
 from app.events.stall_type_uses import check_removed_types
-from app.events.timezones import notify_timezone_change, to_instant
+from app.events.timezones import to_instant
 from app.events.visibility import ARCHIVED, CANCELLED, DRAFT, PUBLISHED, UNLISTED
 
 
@@ -66,9 +67,10 @@ def change_event(*, caller: Caller, id: str, expected_version: int | None, **fie
         publish_if_due(event)
         if expected_version not in (None, event.version):
             raise StaleVersion()
-        previous_visibility = event.visibility
+        previous_visibility, previous_schedule = event.visibility, build_schedule(event)
         if apply_changes(session, event, caller, fields):
             event.version += 1
+        notify_event_move(session, event, previous_schedule)
         _record_visibility(session, event, previous_visibility)
     return event
 
@@ -145,7 +147,7 @@ def apply_changes(session: Session, event: Event, caller: Caller, fields: Mappin
     Raises ValidationFailed, CapacityCommitted, TicketsCommitted, StallTypeInUse, NotPublishable, EmailNotVerified,
     VisibilityNotReachable.
     """
-    now, previous_capacity, previous_zone = database_now(), event.capacity, event.timezone
+    now, previous_capacity = database_now(), event.capacity
     previous_stall_types = event.stall_types
     changes = resolve_times(fields, fields.get("timezone") or event.timezone)
     _assign(event, changes)
@@ -162,9 +164,6 @@ def apply_changes(session: Session, event: Event, caller: Caller, fields: Mappin
     validation.check_promo_targets(event)
     if event.visibility in (PUBLISHED, UNLISTED) or (event.visibility == DRAFT and event.publish_at is not None):
         _check_publishable(event, caller, publishes=not changes.keys().isdisjoint({"visibility", "publish_at"}))
-    if event.timezone != previous_zone:
-        session.flush()
-        notify_timezone_change(session, event.id, event.timezone)
     invalidate(session, CATALOGUE)
     return modified
 

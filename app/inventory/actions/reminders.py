@@ -15,9 +15,9 @@ from app.core.ids import new_id
 from app.core.outbox import enqueue_many
 from app.core.throttle import Rule
 from app.core.transaction import transaction
+from app.events.event_changes import EventSchedule, on_event_move
 from app.events.models import Event
 from app.events.queries import owned
-from app.events.timezones import on_timezone_change
 from app.inventory import reminders
 from app.inventory.models import Reminder
 from app.inventory.reminders import ReminderChanges, ReminderData
@@ -60,14 +60,16 @@ def update_reminder(
     return updated
 
 
-@on_timezone_change
-def reschedule_reminder(session: Session, event_id: str, zone: str) -> None:
+@on_event_move
+def reschedule_reminder(session: Session, event: Event, previous: EventSchedule) -> None:
     """Keep the local hour of an event's reminder in its new time zone. A digest that is already due is sent first."""
-    statement = select(Reminder).where(Reminder.event_id == event_id, Reminder.enabled, Reminder.next_at > func.now())
+    if event.timezone == previous.timezone:
+        return
+    statement = select(Reminder).where(Reminder.event_id == event.id, Reminder.enabled, Reminder.next_at > func.now())
     reminder = session.scalar(statement.with_for_update(key_share=True))
     if reminder is not None:
         reminder.next_at = reminders.calculate_next_at(
-            frequency=reminder.frequency, hour=reminder.hour, weekday=reminder.weekday, zone=zone
+            frequency=reminder.frequency, hour=reminder.hour, weekday=reminder.weekday, zone=event.timezone
         )
 
 

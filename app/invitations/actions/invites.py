@@ -5,7 +5,7 @@ Anyone who has a link can apply for a stall. Each action first locks the event a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple, TypedDict, Unpack
 
 from sqlalchemy import ColumnElement, RowMapping, case, func, literal_column, or_, select, update
@@ -27,6 +27,7 @@ from app.events.models import Event
 from app.events.queries import owned
 from app.events.timezones import to_instant
 from app.invitations.acceptance_hooks import count_places_left
+from app.invitations.deadlines import calculate_default_end
 from app.invitations.errors import EventClosed, InviteUsed
 from app.invitations.models import EventInvite, InviteLink
 from app.invitations.queries import ERROR_BY_LINK_STATE, build_invite_url, build_slug, parse_slug
@@ -36,8 +37,6 @@ from app.invitations.states import OPEN, PENDING, REVOKED, WITHDRAWN
 EXECUTION_OPTIONS = {"populate_existing": True, "synchronize_session": False}
 IS_NEW_ROW_SQL: ColumnElement[bool] = literal_column("xmax = 0")
 IS_USED_UP_SQL = InviteLink.uses >= InviteLink.max_uses
-TIME_TO_ANSWER, TIME_BEFORE_EVENT, SHORTEST_TIME = timedelta(days=7), timedelta(days=2), timedelta(hours=1)
-"""How long an invitation is valid by default, how long before the event it ends at the latest, and the least of it."""
 
 
 class InvitedMerchant(NamedTuple):
@@ -251,7 +250,7 @@ def _build_terms(event: LockedEvent, requested: RequestedTerms) -> InviteTerms:
 
     Raises ValidationFailed for an end in the past.
     """
-    expires_at = _get_default_end(event)
+    expires_at = calculate_default_end(event.now, event.starts_at, event.ends_at)
     requested_end = requested.get("expires_at")
     if requested_end is not None:
         expires_at = min(event.ends_at, to_instant(requested_end, event.timezone))
@@ -266,12 +265,6 @@ def _build_terms(event: LockedEvent, requested: RequestedTerms) -> InviteTerms:
         "fee_minor": fee_minor,
         "expires_at": expires_at,
     }
-
-
-def _get_default_end(event: LockedEvent) -> datetime:
-    """A week from now, at most two days before the event begins; for a later invitation its beginning or its end."""
-    usual_end = min(event.now + TIME_TO_ANSWER, event.starts_at - TIME_BEFORE_EVENT)
-    return next((end for end in (usual_end, event.starts_at) if end >= event.now + SHORTEST_TIME), event.ends_at)
 
 
 def _insert_invites(
