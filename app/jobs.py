@@ -10,6 +10,7 @@ from app.accounts import personal_data_jobs as accounts_personal_data
 from app.allocations import data_export as allocations_data_export
 from app.allocations import jobs as allocations
 from app.applications import accepted_invites as applications_accepted_invites
+from app.applications import carried_documents as applications_carried_documents
 from app.applications import data_export as applications_data_export
 from app.applications import erasure as applications_erasure
 from app.applications import jobs as applications
@@ -62,6 +63,7 @@ HOOKS: tuple[ModuleType, ...] = (
     accounts_personal_data,
     allocations_data_export,
     applications_accepted_invites,
+    applications_carried_documents,
     applications_data_export,
     applications_erasure,
     applications_moved_events,

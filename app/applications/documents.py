@@ -11,7 +11,7 @@ from PIL import Image, UnidentifiedImageError
 
 from app.applications.errors import DocumentKindUnsupported, DocumentTooLarge
 from app.core.languages import mark_for_translation
-from app.core.tokens import DownloadGrant, sign_download_token, verify_download_token
+from app.core.tokens import DownloadGrant, opaque_token, sign_download_token, verify_download_token
 
 LABELS = {
     "identity": mark_for_translation("Identity document"),
@@ -35,7 +35,10 @@ _FOOD_PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class UploadedDocument:
-    """A stored document without its bytes; `size` is in bytes."""
+    """A stored document without its bytes; `size` is in bytes.
+
+    `carried_from` is the reference of the earlier application that it comes from.
+    """
 
     id: str
     kind: str
@@ -44,6 +47,7 @@ class UploadedDocument:
     size: int
     uploaded_at: datetime
     expires_on: date | None = None
+    carried_from: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,11 @@ def check_document(kind: str, name: str, data: bytes, expires_on: date | None = 
     if content_type is None:
         raise DocumentKindUnsupported(kind=kind, accepted=list(FILE_EXTENSIONS))
     return DocumentUpload(kind, _clean_file_name(name, kind, content_type), data, content_type, expires_on)
+
+
+def build_stored_name(application_id: str) -> str:
+    """A new random name for a file, outside the public files."""
+    return f"private/applications/{application_id}/{opaque_token()}"
 
 
 def build_read_url(document_id: str, viewer_id: str) -> tuple[str, int]:

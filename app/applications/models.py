@@ -188,7 +188,10 @@ class ApplicationLink(Base):
 
 
 class ApplicationDocument(Base):
-    """A document of one kind; a later upload replaces it. Its bytes are in the private file storage."""
+    """A document of one kind; a later upload replaces it. Its bytes are in the private file storage.
+
+    `carried_from` is the reference of the earlier application of the merchant that it was copied from.
+    """
 
     __tablename__ = "application_document"
     __mapper_args__ = {"eager_defaults": True}
@@ -202,6 +205,7 @@ class ApplicationDocument(Base):
     size: Mapped[int] = mapped_column(Integer)
     stored_as: Mapped[str] = mapped_column(String(120))
     expires_on: Mapped[date | None] = mapped_column(Date)
+    carried_from: Mapped[str | None] = mapped_column(String(12))
     uploaded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 

@@ -80,6 +80,7 @@ DOCUMENT_COLUMNS = (
     ApplicationDocument.size,
     ApplicationDocument.uploaded_at,
     ApplicationDocument.expires_on,
+    ApplicationDocument.carried_from,
 )
 """The fields of `UploadedDocument`."""
 ListQuery = Select[*tuple[object, ...]]
@@ -269,6 +270,8 @@ def _documents_sql() -> ColumnElement[list[dict[str, str | int | None]]]:
         ApplicationDocument.uploaded_at,
         "expires_on",
         ApplicationDocument.expires_on,
+        "carried_from",
+        ApplicationDocument.carried_from,
     )
     documents_query = select(func.jsonb_agg(aggregate_order_by(document_sql, ApplicationDocument.kind))).where(
         ApplicationDocument.application_id == Application.id

@@ -43,6 +43,7 @@ class DocumentStatus(TypedDict):
     bytes: NotRequired[int]
     uploaded_at: NotRequired[datetime]
     expires_on: NotRequired[date]
+    carried_from: NotRequired[str]
     url: NotRequired[str]
     url_expires_at: NotRequired[datetime]
 
@@ -134,6 +135,7 @@ def _parse_document(file: Mapping[str, str | int | None]) -> UploadedDocument:
         size=int(file["size"] or 0),
         uploaded_at=datetime.fromisoformat(str(file["uploaded_at"])),
         expires_on=date.fromisoformat(str(file["expires_on"])) if file["expires_on"] else None,
+        carried_from=str(file["carried_from"]) if file["carried_from"] else None,
     )
 
 
@@ -152,6 +154,8 @@ def _serialize_document(
     }
     if document.expires_on is not None:
         status["expires_on"] = document.expires_on
+    if document.carried_from is not None:
+        status["carried_from"] = document.carried_from
     if viewer_id is not None:
         status["url"], expires_epoch = documents.build_read_url(document.id, viewer_id)
         status["url_expires_at"] = datetime.fromtimestamp(expires_epoch, UTC)

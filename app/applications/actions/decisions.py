@@ -14,6 +14,7 @@ from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import documents, links, stall_payments, states, waitlist
 from app.applications.accepted_invites import end_stall, withdraw_accepted_invite
 from app.applications.actions.fees import remove_waiver
+from app.applications.carried_documents import build_carry_jobs
 from app.applications.emails import build_activated_email_jobs, build_email_jobs, enqueue_email
 from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
 from app.applications.links import advance_application
@@ -153,6 +154,7 @@ def approve(
         enqueue_all(build_activated_email_jobs(application))
         return
     new_links = links.renew_links(session, application, links.list_due_purposes(application))
+    enqueue_all(build_carry_jobs(application) if is_new else [])
     enqueue_email("application_approved" if is_new else "application_link", application, *new_links)
 
 

@@ -24,10 +24,9 @@ from app.core.db import ReadOrWriteSession, database_now, release_connection
 from app.core.ids import new_id
 from app.core.languages import find_page_language
 from app.core.outbox import Work, enqueue_all, job_spec
-from app.core.tokens import opaque_token
 from app.core.transaction import transaction
 
-UPDATED_COLUMNS = ("id", "file_name", "content_type", "size", "stored_as", "uploaded_at", "expires_on")
+UPDATED_COLUMNS = ("id", "file_name", "content_type", "size", "stored_as", "uploaded_at", "expires_on", "carried_from")
 
 
 def upload_documents(
@@ -141,8 +140,8 @@ def store_files(application_id: str, uploads: Sequence[DocumentUpload]) -> Itera
 
 
 def _store_file(application_id: str, upload: DocumentUpload) -> str:
-    """Stores the bytes under a random name, outside the public files. Returns the name."""
-    stored_name = f"private/applications/{application_id}/{opaque_token()}"
+    """Stores the bytes and returns the name of the file."""
+    stored_name = documents.build_stored_name(application_id)
     storage.put(stored_name, upload.data, content_type=upload.content_type)
     return stored_name
 
@@ -201,4 +200,5 @@ def _build_document_row(application_id: str, upload: DocumentUpload, stored_as: 
         "stored_as": stored_as,
         "uploaded_at": func.now(),
         "expires_on": upload.expires_on,
+        "carried_from": None,
     }

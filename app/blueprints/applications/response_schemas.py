@@ -34,6 +34,12 @@ class DocumentData(Schema):
     bytes = WholeNumber(metadata={"example": 182044})
     uploaded_at = TimeField()
     expires_on = fields.Date(metadata={"example": "2027-03-31", "description": "the last day on which it is valid"})
+    carried_from = fields.String(
+        metadata={
+            "example": "MA-7K2M9QXC",
+            "description": "the reference of the earlier application that it comes from",
+        }
+    )
     url = fields.String(metadata={"example": "https://…", "description": "for deciders; valid for five minutes"})
     url_expires_at = TimeField()
 
