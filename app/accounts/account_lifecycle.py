@@ -31,6 +31,7 @@ from app.audit.actions import Action
 from app.audit.log import insert_entry, record
 from app.core.errors import AppError
 from app.core.ids import new_id
+from app.core.languages import SOURCE_LANGUAGE, find_page_language
 from app.core.outbox import enqueue
 
 Cleanup = Callable[[OrmSession, str], None]
@@ -42,7 +43,7 @@ class Applicant:
     """A person who asks for an account.
 
     `profile` has the columns of the role's profile table; it is empty for roles without one. `role` is empty for a
-    replacement, which gets the roles of the old account.
+    replacement, which gets the roles of the old account. `language` is that of the pages on which they asked.
     """
 
     email: str
@@ -52,6 +53,7 @@ class Applicant:
     phone: str | None = None
     tier: str | None = None
     title: str | None = None
+    language: str | None = None
     profile: Mapping[str, str | None] = field(default_factory=dict)
 
 
@@ -71,6 +73,8 @@ def create_account(
         "password_version": 1,
         "name": applicant.name,
         "phone": applicant.phone,
+        # Nobody chooses English by seeing the pages in it: those without a catalogue of their language see it too.
+        "language": None if applicant.language == SOURCE_LANGUAGE else applicant.language,
         "roles": new_roles,
         "admin_tier": applicant.tier,
         "admin_title": applicant.title,
@@ -136,6 +140,7 @@ def replace_unverified_account(
         password_hash=password_hash,
         tier=old_account.admin_tier,
         title=old_account.admin_title,
+        language=find_page_language(),
     )
     retire_account(session, old_account)
     account = create_account(session, applicant, verified=True, roles=roles)

@@ -8,10 +8,17 @@ from flask import Flask
 from app.accounts.models import Account
 from tests.allocations.documents import build_ticket
 from tests.factories.accounts import PASSWORD, create_customer, create_signed_in_client, list_mails_to
-from tests.factories.applications import CODE, EMAIL, create_approved_application, find_mailed_token
+from tests.factories.applications import (
+    CODE,
+    EMAIL,
+    build_activation_body,
+    create_approved_application,
+    create_ready_application,
+    find_mailed_token,
+)
 from tests.factories.events import create_organiser_client
 from tests.factories.merchants import create_merchant_account, update_merchant
-from tests.factories.payouts import advance_time, execute_sql
+from tests.factories.payouts import advance_time, execute_sql, fetch_scalar
 from tests.http import Client, data
 from tests.pages.pages import Visitor
 from tests.pages.test_claim_page import GUEST, a_block, allocator_link, invited, open_link
@@ -260,3 +267,33 @@ def test_the_chosen_language_goes_before_that_of_the_account_and_stays_after_sig
 def _sign_in(visitor: Visitor, account: Account) -> None:
     visitor.open("/sign-in")
     visitor.send(email=account.email, password=PASSWORD)
+
+
+@pytest.mark.parametrize(("accepted", "stored"), [("de-NA", "de"), ("af", "af"), ("en", None), ("fr", None)])
+def test_account_opened_by_an_activation_link_keeps_the_language(
+    client: Client, app: Flask, accepted: str, stored: str | None
+) -> None:
+    token = create_ready_application(client, create_organiser_client(client))
+    visitor = speaking(app, accepted)
+    visitor.open(f"/activate/{token}")
+    visitor.send(password=PASSWORD)
+    assert fetch_scalar("SELECT language FROM account WHERE email = :email", email=EMAIL) == stored
+    later = Visitor(app.test_client(), {"headers": {"Accept-Language": "fr"}})
+    later.open("/sign-in")
+    later.send(email=EMAIL, password=PASSWORD)
+    assert f'<html lang="{stored or "en"}"' in later.open("/stall").text
+
+
+def test_account_opened_over_the_api_has_the_language_of_the_application(client: Client) -> None:
+    token = create_ready_application(client, create_organiser_client(client))
+    execute_sql("UPDATE merchant_application SET language = 'af'")
+    data(client.post(f"/api/merchant-activation/{token}", build_activation_body()))
+    assert fetch_scalar("SELECT language FROM account WHERE email = :email", email=EMAIL) == "af"
+
+
+def test_sign_up_pages_keep_the_language_that_was_chosen_before(app: Flask) -> None:
+    visitor = speaking(app, "en")
+    visitor.open(f"{RESET}?lang=de")
+    visitor.open("/sign-up/merchant")
+    visitor.send(name="Ndapewa Iita", businessName="Kapana Corner", email="ndapewa@example.com", password=PASSWORD)
+    assert fetch_scalar("SELECT language FROM account WHERE email = 'ndapewa@example.com'") == "de"

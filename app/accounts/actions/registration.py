@@ -44,9 +44,10 @@ def register_customer(
     first_name: str,
     last_name: str,
     phone: str | None = None,
+    language: str | None = None,
 ) -> None:
-    """Creates a customer's account, or adds the role to the caller's account."""
-    _register("customer", caller, email, password, name=f"{first_name} {last_name}", phone=phone)
+    """Creates a customer's account, or adds the role to the caller's account. `language` is that of the visitor of a page."""
+    _register("customer", caller, email, password, name=f"{first_name} {last_name}", phone=phone, language=language)
 
 
 def register_merchant(
@@ -58,17 +59,26 @@ def register_merchant(
     business_name: str,
     stall_name: str | None = None,
     phone: str | None = None,
+    language: str | None = None,
 ) -> None:
-    """Creates a merchant's account, or adds the role to the caller's account."""
+    """Creates a merchant's account, or adds the role to the caller's account. `language` is that of the visitor of a page."""
     profile = {"business_name": business_name, "stall_name": stall_name}
-    _register("merchant", caller, email, password, name=name, phone=phone, profile=profile)
+    _register("merchant", caller, email, password, name=name, phone=phone, language=language, profile=profile)
 
 
 def register_organiser(
-    *, caller: Caller | None, email: str, password: str, name: str, org_name: str, phone: str | None = None
+    *,
+    caller: Caller | None,
+    email: str,
+    password: str,
+    name: str,
+    org_name: str,
+    phone: str | None = None,
+    language: str | None = None,
 ) -> None:
-    """Creates an organiser's account, or adds the role to the caller's account."""
-    _register("organiser", caller, email, password, name=name, phone=phone, profile={"org_name": org_name})
+    """Creates an organiser's account, or adds the role to the caller's account. `language` is that of the visitor of a page."""
+    profile = {"org_name": org_name}
+    _register("organiser", caller, email, password, name=name, phone=phone, language=language, profile=profile)
 
 
 def _register(
@@ -79,6 +89,7 @@ def _register(
     *,
     name: str,
     phone: str | None,
+    language: str | None,
     profile: Mapping[str, str | None] | None = None,
 ) -> None:
     production = current_app.extensions["settings"].production
@@ -89,6 +100,7 @@ def _register(
         name=name,
         password_hash=authentication.hash_password(password),
         phone=phone,
+        language=language,
         profile=profile or {},
     )
     if caller is not None and caller.email == email:

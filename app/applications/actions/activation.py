@@ -270,5 +270,6 @@ def _build_applicant(resolved_link: ResolvedLink, email: str, name: str, passwor
         name=name,
         password_hash=password_hash,
         phone=resolved_link.application.phone,
+        language=find_page_language() or resolved_link.application.language,
         profile={"business_name": business_name, "stall_name": None},
     )

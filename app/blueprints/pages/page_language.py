@@ -37,8 +37,14 @@ def choose_visitor_language() -> None:
     requested = match_language(request.args.get(ARGUMENT))
     if requested and session.get(SESSION_KEY) != requested:
         session[SESSION_KEY] = requested
+    choose_page_language(requested or find_visitor_language())
+
+
+def find_visitor_language() -> str:
+    """Return the language that the visitor chose, else the first that their browser asks for and we have. Pages that
+    are only in English keep it for the next ones."""
     accepted = request.accept_languages.best_match(LANGUAGES, SOURCE_LANGUAGE)
-    choose_page_language(requested or match_language(session.get(SESSION_KEY)) or accepted or SOURCE_LANGUAGE)
+    return match_language(session.get(SESSION_KEY)) or accepted or SOURCE_LANGUAGE
 
 
 def use_account_language(caller: Caller) -> None:

@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts import actions, authentication
 from app.accounts.errors import CodeInvalid
-from app.blueprints.pages import sign_in, signed_in, wrong_codes
+from app.blueprints.pages import page_language, sign_in, signed_in, wrong_codes
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.inputs import EMAIL_CODE, CodeSchema
 from app.blueprints.pages.rendering import Pages, render_page
@@ -211,7 +211,7 @@ def register(kind: str) -> ResponseReturnValue:
     try:
         rate_limits.count_request(rate_limits.EMAIL_REQUEST_LIMIT, REGISTER_ROUTE.format(kind=kind))
         values = form.load()
-        account_kind.register(caller=caller, **values)
+        account_kind.register(caller=caller, language=page_language.find_visitor_language(), **values)
     except FORM_ERRORS as error:
         return _render(kind, form.with_error(error))
     if caller is not None and caller.email == values["email"]:
