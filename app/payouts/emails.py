@@ -27,11 +27,11 @@ from app.payouts.statement import draw_statement, find_statement
 from app.payouts.states import CANCELLABLE, SERVICE
 
 REASON_TEXTS = {
-    "DECLINED": "The wallet or bank declined it.",
-    "BOUNCED": "The wallet or bank sent it back.",
+    "DECLINED": "The wallet or bank did not accept it: the number may be wrong, or the wallet closed or full.",
+    "BOUNCED": "The wallet or bank sent it back: the number may be wrong, or the account closed.",
     "DESTINATION_UNREADABLE": "The saved payout details could not be read any more; please enter them again.",
 }
-NO_REASON_TEXT = "The payment rail gave no reason."
+NO_REASON_TEXT = "The wallet or bank gave no reason."
 
 
 def build_payout_email(template: str, payout_id: str, *, key: str) -> Message | None:
@@ -57,11 +57,16 @@ def build_payout_email(template: str, payout_id: str, *, key: str) -> Message | 
         available=format_money(available),
         payout_id=payout.id,
         payouts_url=_build_payouts_url(),
+        details_url=_build_stall_url("payout-details"),
     )
 
 
 def _build_payouts_url() -> str:
-    return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/stall/payouts"
+    return _build_stall_url("payouts")
+
+
+def _build_stall_url(page: str) -> str:
+    return f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/stall/{page}"
 
 
 def build_operator_email(review_id: int, account_id: str, *, key: str) -> Message | None:
