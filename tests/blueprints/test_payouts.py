@@ -234,6 +234,10 @@ def test_a_declined_and_a_bounced_payout_give_the_money_back_and_say_so(
     subjects = [item["subject"] for item in list_mails_to(who.email)]
     assert subjects[0] == "Your payout of N$\u00a010.00 came back"
     assert {"Your payout of N$\u00a010.00 failed", "N$\u00a010.00 is paid out"} <= set(subjects)
+    for mail in list_mails_to(who.email):
+        if mail["subject"].endswith(("failed", "came back")):
+            assert "back on your balance" in mail["text"] and "/stall/payout-details" in mail["html"]
+            assert "the number may be wrong" in mail["text"] and "request the payout again" in mail["text"]
     assert_ledger_integrity()
 
 
