@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, Select, select
 
 from app.accounts.caller import Caller
 from app.admissions.models import Admission
-from app.admissions.read_sql import FIND_SCAN
+from app.admissions.read_sql import FIND_CONFLICT, FIND_SCAN
 from app.core.db import fetch_row
 from app.events.models import TicketType
 from app.events.queries import get_event
@@ -33,6 +33,11 @@ def find_scan(event_id: str, nonce: str) -> LoggedScan | None:
     """Return the scan of an event that was admitted with this nonce, also if it was undone."""
     row = fetch_row(FIND_SCAN, {"event_id": event_id, "nonce": nonce})
     return LoggedScan(*row) if row else None
+
+
+def is_conflict(event_id: str, nonce: str) -> bool:
+    """Return whether the log of an event has the scan with this nonce as a conflict."""
+    return fetch_row(FIND_CONFLICT, {"event_id": event_id, "nonce": nonce}) is not None
 
 
 def list_admissions_query(

@@ -9,6 +9,8 @@ FIND_SCAN = text("""
            bool_or(is_reentry) FILTER (WHERE position = 0), min(remaining) FILTER (WHERE position = 0),
            min(occurred_at), min(gate), min(actor_name)
       FROM admission WHERE event_id = :event_id AND nonce = :nonce AND conflict IS NULL HAVING count(*) > 0""")
+FIND_CONFLICT = text("""
+    SELECT 1 FROM admission WHERE event_id = :event_id AND nonce = :nonce AND conflict IS NOT NULL LIMIT 1""")
 FIND_REENTRY = text(f"SELECT e.reentry FROM event e WHERE e.id = :event_id AND {OWNED_EVENT_SQL}")
 LIST_TYPES = text("""
     SELECT y.id, y.name, y.sold, y.sold + y.claimed AS expected FROM ticket_type y

@@ -17,8 +17,15 @@ from app.core.db import fetch_rows
 from app.core.errors import AppError, Busy
 from app.core.ids import new_id
 from app.core.transaction import transaction
-from app.events.reentry import COUNTED_REENTRY
-from app.gate.batch_sql import FIND_LOGGED_SQL, INSERT_CONFLICTS, LOCK_PLACE, REFRESH_PLACE
+from app.events.reentry import NO_REENTRY
+from app.gate.batch_sql import (
+    FIND_LOGGED_SQL,
+    FIND_SCAN_PLACES,
+    INSERT_CONFLICTS,
+    LOCK_PLACE,
+    REFRESH_PLACE,
+    TOUCH_SCAN,
+)
 from app.gate.errors import NonceReused
 from app.gate.places import GateEvent, Place, find_event, find_places, find_refusal, key_params
 from app.gate.scan import scan
@@ -73,7 +80,10 @@ def record_batch(caller: Caller, event_id: str, scans: Sequence[OfflineScan]) ->
     results = []
     for offline_scan in scans:
         earlier = logged.get(offline_scan.nonce)
-        results.append(_record(caller, event, offline_scan, earlier))
+        result = _record(caller, event, offline_scan, earlier)
+        if event.reentry != NO_REENTRY and result.admission_id is not None:
+            _refresh_places(event.id, result.admission_id)
+        results.append(result)
         if earlier is None:
             logged.update(_find_logged(event.id, [offline_scan.nonce]))
     return results
@@ -98,6 +108,9 @@ def _record(caller: Caller, event: GateEvent, offline_scan: OfflineScan, earlier
     try:
         return _admit_or_log(caller, event, offline_scan, occurred_at, earlier)
     except NonceReused as reused:
+        logged = _find_logged(event.id, [nonce]).get(nonce)
+        if earlier is None and logged is not None:
+            return _record(caller, event, offline_scan, logged)
         return ScanResult(nonce, REFUSED, code=reused.code)
 
 
@@ -125,8 +138,6 @@ def _admit_or_log(
         if earlier is None:
             scan_id, admitted, refusal = _admit(caller, event.id, offline_scan)
         if admitted >= people:
-            if event.reentry == COUNTED_REENTRY:
-                _refresh_place(event.id, offline_scan, occurred_at)
             return ScanResult(nonce, ADMITTED, scan_id)
         code = conflict or (refusal.code if refusal else PartyTooSmall.code)
         logged_id = _log_conflict(caller, event, offline_scan, occurred_at, scan_id, admitted, code)
@@ -199,28 +210,18 @@ def _log_conflict(
                 return None
         row = session.execute(INSERT_CONFLICTS, params).first()
         if place is not None:
-            session.execute(
-                REFRESH_PLACE[place.kind], _build_refresh_params(event.id, place, offline_scan, occurred_at)
-            )
+            session.execute(REFRESH_PLACE[place.kind], params)
     return row.scan_id if row else _find_logged(event.id, [offline_scan.nonce])[offline_scan.nonce].scan_id
 
 
-def _refresh_place(event_id: str, offline_scan: OfflineScan, occurred_at: datetime) -> None:
-    place = _find_place(event_id, offline_scan)
-    if place is None:
-        return
+def _refresh_places(event_id: str, scan_id: str) -> None:
+    """Set the first entry and the last exit of the places of a scan by the log. The log shows them as changed again."""
     with transaction() as session:
-        params = {"event_id": event_id, "place_id": place.id}
-        session.execute(LOCK_PLACE[place.kind], params)
-        session.execute(REFRESH_PLACE[place.kind], _build_refresh_params(event_id, place, offline_scan, occurred_at))
-
-
-def _build_refresh_params(
-    event_id: str, place: Place, offline_scan: OfflineScan, occurred_at: datetime
-) -> dict[str, object]:
-    """Return the parameters of REFRESH_PLACE. An exit says nothing about the first entry."""
-    entered_at = occurred_at if offline_scan.direction == IN else None
-    return {"event_id": event_id, "place_id": place.id, "occurred_at": entered_at}
+        params: dict[str, object] = {"event_id": event_id, "scan_id": scan_id}
+        for kind, place_id in fetch_rows(FIND_SCAN_PLACES, params):
+            session.execute(LOCK_PLACE[kind], {**params, "place_id": place_id})
+            session.execute(REFRESH_PLACE[kind], {**params, "place_id": place_id})
+        session.execute(TOUCH_SCAN, params)
 
 
 def _find_place(event_id: str, offline_scan: OfflineScan) -> Place | None:

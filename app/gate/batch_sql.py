@@ -26,6 +26,15 @@ LOCK_PLACE = {
         SELECT s.id FROM allocation_slot s WHERE s.id = :place_id AND s.event_id = :event_id FOR NO KEY UPDATE"""),
     "ticket": text("SELECT t.id FROM ticket t WHERE t.id = :place_id AND t.event_id = :event_id FOR NO KEY UPDATE"),
 }
+FIND_SCAN_PLACES = text("""
+    SELECT a.place_kind, a.place_id FROM admission a
+     WHERE a.event_id = :event_id AND a.scan_id = :scan_id AND a.place_id IS NOT NULL ORDER BY a.place_id""")
+TOUCH_SCAN = text("""
+    UPDATE admission SET transaction_id = pg_current_xact_id() WHERE event_id = :event_id AND scan_id = :scan_id""")
+"""Shows the places of the scan to readers of changes once more."""
+_FIRST_ENTRY = """
+        (SELECT min(a.occurred_at) FROM admission a
+          WHERE a.event_id = :event_id AND a.place_id = :place_id AND a.direction = 'in' AND a.undone_at IS NULL)"""
 _LAST_EXIT = """
         (SELECT CASE WHEN a.direction = 'out' THEN a.occurred_at END FROM admission a
           WHERE a.event_id = :event_id AND a.place_id = :place_id AND a.undone_at IS NULL
@@ -33,13 +42,13 @@ _LAST_EXIT = """
 REFRESH_PLACE = {
     "allocation": text(f"""
         UPDATE allocation_slot s
-           SET admitted_at = least(s.admitted_at, CAST(:occurred_at AS timestamptz)),
+           SET admitted_at = least(s.admitted_at, {_FIRST_ENTRY}),
                left_at = CASE WHEN e.reentry = 'counted' THEN {_LAST_EXIT} ELSE s.left_at END
           FROM event e
          WHERE s.id = :place_id AND s.event_id = :event_id AND s.status = 'admitted' AND e.id = s.event_id"""),
     "ticket": text(f"""
         UPDATE ticket t
-           SET admitted_at = least(t.admitted_at, CAST(:occurred_at AS timestamptz)),
+           SET admitted_at = least(t.admitted_at, {_FIRST_ENTRY}),
                left_at = CASE WHEN e.reentry = 'counted' THEN {_LAST_EXIT} ELSE t.left_at END
           FROM event e
          WHERE t.id = :place_id AND t.event_id = :event_id AND t.admitted_at IS NOT NULL AND e.id = t.event_id"""),

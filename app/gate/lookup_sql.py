@@ -47,7 +47,7 @@ FIND_PLACES = {
       LEFT JOIN LATERAL (
         SELECT a.id, a.occurred_at, a.gate, a.actor_name FROM admission a
          WHERE a.event_id = p.event_id AND a.place_id = p.id AND a.direction = '{IN}' AND a.undone_at IS NULL
-         ORDER BY CASE WHEN a.is_reentry THEN a.occurred_at END DESC NULLS LAST, a.occurred_at, a.id LIMIT 1) entry
+         ORDER BY a.occurred_at DESC, a.id DESC LIMIT 1) entry
         ON true
      ORDER BY p.id""")
     for key in (BY_CODE, BY_ID, BY_PARTY)

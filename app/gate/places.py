@@ -92,10 +92,14 @@ def find_refusal(event: GateEvent, place: Place, direction: str, occurred_at: da
         return SlotRevoked(revokedAt=place.ended_at, name=place.name)
     if place.kind == ALLOCATION and place.status not in (states.CLAIMED, states.ADMITTED):
         return NotClaimed(status=place.status)
-    is_inside = place.admitted_at is not None and place.left_at is None
+    is_inside = (
+        place.admitted_at is not None
+        and place.left_at is None
+        and (place.entered_at is None or place.entered_at <= scan_time)
+    )
     if direction != IN and not is_inside:
         return NotInside(name=place.name)
-    if direction == IN and place.admitted_at is not None and not _may_enter_again(event, place):
+    if direction == IN and place.admitted_at is not None and not _may_enter_again(event, place, scan_time):
         return AlreadyAdmitted(
             admittedAt=place.entered_at,
             gate=place.gate,
@@ -110,5 +114,6 @@ def find_refusal(event: GateEvent, place: Place, direction: str, occurred_at: da
     return None
 
 
-def _may_enter_again(event: GateEvent, place: Place) -> bool:
-    return event.reentry == FREE_REENTRY or (event.reentry == COUNTED_REENTRY and place.left_at is not None)
+def _may_enter_again(event: GateEvent, place: Place, scan_time: datetime) -> bool:
+    has_left = place.left_at is not None and place.left_at <= scan_time
+    return event.reentry == FREE_REENTRY or (event.reentry == COUNTED_REENTRY and has_left)

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.admissions.kinds import ALLOCATION, IN
-from app.admissions.queries import LoggedScan, find_scan
+from app.admissions.queries import LoggedScan, find_scan, is_conflict
 from app.admissions.sql import scan_params
 from app.admissions.times import resolve_occurred_at
 from app.allocations.errors import PartyTooSmall
@@ -95,7 +95,10 @@ def scan(
 
 
 def _replay_or_refuse(caller: Caller, key: str, direction: str, params: Mapping[str, Any], nonce: str) -> Scan | None:
-    """Return the first result of the nonce; None if nothing refuses the scan any more. Raises the reason."""
+    """Return the first result of the nonce; None if nothing refuses the scan any more. Raises the reason.
+
+    A nonce that the log has only as a conflict is NonceReused.
+    """
     event = find_event(caller, params["event_id"])
     logged_scan = find_scan(event.id, nonce)
     if logged_scan is not None:
@@ -104,6 +107,8 @@ def _replay_or_refuse(caller: Caller, key: str, direction: str, params: Mapping[
     refusal = find_refusal(event, place, direction, params["occurred_at"])
     if refusal is not None:
         raise refusal
+    if is_conflict(event.id, nonce):
+        raise NonceReused()
     return None
 
 

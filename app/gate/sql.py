@@ -27,8 +27,12 @@ TICKET_CONDITIONS = {
     BY_ID: "t.id = :place_id",
     BY_PARTY: "false",
 }
-MAY_ENTER_AGAIN = "(e.reentry = 'free' OR e.reentry = 'counted' AND {place}.left_at IS NOT NULL)"
-IS_INSIDE = "e.reentry = 'counted' AND {place}.admitted_at IS NOT NULL AND {place}.left_at IS NULL"
+MAY_ENTER_AGAIN = f"(e.reentry = 'free' OR e.reentry = 'counted' AND {{place}}.left_at <= {SCAN_TIME})"
+IS_INSIDE = f"""e.reentry = 'counted' AND {{place}}.admitted_at IS NOT NULL AND {{place}}.left_at IS NULL AND NOT EXISTS (
+               SELECT FROM admission a
+                WHERE a.event_id = {{place}}.event_id AND a.place_id = {{place}}.id AND a.direction = 'in'
+                  AND a.undone_at IS NULL AND a.occurred_at > {SCAN_TIME})"""
+"""Of a scan that arrives late, by the time of the scan: nobody leaves before their last entry."""
 OUTSIDE_OF_PARTY = """
         CASE WHEN s.party_size > 1 THEN
             (SELECT count(*) FROM allocation_slot o

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.core.db import db
+from app.gate import batch
 from tests.factories.events import create_organiser_client
 from tests.factories.gate import Gate
 from tests.http import Client, data, read_error
@@ -201,6 +202,74 @@ def test_exits_and_entries_arrive_in_any_order(client: Client) -> None:
         assert left_at is None, order
         send(gate, offline_scan(ticket.secret, 5, direction="out"))
         assert data(gate.scan(ticket.secret))["reentry"], order
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_two_entries_before_an_exit_are_a_conflict_in_any_order(client: Client, order: tuple[int, ...]) -> None:
+    gate = Gate(client, reentry="counted")
+    ticket = gate.sell()
+    scans = [
+        offline_scan(ticket.secret, minutes, direction=direction)
+        for minutes, direction in ((30, "in"), (20, "in"), (10, "out"))
+    ]
+    for number in order:
+        send(gate, scans[number])
+    assert "ALREADY_ADMITTED" in {conflict["reason"] for conflict in list_conflicts(gate)}
+    assert data(gate.scan(ticket.secret))["reentry"]
+
+
+@pytest.mark.parametrize("kind", ["slot", "ticket"])
+def test_nobody_leaves_before_they_entered(client: Client, kind: str) -> None:
+    gate = Gate(client, reentry="counted")
+    code = gate.claim()["code"] if kind == "slot" else gate.sell().secret
+    data(gate.scan(code))
+    earlier = offline_scan(code or "", 30)["occurredAt"]
+    assert read_error(gate.scan(code, direction="out", occurredAt=earlier)) == (409, "NOT_INSIDE")
+    data(gate.scan(code, direction="out"))
+    assert read_error(gate.scan(code, occurredAt=earlier)) == (409, "ALREADY_ADMITTED")
+    assert data(gate.scan(code))["reentry"]
+
+
+def test_a_nonce_of_a_conflict_is_refused_when_nothing_else_refuses_it(client: Client) -> None:
+    gate = Gate(client, reentry="counted")
+    ticket = gate.sell()
+    scan = offline_scan(ticket.secret, direction="out")
+    assert list_statuses(send(gate, scan)) == [("conflict", "NOT_INSIDE")]
+    data(gate.scan(ticket.secret))
+    answer = gate.scan(ticket.secret, nonce=scan["nonce"], direction="out")
+    assert read_error(answer) == (409, "NONCE_REUSED")
+    assert data(gate.scan(ticket.secret, direction="out"))["direction"] == "out"
+
+
+def test_a_scan_changes_only_the_places_that_it_admitted(client: Client) -> None:
+    gate = Gate(client, reentry="counted")
+    code, *_ = gate.claim_party(2)
+    first = data(gate.scan(code, count=1))
+    before = get_admitted_at("allocation_slot", first["placeId"])
+    assert list_statuses(send(gate, offline_scan(code, 30, count=1))) == [("admitted", None)]
+    assert get_admitted_at("allocation_slot", first["placeId"]) == before
+
+
+def test_a_list_that_is_loaded_during_a_batch_has_the_earliest_entry_afterwards(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the worker dies between the entry and the correction of its place, and the batch is sent again."""
+    gate = Gate(client, reentry="counted")
+    ticket = gate.sell()
+    scans = [
+        offline_scan(ticket.secret, minutes, direction=direction)
+        for minutes, direction in ((20, "in"), (10, "out"), (30, "in"))
+    ]
+    send(gate, *scans[:2])
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(batch, "_refresh_places", lambda *_: None)
+        send(gate, scans[2])
+    position = data(gate.owner.get(f"{gate.path}/snapshot"))["position"]
+    assert [result["status"] for result in send(gate, scans[2])] == ["repeated"]
+    admitted_at = get_admitted_at("ticket", ticket.id)
+    assert admitted_at is not None and admitted_at.isoformat(timespec="milliseconds") == scans[2]["occurredAt"]
+    (place,) = data(gate.owner.get(f"{gate.path}/snapshot", query_string={"since": position}))["places"]
+    assert place[7] == round(admitted_at.timestamp()) and place[11] is not None
 
 
 def test_a_party_enters_before_anybody_enters_again(client: Client) -> None:
