@@ -12,14 +12,15 @@ from sqlalchemy import text
 from app.core.db import db, transaction_engine
 from tests.factories.allocations import Block, create_block
 from tests.factories.campaigns import CampaignEvent
+from tests.factories.gate import Gate
 from tests.factories.inventory import Stock
 from tests.factories.payouts import create_earning_merchant, request_payout, run_all_jobs
-from tests.faults.suite import account_rules, inventory_rules, message_rules, money_rules
+from tests.faults.suite import account_rules, gate_rules, inventory_rules, message_rules, money_rules
 from tests.faults.suite.evidence import LAWS, Evidence, broken
 from tests.faults.suite.request_log import FAIL, OK, UNKNOWN, Journal, Request, RequestRecord
 from tests.http import Client
 
-__all__ = ["account_rules", "inventory_rules", "message_rules", "money_rules"]
+__all__ = ["account_rules", "gate_rules", "inventory_rules", "message_rules", "money_rules"]
 NOBODY = "0" * 24
 FIRST_PAYOUT = "(SELECT min(id) FROM payout)"
 
@@ -42,6 +43,21 @@ def yes(kind: str, told: dict[str, Any] | None = None, **about: Any) -> RequestR
 
 def answered(kind: str, status: int, outcome: str, **about: Any) -> RequestRecord:
     return RequestRecord(kind, Request("POST", "/"), about, status=status, outcome=outcome)
+
+
+def scan(nonce: str, told: dict[str, Any] | None = None, **about: Any) -> RequestRecord:
+    """A scan that was accepted, of a ticket that enters once."""
+    return yes("scan", told, **{"nonce": nonce, "code": "c", "event": "e", "reentry": "none", **about})
+
+
+def batch(*results: dict[str, Any]) -> RequestRecord:
+    """An accepted batch of scans, by their results."""
+    scans = [{"code": "c", "nonce": result["nonce"]} for result in results]
+    return yes("batch", {"results": list(results)}, scans=scans, event="e", reentry="none")
+
+
+def result(nonce: str, status: str = "admitted", **more: Any) -> dict[str, Any]:
+    return {"nonce": nonce, "status": status, "admissionId": NOBODY, "code": None, **more}
 
 
 def rail(event: str, reference: str = NOBODY, **more: Any) -> dict[str, Any]:
@@ -103,6 +119,22 @@ CASES = {
         )
     ),
     "T3 acknowledged": Case(asked=(yes("claim", {"slotId": NOBODY}, email="nobody@example.com"),)),
+    "G1 entries": Case(
+        (
+            "INSERT INTO admission (id, event_id, place_kind, place_id, ticket_type_id, scan_id, actor_kind, actor_id, "
+            "actor_name, occurred_at, is_reentry) SELECT reverse(id), event_id, place_kind, place_id, ticket_type_id, "
+            "reverse(id), actor_kind, actor_id, actor_name, occurred_at, true FROM admission",
+        )
+    ),
+    "G2 scans": Case(("DELETE FROM admission",), (scan("n1", {"admissionId": NOBODY}),)),
+    "G3 tallies": Case(("UPDATE admission_tally SET entries = entries + 1",)),
+    "G4 withdrawn places": Case(
+        (
+            "UPDATE allocation_slot SET status = 'revoked', ended_at = now(), admitted_at = NULL, admitted_by = NULL, "
+            "nonce = NULL WHERE status = 'admitted'",
+        )
+    ),
+    "G5 lists": Case(known={"gate_lists": ["Gate 1 has [] instead of None"]}),
     "N1 once each": Case(
         (
             "ALTER TABLE campaign_recipient DROP CONSTRAINT uq_campaign_recipient_campaign_id_channel_person_event_id",
@@ -134,6 +166,9 @@ def house(app: Flask, client: Client) -> Iterator[Client]:
     stock.item()
     made: Block = create_block(client, quantity=3)
     made.claimed(1)
+    gate = Gate(client)
+    for code, nonce in ((gate.claim()["code"], "n1"), (gate.sell().secret, "n2")):
+        gate.scan(code, nonce=nonce)
     crowd = CampaignEvent(client)
     crowd.sold("a@example.com")
     crowd.finished(crowd.send())
@@ -172,6 +207,42 @@ def test_refused_request_with_an_effect_is_reported(house: Client) -> None:
             said[name] = list(LAWS[name](evidence(asked, connection=connection)))
         connection.rollback()
     assert item and all(said.values()), said
+
+
+def test_each_part_of_the_rules_of_the_gate_reports(house: Client) -> None:
+    row = evidence().rows("SELECT scan_id, event_id FROM admission WHERE nonce = 'n1'")[0]
+    known = {"admissionId": row.scan_id}
+    late = scan("n1", known)
+    late.at = 100.0
+    cases: dict[str, tuple[str, Case]] = {
+        "a place that says nothing of its entry": ("G1 entries", Case(("UPDATE ticket SET admitted_at = NULL",))),
+        "two scans of a ticket": (
+            "G1 entries",
+            Case(asked=(scan("n1", known), batch(result("n2")))),
+        ),
+        "the people of a scan": ("G2 scans", Case(asked=(scan("n1", known, count=2),))),
+        "the id of a scan": ("G2 scans", Case(asked=(scan("n1", {"admissionId": NOBODY}),))),
+        "a refused scan": ("G2 scans", Case(asked=(refused_scan("n1"),))),
+        "a lost scan of a batch": ("G2 scans", Case(asked=(batch(result("never")),))),
+        "a refused scan of a batch": ("G2 scans", Case(asked=(batch(result("n1", "refused", code="NONCE_REUSED")),))),
+        "a missing result": (
+            "G2 scans",
+            Case(asked=(yes("batch", {"results": []}, scans=[{"nonce": "n"}], event="e"),)),
+        ),
+        "a refused batch": ("G2 scans", Case(asked=(answered("batch", 422, FAIL, scans=[], event="e"),))),
+        "an undo": ("G2 scans", Case(asked=(yes("undo", scan_id=row.scan_id),))),
+        "a scan of nobody": ("G2 scans", Case(asked=(batch_of_event(row.event_id),))),
+        "a scan after the end": ("G4 withdrawn places", Case(asked=(yes("withdraw", code="c"), late))),
+    }
+    assert {name: said for name, (law, case) in cases.items() if not (said := sentences(law, case))} == {}
+
+
+def refused_scan(nonce: str) -> RequestRecord:
+    return answered("scan", 409, FAIL, nonce=nonce, code="c", event="e", reentry="none")
+
+
+def batch_of_event(event_id: str) -> RequestRecord:
+    return yes("batch", {"results": []}, scans=[], event=event_id, reentry="none")
 
 
 def evidence(*asked: RequestRecord, **known: Any) -> Evidence:

@@ -41,6 +41,8 @@ class Evidence:
     """What the program had no answer for, as it logged it."""
     round_trip: dict[str, Any] | None = None
     """What importing the export of the stock again would change."""
+    gate_lists: list[str] = field(default_factory=list)
+    """In what the lists of gate devices differ from new ones."""
     connection: Connection | None = None
     """RequestRecord instead of new ones, when what it sees is not committed."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from app.core.outbox.tuning import Tuning
 from tests.faults.suite import (
     account_rules,
+    gate_rules,
     inventory_rules,
     machine_faults,
     message_rules,
@@ -23,6 +24,7 @@ from tests.faults.suite import (
 from tests.faults.suite.access_probes import probe, round_trip
 from tests.faults.suite.evidence import Evidence, broken
 from tests.faults.suite.evidence_files import journal_of_rail, leaks, mistakes
+from tests.faults.suite.gate_load import GateLoad
 from tests.faults.suite.health_monitor import Watch
 from tests.faults.suite.initial_data import World, made
 from tests.faults.suite.load import RATE, Load
@@ -31,6 +33,7 @@ from tests.faults.suite.scenario import UNANSWERED, Scene
 from tests.faults.suite.stack import Stack, stack
 
 __all__ = [
+    "gate_rules",
     "inventory_rules",
     "machine_faults",
     "message_rules",
@@ -107,15 +110,17 @@ def _in(it: Stack, name: str, seed: int, settings: Settings) -> Outcome:
     world = made(
         it,
         places=round(settings.rate * settings.seconds * 0.4) + 200,
+        gate_places=round(settings.rate * settings.seconds * 0.1) + 40,
         manners=plan.manners,
         audience=plan.audience,
         fees=plan.fees,
     )
     load = Load(it, world, seed, rate=settings.rate)
     watch = Watch(it)
-    scene = Scene(it, world, load, watch, seed, settings.seconds, plan.long[settings.full])
+    gates = GateLoad(it.site.secure, world, load.journal, seed, rate=settings.rate)
+    scene = Scene(it, world, load, gates, watch, seed, settings.seconds, plan.long[settings.full])
     with watch.going():
-        with load.going():
+        with load.going(), gates.running():
             time.sleep(TAIL)
             load.send_campaign()
             load.make_admins()
@@ -145,7 +150,8 @@ def _quiet(scene: Scene, plan: Fault, over: float) -> tuple[int, int]:
     wait = scene.seconds_until(scene.settled, plan.patience)
     scene.note("quiet after s", time.monotonic() - over if wait < plan.patience else plan.patience)
     unknown = len(scene.load.journal.unknown)
-    unresolved = scene.load.resolve()
+    unresolved = scene.load.resolve() + scene.gates.finish()
+    scene.notes.append(scene.gates.summarize())
     probe(scene)
     if scene.seconds_until(scene.settled, 60) >= 60:
         scene.notes += [f"still waiting: {row}" for row in Evidence().rows(LEFT)]
@@ -165,6 +171,7 @@ def _evidence(scene: Scene) -> Evidence:
         leaks=leaks(it),
         mistakes=mistakes(it),
         round_trip=round_trip(scene),
+        gate_lists=scene.gates.list_differences(),
     )
 
 

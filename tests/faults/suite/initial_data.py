@@ -11,6 +11,7 @@ from tests.factories.campaigns import CampaignEvent
 from tests.factories.events import WEEKEND, create_published_event
 from tests.factories.inventory import Stock
 from tests.factories.payouts import create_earning_merchant
+from tests.faults.suite.gate_load import GateEvent, create_gate_events
 from tests.faults.suite.stack import Stack
 from tests.faults.suite.stall_fee_load import Stall, stalls_of
 from tests.http import Client, data
@@ -58,14 +59,15 @@ class World:
     people: list[Person]
     burned: list[str]
     stalls: list[Stall]
+    gate_events: list[GateEvent]
 
     @property
     def event_id(self) -> str:
         return str(self.event["id"])
 
 
-def made(stack: Stack, *, places: int, audience: int, manners: bool = False, fees: int = 0) -> World:
-    """A world with so many places to claim; with `manners`, some of the audience have a mail server of that sort."""
+def made(stack: Stack, *, places: int, gate_places: int, audience: int, manners: bool = False, fees: int = 0) -> World:
+    """A world with so many places to claim, and so many tickets for each gate; with `manners`, some of the audience have a mail server of that sort."""
     client = Client(stack.app.test_client())
     stock = Stock(client)
     crowd = CampaignEvent(client, owner=stock.owner)
@@ -91,6 +93,7 @@ def made(stack: Stack, *, places: int, audience: int, manners: bool = False, fee
         people=_people(client),
         burned=_burned(client),
         stalls=stalls_of(client, stock.owner, merchants, fees),
+        gate_events=create_gate_events(client, stock.owner, gate_places),
     )
 
 

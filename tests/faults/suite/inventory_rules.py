@@ -83,7 +83,8 @@ def places(found: Evidence) -> Iterator[str]:
 def admissions(found: Evidence) -> Iterator[str]:
     """Nobody is let in twice, or with a place that was taken away."""
     query = """
-        SELECT slot_id FROM allocation_slot_event WHERE to_status = 'admitted' GROUP BY slot_id HAVING count(*) > 1
+        SELECT slot_id FROM allocation_slot_event GROUP BY slot_id
+        HAVING count(*) FILTER (WHERE to_status = 'admitted') - count(*) FILTER (WHERE verb = 'undo') > 1
         UNION SELECT id FROM allocation_slot WHERE admitted_at IS NOT NULL AND ended_at IS NOT NULL"""
     yield from (f"slot {row[0]} was admitted twice, or admitted and taken away" for row in found.rows(query))
 

@@ -36,6 +36,9 @@ OF_A_COPY = (
     "S1 the book",
     "T1 places",
     "T2 admissions",
+    "G1 entries",
+    "G3 tallies",
+    "G4 withdrawn places",
     "A2 codes",
     "A3 one account",
 )

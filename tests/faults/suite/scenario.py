@@ -10,6 +10,7 @@ import psycopg
 
 from app.core.db import db
 from tests.faults.storm import Storm
+from tests.faults.suite.gate_load import GateLoad
 from tests.faults.suite.health_monitor import Watch
 from tests.faults.suite.initial_data import World
 from tests.faults.suite.load import Load
@@ -35,6 +36,7 @@ class Scene:
     stack: Stack
     world: World
     load: Load
+    gates: GateLoad
     watch: Watch
     seed: int
     seconds: float
