@@ -14,12 +14,12 @@ from sqlalchemy import make_url
 from app.allocations import links
 from app.core.ids import NEW_ID_SQL, new_id
 from benchmarks.accounts import account, tokens
-from benchmarks.outcome import Outcome, of_rounds
+from benchmarks.outcome import Outcome, Run, of_rounds
 from benchmarks.registry import Benchmark, Load, benchmark
 from benchmarks.seed_allocations import seed_block, seed_event
-from benchmarks.stage import Stage
+from benchmarks.stage import BARE, Stage
 
-EACH_ROUND, AT_THE_GATE, CODES, STORM = 8000, 100_000, 5000, 64
+EACH_ROUND, AT_THE_GATE, CODES, STORM, GATES, IMPORTED = 8000, 100_000, 5000, 64, 32, 200_000
 INSERT_TICKETS = f"""
     INSERT INTO ticket (id, event_id, ticket_type_id, reference, secret, name, price_minor, sold_at, status)
     SELECT {NEW_ID_SQL}, y.event_id, y.id, %(batch)s || '-' || n, %(batch)s || '-' || n, 'Fan ' || n, 100, now(), 'sold'
@@ -91,6 +91,44 @@ def scan_imported(stage: Stage, tickets: int = EACH_ROUND) -> Load:
     with _connected(stage) as connection:
         connection.execute(INSERT_TICKETS, {"event": made["event"], "batch": batch, "count": tickets})
     return _scans(made, [f"{batch}-{number}" for number in range(1, tickets + 1)])
+
+
+def gate_wait(stage: Stage, it: Benchmark) -> Outcome:
+    """What the slowest hundredth of scans at 32 gates waits, in ms."""
+    runs = [stage.run(it.prepare(stage), clients=GATES) for _ in range(stage.rounds)]
+    return of_rounds([run.p99 for run in runs], "ms (p99)", runs)
+
+
+def cost_of_many_tickets(stage: Stage, it: Benchmark) -> Outcome:
+    """The CPU of a scan after 200,000 more tickets were imported, as a multiple of that before; each against bare."""
+
+    def cost() -> tuple[float, Run]:
+        bare, run = stage.run(BARE, on=stage.bare), stage.run(it.prepare(stage))
+        assert run.cpu and bare.cpu
+        return run.cpu / bare.cpu, run
+
+    it.prepare(stage)
+    before = median(cost()[0] for _ in range(stage.rounds))
+    made = _event(stage, "scan-imported")
+    with _connected(stage) as connection:
+        connection.execute(INSERT_TICKETS, {"event": made["event"], "batch": new_id(), "count": IMPORTED})
+        connection.commit()
+        connection.autocommit = True
+        connection.execute("VACUUM (ANALYZE) ticket")
+    costs = [cost() for _ in range(stage.rounds)]
+    return of_rounds([found / before for found, _ in costs], "× CPU before", [run for _, run in costs])
+
+
+@benchmark("scan-together", goal=50, at_most=True, measure=gate_wait)
+def scan_together(stage: Stage) -> Load:
+    """The scans of imported tickets, by 32 at once."""
+    return scan_imported(stage)
+
+
+@benchmark("scan-200k", goal=1.1, at_most=True, measure=cost_of_many_tickets)
+def scan_200k(stage: Stage, tickets: int = EACH_ROUND) -> Load:
+    """The same scans, with 200,000 more imported tickets at the event."""
+    return scan_imported(stage, tickets)
 
 
 def _scans(made: dict[str, Any], codes: list[str]) -> Load:
