@@ -31,7 +31,7 @@ FIND_SCAN_PLACES = text("""
      WHERE a.event_id = :event_id AND a.scan_id = :scan_id AND a.place_id IS NOT NULL ORDER BY a.place_id""")
 TOUCH_SCAN = text("""
     UPDATE admission SET transaction_id = pg_current_xact_id() WHERE event_id = :event_id AND scan_id = :scan_id""")
-"""Shows the places of the scan to readers of changes once more."""
+"""Shows the places of the scan to readers of changes again."""
 _FIRST_ENTRY = """
         (SELECT min(a.occurred_at) FROM admission a
           WHERE a.event_id = :event_id AND a.place_id = :place_id AND a.direction = 'in' AND a.undone_at IS NULL)"""
