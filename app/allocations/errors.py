@@ -73,6 +73,11 @@ class InvoiceNotIssued(Conflict):
     message = "No invoice has been issued for this block; the organiser issues it by opening it for the first time."
 
 
+class InvoiceSettled(Conflict):
+    number, code = 40998, "INVOICE_SETTLED"
+    message = "Nothing is due for this invoice: its payment is recorded, or it is credited in full."
+
+
 class InvoiceAddressMissing(Conflict):
     number, code = 40975, "INVOICE_ADDRESS_MISSING"
     message = "The holder of this block has no e-mail address; name one in `to`."

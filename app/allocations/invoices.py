@@ -11,7 +11,7 @@ from app.accounts.outgoing_mail import count_mails, load_sender
 from app.allocations import pricing
 from app.allocations.errors import InvoiceAddressMissing, InvoiceNotIssued, NothingToInvoice
 from app.allocations.invoice_context import InvoiceContext, load_invoice_context, lock_block_for_invoice
-from app.allocations.models import AllocationBlock, Invoice
+from app.allocations.models import AllocationBlock, Invoice, InvoicePayment
 from app.allocations.states import CREDITED, ISSUED
 from app.audit.actions import Action
 from app.audit.log import record, record_export
@@ -52,14 +52,19 @@ class EnqueuedInvoice(NamedTuple):
 
 
 class IssuedInvoice(TypedDict):
-    """A block's invoice, and the credit notes for it, whose sum is `credited_minor`."""
+    """A block's invoice, its payment, and the credit notes for it, whose sum is `credited_minor`.
+
+    `due_minor` is what is still to be paid; below zero it is what the organiser owes back.
+    """
 
     number: str
     status: str
     issued_at: datetime
     total_minor: int
     credited_minor: int
+    due_minor: int
     credit_notes: list[Invoice]
+    payment: InvoicePayment | None
 
 
 def get_or_issue_invoice_pdf(
@@ -130,7 +135,7 @@ def _find_invoice_document(
 
 
 def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
-    """Return a block's invoice with its credit notes. Raises NotFound, InvoiceNotIssued."""
+    """Return a block's invoice with its credit notes and its payment. Raises NotFound, InvoiceNotIssued."""
     rows = db.session.execute(
         select(Invoice)
         .select_from(AllocationBlock)
@@ -145,13 +150,17 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
     invoice, *credit_notes = invoices
     if invoice is None:
         raise InvoiceNotIssued()
+    payment = db.session.get(InvoicePayment, invoice.id)
+    credited_minor = -sum(credit_note.total_minor for credit_note in credit_notes)
     return {
         "number": invoice.number,
         "status": CREDITED if credit_notes else ISSUED,
         "issued_at": invoice.issued_at,
         "total_minor": invoice.total_minor,
-        "credited_minor": -sum(credit_note.total_minor for credit_note in credit_notes),
+        "credited_minor": credited_minor,
+        "due_minor": invoice.total_minor - credited_minor - (payment.amount_minor if payment else 0),
         "credit_notes": credit_notes,
+        "payment": payment,
     }
 
 

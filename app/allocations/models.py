@@ -4,7 +4,7 @@ A change of a block or its slots locks the block's row first (see `queries.py`).
 count slots. An admission changes no indexed column, so PostgreSQL updates the slot in place.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import TypedDict
 
 from sqlalchemy import (
@@ -12,6 +12,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Computed,
+    Date,
     ForeignKey,
     ForeignKeyConstraint,
     Identity,
@@ -264,6 +265,20 @@ class Invoice(EventRow, Base):
     total_minor: Mapped[int] = mapped_column(BigInteger)
     paper: Mapped[DocumentJson] = mapped_column(JSONB, deferred=True)
     issued_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.clock_timestamp())
+
+
+class InvoicePayment(EventRow, Base):
+    """The bank transfer that paid a block's invoice: its total, less what was credited until then."""
+
+    __tablename__ = "invoice_payment"
+    __table_args__ = (CheckConstraint("amount_minor > 0", name="amount"), parent_key("invoice_id", "invoice"))
+
+    invoice_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+    reference: Mapped[str] = mapped_column(String(80))
+    received_on: Mapped[date] = mapped_column(Date)
+    recorded_by: Mapped[str] = mapped_column(ObjectId)
+    recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
 class TicketPack(EventRow, Base):

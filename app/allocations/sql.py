@@ -369,3 +369,19 @@ ADMIT_PARTY = text(f"""
     {AUDIT_ADMISSIONS}
     SELECT id, status, name, email, phone, code, ticket_type_id, block_id, party_id, party_size, version,
            admitted_at, gate FROM changed""")
+
+PAYMENTS_UNLIKE_THEIR_BOOKINGS = """
+    SELECT format('invoice %s: the payment says %s, the ledger %s on %s', reference, coalesce(paid.amount, 0),
+                  coalesce(booked.amount, 0), coalesce(booked.account, 'nothing'))
+      FROM (
+           SELECT i.id AS reference, i.organiser_id AS owner, i.event_id, p.amount_minor AS amount, 'bank' AS account
+             FROM invoice_payment p JOIN invoice i ON i.id = p.invoice_id AND i.event_id = p.event_id) paid
+      FULL JOIN (
+           SELECT t.reference, t.owner_id AS owner, t.event_id, t.amount_minor AS amount, e.account
+             FROM ledger_transaction t JOIN ledger_entry e ON e.transaction_id = t.id AND e.account <> 'organisation'
+            WHERE t.kind = 'block_invoice') booked
+     USING (reference)
+     WHERE (paid.owner, paid.event_id, paid.amount, paid.account)
+           IS DISTINCT FROM (booked.owner, booked.event_id, booked.amount, booked.account)
+"""
+"""Returns a sentence for each difference, for `flask ledger verify`."""

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from app.applications.errors import StatementUnreadable
 from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
@@ -16,10 +16,9 @@ from app.applications.states import ACCEPTED_STATES
 from app.core.spreadsheet import NotASheet, Table, column_key, open_table
 from app.core.spreadsheet_cells import BadCell, parse_cents, parse_time
 from app.core.text_normalization import CONTROL, clean_name
+from app.invoicing.transfers import find_day_problem
 
 MAX_ROWS = 5000
-MAX_AGE = timedelta(days=365)
-"""How long ago a transfer may have come in."""
 DATE_COLUMNS = (
     "date",
     "transactiondate",
@@ -87,7 +86,6 @@ COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
 DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
 REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
 MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
-FUTURE, TOO_EARLY = "future", "too_early"
 
 
 @dataclass(frozen=True)
@@ -125,13 +123,6 @@ def parse_statement(data: bytes) -> list[StatementRow]:
         return _remove_outgoing(list(_parse_rows(table)))
     except NotASheet as error:
         raise StatementUnreadable(str(error)) from error
-
-
-def find_day_problem(day: date, *, today: date) -> str | None:
-    """Why no transfer can have come in on that day: it is `future` or `too_early`."""
-    if day > today:
-        return FUTURE
-    return TOO_EARLY if day < today - MAX_AGE else None
 
 
 def match_rows(

@@ -40,6 +40,7 @@ class Action(StrEnum):
     REVIEW_CLOSED = "money.review_closed", "review", "An operator closed the reviews of a payout or payment."
     INVOICE_ISSUED = "money.invoice_issued", "invoice", "The invoice of a block was issued."
     CREDIT_NOTE_ISSUED = "money.credit_note_issued", "invoice", "A credit note for an invoice was issued."
+    INVOICE_RECEIVED = "money.invoice_received", "invoice", "The payment of a block's invoice was recorded."
     INVOICE_MAILED = "money.invoice_mailed", "invoice", "An invoice was sent by mail."
 
     REGISTERED = "access.registered", "account", "An account was created."

@@ -4,7 +4,7 @@ merchant_balance   what a merchant can request        ─┐ both are columns of
 merchant_held      what open payouts hold             ─┘
 rail_clearing      what left by the payment rail      ─┐ accounts of the platform: without a limit and without a
 platform           where earnings come from           ─┤ running balance, which all payouts would have to lock
-organisation       what an organiser got in stall fees─┤
+organisation       what an organiser was paid         ─┤
 bank               what came to their bank account    ─┘
 """
 
@@ -27,7 +27,9 @@ ACCOUNTS = (MERCHANT_BALANCE, MERCHANT_HELD, RAIL_CLEARING, PLATFORM, ORGANISATI
 MERCHANT_ACCOUNTS = (MERCHANT_BALANCE, MERCHANT_HELD)
 MERCHANT_KINDS = SETTLEMENT, HOLD, RELEASE, PAYOUT, RETURN = "settlement", "hold", "release", "payout", "return"
 FEE_KINDS = STALL_FEE, STALL_FEE_REFUND = "stall_fee", "stall_fee_refund"
-KINDS = (*MERCHANT_KINDS, *FEE_KINDS)
+BLOCK_INVOICE = "block_invoice"
+EVENT_KINDS = (*FEE_KINDS, BLOCK_INVOICE)
+KINDS = (*MERCHANT_KINDS, *EVENT_KINDS)
 
 
 class Balance(Base):

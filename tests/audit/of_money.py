@@ -94,10 +94,18 @@ def resolving_a_stall_payment(client: Client) -> None:
     stall_payments.resolve_payment(payment_id, "not-taken", "asked the rail")
 
 
-@records(Action.INVOICE_ISSUED, Action.INVOICE_MAILED, Action.CREDIT_NOTE_ISSUED, Action.INVOICE_EXPORTED)
+@records(
+    Action.INVOICE_ISSUED,
+    Action.INVOICE_MAILED,
+    Action.INVOICE_RECEIVED,
+    Action.CREDIT_NOTE_ISSUED,
+    Action.INVOICE_EXPORTED,
+)
 def billing_a_block(client: Client) -> None:
     block = create_block(client, holder={"name": "Tuli", "email": "tuli@example.com"}, unitPriceMinor=1000)
     data(block.post("invoice/email"), 202)
     assert block.owner.get(f"{block.path}/invoice.pdf").status_code == 200
+    due_minor = data(block.owner.get(f"{block.path}/invoice"))["dueMinor"]
+    data(block.post("invoice/received", amountMinor=due_minor, reference="EFT 1", receivedOn=TRANSFER_DAY))
     data(block.post("release-unused", quantity=2))
     run_all_jobs()

@@ -194,6 +194,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {BLOCK}/codes": SampleRequest({"count": 1}),
     f"POST {BLOCK}/invite": SampleRequest({"name": "Maria", "email": "maria@example.com"}),
     f"POST {BLOCK}/invoice/email": SampleRequest({"to": "books@bank.example"}),
+    f"POST {BLOCK}/invoice/received": SampleRequest(
+        lambda it: {"amountMinor": it["invoiceDueMinor"], "reference": "EFT 1", "receivedOn": TRANSFER_DAY}
+    ),
     f"POST {BLOCK}/move": SampleRequest(lambda it: {"toBlockId": it["otherBlockId"], "quantity": 1}),
     f"POST {BLOCK}/open-link": SampleRequest({}),
     f"POST {BLOCK}/packs": SampleRequest({"count": 1}),

@@ -106,6 +106,7 @@ class World:
         admission = data(owner.post(f"/api/events/{block.event['id']}/admissions", scan))["admissionId"]
         pack = data(owner.post(f"{block.path}/packs", {"count": 1}), 202)["id"]
         assert owner.get(f"{block.path}/invoice.pdf").status_code == 200, "opening it issues it"
+        invoice = data(owner.get(f"{block.path}/invoice"))
         cover = data(
             owner.post(
                 "/api/events/upload-cover",
@@ -123,6 +124,7 @@ class World:
             "ticketTypeId": block.ticket_type_id,
             "blockId": block.id,
             "otherBlockId": other.id,
+            "invoiceDueMinor": invoice["dueMinor"],
             "slotId": slot,
             "admissionId": admission,
             "packId": pack,

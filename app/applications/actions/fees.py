@@ -5,7 +5,6 @@ takes afterwards is a second capture and is refunded.
 """
 
 from datetime import date
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import delete, func, select
 
@@ -14,18 +13,15 @@ from app.applications import links, stall_payments, states
 from app.applications.emails import build_activation_email_jobs, build_email_jobs
 from app.applications.errors import NothingDue
 from app.applications.fee_bookings import book_fee
-from app.applications.fee_statement import FUTURE, TOO_EARLY, find_day_problem
 from app.applications.models import RECEIVED, WAIVED, Application, StallFeeRecord
 from app.applications.queries import can_decide_sql, lock_application, record_application_act
 from app.audit.actions import Action
-from app.core.db import ReadOrWriteSession, database_now
+from app.core.db import ReadOrWriteSession
 from app.core.errors import ValidationFailed
-from app.core.formatting import HOME, format_money
 from app.core.outbox import enqueue_all
 from app.core.transaction import transaction
+from app.invoicing.transfers import list_transfer_errors
 from app.ledger.models import BANK
-
-DAY_MESSAGES = {FUTURE: "Must not be in the future.", TOO_EARLY: "Must not be more than a year ago."}
 
 
 def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, received_on: date) -> list[str]:
@@ -43,13 +39,9 @@ def receive_fee(caller: Caller, id: str, *, amount_minor: int, reference: str, r
         if known is not None and (known.amount_minor, known.reference) == (amount_minor, reference):
             return _list_same_transfer(session, caller, application, known)
         _check_due(session, application)
-        errors = []
-        if amount_minor != application.amount_minor:
-            message = f"The fee is {format_money(application.amount_minor)}: amountMinor {application.amount_minor}."
-            errors.append({"path": "amountMinor", "code": "wrong_fee", "message": message})
-        day_problem = find_day_problem(received_on, today=database_now().astimezone(ZoneInfo(HOME)).date())
-        if day_problem:
-            errors.append({"path": "receivedOn", "code": day_problem, "message": DAY_MESSAGES[day_problem]})
+        errors = list_transfer_errors(
+            "The fee is", application.amount_minor, amount_minor=amount_minor, received_on=received_on
+        )
         if errors:
             raise ValidationFailed(errors)
         row = record_received(session, caller, application, reference=reference, received_on=received_on)

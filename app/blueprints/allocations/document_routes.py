@@ -1,5 +1,7 @@
 """Documents of a block: `/api/events/{eventId}/allocations/{blockId}/invoice.pdf`, and ticket packs in `…/packs`."""
 
+from typing import Any
+
 from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS
@@ -9,9 +11,11 @@ from app.allocations.errors import (
     InsufficientSlots,
     InvoiceAddressMissing,
     InvoiceNotIssued,
+    InvoiceSettled,
     NothingToInvoice,
     PackNotReady,
 )
+from app.allocations.invoice_payments import receive_invoice_payment
 from app.allocations.invoices import (
     EnqueuedInvoice,
     IssuedInvoice,
@@ -77,7 +81,25 @@ def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> Enqueue
     errors=[InvoiceNotIssued],
 )
 def invoice(event_id: str, block_id: str) -> IssuedInvoice:
-    """Read the number and the amounts of a block's invoice, and its credit notes."""
+    """Read the number and the amounts of a block's invoice, its credit notes and its payment."""
+    return get_invoice(get_current_caller(), event_id, block_id)
+
+
+@blp.post(
+    f"{BLOCK_PATH}/invoice/received",
+    access=may(MONEY_WRITE),
+    body=schemas.ReceivedInvoiceBody,
+    returns=schemas.InvoiceData,
+    idempotent=True,
+    errors=[InvoiceNotIssued, InvoiceSettled],
+)
+def receive_invoice(event_id: str, block_id: str, **transfer: Any) -> IssuedInvoice:
+    """Record the invoice of a block as paid by bank transfer: all that is due, at once.
+
+    Due is the invoice less its credit notes. The payment is booked in the ledger, once. The same amount and reference
+    again change nothing.
+    """
+    receive_invoice_payment(get_current_caller(), event_id, block_id, **transfer)
     return get_invoice(get_current_caller(), event_id, block_id)
 
 

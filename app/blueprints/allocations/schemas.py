@@ -267,13 +267,38 @@ class CreditNote(Schema):
     total_minor = WholeNumber(required=True, metadata={"description": "negative", "example": -85000})
 
 
+class ReceivedInvoiceBody(Schema):
+    amount_minor = WholeNumber(
+        required=True, min=1, max=10**12, metadata={"example": 1700000, "description": "all that is due"}
+    )
+    reference = Name(
+        required=True, min=1, max=80, metadata={"example": "2026-000001", "description": "of the transfer"}
+    )
+    received_on = fields.Date(
+        required=True, metadata={"example": "2026-06-05", "description": "the day in the account, of the last year"}
+    )
+
+
+class InvoicePaymentData(Schema):
+    """The bank transfer that paid the invoice."""
+
+    amount_minor = WholeNumber(required=True, metadata={"example": 1700000})
+    reference = fields.String(required=True, metadata={"example": "2026-000001", "description": "of the transfer"})
+    received_on = fields.Date(required=True, metadata={"example": "2026-06-05"})
+
+
 class InvoiceData(Schema):
     number = fields.String(required=True, metadata={"example": "2026-000001"})
     status = fields.String(required=True, metadata={"enum": ["issued", "credited"], "example": "issued"})
     issued_at = TimeField(required=True)
     total_minor = WholeNumber(required=True)
     credited_minor = WholeNumber(required=True)
+    due_minor = WholeNumber(
+        required=True,
+        metadata={"description": "still to be paid; below zero: to be paid back, after a credit note", "example": 0},
+    )
     credit_notes = List(Nested(CreditNote), required=True)
+    payment = Nested(InvoicePaymentData, required=True, allow_none=True)
 
 
 class PackBody(Schema):

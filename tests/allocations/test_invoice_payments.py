@@ -1,0 +1,128 @@
+"""Payments of blocks' invoices: recorded and booked once, for what is due."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.allocations import invoice_payments
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+from app.ledger.commands import list_differences
+from tests.allocations.blocks import block_of, festival, organiser_of, shrink
+from tests.factories.accounts import run_jobs
+from tests.factories.applications import TRANSFER_DAY
+from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
+
+TRANSFER = {"amountMinor": 850000, "reference": "EFT BANK WINDHOEK", "receivedOn": TRANSFER_DAY}
+RULE = "every payment of a block's invoice is booked, once"
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return organiser_of(client)[0]
+
+
+@pytest.fixture
+def block(owner: Client) -> Any:
+    """A block of ten places with an invoice over 850000 cents."""
+    block = block_of(festival(owner))
+    data(owner.post(path(block, "/email")), 202)
+    return block
+
+
+def path(block: Any, end: str = "") -> str:
+    return f"/api/events/{block.event_id}/allocations/{block.id}/invoice{end}"
+
+
+def credit(block: Any, by: int) -> None:
+    shrink(block, by)
+    with transaction():
+        enqueue("allocations.credit", block_id=block.id)
+    run_jobs()
+
+
+def count_bookings() -> int:
+    return int(fetch_scalar("SELECT count(*) FROM ledger_transaction WHERE kind = 'block_invoice'"))
+
+
+def test_a_transfer_pays_the_invoice(owner: Client, block: Any) -> None:
+    assert data(owner.get(path(block)))["dueMinor"] == 850000
+    paid = data(owner.post(path(block, "/received"), TRANSFER))
+    assert (paid["dueMinor"], paid["payment"]) == (0, TRANSFER)
+    assert data(owner.get(path(block))) == paid
+    again = owner.post(path(block, "/received"), TRANSFER)
+    assert data(again) == paid and count_bookings() == 1
+    other = {**TRANSFER, "reference": "another"}
+    assert read_error(owner.post(path(block, "/received"), other)) == (409, "INVOICE_SETTLED")
+    assert fetch_scalar("SELECT sum(amount_minor) FROM ledger_entry WHERE account = 'organisation'") == 850000
+    assert_ledger_integrity()
+
+
+def test_what_is_credited_is_not_due(owner: Client, block: Any) -> None:
+    credit(block, 3)
+    refused = owner.post(path(block, "/received"), TRANSFER)
+    assert data(refused, 422)["errors"][0]["path"] == "amountMinor" and count_bookings() == 0
+    paid = data(owner.post(path(block, "/received"), {**TRANSFER, "amountMinor": 595000}))
+    assert (paid["dueMinor"], paid["creditedMinor"]) == (0, 255000)
+
+
+def test_a_credit_note_after_the_payment_is_owed_back(owner: Client, block: Any) -> None:
+    data(owner.post(path(block, "/received"), TRANSFER))
+    credit(block, 2)
+    assert data(owner.get(path(block)))["dueMinor"] == -170000
+    assert_ledger_integrity()
+
+
+def test_an_invoice_that_is_credited_in_full_is_settled(owner: Client, block: Any) -> None:
+    credit(block, 10)
+    assert read_error(owner.post(path(block, "/received"), TRANSFER)) == (409, "INVOICE_SETTLED")
+
+
+def test_all_mistakes_are_reported_at_once(owner: Client, block: Any) -> None:
+    wrong = {"amountMinor": 1, "reference": "EFT", "receivedOn": "2200-01-01"}
+    found = data(owner.post(path(block, "/received"), wrong), 422)["errors"]
+    assert [error["path"] for error in found] == ["amountMinor", "receivedOn"] and count_bookings() == 0
+
+
+def test_without_an_invoice_nothing_is_received(owner: Client) -> None:
+    block = block_of(festival(owner))
+    assert read_error(owner.post(path(block, "/received"), TRANSFER)) == (409, "INVOICE_NOT_ISSUED")
+
+
+def receive_at_once(app: Flask, owner: Client, block: Any, count: int) -> Counter[int]:
+    def receive(number: int) -> int:
+        transfer = {**TRANSFER, "reference": f"EFT {number}"}
+        return Client(app.test_client(), owner.headers).post(path(block, "/received"), transfer).status_code
+
+    return Counter(run_concurrently(count, receive))
+
+
+def test_of_64_transfers_at_once_one_pays(app: Flask, owner: Client, block: Any) -> None:
+    assert receive_at_once(app, owner, block, 64) == {200: 1, 409: 63}
+    assert count_bookings() == 1
+    assert_ledger_integrity()
+
+
+@pytest.mark.control
+def test_without_the_lock_several_try_to_pay(
+    app: Flask, owner: Client, block: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invoice_payments, "lock_block_for_invoice", lambda session, *_, **__: session)
+    assert receive_at_once(app, owner, block, 16)[500] >= 1
+
+
+@pytest.mark.parametrize(
+    "damage", ["UPDATE invoice_payment SET amount_minor = 1", "DELETE FROM invoice_payment", "DELETE FROM ledger_entry"]
+)
+def test_the_check_finds_a_payment_unlike_its_booking(owner: Client, block: Any, damage: str) -> None:
+    data(owner.post(path(block, "/received"), TRANSFER))
+    rules: list[str] = []
+    with transaction() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text(damage))
+    assert RULE in [rules[-1] for _ in list_differences(rules.append)]
