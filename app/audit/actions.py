@@ -123,6 +123,7 @@ class Action(StrEnum):
     INVOICE_EXPORTED = "exports.invoice", "block", "An invoice or credit note was downloaded."
     OWN_DATA_EXPORTED = "exports.own_data", "account", "A person asked for a copy of their data."
     STALL_FEES_EXPORTED = "exports.stall_fees", "event", "The stall fees of an event were downloaded as CSV."
+    JOURNAL_EXPORTED = "exports.journal", "account", "The journal of an organisation was downloaded as CSV."
     AUDIT_EXPORTED = "exports.audit", "audit", "The audit trail was downloaded as CSV."
 
     ADMITTED = "admissions.admitted", "slot", "A ticket was admitted at the gate, or its guest left."

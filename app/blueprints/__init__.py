@@ -32,6 +32,7 @@ from app.blueprints.invitations.routes import blp as invitations
 from app.blueprints.media import blp as media
 from app.blueprints.merchants.routes import blp as merchants
 from app.blueprints.metrics import blp as metrics
+from app.blueprints.money.routes import blp as money
 from app.blueprints.payouts.routes import blp as payouts
 from app.blueprints.payrail import blp as payrail
 from app.blueprints.subscriptions.routes import blp as subscriptions
@@ -68,6 +69,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         allocations,
         allocation_documents,
         allocation_links,
+        money,
         will_call,
         admissions,
         offline_gate,

@@ -189,6 +189,7 @@ def writing_to_many(client: Client) -> None:
     Action.PURCHASE_ORDER_EXPORTED,
     Action.AUDIT_EXPORTED,
     Action.STALL_FEES_EXPORTED,
+    Action.JOURNAL_EXPORTED,
 )
 def downloading(client: Client) -> None:
     stock = Stock(client)
@@ -203,3 +204,4 @@ def downloading(client: Client) -> None:
     assert stock.owner.get(order["sheetUrl"]).status_code == 200
     assert stock.owner.get("/api/organisations/me/audit.csv").status_code == 200
     assert stock.owner.get(f"{path.removesuffix('/inventory')}/stall-fees.csv").status_code == 200
+    assert stock.owner.get("/api/organisations/me/journal.csv").status_code == 200

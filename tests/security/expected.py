@@ -268,6 +268,9 @@ application: decide     POST   /api/merchant-applications/{applicationId}/links
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/received
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/waive
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/refund
+event: read             GET    /api/events/{eventId}/money
+organisation: audit     GET    /api/organisations/me/journal.csv
+organisation: audit     GET    /api/organisations/me/vat
 event: read             GET    /api/events/{eventId}/stall-fees
 event: read             GET    /api/events/{eventId}/stall-fees.csv
 event: write, verified  POST   /api/events/{eventId}/stall-fees/statement

@@ -1,0 +1,1 @@
+"""Routes of the money of events and organisations."""

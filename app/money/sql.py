@@ -1,0 +1,79 @@
+"""SQL text of the journal and of the VAT. Parameters are the driver's: `organisation_id, since, until, event_id`."""
+
+from app.core.formatting import HOME
+from app.core.spreadsheet_cells import escape_sql
+
+BANK, RAIL, RECEIVABLES, VAT, PLACES, STALL_FEES = "1000", "1010", "1100", "2100", "4000", "4100"
+ACCOUNTS = {
+    BANK: "Bank",
+    RAIL: "Payment rail clearing",
+    RECEIVABLES: "Receivables",
+    VAT: "VAT output",
+    PLACES: "Places in blocks",
+    STALL_FEES: "Stall fees",
+}
+DOCUMENTS_SQL = f"""
+    SELECT i.number, i.kind, i.issued_at, i.event_id, i.total_minor, i.paper, '{PLACES}' AS income
+      FROM invoice i WHERE i.organiser_id = %(organisation_id)s
+     UNION ALL
+    SELECT f.number, 'invoice', f.issued_at, a.event_id, f.total_minor, f.paper, '{STALL_FEES}'
+      FROM stall_fee_invoice f JOIN merchant_application a ON a.id = f.application_id
+     WHERE f.organiser_id = %(organisation_id)s
+     UNION ALL
+    SELECT c.number, 'credit_note', c.issued_at, a.event_id, c.total_minor, c.paper, '{STALL_FEES}'
+      FROM stall_fee_credit_note c JOIN merchant_application a ON a.id = c.application_id
+     WHERE c.organiser_id = %(organisation_id)s
+"""
+"""The invoices and credit notes of an organisation; a credit note has negative amounts."""
+
+TAXED_DOCUMENTS_SQL = f"""
+    SELECT number, kind, issued_at, event_id, total_minor, income, paper,
+           CASE WHEN paper ->> 'vat_number' <> '' THEN CAST(paper ->> 'vat_minor' AS bigint) ELSE 0 END AS vat_minor,
+           CASE WHEN paper ->> 'vat_number' <> '' THEN CAST(paper ->> 'vat_percent' AS numeric) END AS vat_percent
+      FROM ({DOCUMENTS_SQL}) document
+     WHERE issued_at >= (CAST(%(since)s AS date))::timestamp AT TIME ZONE '{HOME}'
+       AND issued_at < (CAST(%(until)s AS date) + 1)::timestamp AT TIME ZONE '{HOME}'
+       AND (%(event_id)s::text IS NULL OR event_id = %(event_id)s)
+"""
+
+_ACCOUNT_NAMES = ", ".join(f"('{code}', '{name}')" for code, name in ACCOUNTS.items())
+
+JOURNAL_SQL = f"""
+    WITH document AS ({TAXED_DOCUMENTS_SQL}), leg AS (
+        SELECT issued_at AS at, 'D-' || number AS entry, account.code, account.amount, account.vat_percent,
+               account.vat_minor, number AS document, paper -> 'buyer' ->> 0 AS description, event_id
+          FROM document
+         CROSS JOIN LATERAL (VALUES ('{RECEIVABLES}', total_minor, NULL, NULL, 1),
+                                    (income, vat_minor - total_minor, vat_percent, vat_minor, 2),
+                                    ('{VAT}', -vat_minor, vat_percent, NULL, 3))
+               AS account (code, amount, vat_percent, vat_minor, position)
+         UNION ALL
+        SELECT t.occurred_at, 'L-' || t.id,
+               CASE e.account WHEN 'bank' THEN '{BANK}' WHEN 'rail_clearing' THEN '{RAIL}' ELSE '{RECEIVABLES}' END,
+               -e.amount_minor, NULL, NULL, t.description,
+               CASE t.kind WHEN 'stall_fee' THEN 'Stall fee paid' WHEN 'stall_fee_refund' THEN 'Stall fee refunded'
+                    ELSE 'Invoice of a block paid' END, t.event_id
+          FROM ledger_transaction t JOIN ledger_entry e ON e.transaction_id = t.id
+         WHERE t.owner_id = %(organisation_id)s AND t.kind IN ('stall_fee', 'stall_fee_refund', 'block_invoice')
+           AND t.occurred_at >= (CAST(%(since)s AS date))::timestamp AT TIME ZONE '{HOME}'
+           AND t.occurred_at < (CAST(%(until)s AS date) + 1)::timestamp AT TIME ZONE '{HOME}'
+           AND (%(event_id)s::text IS NULL OR t.event_id = %(event_id)s)
+    ), line AS (
+        SELECT leg.*, account.name AS account_name, event.name AS event_name
+          FROM leg JOIN (VALUES {_ACCOUNT_NAMES}) AS account (code, name) USING (code)
+          LEFT JOIN event ON event.id = leg.event_id
+         WHERE amount <> 0
+    )
+    SELECT to_char(at AT TIME ZONE '{HOME}', 'YYYY-MM-DD'), entry, code, account_name,
+           CASE WHEN amount > 0 THEN to_char(amount / 100.0, 'FM999999999990.00') END,
+           CASE WHEN amount < 0 THEN to_char(-amount / 100.0, 'FM999999999990.00') END, 'NAD',
+           CAST(vat_percent AS text), to_char(vat_minor / 100.0, 'FM999999999990.00'),
+           {escape_sql("document")}, {escape_sql("description")}, {escape_sql("event_name")}
+      FROM line ORDER BY at, entry, amount DESC, code
+"""
+
+VAT_SQL = f"""
+    SELECT vat_percent, kind, count(*), sum(total_minor - vat_minor), sum(vat_minor), sum(total_minor)
+      FROM ({TAXED_DOCUMENTS_SQL}) document WHERE vat_percent IS NOT NULL
+     GROUP BY vat_percent, kind ORDER BY vat_percent DESC, kind DESC
+"""

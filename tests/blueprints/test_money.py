@@ -1,0 +1,172 @@
+"""The money of an event and its reconciliation, the journal and the VAT of an organisation."""
+
+import csv
+from collections import defaultdict
+from decimal import Decimal
+from io import StringIO
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+from app.money.journal import HEADER
+from app.money.sql import ACCOUNTS
+from tests.allocations.blocks import block_of, festival, organiser_of, shrink
+from tests.factories.accounts import run_jobs
+from tests.factories.applications import (
+    LIST,
+    TRANSFER_DAY,
+    create_approved_application,
+    find_mailed_token,
+    pay_stall_fee,
+)
+from tests.factories.organisations import VAT_NUMBER, register_for_vat
+from tests.http import Client, data, read_error
+
+FEE = 250000
+ORGANISATION = "/api/organisations/me"
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return organiser_of(client)[0]
+
+
+@pytest.fixture
+def event(client: Client, owner: Client) -> dict[str, Any]:
+    """A registered organiser's festival: two stall fees paid, one of them partly refunded; a block paid and then
+    credited, another one open; three tickets sold elsewhere, one of them refunded."""
+    event = festival(owner)
+    register_for_vat(owner)
+    made = [
+        create_approved_application(
+            client, owner, eventId=event["id"], documentsRequired=[], email=f"stall{number}@example.com"
+        )
+        for number in range(2)
+    ]
+    pay_stall_fee(client, find_mailed_token("pay", "stall0@example.com"))
+    transfer = {"reference": "EFT 1", "receivedOn": TRANSFER_DAY}
+    data(owner.post(f"{LIST}/{made[1]['id']}/fee/received", {**transfer, "amountMinor": FEE}))
+    data(owner.post(f"{LIST}/{made[1]['id']}/fee/refund", {"reason": "They fell ill", "amountMinor": 50000}))
+    paid, open_block = block_of(event, name="=cmd"), block_of(event, 4)
+    for block in (paid, open_block):
+        path = f"/api/events/{block.event_id}/allocations/{block.id}/invoice"
+        data(owner.post(f"{path}/email"), 202)
+        if block is paid:
+            data(owner.post(f"{path}/received", {**transfer, "amountMinor": 850000}))
+    shrink(paid, 2)
+    with transaction() as session:
+        enqueue("allocations.credit", block_id=paid.id)
+        session.execute(
+            text(
+                "INSERT INTO ticket (id, event_id, ticket_type_id, reference, price_minor, sold_at, status)"
+                " SELECT lpad(to_hex(n), 24, '0'), :event, :kind, 'T' || n, 85000, now(),"
+                " CASE n WHEN 3 THEN 'refunded' ELSE 'sold' END FROM generate_series(1, 3) n"
+            ),
+            {"event": event["id"], "kind": event["ticketTypes"][0]["id"]},
+        )
+    run_jobs()
+    return event
+
+
+def read_journal(owner: Client, query: str = "") -> list[dict[str, str]]:
+    answer = owner.get(f"{ORGANISATION}/journal.csv{query}")
+    assert answer.status_code == 200 and answer.data.startswith(b"\xef\xbb\xbf")
+    return list(csv.DictReader(StringIO(answer.get_data(as_text=True).removeprefix("\ufeff"))))
+
+
+def test_the_money_of_an_event(owner: Client, event: dict[str, Any]) -> None:
+    money = data(owner.get(f"/api/events/{event['id']}/money"))
+    (row,) = money["tickets"]
+    assert (row["sold"], row["soldMinor"], row["refunded"], row["refundedMinor"]) == (2, 170000, 1, 85000)
+    assert money["blockInvoices"] == {
+        "invoices": 2,
+        "issuedMinor": 1190000,
+        "creditedMinor": 170000,
+        "paidMinor": 850000,
+        "openMinor": 340000,
+        "owedBackMinor": 170000,
+    }
+    assert (money["stallFees"]["dueMinor"], money["stallFees"]["refundedMinor"]) == (2 * FEE, 50000)
+    figures = {row["figure"]: (row["bookedMinor"], row["ledgerMinor"]) for row in money["reconciliation"]}
+    assert figures == {
+        "stall_fee": (2 * FEE, 2 * FEE),
+        "stall_fee_refund": (-50000, -50000),
+        "block_invoice": (850000, 850000),
+    }
+    assert money["reconciled"] is True and not any(row["differenceMinor"] for row in money["reconciliation"])
+
+
+@pytest.mark.parametrize(
+    ("damage", "figure", "difference"),
+    [
+        ("UPDATE invoice_payment SET amount_minor = amount_minor + 1", "block_invoice", 1),
+        ("UPDATE stall_fee_refund SET amount_minor = 49999", "stall_fee_refund", 1),
+        ("UPDATE merchant_application SET amount_minor = amount_minor + 7 WHERE id = (SELECT max(id) FROM "
+         "merchant_application)", "stall_fee", 7),
+        ("UPDATE ledger_entry e SET amount_minor = e.amount_minor + 3 FROM ledger_transaction t WHERE t.id = "
+         "e.transaction_id AND t.kind = 'block_invoice' AND e.account = 'organisation'", "block_invoice", -3),
+    ],
+)  # fmt: skip
+def test_a_damaged_row_is_a_difference(
+    owner: Client, event: dict[str, Any], damage: str, figure: str, difference: int
+) -> None:
+    with transaction() as session:
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        session.execute(text(damage))
+    money = data(owner.get(f"/api/events/{event['id']}/money"))
+    found = {row["figure"]: row["differenceMinor"] for row in money["reconciliation"] if row["differenceMinor"]}
+    assert found == {figure: difference} and money["reconciled"] is False
+
+
+def test_every_entry_of_the_journal_balances(owner: Client, event: dict[str, Any]) -> None:
+    rows = read_journal(owner)
+    assert tuple(rows[0]) == HEADER and {row["event"] for row in rows} == {"Windhoek Lights"}
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    accounts: dict[str, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        assert bool(row["debit"]) != bool(row["credit"]) and row["accountName"] == ACCOUNTS[row["accountCode"]]
+        amount = Decimal(row["debit"] or 0) - Decimal(row["credit"] or 0)
+        sums[row["entry"]] += amount
+        accounts[row["accountCode"]] += amount
+    assert not any(sums.values())
+    assert (accounts["1000"], accounts["1010"]) == (Decimal("10500.00"), Decimal("2500.00"))
+    gross = accounts["2100"] + accounts["4000"] + accounts["4100"]
+    assert gross == -(accounts["1000"] + accounts["1010"] + accounts["1100"])
+    assert accounts["2100"] == -Decimal(data(owner.get(f"{ORGANISATION}/vat"))["vatMinor"]) / 100
+
+
+def test_the_journal_has_the_days_and_the_event_asked_for(owner: Client, event: dict[str, Any]) -> None:
+    assert read_journal(owner, "?from=2020-01-01&to=2020-12-31") == []
+    assert read_journal(owner, f"?eventId={event['id']}") == read_journal(owner)
+    assert read_journal(owner, f"?eventId={festival(owner)['id']}") == []
+    backwards = owner.get(f"{ORGANISATION}/journal.csv?from=2026-02-01&to=2026-01-01")
+    assert read_error(backwards) == (422, "VALIDATION_FAILED")
+
+
+def test_vat_by_rate_with_credit_notes_apart(owner: Client, event: dict[str, Any]) -> None:
+    found = data(owner.get(f"{ORGANISATION}/vat"))
+    assert found["vatNumber"] == VAT_NUMBER
+    lines = {row["kind"]: row for row in found["lines"]}
+    assert {row["vatPercent"] for row in found["lines"]} == {15.0}
+    assert (lines["credit_note"]["documents"], lines["credit_note"]["grossMinor"]) == (2, -220000)
+    assert all(row["netMinor"] + row["vatMinor"] == row["grossMinor"] for row in found["lines"])
+    assert found["vatMinor"] == sum(row["vatMinor"] for row in found["lines"])
+
+
+def test_without_a_vat_number_there_is_no_vat(owner: Client) -> None:
+    block = block_of(festival(owner), holder_organisation="=HYPERLINK(1)")
+    data(owner.post(f"/api/events/{block.event_id}/allocations/{block.id}/invoice/email"), 202)
+    assert data(owner.get(f"{ORGANISATION}/vat"))["lines"] == []
+    rows = read_journal(owner)
+    assert [row["accountCode"] for row in rows] == ["1100", "4000"]
+    assert {row["description"] for row in rows} == {"'=HYPERLINK(1)"}
+
+
+def test_other_organisations_see_nothing(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    other = organiser_of(client)[0]
+    assert read_error(other.get(f"/api/events/{event['id']}/money")) == (404, "NOT_FOUND")
+    assert read_journal(other) == [] and read_journal(other, f"?eventId={event['id']}") == []
+    assert data(other.get(f"{ORGANISATION}/vat"))["lines"] == []
