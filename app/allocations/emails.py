@@ -1,4 +1,4 @@
-"""Emails of allocations: invitation, reminder, tickets, will-call, ticket taken back, allocator link, invoice."""
+"""Emails of allocations: invitation, reminder, tickets, will-call, ended tickets, allocator link, invoice."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
 from app.core.formatting import format_money, format_time
-from app.core.languages import gettext
+from app.events.visit import CALENDAR_TYPE
 from app.invoicing.documents import CREDIT_NOTE, InvoiceDocument
 from app.invoicing.invoice_pdf import draw_invoice_pdf
 
@@ -51,6 +51,16 @@ def build_taken_back_email(ticket: Ticket, *, key: str) -> Message:
     return _render_email("allocation_taken_back", ticket, key)
 
 
+def build_given_back_email(ticket: Ticket, *, key: str) -> Message:
+    """Return the email to a guest who gave their ticket back."""
+    return _render_email("allocation_given_back", ticket, key)
+
+
+def build_passed_on_email(ticket: Ticket, *, new_guest: str, key: str) -> Message:
+    """Return the email to the earlier guest of a ticket that was passed on."""
+    return _render_email("allocation_passed_on", ticket, key, new_guest=new_guest)
+
+
 def build_allocator_link_email(block: BlockRow, *, key: str) -> Message:
     """Return the email with the link by which the holder of a block hands out its tickets."""
     zone, release_at = block["timezone"], block["release_at"]
@@ -76,9 +86,15 @@ def build_allocator_link_email(block: BlockRow, *, key: str) -> Message:
 def build_ticket_email(tickets: Sequence[Ticket], *, key: str) -> Message:
     """Return the email of one claim: the first six codes, and all tickets as a PDF; for will-call one code."""
     first_ticket = tickets[0]
-    context = {"holder": first_ticket.name, "reference": first_ticket.reference, "count": len(tickets)}
+    context = {
+        "holder": first_ticket.name,
+        "reference": first_ticket.reference,
+        "count": len(tickets),
+        "url": first_ticket.ticket_url,
+    }
     if first_ticket.delivery == WILL_CALL:
-        return _render_email("allocation_will_call", first_ticket, key, code=first_ticket.code, **context)
+        message = _render_email("allocation_will_call", first_ticket, key, code=first_ticket.code, **context)
+        return replace(message, attachments=(_build_calendar_attachment(first_ticket),))
     listed_tickets = tickets[:MAX_CODES]
     qr_images = [
         Attachment(f"{ticket.code}.png", qr_codes.render_png(ticket.code), "image/png", cid=ticket.code)
@@ -86,13 +102,12 @@ def build_ticket_email(tickets: Sequence[Ticket], *, key: str) -> Message:
     ]
     codes = [ticket.code for ticket in listed_tickets]
     message = _render_email("allocation_ticket", first_ticket, key, codes=codes, **context)
-    file_name = (
-        gettext("Ticket %(code)s.pdf", code=first_ticket.code)
-        if len(tickets) == 1
-        else gettext("%(count)s tickets.pdf", count=len(tickets))
-    )
-    pdf = Attachment(file_name, draw_ticket_pdf(tickets), "application/pdf")
-    return replace(message, attachments=(*qr_images, pdf))
+    pdf = Attachment(first_ticket.pdf_name, draw_ticket_pdf(tickets), "application/pdf")
+    return replace(message, attachments=(*qr_images, pdf, _build_calendar_attachment(first_ticket)))
+
+
+def _build_calendar_attachment(ticket: Ticket) -> Attachment:
+    return Attachment(ticket.calendar_name, ticket.build_calendar_file(), CALENDAR_TYPE)
 
 
 def _render_email(template: str, ticket: Ticket, key: str, **context: Any) -> Message:
@@ -107,6 +122,7 @@ def _render_email(template: str, ticket: Ticket, key: str, **context: Any) -> Me
         event=ticket.event,
         when=ticket.when,
         where=ticket.where,
+        map_url=ticket.visit.map_url,
         kind=ticket.kind,
         ticket_host=ticket.host,
         organiser=ticket.organiser,

@@ -1,6 +1,7 @@
 """Errors of blocks, links, claims, admission, invoices and ticket packs."""
 
 from app.core.errors import Conflict
+from app.core.languages import mark_for_translation
 
 
 class InsufficientTickets(Conflict):
@@ -61,6 +62,16 @@ class ReleaseTimePassed(Conflict):
 class PartyTooSmall(Conflict):
     number, code = 40964, "PARTY_TOO_SMALL"
     message = "Fewer of this party are still outside than that; data.remaining says how many."
+
+
+class PassOnNotAllowed(Conflict):
+    number, code = 40928, "PASS_ON_NOT_ALLOWED"
+    message = mark_for_translation("This ticket cannot be passed on. Ask the person who gave it to you.")
+
+
+class GiveBackNotAllowed(Conflict):
+    number, code = 40929, "GIVE_BACK_NOT_ALLOWED"
+    message = mark_for_translation("This ticket cannot be given back. Ask the person who gave it to you.")
 
 
 class NothingToInvoice(Conflict):

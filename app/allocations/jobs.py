@@ -3,6 +3,8 @@
 Each job reads the present state, so an invitation or ticket that is no longer valid is not sent.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 from app.accounts.outgoing_mail import send_for_organisation
@@ -14,8 +16,9 @@ from app.allocations.links import ResolvedToken, check_block_link
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.allocations.queries import find_block, lock_block_by_id
 from app.allocations.sql import SERVICE_ACTOR
-from app.allocations.ticket_data import load_party_tickets, load_tickets
+from app.allocations.ticket_data import UNNAMED_HOLDER, load_party_tickets, load_tickets
 from app.allocations.ticket_packs import draw_and_store_pack
+from app.clients.mail import Message
 from app.core.db import db, release_connection
 from app.core.errors import LinkExpired, NotFound
 from app.core.jobs import Delivery, Run, job
@@ -66,13 +69,27 @@ def send_ticket_email(run: Run, *, slot_id: str, generation: int, slots: int) ->
 @job("allocations.mail_taken_back", Delivery.AT_LEAST_ONCE, to_others=True)
 def send_taken_back_email(run: Run, *, slot_id: str) -> None:
     """Tell a guest that the holder took their ticket back."""
-    tickets = load_tickets((AllocationSlot.id == slot_id) & (AllocationSlot.status == states.REVOKED))
+    _send_ended_ticket(run, slot_id, emails.build_taken_back_email)
+
+
+@job("allocations.mail_given_back", Delivery.AT_LEAST_ONCE, to_others=True)
+def send_given_back_email(run: Run, *, slot_id: str) -> None:
+    """Tell a guest that they gave their ticket back."""
+    _send_ended_ticket(run, slot_id, emails.build_given_back_email)
+
+
+@job("allocations.mail_passed_on", Delivery.AT_LEAST_ONCE, to_others=True)
+def send_passed_on_email(
+    run: Run, *, slot_id: str, to: str, name: str | None, language: str | None, new_guest: str
+) -> None:
+    """Tell the earlier guest of a place that their ticket was passed on; `new_guest` is a masked address."""
+    tickets = load_tickets(AllocationSlot.id == slot_id)
     release_connection()
     for ticket in tickets:
-        if ticket.email is not None:
-            with use_language(ticket.language):
-                message = emails.build_taken_back_email(ticket, key=run.key)
-            send_for_organisation(ticket.organiser_id, message, run=run, already_counted=False)
+        earlier_ticket = replace(ticket, email=to, name=name or UNNAMED_HOLDER)
+        with use_language(language):
+            message = emails.build_passed_on_email(earlier_ticket, new_guest=new_guest, key=run.key)
+        send_for_organisation(ticket.organiser_id, message, run=run, already_counted=False)
 
 
 @job("allocations.mail_allocator_link", Delivery.AT_LEAST_ONCE, to_others=True)
@@ -104,6 +121,16 @@ def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
 def issue_credit_note(run: Run, *, block_id: str) -> None:
     """Issue a credit note for the places that a block has lost and that are not credited yet."""
     issue_block_credit_note(block_id)
+
+
+def _send_ended_ticket(run: Run, slot_id: str, build_email: Callable[..., Message]) -> None:
+    tickets = load_tickets((AllocationSlot.id == slot_id) & (AllocationSlot.status == states.REVOKED))
+    release_connection()
+    for ticket in tickets:
+        if ticket.email is not None:
+            with use_language(ticket.language):
+                message = build_email(ticket, key=run.key)
+            send_for_organisation(ticket.organiser_id, message, run=run, already_counted=False)
 
 
 def _send_claim_link(run: Run, slot_id: str, generation: int, *, is_reminder: bool) -> None:

@@ -133,7 +133,7 @@ def find_allocator_slot(block_id: str, slot_id: str) -> RowMapping | None:
 def find_link_contact(token: str) -> LinkContact | None:
     """Return the contact for a token or code that was issued, valid or expired; None for any other."""
     link, code = decode_token(token), parse_code(token)
-    if link is not None and link.purpose != "claim":
+    if link is not None and link.purpose in ("open", "allocator"):
         condition = AllocationBlock.id == link.id
     elif link is not None or code is not None:
         slot_condition = AllocationSlot.id == link.id if link is not None else links.has_code(str(code))

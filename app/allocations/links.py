@@ -1,4 +1,4 @@
-"""Claim, open and allocator links, and claim codes: their tokens, what a token or code opens, and whether it is valid.
+"""Claim, open, allocator and ticket links, and claim codes: their tokens, what a token or code opens, and whether it is valid.
 
 A token has a purpose, an id and a generation, signed with 136 bits of a keyed hash. So a link is not stored and can be
 shown again; it is valid while its generation is that of the slot or block.
@@ -30,10 +30,10 @@ from app.core.tokens import derive
 from app.core.transaction import transaction
 from app.invitations.errors import EventClosed
 
-Purpose = Literal["claim", "open", "allocator"]
-PURPOSE_BYTES: dict[Purpose, bytes] = {"claim": b"C", "open": b"O", "allocator": b"A"}
+Purpose = Literal["claim", "open", "allocator", "ticket"]
+PURPOSE_BYTES: dict[Purpose, bytes] = {"claim": b"C", "open": b"O", "allocator": b"A", "ticket": b"T"}
 PURPOSE_BY_BYTE: dict[bytes, Purpose] = {purpose_byte: purpose for purpose, purpose_byte in PURPOSE_BYTES.items()}
-PAGE_PATHS: dict[Purpose, str] = {"claim": "claim", "open": "claim", "allocator": "allocator"}
+PAGE_PATHS: dict[Purpose, str] = {"claim": "claim", "open": "claim", "allocator": "allocator", "ticket": "ticket"}
 ID_LENGTH, GENERATION_LENGTH, SIGNATURE_LENGTH = 12, 3, 17
 TOKEN_LENGTH = (1 + ID_LENGTH + GENERATION_LENGTH + SIGNATURE_LENGTH) // 3 * 4
 CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -56,7 +56,7 @@ SlotColumns = tuple[str, str, str, int, str | None, str | None, str | None, str 
 
 @dataclass(frozen=True)
 class LinkToken:
-    """The content of a token: the id of a slot (claim) or of a block (open, allocator), and the generation."""
+    """The content of a token: the id of a slot (claim, ticket) or of a block (open, allocator), and the generation."""
 
     purpose: Purpose
     id: str
@@ -65,7 +65,7 @@ class LinkToken:
 
 @dataclass(frozen=True)
 class ResolvedToken:
-    """A slot's link or claim code (`claim`), or a link of a block. `generation` is None for a code."""
+    """A slot's link or claim code (`claim`), the link of its ticket (`ticket`), or a link of a block. `generation` is None for a code."""
 
     purpose: Purpose
     id: str

@@ -98,6 +98,8 @@ class AllocationBlock(EventRow, Base):
     promo_code: Mapped[str | None] = mapped_column(String(40))
     release_at: Mapped[datetime | None] = mapped_column(Timestamp)
     notes: Mapped[str | None] = mapped_column(String(2000))
+    guests_may_pass_on: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
+    guests_may_give_back: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
     status: Mapped[str] = mapped_column(String(20), default=states.OPEN)
     available: Mapped[int] = _build_counter_column()
     invited: Mapped[int] = _build_counter_column()

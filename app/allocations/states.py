@@ -2,7 +2,7 @@
 
     slot   available -> invited -> claimed -> admitted
                |           |          |
-               +-----------+----------+--> revoked     (ended by the organiser or the holder of the allocator link)
+               +-----------+----------+--> revoked     (ended by the organiser or the holder, or given back by the guest)
                +-----------+-------------> released    (back to the public)
 
           an undone scan:         claimed <- admitted
@@ -36,6 +36,8 @@ BLOCK_STEPS: dict[str, frozenset[str]] = {
 BLOCK_STATES = tuple(BLOCK_STEPS)
 
 BLOCK_KINDS = ("sponsor", "artist", "press", "staff", "group")
+PERSONAL_BLOCK_KINDS = ("press", "staff")
+"""Their tickets are for one person, who was checked before."""
 CODE, INVITE, ALLOCATOR, OPEN_LINK = "code", "invite", "allocator", "open"
 PACK = "pack"
 VIA_VALUES = (CODE, INVITE, ALLOCATOR, OPEN_LINK, PACK)

@@ -2,18 +2,22 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, Row, and_, or_, select
 
 from app.accounts.models import Account, OrganiserProfile
 from app.accounts.queries import owner_id_sql
 from app.allocations import states
+from app.allocations.links import build_url_prefix, encode_token
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.queries import LINK_END_COLUMNS
 from app.core.db import db
+from app.core.file_names import build_file_name
 from app.core.formatting import format_time
 from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketType
+from app.events.visit import VISIT_COLUMNS, Visit, build_calendar_file, build_visit
 
 UNNAMED_HOLDER = "Bearer of this ticket"
 VALID_TICKET_STATES = (states.CLAIMED, states.ADMITTED)
@@ -31,12 +35,10 @@ TICKET_COLUMNS = (
     AllocationBlock.holder_name,
     AllocationBlock.holder_organisation,
     AllocationBlock.release_at,
+    AllocationBlock.guests_may_pass_on,
+    AllocationBlock.guests_may_give_back,
     TicketType.name.label("kind"),
-    Event.name.label("event"),
-    Event.venue,
-    Event.city,
-    Event.starts_at,
-    Event.timezone,
+    *VISIT_COLUMNS,
     OrganiserProfile.org_name,
     Event.organiser_id,
     Account.name.label("organiser_name"),
@@ -49,7 +51,8 @@ TICKET_COLUMNS = (
 class Ticket:
     """The ticket of one slot. The gate scans or types `code`; `party` is how many slots were claimed together.
 
-    `closed` is whether its claim link has ended with the event or the block. `when` and `until` are in the language in use.
+    `closed` is whether its claim link has ended with the event or the block. `may_pass_on` and `may_give_back` are what
+    the guest may do with it now. `when` and `until` are in the language in use.
     """
 
     slot_id: str
@@ -60,10 +63,7 @@ class Ticket:
     status: str
     generation: int
     party: int
-    event: str
-    starts_at: datetime
-    timezone: str
-    where: str
+    visit: Visit
     kind: str
     block: str
     host: str
@@ -73,18 +73,51 @@ class Ticket:
     release_at: datetime | None = None
     language: str | None = None
     closed: bool = False
+    may_pass_on: bool = False
+    may_give_back: bool = False
+
+    @property
+    def event(self) -> str:
+        return self.visit.event_name
 
     @property
     def when(self) -> str:
-        return format_time(self.starts_at, self.timezone)
+        return self.visit.when
+
+    @property
+    def where(self) -> str:
+        return self.visit.place
 
     @property
     def until(self) -> str:
-        return format_time(self.release_at, self.timezone) if self.release_at else ""
+        return format_time(self.release_at, self.visit.timezone) if self.release_at else ""
 
     @property
     def reference(self) -> str:
         return self.slot_id.upper()
+
+    def build_calendar_file(self) -> bytes:
+        """Return the calendar file of the event."""
+        return build_calendar_file(self.visit, organiser=self.organiser, contact=self.contact)
+
+    @property
+    def link_token(self) -> str:
+        """The token of the ticket's link. Who has it has the ticket."""
+        return encode_token("ticket", self.slot_id, self.generation)
+
+    @property
+    def ticket_url(self) -> str:
+        return f"{build_url_prefix('ticket')}{self.link_token}"
+
+    @property
+    def pdf_name(self) -> str:
+        """The name of the PDF, after event and guest: `windhoek-lights-anna-weber.pdf`."""
+        guest = "" if self.name == UNNAMED_HOLDER else self.name
+        return build_file_name(self.event, guest, extension="pdf", default="ticket")
+
+    @property
+    def calendar_name(self) -> str:
+        return build_file_name(self.event, extension="ics", default="event")
 
 
 def load_tickets(condition: ColumnElement[bool]) -> list[Ticket]:
@@ -115,7 +148,10 @@ def load_party_tickets(slot_id: str, generation: int | None = None) -> list[Tick
     ]
 
 
-def _build_ticket(row: Row[*tuple[object, ...]]) -> Ticket:
+def _build_ticket(row: Row[*tuple[Any, ...]]) -> Ticket:
+    event_closed = bool(row.event_cancelled or row.event_over)
+    closed = event_closed or bool(row.release_time_passed)
+    is_claimed = row.status == states.CLAIMED
     return Ticket(
         slot_id=row.id,
         code=row.code or row.id,
@@ -125,10 +161,7 @@ def _build_ticket(row: Row[*tuple[object, ...]]) -> Ticket:
         status=row.status,
         generation=row.generation,
         party=row.party_size,
-        event=row.event,
-        starts_at=row.starts_at,
-        timezone=row.timezone,
-        where=", ".join(part for part in (row.venue, row.city) if part),
+        visit=build_visit(row),
         kind=row.kind,
         block=row.block or "",
         host=row.holder_organisation or row.holder_name or "",
@@ -137,5 +170,7 @@ def _build_ticket(row: Row[*tuple[object, ...]]) -> Ticket:
         contact=row.contact,
         release_at=row.release_at,
         language=row.language,
-        closed=bool(row.event_cancelled or row.event_over or row.release_time_passed),
+        closed=closed,
+        may_pass_on=is_claimed and row.guests_may_pass_on and not event_closed,
+        may_give_back=is_claimed and row.guests_may_give_back and not closed,
     )

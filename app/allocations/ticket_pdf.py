@@ -13,8 +13,7 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from app.allocations import qr_codes
-from app.allocations.ticket_data import Ticket, load_party_tickets
-from app.core.db import release_connection
+from app.allocations.ticket_data import Ticket
 from app.core.languages import get_language, gettext, lazy_gettext
 from app.core.pdf_text import (
     BOLD,
@@ -22,6 +21,7 @@ from app.core.pdf_text import (
     LINE,
     MUTED,
     REGULAR,
+    SKY,
     TextWriter,
     break_lines,
     fit_text,
@@ -38,7 +38,7 @@ SMALL_QR_SIZE = 38 * mm
 TERMS = (
     lazy_gettext("The code admits once. Anyone who shows it first is admitted, so do not post a picture of it."),
     lazy_gettext("Show it on paper, or on a screen turned up bright. No code at hand? Tell your name at the gate."),
-    lazy_gettext("If you pass the ticket on, ask the person who gave it to you to change the name on it."),
+    lazy_gettext("To pass the ticket on, open it with the link in your e-mail, or ask the person who gave it to you."),
 )
 
 
@@ -56,13 +56,6 @@ def draw_ticket_pdf(tickets: Sequence[Ticket]) -> bytes:
         canvas.showPage()
     canvas.save()
     return buffer.getvalue()
-
-
-def draw_party_pdf(slot_id: str) -> bytes | None:
-    """Return the PDF of a party's tickets; None if the party has none that are valid."""
-    tickets = load_party_tickets(slot_id)
-    release_connection()
-    return draw_ticket_pdf(tickets) if tickets else None
 
 
 def draw_pack_pdf(out: IO[bytes], tickets: Iterable[Ticket], *, title: str, organiser: str) -> Iterator[int]:
@@ -115,6 +108,7 @@ def _draw_ticket_page(canvas: Canvas, pen: TextWriter, ticket: Ticket) -> None:
     y = _draw_paragraph(pen, ticket.event, LEFT, PAGE_HEIGHT - 32 * mm, BOLD, 26, RIGHT - LEFT, max_lines=6)
     y = _draw_paragraph(pen, ticket.when, LEFT, y - 3 * mm, REGULAR, 13, RIGHT - LEFT, max_lines=1)
     y = _draw_paragraph(pen, ticket.where, LEFT, y - 1 * mm, REGULAR, 13, RIGHT - LEFT, max_lines=4)
+    y = _draw_map_link(canvas, pen, ticket.visit.map_url, y)
     _draw_hairline(canvas, y)
     qr_bottom = y - 8 * mm - QR_SIZE
     qr_codes.draw_qr_code(canvas, ticket.code, RIGHT - QR_SIZE, qr_bottom, QR_SIZE)
@@ -124,6 +118,14 @@ def _draw_ticket_page(canvas: Canvas, pen: TextWriter, ticket: Ticket) -> None:
     terms_top = min(holder_bottom, qr_bottom - 14 * mm)
     _draw_hairline(canvas, terms_top)
     _draw_terms(pen, ticket, terms_top - 8 * mm)
+
+
+def _draw_map_link(canvas: Canvas, pen: TextWriter, url: str, y: float) -> float:
+    """Draw a link to the map; return the next baseline."""
+    label, size = printable(gettext("Show on a map")), 11
+    pen.put(label, LEFT, y, size=size, colour=SKY)
+    canvas.linkURL(url, (LEFT, y - 3, LEFT + text_width(label, REGULAR, size), y + size))
+    return y - size
 
 
 def _draw_holder(pen: TextWriter, ticket: Ticket, y: float) -> float:

@@ -138,10 +138,15 @@ class Action(StrEnum):
     DOCUMENT_READ = "documents.read", "document", "A decider read a document of an applicant."
 
     BLOCK_CREATED = "allocations.block_created", "block", "A block was created."
+    BLOCK_CHANGED = "allocations.block_changed", "block", "What guests may do with the tickets of a block was changed."
     SLOTS_MOVED = "allocations.slots_moved", "block", "Places were moved from a block to another."
     SLOTS_RELEASED = "allocations.slots_released", "block", "Places of a block were released to the public."
-    SLOT_REVOKED = "allocations.slot_revoked", "slot", "A place was revoked, or taken back by the holder."
-    SLOT_REASSIGNED = "allocations.slot_reassigned", "slot", "The holder gave a place to another guest."
+    SLOT_REVOKED = (
+        "allocations.slot_revoked",
+        "slot",
+        "A place was revoked, taken back by the holder or given back by its guest.",
+    )
+    SLOT_REASSIGNED = "allocations.slot_reassigned", "slot", "The holder or the guest gave a place to another guest."
     LINK_CHANGED = "allocations.link_changed", "block", "A link of a block was turned on, changed, replaced or ended."
     CODES_CREATED = "allocations.codes_created", "block", "Claim codes of a block were made."
     GUESTS_INVITED = "allocations.guests_invited", "block", "Guests were invited to places of a block."

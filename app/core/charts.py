@@ -22,7 +22,7 @@ from reportlab.platypus import Flowable
 from app.core import bidi, pdf_text
 from app.core.cjk_fonts import split_by_font
 from app.core.pdf import WIDTH
-from app.core.pdf_text import BOLD, DUNE, LINE, MUTED, NIGHT, REGULAR, SAND, printable, text_width
+from app.core.pdf_text import BOLD, DUNE, LINE, MUTED, NIGHT, REGULAR, SAND, SKY, printable, text_width
 
 FILL = HexColor("#F6E9DD")
 STEP_FONT_SIZE, STEPS, MIN_TOP = 7.5, 4, 400
@@ -118,7 +118,7 @@ def round_up(value: int) -> int:
     return next(power * factor for factor in (1, 2, 4, 6, 8, 10) if power * factor >= value)
 
 
-SKY, EMBER = HexColor("#2A6F97"), HexColor("#B3261E")
+EMBER = HexColor("#B3261E")
 STYLES = ((SKY, 1.8, None), (DUNE, 1.4, [4, 2]))
 ROW, BAR, LABEL, SIZE = 16.0, 9.5, 52 * mm, 8.5
 TALL, BASE = 38 * mm, 16.0

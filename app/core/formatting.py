@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from babel.dates import format_date
 from babel.numbers import get_decimal_symbol
 
-from app.core.languages import get_language
+from app.core.languages import get_language, gettext
 
 NARROW = "\u202f"
 HOME = "Africa/Windhoek"
@@ -66,8 +66,19 @@ def format_month(day: date) -> str:
 def format_time(moment: datetime, zone: str | None = None) -> str:
     """Return day, time and the place of the time zone."""
     zone = zone or HOME
-    local = moment.astimezone(ZoneInfo(zone))
-    return f"{format_day(moment, zone)}, {local:%H:%M} ({zone.rpartition('/')[2].replace('_', ' ')})"
+    return f"{format_day(moment, zone)}, {format_clock(moment, zone)} ({_format_zone(zone)})"
+
+
+def format_period(starts_at: datetime, ends_at: datetime, zone: str) -> str:
+    """Return `Fri 4 December 2026, 18:00 to 23:00 (Windhoek)`; with the day of the end if that is another day."""
+    first_day, last_day = format_day(starts_at, zone), format_day(ends_at, zone)
+    end = format_clock(ends_at, zone) if last_day == first_day else f"{last_day}, {format_clock(ends_at, zone)}"
+    period = gettext("%(start)s to %(end)s", start=f"{first_day}, {format_clock(starts_at, zone)}", end=end)
+    return f"{period} ({_format_zone(zone)})"
+
+
+def _format_zone(zone: str) -> str:
+    return zone.rpartition("/")[2].replace("_", " ")
 
 
 def format_clock(moment: datetime, zone: str) -> str:

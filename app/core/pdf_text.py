@@ -25,8 +25,8 @@ from app.core.cjk_fonts import is_in_cjk_font, register_cjk_fonts, split_by_font
 
 FONTS = Path(__file__).with_name("fonts")
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"
-NIGHT, MUTED, LINE, DUNE, SAND, LICHEN = (
-    HexColor(name) for name in ("#14213D", "#4A5568", "#DCCFBD", "#A84C1B", "#F6EFE6", "#2B7549")
+NIGHT, MUTED, LINE, DUNE, SAND, SKY, LICHEN = (
+    HexColor(name) for name in ("#14213D", "#4A5568", "#DCCFBD", "#A84C1B", "#F6EFE6", "#2A6F97", "#2B7549")
 )
 SUBSTITUTE, ELLIPSIS = "\u25a1", "…"
 UNPRINTABLE_BUT_KEPT = "\n\u00a0\u202f\u200c\u200d"

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.allocations.ticket_data import Ticket
+from app.events.visit import Visit
 from app.invoicing.documents import FIRST_LAYOUT, INVOICE, LAYOUT_VERSION, DocumentLine, InvoiceDocument
 
 HOSTILE = (
@@ -19,6 +20,20 @@ HOSTILE = (
     "W" * 200,
     "ǃGaroës " * 25,
 )
+VISIT = Visit(
+    event_id="5f0c3a9b1d2e4f6a7b8c9d0a",
+    event_name="Windhoek Lights 2026",
+    starts_at=datetime(2026, 12, 4, 16, tzinfo=UTC),
+    ends_at=datetime(2026, 12, 4, 21, tzinfo=UTC),
+    timezone="Africa/Windhoek",
+    venue="River grounds",
+    city="Windhoek",
+    latitude=None,
+    longitude=None,
+    visibility="published",
+    event_version=3,
+    updated_at=datetime(2026, 11, 20, 8, 30, tzinfo=UTC),
+)
 TICKET = Ticket(
     slot_id="5f0c3a9b1d2e4f6a7b8c9d0e",
     code="HJ7K2Q9XRD",
@@ -28,10 +43,7 @@ TICKET = Ticket(
     status="claimed",
     generation=1,
     party=1,
-    event="Windhoek Lights 2026",
-    starts_at=datetime(2026, 12, 4, 16, tzinfo=UTC),
-    timezone="Africa/Windhoek",
-    where="River grounds, Windhoek",
+    visit=VISIT,
     kind="Weekend pass",
     block="Main sponsor",
     host="Bank Windhoek",
@@ -41,8 +53,10 @@ TICKET = Ticket(
 )
 
 
-def build_ticket(**changes: Any) -> Ticket:
-    return replace(TICKET, **changes)
+def build_ticket(*, event: str = VISIT.event_name, where: str = "", **changes: Any) -> Ticket:
+    """Return a ticket with these changes; `where` replaces venue and city."""
+    place = {"venue": where, "city": ""} if where else {}
+    return replace(TICKET, visit=replace(VISIT, event_name=event, **place), **changes)
 
 
 def build_invoice(lines: int = 2, **changes: Any) -> InvoiceDocument:

@@ -35,31 +35,37 @@ def test_ticket_email_has_inline_code_and_attached_pdf(app: Flask) -> None:
         "text/html",
         "image/png",
         "application/pdf",
+        "text/calendar",
     ]
     picture = next(part for part in mail.walk() if part.get_content_type() == "image/png")
     html = mail.get_body(("html",))
     assert html is not None and f"cid:{picture['Content-ID'][1:-1]}" in html.get_content()
     assert picture.get_content_disposition() == "inline" and picture.get_content() == qr_codes.render_png("HJ7K2Q9XRD")
-    (pdf,) = mail.iter_attachments()
-    assert pdf.get_filename() == "Ticket HJ7K2Q9XRD.pdf" and pdf.get_content() == draw_ticket_pdf([build_ticket()])
+    pdf, calendar = mail.iter_attachments()
+    assert pdf.get_filename() == "windhoek-lights-2026-frieda-amupolo.pdf"
+    assert pdf.get_content() == draw_ticket_pdf([build_ticket()])
+    assert calendar.get_filename() == "windhoek-lights-2026.ics"
+    assert calendar.get_payload(decode=True) == build_ticket().build_calendar_file()
 
 
 def test_text_part_has_all_facts_of_the_ticket(app: Flask) -> None:
     text = emails.build_ticket_email([build_ticket()], key="ticket:1").text
-    fields = ("code", "name", "when", "where", "kind", "host", "contact", "reference")
+    fields = ("code", "name", "when", "where", "kind", "host", "contact", "reference", "ticket_url")
     assert [field for field in fields if getattr(build_ticket(), field) not in text] == []
+    assert "Fri 4 December 2026, 18:00 to 23:00 (Windhoek)" in text and build_ticket().visit.map_url in text
 
 
 def test_email_of_large_party_shows_six_codes_and_pdf_has_all(app: Flask) -> None:
     party = [build_ticket(code=f"AAAAAAAA{number:02d}", party=9) for number in range(9)]
     message = emails.build_ticket_email(party, key="ticket:1")
     assert message.html.count("<img") == 6 and "The other 3 codes are in the PDF." in message.text
-    assert len(re.findall(rb"/Type /Page\b", message.attachments[-1].content)) == 9
+    assert len(re.findall(rb"/Type /Page\b", message.attachments[-2].content)) == 9
 
 
-def test_will_call_email_has_no_attachment(app: Flask) -> None:
+def test_will_call_email_has_only_the_calendar_file(app: Flask) -> None:
     message = emails.build_ticket_email([build_ticket(delivery="will_call")], key="ticket:1")
-    assert message.subject == "Windhoek Lights 2026: you are on the list" and message.attachments == ()
+    assert message.subject == "Windhoek Lights 2026: you are on the list"
+    assert [attachment.content_type for attachment in message.attachments] == ["text/calendar"]
 
 
 def test_reminder_has_the_same_link(app: Flask) -> None:

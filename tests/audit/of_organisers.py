@@ -121,6 +121,7 @@ def inviting_merchants(client: Client) -> None:
 @records(
     Action.BLOCK_CREATED,
     Action.CODES_CREATED,
+    Action.BLOCK_CHANGED,
     Action.CODES_EXPORTED,
     Action.GUESTS_INVITED,
     Action.LINK_CHANGED,
@@ -134,6 +135,7 @@ def giving_places_away(client: Client) -> None:
     block = create_block(client)
     admitted, revoked = block.claimed(2)
     data(block.owner.get(f"{block.path}/codes"))
+    data(block.owner.patch(block.path, {"guestsMayGiveBack": False}))
     block.invite("tuli@example.com")
     block.open_link(maxPerClaim=2)
     data(block.post("move", toBlockId=create_another_block(block).id, quantity=1))

@@ -31,6 +31,7 @@ class Place:
     status: str = "claimed"
     generation: int = 1
     mailed: bool = False
+    passed_on: int = 0
 
 
 @dataclass

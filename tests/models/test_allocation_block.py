@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import text
 
+from app.allocations.links import encode_token
 from app.core.db import db, release_connection
 from app.core.transaction import transaction
 from tests.allocations.law import assert_books_agree
@@ -140,6 +141,43 @@ class AllocationBlocks(RuleBasedStateMachine):
         if answer is not None:
             assert answer["status"] == "revoked"
             self.state.end_slot(place.slot_id)
+
+    @precondition(lambda self: self.state.alive())
+    @rule(chosen=which)
+    def pass_on(self, chosen: int) -> None:
+        place = self.state.alive()[chosen % len(self.state.alive())]
+        person = {"name": "Maria", "email": self.state.new_email()}
+        answer = self.use_ticket_link(place, "pass-on", person)
+        if answer is not None:
+            (slot,) = [slot for slot in place.block.now()["slots"] if slot["id"] == place.slot_id]
+            self.state.record_rename(place, slot)
+            place.passed_on += 1
+
+    @precondition(lambda self: self.state.alive())
+    @rule(chosen=which)
+    def give_back(self, chosen: int) -> None:
+        place = self.state.alive()[chosen % len(self.state.alive())]
+        answer = self.use_ticket_link(place, "give-back", {})
+        if answer is not None:
+            assert answer["status"] == "revoked"
+            self.state.end_slot(place.slot_id)
+
+    def use_ticket_link(self, place: Place, verb: str, body: dict[str, str]) -> dict[str, Any] | None:
+        """Post to the link of a ticket; return None if it was refused, as it must be. The link before it is dead."""
+        path = "/api/allocations/ticket"
+        if place.generation > 1:
+            earlier = encode_token("ticket", place.slot_id, place.generation - 1)
+            assert read_error(self.client.post(f"{path}/{earlier}/{verb}", body)) == (410, "LINK_EXPIRED")
+        answer = self.client.post(f"{path}/{encode_token('ticket', place.slot_id, place.generation)}/{verb}", body)
+        if self.state.closed:
+            assert read_error(answer) == CLOSED
+        elif place.status == "admitted":
+            assert read_error(answer) == (409, "ALREADY_ADMITTED")
+        elif verb == "pass-on" and place.passed_on == 3:
+            assert read_error(answer) == (429, "RATE_LIMITED")
+        else:
+            return data(answer)
+        return None
 
     def change(self, place: Place, action: str, **person: str) -> dict[str, Any] | None:
         """Post to the allocator link about a handed-out slot; return None if it was refused, as it must be."""

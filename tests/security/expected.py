@@ -111,6 +111,9 @@ open                    GET    /api/allocations/allocator/{token}
 open                    POST   /api/allocations/allocator/{token}
 open                    GET    /api/allocations/claim/{token}
 open                    POST   /api/allocations/claim/{token}
+open                    GET    /api/allocations/ticket/{token}
+open                    POST   /api/allocations/ticket/{token}/give-back
+open                    POST   /api/allocations/ticket/{token}/pass-on
 open                    GET    /api/events/merchant-invite/{slug}
 open                    GET    /api/events/public/discover
 open                    GET    /api/events/public/{id}
@@ -209,6 +212,7 @@ event: read             POST   /api/events/{eventId}/allocations/quote
 event: read             GET    /api/events/{eventId}/allocations/will-call
 event: write            POST   /api/events/{eventId}/allocations/will-call/{slotId}/admit
 event: read             GET    /api/events/{eventId}/allocations/{blockId}
+event: write            PATCH  /api/events/{eventId}/allocations/{blockId}
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/allocator-link
 event: write            GET    /api/events/{eventId}/allocations/{blockId}/codes
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/codes

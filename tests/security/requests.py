@@ -126,6 +126,11 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
         {"name": "Tuli", "email": "tuli@example.com"}, path_values={"token": "allocator_token"}
     ),
     "GET /api/allocations/claim/{token}": SampleRequest(path_values={"token": "claim_token"}),
+    "GET /api/allocations/ticket/{token}": SampleRequest(path_values={"token": "ticket_token"}),
+    "POST /api/allocations/ticket/{token}/give-back": SampleRequest(path_values={"token": "ticket_token"}),
+    "POST /api/allocations/ticket/{token}/pass-on": SampleRequest(
+        {"name": "Tuli", "email": "tuli@example.com"}, path_values={"token": "ticket_token"}
+    ),
     "POST /api/allocations/claim/{token}": SampleRequest(
         {"name": "Tuli", "email": "tuli@example.com", "delivery": "will_call"}, path_values={"token": "claim_token"}
     ),
@@ -190,6 +195,7 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
         lambda it: {"ticketTypeId": it["ticketTypeId"], "quantity": 2}
     ),
     "POST /api/events/{eventId}/allocations/will-call/{slotId}/admit": SampleRequest({"nonce": "gate-a-000001"}),
+    f"PATCH {BLOCK}": SampleRequest({"guestsMayGiveBack": False}),
     f"POST {BLOCK}/allocator-link": SampleRequest({}),
     f"POST {BLOCK}/codes": SampleRequest({"count": 1}),
     f"POST {BLOCK}/invite": SampleRequest({"name": "Maria", "email": "maria@example.com"}),

@@ -100,7 +100,7 @@ class World:
             self.client, owner=owner, quantity=20, holder={"name": "Bank", "email": "b@bank.na"}
         )
         other = allocations.create_another_block(block)
-        claimed, claim_token, scanned = block.codes(3)
+        claimed, claim_token, scanned, passed_on = block.codes(4)
         slot = data(allocations.claim_slot(self.client, claimed))["slotId"]
         scan = {"placeId": data(allocations.claim_slot(self.client, scanned))["slotId"], "nonce": "gate-a-000000"}
         admission = data(owner.post(f"/api/events/{block.event['id']}/admissions", scan))["admissionId"]
@@ -129,6 +129,7 @@ class World:
             "admissionId": admission,
             "packId": pack,
             "claim_token": claim_token,
+            "ticket_token": data(allocations.claim_slot(self.client, passed_on))["ticketUrl"].rpartition("/")[2],
             "allocator_token": block.allocator(),
             "name": cover.rpartition("/")[2],
             "campaignId": draft["campaignId"],

@@ -8,18 +8,28 @@ from app.allocations.actions.block_links import (
     update_allocator_link,
     update_open_link,
 )
-from app.allocations.actions.blocks import create_block, move_slots, preview_release, release_unused_slots, revoke_slot
+from app.allocations.actions.blocks import (
+    create_block,
+    move_slots,
+    preview_release,
+    release_unused_slots,
+    revoke_slot,
+    update_block,
+)
 from app.allocations.actions.claims import claim_slot
 from app.allocations.actions.invites import create_claim_codes, invite_recipients, remind_recipients
+from app.allocations.actions.ticket_links import give_back_ticket, pass_on_ticket
 
 __all__ = [
     "admit_slot",
     "claim_slot",
     "create_block",
     "create_claim_codes",
+    "give_back_ticket",
     "hand_out_slots",
     "invite_recipients",
     "move_slots",
+    "pass_on_ticket",
     "preview_release",
     "reassign_slot",
     "reclaim_slot",
@@ -27,5 +37,6 @@ __all__ = [
     "remind_recipients",
     "revoke_slot",
     "update_allocator_link",
+    "update_block",
     "update_open_link",
 ]

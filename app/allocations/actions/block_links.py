@@ -2,6 +2,7 @@
 holder hands out places, gives them to other guests, and takes them back.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ from app.allocations.errors import AlreadyAdmitted, AlreadyClaimed, NoSlotsLeft
 from app.allocations.links import ResolvedToken, check_block_link, check_block_open, generate_code, resolve_token
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.queries import BlockRow, lock_block, lock_block_by_id
-from app.allocations.sql import HOLDER_ACTOR
+from app.allocations.sql import HOLDER_ACTOR, Actor
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.db import database_now
@@ -220,22 +221,32 @@ def reassign_slot(
         }
         if all(value == slot[column] for column, value in guest.items()):
             return slot
-        params = {
-            **guest,
-            **HOLDER_ACTOR.build_params("rename"),
-            "slot_id": slot_id,
-            "event_id": block["event_id"],
-            "code": generate_code(),
-            "party_id": new_id(),
-            "language": find_page_language(),
-        }
-        generation = session.scalar(sql.REASSIGN_SLOT, params)
-        if generation is None:
-            raise AlreadyAdmitted()
-        data = {"block": block["id"]}
-        record(session, Action.SLOT_REASSIGNED, event_id=block["event_id"], subject=slot_id, data=data)
-        enqueue_ticket_email(slot_id, generation)
+        reassign_locked_slot(session, block, slot_id, guest, actor=HOLDER_ACTOR, verb="rename")
         return _get_allocator_slot(session, block["id"], slot_id)
+
+
+def reassign_locked_slot(
+    session: Session, block: BlockRow, slot_id: str, guest: Mapping[str, str | None], *, actor: Actor, verb: str
+) -> None:
+    """Give a claimed slot of a locked block to another guest, and enqueue their ticket. Raises AlreadyAdmitted.
+
+    `guest` has `name, email, phone, delivery`. The slot has a new code and leaves its party.
+    """
+    params = {
+        **guest,
+        **actor.build_params(verb),
+        "slot_id": slot_id,
+        "event_id": block["event_id"],
+        "code": generate_code(),
+        "party_id": new_id(),
+        "language": find_page_language(),
+    }
+    generation = session.scalar(sql.REASSIGN_SLOT, params)
+    if generation is None:
+        raise AlreadyAdmitted()
+    data = {"block": block["id"], "by": actor.role}
+    record(session, Action.SLOT_REASSIGNED, event_id=block["event_id"], subject=slot_id, data=data)
+    enqueue_ticket_email(slot_id, generation)
 
 
 def reclaim_slot(token: str, network: str, *, slot_id: str) -> AllocatorSlot:

@@ -1,9 +1,9 @@
-"""Creating a block, moving its free places, releasing unclaimed ones to the public, and revoking single slots."""
+"""Creating and changing a block, moving its free places, releasing unclaimed ones to the public, and revoking single slots."""
 
 from datetime import datetime
 from typing import NamedTuple, NotRequired, TypedDict, Unpack
 
-from sqlalchemy import RowMapping, select
+from sqlalchemy import RowMapping, func, select, update
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
@@ -19,7 +19,7 @@ from app.audit.actions import Action
 from app.audit.log import record
 from app.core.cache_invalidation import invalidate
 from app.core.db import database_now
-from app.core.errors import NotFound, ValidationFailed
+from app.core.errors import NotFound, StaleVersion, ValidationFailed
 from app.core.formatting import format_count
 from app.core.ids import new_id
 from app.core.languages import mark_for_translation
@@ -52,7 +52,10 @@ class MovedBlocks(NamedTuple):
 
 
 class BlockTerms(TypedDict):
-    """A new block. Without `unit_price_minor` it has the present price; a naive `release_at` is in the event's zone."""
+    """A new block. Without `unit_price_minor` it has the present price; a naive `release_at` is in the event's zone.
+
+    Guests may pass tickets on by default, but not those of staff and press, and give them back.
+    """
 
     ticket_type_id: str
     quantity: int
@@ -63,6 +66,8 @@ class BlockTerms(TypedDict):
     promo_code: NotRequired[str | None]
     release_at: NotRequired[datetime | None]
     notes: NotRequired[str | None]
+    guests_may_pass_on: NotRequired[bool | None]
+    guests_may_give_back: NotRequired[bool]
 
 
 class Release(TypedDict):
@@ -81,6 +86,9 @@ def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> 
     """
     ticket_type_id, quantity, promo_code = terms["ticket_type_id"], terms["quantity"], terms.get("promo_code")
     holder = terms.get("holder") or {}
+    may_pass_on = terms.get("guests_may_pass_on")
+    if may_pass_on is None:
+        may_pass_on = terms["kind"] not in states.PERSONAL_BLOCK_KINDS
     with transaction() as session:
         event = events.lock_for_booking(session, caller, event_id, limited=promo_code is not None)
         count_unverified_use(session, caller, SLOTS_QUOTA, quantity)
@@ -105,6 +113,8 @@ def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> 
             created_by=caller.id,
             name=terms.get("name"),
             notes=terms.get("notes"),
+            guests_may_pass_on=may_pass_on,
+            guests_may_give_back=terms.get("guests_may_give_back", True),
             holder_name=holder.get("name"),
             holder_email=holder.get("email"),
             holder_phone=holder.get("phone"),
@@ -118,6 +128,26 @@ def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> 
         if release_instant is not None:
             enqueue("allocations.release", run_at=release_instant, aggregate=block.id, block_id=block.id)
     return block.id
+
+
+def update_block(
+    caller: Caller, event_id: str, block_id: str, *, expected_version: int | None, **changes: bool
+) -> None:
+    """Change `guests_may_pass_on` and `guests_may_give_back` of a block. Raises NotFound, StaleVersion."""
+    with transaction() as session:
+        block = lock_block(session, caller, event_id, block_id)
+        if expected_version not in (None, block["version"]):
+            raise StaleVersion()
+        changed = {name: value for name, value in changes.items() if block[name] != value}
+        if not changed:
+            return
+        session.execute(
+            update(AllocationBlock)
+            .where(AllocationBlock.id == block_id)
+            .values(**changed, version=AllocationBlock.version + 1, updated_at=func.now())
+            .execution_options(synchronize_session=False)
+        )
+        record(session, Action.BLOCK_CHANGED, event_id=event_id, subject=block_id, data={"changed": sorted(changed)})
 
 
 def _insert_slots(session: Session, block: AllocationBlock, actor: Actor) -> None:

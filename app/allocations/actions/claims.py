@@ -57,6 +57,7 @@ class Claim(TypedDict):
     claimed_at: datetime
     event_name: str
     ticket_type_name: str
+    ticket_url: str
 
 
 class _TakenSlot(NamedTuple):
@@ -175,4 +176,5 @@ def _build_claim(block: BlockRow, claimant: Claimant, slots: Sequence[_TakenSlot
         "claimed_at": slots[0].claimed_at,
         "event_name": block["event_name"],
         "ticket_type_name": block["ticket_type_name"],
+        "ticket_url": links.build_link_url("ticket", slots[0].id, slots[0].generation),
     }

@@ -1,12 +1,14 @@
-"""Claim and allocator links: `/api/allocations/claim/{token}`, `/api/allocations/allocator/{token}`."""
+"""Links of guests and holders: `/api/allocations/claim/{token}`, `…/ticket/{token}`, `…/allocator/{token}`."""
 
-from app.allocations import actions, errors, link_queries
+from app.allocations import actions, errors, link_queries, ticket_links
 from app.allocations.actions.block_links import AllocatorSlot
 from app.allocations.actions.claims import Claim
+from app.allocations.actions.ticket_links import GivenBackTicket, PassedOnTicket
 from app.allocations.states import E_TICKET
 from app.blueprints.allocations import response_schemas, schemas
-from app.blueprints.allocations.serializers import JsonObject, add_slot_page
+from app.blueprints.allocations.serializers import JsonObject, add_slot_page, serialize_linked_tickets
 from app.core.errors import LinkExpired, LinkUsed, Throttled
+from app.invitations.errors import EventClosed
 from app.web.access import PUBLIC
 from app.web.blueprint import Blueprint
 from app.web.rate_limits import get_client_network
@@ -36,6 +38,53 @@ def claim(token: str, name: str, email: str, delivery: str, quantity: int, phone
     return actions.claim_slot(
         token, get_client_network(), name=name, email=email, phone=phone, delivery=delivery, quantity=quantity
     )
+
+
+@blp.get(
+    "/ticket/<token>",
+    access=PUBLIC,
+    returns=response_schemas.LinkedTicketsData,
+    errors=[LinkExpired, Throttled],
+)
+def read_ticket(token: str) -> JsonObject:
+    """Read the ticket of a ticket link, or the tickets of a party. A ticket that another guest has by now is left out."""
+    return serialize_linked_tickets(ticket_links.load_linked_tickets(token, get_client_network()))
+
+
+@blp.post(
+    "/ticket/<token>/pass-on",
+    access=PUBLIC,
+    body=schemas.PassOnBody,
+    returns=response_schemas.PassedOnData,
+    idempotent=True,
+    errors=[LinkExpired, Throttled, errors.PassOnNotAllowed, errors.AlreadyAdmitted, EventClosed],
+)
+def pass_on(token: str, name: str, email: str) -> PassedOnTicket:
+    """Pass a ticket on to another guest.
+
+    Its code and its link end immediately. The new guest gets a ticket with a new code by email, the earlier one a
+    confirmation. A ticket can be passed on three times a day.
+    """
+    return actions.pass_on_ticket(token, get_client_network(), name=name, email=email)
+
+
+@blp.post(
+    "/ticket/<token>/give-back",
+    access=PUBLIC,
+    returns=response_schemas.GivenBackData,
+    idempotent=True,
+    errors=[
+        LinkExpired,
+        Throttled,
+        errors.GiveBackNotAllowed,
+        errors.AlreadyAdmitted,
+        errors.ReleaseTimePassed,
+        EventClosed,
+    ],
+)
+def give_back(token: str) -> GivenBackTicket:
+    """Give a ticket back: its code ends immediately, and the place is free again in its block."""
+    return actions.give_back_ticket(token, get_client_network())
 
 
 @blp.get(

@@ -90,6 +90,8 @@ class AllocationRow(Schema):
     promo_code = _nullable_text_field()
     release_at = TimeField(required=True, allow_none=True)
     notes = _nullable_text_field()
+    guests_may_pass_on = Boolean(required=True)
+    guests_may_give_back = Boolean(required=True)
     allocator_link = Nested(AllocationLinkData, required=True)
     open_link = Nested(AllocationLinkData, required=True)
     invoice = Nested(
@@ -237,6 +239,42 @@ class ClaimedData(Schema):
     claimed_at = TimeField(allow_none=True)
     event_name = _text_field("Windhoek Lights")
     ticket_type_name = _text_field("Weekend pass")
+    ticket_url = _text_field("https://events.example/ticket/VGVk…")
+
+
+class TicketData(Schema):
+    """A ticket, as its guest sees it."""
+
+    slot_id = fields.String(required=True, metadata=ID_METADATA)
+    status = fields.String(required=True, metadata={**STATUS_METADATA, "example": "claimed"})
+    code = fields.String(required=True, metadata=CODE_METADATA)
+    name = _text_field("Frieda Amupolo", required=True)
+    may_pass_on = Boolean(required=True)
+    may_give_back = Boolean(required=True)
+    ticket_url = _text_field("https://events.example/ticket/VGVk…", required=True)
+
+
+class LinkedTicketsData(Schema):
+    """The tickets of a link: one, or those of a party that are still with the guest who claimed them."""
+
+    event_name = _text_field("Windhoek Lights", required=True)
+    starts_at = TimeField(required=True)
+    ends_at = TimeField(required=True)
+    timezone = _text_field("Africa/Windhoek", required=True)
+    place = _text_field("River grounds, Windhoek", required=True)
+    map_url = _text_field("https://www.openstreetmap.org/search?query=River+grounds%2C+Windhoek", required=True)
+    tickets = List(Nested(TicketData), required=True)
+
+
+class PassedOnData(Schema):
+    event_name = _text_field("Windhoek Lights", required=True)
+    name = _text_field("Frieda Amupolo", required=True)
+    email = _text_field("frieda@example.com", required=True)
+
+
+class GivenBackData(Schema):
+    event_name = _text_field("Windhoek Lights", required=True)
+    status = fields.String(required=True, metadata={**STATUS_METADATA, "example": "revoked"})
 
 
 class AllocatorData(OfferData):

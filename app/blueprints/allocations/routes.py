@@ -100,6 +100,22 @@ def read_block(
     )
 
 
+@blp.patch(
+    "/<eventId>/allocations/<blockId>",
+    access=may(GUESTS_WRITE),
+    body=schemas.GuestRules,
+    returns=response_schemas.AllocationRow,
+    etag=True,
+)
+def change_block(
+    event_id: str, block_id: str, expected_version: int | None, **changes: bool
+) -> tuple[BlockRow, dict[str, str]]:
+    """Change what guests may do with the tickets of a block: the fields that are sent."""
+    actions.update_block(get_current_caller(), event_id, block_id, expected_version=expected_version, **changes)
+    block = queries.get_block(get_current_caller(), event_id, block_id)
+    return block, {"ETag": f'"{block["version"]}"'}
+
+
 @blp.post(
     "/<eventId>/allocations/<blockId>/codes",
     access=may(GUESTS_WRITE).with_verified_email(),

@@ -35,6 +35,13 @@ class Holder(Schema):
     organisation = Name(max=200, allow_none=True, metadata={"example": "Kalahari Coffee"})
 
 
+class GuestRules(Schema):
+    """What guests may do with their own tickets, until they are admitted."""
+
+    guests_may_pass_on = Boolean()
+    guests_may_give_back = Boolean()
+
+
 class QuoteBody(RequiredFieldsSchema):
     required_names = ("ticket_type_id", "quantity")
 
@@ -55,10 +62,21 @@ class QuoteBody(RequiredFieldsSchema):
         metadata={"rare": True, "description": "when unclaimed places are released; in the event's time zone"},
     )
     notes = Text(max=2000, allow_none=True)
+    guests_may_pass_on = Boolean(
+        metadata={"rare": True, "description": "by default yes, but not for the kinds `press` and `staff`"}
+    )
+    guests_may_give_back = Boolean(load_default=True, metadata={"rare": True})
 
 
 class BlockBody(QuoteBody):
     """A new block."""
+
+
+class PassOnBody(RequiredFieldsSchema):
+    required_names = ("name", "email")
+
+    name = EmailName(min=1, max=200, metadata=PERSON_METADATA)
+    email = Email()
 
 
 class BlockFilters(Query):

@@ -12,6 +12,7 @@ from app.allocations.actions.admission import Admission
 from app.allocations.links import count_open_link_slots
 from app.allocations.pricing import calculate_row_cost
 from app.allocations.queries import SLOT_ID, BlockRow, SlotsQuery
+from app.allocations.ticket_data import Ticket
 from app.allocations.ticket_packs import PackStatus
 from app.allocations.will_call import WillCallSlot
 from app.core.clock import rfc3339
@@ -117,6 +118,15 @@ def build_code_response(codes: Sequence[Mapping[Any, Any]], status: int) -> Resp
         return Response("\r\n".join(lines) + "\r\n", status, headers, content_type="text/csv; charset=utf-8")
     serialized_codes = [_serialize_code(code) for code in codes]
     return envelope_response(dump_json({"codes": serialized_codes, "claimUrl": url_prefix}), status)
+
+
+def serialize_linked_tickets(tickets: Sequence[Ticket]) -> JsonObject:
+    """Return the tickets of a link, with their event."""
+    visit = tickets[0].visit
+    event = {
+        name: getattr(visit, name) for name in ("event_name", "starts_at", "ends_at", "timezone", "place", "map_url")
+    }
+    return {**event, "tickets": tickets}
 
 
 def serialize_pack(pack: PackStatus, event_id: str, block_id: str) -> JsonObject:

@@ -44,6 +44,7 @@ from app.blueprints.pages import (
     stop_payout_page,
     team,
     team_devices,
+    ticket,
     tracked_links,
     unsubscribe,
 )
@@ -81,6 +82,7 @@ PAGES = (
     invitation_page,
     invitation_list,
     claim,
+    ticket,
     holder_page,
     tracked_links,
     unsubscribe,

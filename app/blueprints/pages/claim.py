@@ -1,21 +1,19 @@
-"""Claiming a ticket of an allocation with a link, then showing the ticket."""
+"""Claiming a ticket of an allocation with a link; then the browser is sent to the page of the ticket."""
 
 from collections.abc import Callable
 from functools import wraps
 
-from flask import Response, redirect, session, url_for
+from flask import Response, flash, redirect, session, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup
 
-from app.allocations import actions, link_queries, qr_codes
+from app.allocations import actions, link_queries
 from app.allocations.errors import NoSlotsLeft
 from app.allocations.states import DELIVERIES, E_TICKET
-from app.allocations.ticket_data import load_party_tickets
-from app.allocations.ticket_pdf import draw_party_pdf
+from app.allocations.ticket_links import load_linked_tickets
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, describe_error, render_page
 from app.core.errors import AppError, Gone, NotFound
-from app.core.formatting import format_time
+from app.core.formatting import format_period, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.core.tokens import fingerprint
 from app.web.fields import Choice, Email, Phone, WholeNumber
@@ -119,14 +117,14 @@ def handle_unusable_link(view: View) -> View:
     return wrapper
 
 
-def render_ended_link(token: str, error: AppError) -> Response:
-    """Return the page that says why a link no longer works."""
-    title, hint = TEXTS_BY_ERROR[error.code]
+def render_ended_link(token: str, error: AppError, *, title: str = "") -> Response:
+    """Return the page that says why a link no longer works, with a title of its own or that of the error."""
+    error_title, hint = TEXTS_BY_ERROR[error.code]
     link_contact = link_queries.find_link_contact(token)
     return render_page(
         "pages/claim_ended.html",
         status=error.status,
-        title=title,
+        title=title or error_title,
         hint=hint or describe_error(error),
         link_contact=link_contact,
     )
@@ -136,8 +134,9 @@ def render_ended_link(token: str, error: AppError) -> Response:
 @handle_unusable_link
 def start(token: str) -> ResponseReturnValue:
     """Show the offer of the link. A browser that has claimed it already is sent to its ticket."""
-    if _read_claim(token) is not None:
-        return redirect(url_for("claim.ticket", token=token), 303)
+    ticket_token = _find_claim(token)
+    if ticket_token is not None:
+        return redirect(url_for("ticket.show", token=ticket_token), 303)
     claim_offer = link_queries.get_claim_offer(token, get_client_network())
     contact_values = {
         "name": claim_offer.get("name") or "",
@@ -155,8 +154,9 @@ def start(token: str) -> ResponseReturnValue:
 @handle_unusable_link
 def claim(token: str) -> ResponseReturnValue:
     """Claim the ticket. Sending the form again leads to the same ticket."""
-    if _read_claim(token) is not None:
-        return redirect(url_for("claim.ticket", token=token), 303)
+    ticket_token = _find_claim(token)
+    if ticket_token is not None:
+        return redirect(url_for("ticket.show", token=ticket_token), 303)
     claim_offer = link_queries.get_claim_offer(token, get_client_network())
     form = _build_form(claim_offer["max_per_claim"]).from_request()
     try:
@@ -165,39 +165,10 @@ def claim(token: str) -> ResponseReturnValue:
         raise
     except FORM_ERRORS as error:
         return _render(token, claim_offer, form.with_error(error))
-    _store_claim(token, claimed_slot["slot_id"])
-    return redirect(url_for("claim.ticket", token=token), 303)
-
-
-@blueprint.get("/<token>/ticket")
-def ticket(token: str) -> ResponseReturnValue:
-    """Show the tickets to the browser that claimed them."""
-    slot_id = _read_claim(token)
-    tickets = load_party_tickets(slot_id) if slot_id else []
-    if not tickets:
-        _remove_claim(token)
-        return redirect(url_for("claim.start", token=token), 303)
-    tickets_with_qr_codes = [(ticket, Markup(qr_codes.render_svg(ticket.code))) for ticket in tickets]  # noqa: S704
-    first_ticket = tickets[0]
-    return render_page(
-        "pages/claim_ticket.html",
-        first_ticket=first_ticket,
-        tickets_with_qr_codes=tickets_with_qr_codes,
-        token=token,
-        contact=first_ticket.contact,
-        e_ticket=first_ticket.delivery == E_TICKET,
-    )
-
-
-@blueprint.get("/<token>/ticket.pdf")
-def ticket_pdf(token: str) -> ResponseReturnValue:
-    """Download the tickets as a PDF."""
-    slot_id = _read_claim(token)
-    pdf = draw_party_pdf(slot_id) if slot_id else None
-    if pdf is None:
-        return redirect(url_for("claim.start", token=token), 303)
-    headers = {"Content-Disposition": 'attachment; filename="ticket.pdf"', "Cache-Control": "no-store"}
-    return Response(pdf, content_type="application/pdf", headers=headers)
+    ticket_token = claimed_slot["ticket_url"].rpartition("/")[2]
+    _store_claim(token, ticket_token)
+    flash(gettext("We are also sending an e-mail to %(email)s.", email=claimed_slot["email"]))
+    return redirect(url_for("ticket.show", token=ticket_token), 303)
 
 
 def _render(token: str, offer: link_queries.ClaimOffer, form: FilledForm) -> Response:
@@ -209,30 +180,28 @@ def _render(token: str, offer: link_queries.ClaimOffer, form: FilledForm) -> Res
         token=token,
         offer=offer,
         contact=offer["contact_email"],
-        begins=format_time(offer["starts_at"], zone),
+        when=format_period(offer["starts_at"], offer["ends_at"], zone),
         until=format_time(until, zone) if until else "",
         place=", ".join(part for part in (offer["venue"], offer["city"]) if part),
     )
 
 
-def _read_claim(token: str) -> str | None:
-    """The id of the slot that this browser claimed with the link, from the signed cookie."""
-    slot_id: str | None = session.get(TICKETS_KEY, {}).get(_hash_token(token))
-    return slot_id
+def _find_claim(token: str) -> str | None:
+    """The token of the ticket that this browser claimed with the link and still has, from the signed cookie."""
+    ticket_token: str | None = session.get(TICKETS_KEY, {}).get(_hash_token(token))
+    if ticket_token is None:
+        return None
+    try:
+        load_linked_tickets(ticket_token, get_client_network())
+    except (Gone, NotFound):
+        return None
+    return ticket_token
 
 
-def _store_claim(token: str, slot_id: str) -> None:
-    slot_id_by_hash = {**session.get(TICKETS_KEY, {}), _hash_token(token): slot_id}
-    session[TICKETS_KEY] = dict(list(slot_id_by_hash.items())[-MAX_CLAIMS:])
+def _store_claim(token: str, ticket_token: str) -> None:
+    ticket_token_by_hash = {**session.get(TICKETS_KEY, {}), _hash_token(token): ticket_token}
+    session[TICKETS_KEY] = dict(list(ticket_token_by_hash.items())[-MAX_CLAIMS:])
     session.permanent = True
-
-
-def _remove_claim(token: str) -> None:
-    session[TICKETS_KEY] = {
-        token_hash: slot_id
-        for token_hash, slot_id in session.get(TICKETS_KEY, {}).items()
-        if token_hash != _hash_token(token)
-    }
 
 
 def _hash_token(token: str) -> str:

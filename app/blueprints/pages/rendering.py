@@ -217,6 +217,7 @@ PAGE_MESSAGES = {
     "SHIFT_CODE_LOCKED": lazy_gettext("There were too many wrong codes."),
     "SHIFT_OPEN": lazy_gettext("Somebody has an open shift. End it first."),
     "LAST_SIGN_IN_METHOD": lazy_gettext("You need another way to sign in first. Set a password."),
+    "RELEASE_TIME_PASSED": lazy_gettext("It is too late for that. Ask the person who gave you the ticket."),
     "ALREADY_ADMITTED": lazy_gettext("This guest is already inside, so you cannot change the ticket."),
     "ALREADY_CLAIMED": lazy_gettext("This e-mail address already has a ticket. Look for it in its mailbox."),
     "NO_SLOTS_LEFT": lazy_gettext("All tickets are taken."),
