@@ -32,6 +32,11 @@ def test_claiming_a_ticket(client: Client, address: str, chromium: Browser, scri
         with page.expect_download() as found:
             page.get_by_role("link", name="Download the PDF").click()
         assert found.value.path().read_bytes().startswith(b"%PDF-")
+        page.get_by_role("link", name="Pass this ticket on, or give it back").click()
+        page.get_by_text("Give the ticket back").click()
+        view.check("ticket-change")
+        page.get_by_role("button", name="Yes, give it back").click()
+        view.check("ticket-given-back")
 
 
 def test_a_party_with_a_long_name_by_the_list(client: Client, address: str, chromium: Browser) -> None:

@@ -146,7 +146,7 @@ def test_a_ticket_and_its_mail_have_the_language_of_the_claim(
     mail = list_mails_to(GUEST["email"])[0]
     assert mail["subject"] == subject
     assert f'<html lang="{language}"' in mail["html"] and "You got this mail" not in mail["text"]
-    pdf = visitor.open(f"{path}/ticket.pdf")
+    pdf = visitor.open(f"{visitor.open(path).headers['Location']}/ticket.pdf")
     assert f"/Lang ({language})".encode() in pdf.data
 
 

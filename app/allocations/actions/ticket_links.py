@@ -103,6 +103,8 @@ def _end_ticket(session: Session, block: BlockRow, slot: RowMapping) -> None:
     if not block["guests_may_give_back"]:
         raise GiveBackNotAllowed()
     check_block_open(block)
+    if slot["status"] == states.ADMITTED:
+        raise AlreadyAdmitted()
     end_locked_slot(session, block, slot, actor=GUEST_ACTOR, verb=GIVE_BACK, to_public=False)
     enqueue("allocations.mail_given_back", slot_id=slot["id"])
 
