@@ -20,6 +20,7 @@ class Admission(EventRow, Base):
     - `conflict` is the code of the error with which the service would have refused a scan that was made offline.
     - `remaining` is how many of the party were outside after the scan, for the answer to its repetition.
     - `code` is what was scanned, kept only for conflicts of unknown codes.
+    - `actor_name`, `undone_by` and `code` are null after the retention time of guests.
     - `transaction_id` is of the transaction that inserted or undid the row, for readers of changes.
     """
 
@@ -62,7 +63,7 @@ class Admission(EventRow, Base):
     gate: Mapped[str | None] = mapped_column(String(80))
     actor_kind: Mapped[str] = mapped_column(String(10))
     actor_id: Mapped[str] = mapped_column(ObjectId)
-    actor_name: Mapped[str] = mapped_column(String(200))
+    actor_name: Mapped[str | None] = mapped_column(String(200))
     occurred_at: Mapped[datetime] = mapped_column(Timestamp)
     recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     conflict: Mapped[str | None] = mapped_column(String(40))

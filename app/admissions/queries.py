@@ -26,7 +26,7 @@ class LoggedScan(NamedTuple):
     remaining: int
     occurred_at: datetime
     gate: str | None
-    by: str
+    by: str | None
 
 
 def find_scan(event_id: str, nonce: str) -> LoggedScan | None:

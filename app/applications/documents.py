@@ -11,6 +11,7 @@ from PIL import Image, UnidentifiedImageError
 
 from app.applications.errors import DocumentKindUnsupported, DocumentTooLarge
 from app.core.languages import mark_for_translation
+from app.core.text_normalization import clean_file_name
 from app.core.tokens import DownloadGrant, opaque_token, sign_download_token, verify_download_token
 
 LABELS = {
@@ -129,9 +130,6 @@ def _detect_image(data: bytes) -> str | None:
 
 def _clean_file_name(name: str, kind: str, content_type: str) -> str:
     """The file name without folders and special characters, with the extension of its content type."""
-    base_name = re.split(r"[/\\]", name)[-1]
-    base_name = "".join(
-        character for character in base_name if character.isprintable() and character not in '<>:"|?*'
-    ).strip(" .")
+    base_name = clean_file_name(name) or ""
     stem = base_name.rpartition(".")[0] or base_name or kind
     return f"{stem[:120]}.{FILE_EXTENSIONS[content_type]}"

@@ -162,6 +162,7 @@ class Action(StrEnum):
     EVENT_ARCHIVED = "events.archived", "event", "An event was archived."
     EVENT_DELETED = "events.deleted", "event", "An event was deleted."
     TICKETS_IMPORTED = "events.tickets_imported", "event", "Sold tickets were imported."
+    TICKET_IMPORT_UNDONE = "events.ticket_import_undone", "event", "An import of sold tickets was undone."
 
     @property
     def area(self) -> str:

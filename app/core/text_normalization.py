@@ -77,8 +77,18 @@ JOINING_SCRIPTS = frozenset(
     }
 )
 VIRAMA = 9
+MAX_FILE_NAME_LENGTH = 200
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _NEEDS_CONTEXT = re.compile("[\u180b-\u180f\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+
+
+def clean_file_name(name: str) -> str | None:
+    """The name of a sent file without folders and special characters, at most 200 long; None if nothing is left."""
+    base_name = re.split(r"[/\\]", name)[-1]
+    base_name = "".join(
+        character for character in base_name if character.isprintable() and character not in '<>:"|?*'
+    ).strip(" .")
+    return base_name[:MAX_FILE_NAME_LENGTH] or None
 
 
 def clean_name(text: str) -> str:

@@ -1,5 +1,6 @@
 """The command `flask tickets import FILE.csv --event ID`."""
 
+import hashlib
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -12,7 +13,8 @@ from app.core.command_line import show_progress
 from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Rejected, Sheet, read_sheet
-from app.events.actions.import_tickets import ImportResult, import_tickets
+from app.core.text_normalization import clean_file_name
+from app.events.actions.import_tickets import ImportResult, ImportSource, import_tickets
 from app.events.ticket_files import ParsedFile, parse_sheet
 from app.events.ticket_import_sql import PATIENCE
 
@@ -46,7 +48,8 @@ def import_command(
     Importing the same file again changes nothing. With any error nothing is written, and the exit code is 1.
     """
     try:
-        parsed = _parse_with_progress(read_sheet(file.read_bytes()), _parse_mapping(mapped_columns))
+        content = file.read_bytes()
+        parsed = _parse_with_progress(read_sheet(content), _parse_mapping(mapped_columns))
         if parsed.errors:
             raise Rejected(parsed.errors)
         if not is_id(event_id):
@@ -54,6 +57,7 @@ def import_command(
         result = import_tickets(
             event_id=event_id,
             tickets=parsed.tickets,
+            source=ImportSource(clean_file_name(file.name), parsed.layout.format, hashlib.sha256(content).hexdigest()),
             create_types=create_types,
             allow_oversell=allow_oversell,
             dry_run=dry_run,

@@ -5,6 +5,7 @@
 Seeding twice changes nothing: an event is recognised by its organiser and its name.
 """
 
+import hashlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, time, timedelta
@@ -17,7 +18,7 @@ from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.db import db
 from app.events.actions import create_event
-from app.events.actions.import_tickets import import_tickets
+from app.events.actions.import_tickets import ImportSource, import_tickets
 from app.events.models import Event
 from app.events.ticket_files import SoldTicket
 
@@ -140,7 +141,16 @@ def _create(caller: Caller, fields: dict[str, Any]) -> None:
     event = create_event(caller=caller, starts_at=start, ends_at=end, ticket_types=types, **fields)
     prices = {type_["name"]: type_["price_minor"] for type_ in types}
     tickets = list(_generate_tickets(sold_counts, prices))
-    import_tickets(event_id=event.id, tickets=tickets, create_types=False, allow_oversell=False, dry_run=False)
+    if not tickets:
+        return
+    import_tickets(
+        event_id=event.id,
+        tickets=tickets,
+        source=ImportSource("orders.csv", "own", hashlib.sha256(repr(tickets).encode()).hexdigest(), caller.name),
+        create_types=False,
+        allow_oversell=False,
+        dry_run=False,
+    )
 
 
 def _generate_tickets(counts: Mapping[str, int], prices: Mapping[str, int]) -> Iterator[SoldTicket]:

@@ -41,6 +41,21 @@ class EventsNotOver(Conflict):
     message = "Some of your events are not over; cancel them, or wait until they are over."
 
 
+class TicketsAdmitted(Conflict):
+    number, code = 40998, "TICKETS_ADMITTED"
+    message = "Guests have entered with tickets of this import, so it cannot be undone; data.tickets has their number."
+
+
+class LaterImport(Conflict):
+    number, code = 40999, "LATER_IMPORT"
+    message = "A later import changed the same tickets or took their codes; undo it first. data.imports has the ids."
+
+
+class TicketTypeRemoved(Conflict):
+    number, code = 40909, "TICKET_TYPE_REMOVED"
+    message = "The ticket type that tickets had before this import was removed, so the import cannot be undone."
+
+
 class ImportTooLarge(TooLarge):
     number, code = 41322, "IMPORT_TOO_LARGE"
     message = "A file may have 100,000 rows and 20 MiB; send it in parts."

@@ -236,6 +236,62 @@ class Ticket(EventRow, Base):
     search: Mapped[str] = mapped_column(TSVECTOR, Computed(TICKET_SEARCH, persisted=True), deferred=True)
 
 
+class TicketImport(EventRow, Base):
+    """An import of tickets that wrote something or found everything as it was. `number` is its order within the event.
+
+    - `cancelled` counts the updated tickets that were sold before and are not any more.
+    - `new_type_ids` are the ticket types that it created.
+    - `undo_transaction_id` is of the transaction that undid it, for readers of changes.
+    """
+
+    __tablename__ = "ticket_import"
+    __mapper_args__ = {"eager_defaults": True}
+    __table_args__ = (
+        UniqueConstraint("event_id", "number"),
+        CheckConstraint("(undone_at IS NULL) = (undo_transaction_id IS NULL)", name="undone"),
+    )
+
+    id: Mapped[str] = id_column()
+    event_id: Mapped[str] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(Integer)
+    file_name: Mapped[str | None] = mapped_column(String(200))
+    format: Mapped[str] = mapped_column(String(20))
+    digest: Mapped[str] = mapped_column(CHAR(64))
+    imported_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    imported_by: Mapped[str | None] = mapped_column(String(200))
+    created: Mapped[int] = mapped_column(Integer)
+    updated: Mapped[int] = mapped_column(Integer)
+    unchanged: Mapped[int] = mapped_column(Integer)
+    skipped: Mapped[int] = mapped_column(Integer)
+    cancelled: Mapped[int] = mapped_column(Integer)
+    new_type_ids: Mapped[list[str]] = mapped_column(ARRAY(ObjectId), default=list, server_default=text("'{}'"))
+    undone_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    undone_by: Mapped[str | None] = mapped_column(String(200))
+    undo_transaction_id: Mapped[str | None] = mapped_column(Xid8)
+
+
+class TicketImportChange(EventRow, Base):
+    """A ticket that an import created or changed, with the values that it had before; null in `status` if it is new."""
+
+    __tablename__ = "ticket_import_change"
+    __table_args__ = (
+        parent_key("import_id", "ticket_import", ondelete="CASCADE"),
+        Index("ix_ticket_import_change_ticket", "event_id", "ticket_id"),
+    )
+
+    import_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
+    ticket_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
+    ticket_type_id: Mapped[str | None] = mapped_column(ObjectId)
+    name: Mapped[str | None] = mapped_column(String(200))
+    email: Mapped[str | None] = mapped_column(String(254))
+    price_minor: Mapped[int | None] = mapped_column(BigInteger)
+    sold_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    status: Mapped[str | None] = mapped_column(String(20))
+    secret: Mapped[str | None] = mapped_column(String(200, collation="C"))
+    valid_from: Mapped[datetime | None] = mapped_column(Timestamp)
+    valid_until: Mapped[datetime | None] = mapped_column(Timestamp)
+
+
 class TicketTally(EventRow, Base):
     """The figures of a ticket type on one day of the event's time zone, for charts."""
 

@@ -1,4 +1,8 @@
-"""The SQL of an import of tickets: it compares and writes all rows of a staging table in one statement."""
+"""The SQL of an import of tickets: it compares and writes all rows of a staging table in one statement.
+
+`ticket_plan` has a row for each ticket: the present state (`known`, `old_type`, `old_status`) and the values that it gets.
+An undo fills it with the values of before, with a null status for a ticket that goes, and runs the same statements.
+"""
 
 from sqlalchemy import text
 
@@ -21,7 +25,15 @@ CREATE_STAGING = text("""
 """)
 COPY_TO_STAGING = "COPY ticket_staging FROM STDIN"
 CREATE_PLAN = text("""
-    CREATE TEMP TABLE ticket_plan ON COMMIT DROP AS
+    CREATE TEMP TABLE ticket_plan (
+        row int, reference text COLLATE "C", ticket_type_id text COLLATE "C", status text, known text COLLATE "C",
+        old_type text COLLATE "C", old_status text, name text, email text, price_minor bigint, sold_at timestamptz,
+        secret text COLLATE "C", valid_from timestamptz, valid_until timestamptz, skipped boolean, same boolean
+    ) ON COMMIT DROP
+""")
+"""The columns have types, because PostgreSQL keeps the plans of statements for imports and undos."""
+PLAN_IMPORT = text("""
+    INSERT INTO ticket_plan
     SELECT s.row, s.reference, s.ticket_type_id, s.status, t.id AS known, t.ticket_type_id AS old_type,
            t.status AS old_status, coalesce(s.name, t.name) AS name, coalesce(s.email, t.email) AS email,
            coalesce(s.price_minor, t.price_minor, k.price_minor) AS price_minor,
@@ -44,7 +56,8 @@ COUNT_PLAN = text("""
     SELECT count(*) FILTER (WHERE known IS NULL AND NOT skipped) AS created,
            count(*) FILTER (WHERE known IS NOT NULL AND NOT same) AS updated,
            count(*) FILTER (WHERE same) AS unchanged,
-           count(*) FILTER (WHERE skipped) AS skipped
+           count(*) FILTER (WHERE skipped) AS skipped,
+           count(*) FILTER (WHERE old_status = 'sold' AND status <> 'sold') AS cancelled
       FROM ticket_plan
 """)
 TAKEN_SECRETS = text("""
@@ -61,7 +74,7 @@ SOLD_DELTAS = text("""
     SELECT ticket_type_id AS id, sum(delta)::int AS delta FROM (
         SELECT ticket_type_id, 1 AS delta FROM ticket_plan WHERE status = 'sold'
         UNION ALL
-        SELECT old_type, -1 FROM ticket_plan WHERE old_status = 'sold'
+        SELECT old_type AS ticket_type_id, -1 AS delta FROM ticket_plan WHERE old_status = 'sold'
     ) moves GROUP BY ticket_type_id HAVING sum(delta) <> 0 ORDER BY ticket_type_id
 """)
 LOCK_TYPES = text("SELECT id, name, public, total FROM ticket_type WHERE id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE")
@@ -75,25 +88,36 @@ FIRST_ROW_BEYOND_CAPACITY = text("""
      ORDER BY row DESC OFFSET :beyond LIMIT 1
 """)
 RELEASE_SECRETS = text("""
-    UPDATE ticket t SET secret = NULL FROM ticket_plan p WHERE t.id = p.known AND t.event_id = :event AND p.secret <> t.secret
+    UPDATE ticket t SET secret = NULL FROM ticket_plan p
+     WHERE t.id = p.known AND t.event_id = :event AND t.secret IS NOT NULL AND p.secret IS DISTINCT FROM t.secret
+""")
+KEEP_PREVIOUS_VALUES = text("""
+    INSERT INTO ticket_import_change (import_id, event_id, ticket_id, ticket_type_id, name, email, price_minor, sold_at,
+                                      status, secret, valid_from, valid_until)
+    SELECT :import_id, t.event_id, t.id, t.ticket_type_id, t.name, t.email, t.price_minor, t.sold_at,
+           t.status, t.secret, t.valid_from, t.valid_until
+      FROM ticket_plan p JOIN ticket t ON t.id = p.known AND t.event_id = :event WHERE NOT p.same
 """)
 INSERT_TICKETS = text(f"""
-    INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status, secret,
-                        valid_from, valid_until, transaction_id)
-    SELECT {NEW_ID_SQL}, :event, ticket_type_id, reference, name, email, price_minor, sold_at, status, secret,
-           valid_from, valid_until, pg_current_xact_id()
-      FROM ticket_plan WHERE known IS NULL AND NOT skipped ORDER BY row
+    WITH created AS (
+        INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status, secret,
+                            valid_from, valid_until, transaction_id)
+        SELECT {NEW_ID_SQL}, :event, ticket_type_id, reference, name, email, price_minor, sold_at, status, secret,
+               valid_from, valid_until, pg_current_xact_id()
+          FROM ticket_plan WHERE known IS NULL AND NOT skipped ORDER BY row
+        RETURNING id, event_id)
+    INSERT INTO ticket_import_change (import_id, event_id, ticket_id) SELECT :import_id, event_id, id FROM created
 """)
 UPDATE_TICKETS = text("""
     UPDATE ticket t
        SET ticket_type_id = p.ticket_type_id, name = p.name, email = p.email, price_minor = p.price_minor,
            sold_at = p.sold_at, status = p.status, secret = p.secret, valid_from = p.valid_from,
            valid_until = p.valid_until, transaction_id = pg_current_xact_id()
-      FROM ticket_plan p WHERE t.id = p.known AND NOT p.same
+      FROM ticket_plan p WHERE t.id = p.known AND t.event_id = :event AND NOT p.same
 """)
 NOTIFY_GATE = text(f"SELECT pg_notify('{GATE_CHANNEL}', :event)")
 CHANGED_TYPES = text("""
-    SELECT ticket_type_id FROM ticket_plan WHERE NOT same UNION
+    SELECT ticket_type_id FROM ticket_plan WHERE NOT same AND ticket_type_id IS NOT NULL UNION
     SELECT old_type FROM ticket_plan WHERE NOT same AND old_type IS NOT NULL
 """)
 CLEAR_TALLY = text("UPDATE ticket_tally SET sold = 0, revenue_minor = 0 WHERE ticket_type_id = ANY(:ids)")

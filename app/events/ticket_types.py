@@ -122,7 +122,16 @@ def _replace_phases(ticket_type: TicketType, sent_phases: Sequence[Fields]) -> b
 
 
 def _remove(session: Session, ticket_type: TicketType) -> None:
-    """Removes a ticket type without tickets; foreign keys refuse the removal of any other."""
+    if not remove_if_unused(session, ticket_type):
+        raise TicketsCommitted(
+            f"{ticket_type.name}: tickets were sold or allocated, so it cannot be removed.",
+            ticket_type_id=ticket_type.id,
+            committed=ticket_type.sold + ticket_type.allocated,
+        )
+
+
+def remove_if_unused(session: Session, ticket_type: TicketType) -> bool:
+    """Removes a ticket type without tickets; False when there are some, or a foreign key refuses the removal."""
     unused = (TicketType.sold == 0, TicketType.allocated == 0)
     try:
         with session.begin_nested():
@@ -132,12 +141,9 @@ def _remove(session: Session, ticket_type: TicketType) -> None:
     except IntegrityError:
         removed = None
     if removed is None:
-        raise TicketsCommitted(
-            f"{ticket_type.name}: tickets were sold or allocated, so it cannot be removed.",
-            ticket_type_id=ticket_type.id,
-            committed=ticket_type.sold + ticket_type.allocated,
-        )
+        return False
     session.expunge(ticket_type)
+    return True
 
 
 LOW_SHARE = 10

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, literal, null, or_, select
 from app.accounts.caller import Caller
 from app.accounts.permissions import GATE_ADMIT, GUESTS_WRITE, MONEY_READ
 from app.events.event_rows import belongs_to
-from app.events.models import Ticket, TicketType
+from app.events.models import Ticket, TicketImportChange, TicketType
 from app.events.queries import ListQuery, get_event
 
 STATUSES = ("sold", "cancelled", "refunded")
@@ -21,6 +21,7 @@ def list_tickets_query(
     q: str | None = None,
     status: str | None = None,
     ticket_type_id: str | None = None,
+    import_id: str | None = None,
     admitted: bool | None = None,
 ) -> ListQuery:
     """The imported tickets of an event. `q` is a part of the name, or the beginning of the reference or the address.
@@ -58,6 +59,11 @@ def list_tickets_query(
         statement = statement.where(Ticket.status == status)
     if ticket_type_id is not None:
         statement = statement.where(Ticket.ticket_type_id == ticket_type_id)
+    if import_id is not None:
+        changed_ids = select(TicketImportChange.ticket_id).where(
+            TicketImportChange.import_id == import_id, TicketImportChange.event_id == event.id
+        )
+        statement = statement.where(Ticket.id.in_(changed_ids))
     if admitted is not None:
         statement = statement.where(Ticket.admitted_at.is_not(None) == literal(admitted))
     return statement

@@ -3,7 +3,7 @@
 from app.admissions.kinds import IN
 from app.core.change_positions import POSITION_SQL
 
-NEW_SQL = "{row}.transaction_id >= pg_snapshot_xmin(p.snapshot) AND NOT pg_visible_in_snapshot({row}.transaction_id, p.snapshot)"
+NEW_SQL = "{id} >= pg_snapshot_xmin(p.snapshot) AND NOT pg_visible_in_snapshot({id}, p.snapshot)"
 CHANGED_PLACES_SQL = f"""
 WITH reader AS MATERIALIZED ({POSITION_SQL} AS position)
 SELECT reader.position, p.number, c.place_id
@@ -11,16 +11,21 @@ SELECT reader.position, p.number, c.place_id
   LEFT JOIN LATERAL (
        SELECT place_id FROM (
            SELECT a.place_id FROM admission a
-            WHERE a.event_id = %(event)s AND a.place_id IS NOT NULL AND {NEW_SQL.format(row="a")}
+            WHERE a.event_id = %(event)s AND a.place_id IS NOT NULL AND {NEW_SQL.format(id="a.transaction_id")}
            UNION
            SELECT e.slot_id FROM allocation_slot_event e
             WHERE e.event_id = %(event)s AND e.verb <> 'admit'
               AND (e.to_status IN ('claimed', 'admitted', 'revoked') OR e.from_status IN ('claimed', 'admitted'))
-              AND {NEW_SQL.format(row="e")}
+              AND {NEW_SQL.format(id="e.transaction_id")}
            UNION
-           SELECT t.id FROM ticket t WHERE t.event_id = %(event)s AND {NEW_SQL.format(row="t")}
+           SELECT t.id FROM ticket t WHERE t.event_id = %(event)s AND {NEW_SQL.format(id="t.transaction_id")}
+           UNION
+           SELECT c.ticket_id FROM ticket_import i
+             JOIN ticket_import_change c ON c.import_id = i.id AND c.event_id = i.event_id AND c.status IS NULL
+            WHERE i.event_id = %(event)s AND i.undone_at IS NOT NULL
+              AND {NEW_SQL.format(id="i.undo_transaction_id")}
        ) changed LIMIT %(most)s) c ON true"""
-"""The ids of changed places for each of several snapshots, by number, with the new position; null for no change."""
+"""The ids of changed and removed places for each of several snapshots, by number, with the new position; null for no change."""
 
 
 def places_sql(*, by_id: bool) -> str:

@@ -48,7 +48,7 @@ class Scan(NamedTuple):
     remaining: int
     occurred_at: datetime
     gate: str | None
-    by: str
+    by: str | None
 
 
 def scan(

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Select, case, func, inspect, literal, or_, select, tuple_, update
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as OrmSession
 
+from app.admissions.models import Admission
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.campaigns.models import Campaign, Recipient
 from app.core.db import db
-from app.events.models import Event, Ticket
+from app.events.models import Event, Ticket, TicketImport, TicketImportChange
 from app.invitations.models import InviteLink
 
 BATCH_SIZE, EVENT_PAGE_SIZE = 1000, 100
@@ -41,15 +42,15 @@ class ErasureTarget:
 
     def erase_batch(self, session: OrmSession, event_id: str) -> int:
         """Erases at most BATCH_SIZE rows of an event and returns how many. Rows locked by others are skipped."""
-        row_id = self.model.id
+        keys = inspect(self.model).primary_key
         batch = (
-            select(row_id)
+            select(*keys)
             .where(self._belongs_to([event_id]), self.has_personal_data)
-            .order_by(row_id)
+            .order_by(*keys)
             .limit(BATCH_SIZE)
             .with_for_update(skip_locked=True)
         )
-        statement = update(self.model).where(row_id.in_(batch)).values(self.values).returning(row_id)
+        statement = update(self.model).where(tuple_(*keys).in_(batch)).values(self.values).returning(*keys)
         return len(session.execute(statement, execution_options={"synchronize_session": False}).all())
 
     def _belongs_to(self, event_ids: Select[str] | list[str]) -> ColumnElement[bool]:
@@ -65,8 +66,29 @@ def _erasing(*columns: InstrumentedAttribute[Any]) -> tuple[dict[str, None], Col
 
 
 ERASED_NAME = literal("erased:").concat(Recipient.id)
+ERASED_REASON = case((Admission.undo_reason.is_not(None), ""))
+"""An undone admission keeps a reason, because a constraint of the log needs one."""
 ERASURE_TARGETS = (
     ErasureTarget("tickets", Ticket, *_erasing(Ticket.name, Ticket.email)),
+    ErasureTarget(
+        "ticket imports",
+        TicketImport,
+        *_erasing(TicketImport.file_name, TicketImport.imported_by, TicketImport.undone_by),
+    ),
+    ErasureTarget(
+        "earlier values of tickets", TicketImportChange, *_erasing(TicketImportChange.name, TicketImportChange.email)
+    ),
+    ErasureTarget(
+        "admissions",
+        Admission,
+        {"actor_name": None, "code": None, "undone_by": None, "undo_reason": ERASED_REASON},
+        or_(
+            Admission.actor_name.is_not(None),
+            Admission.code.is_not(None),
+            Admission.undone_by.is_not(None),
+            Admission.undo_reason != "",
+        ),
+    ),
     ErasureTarget(
         "slots",
         AllocationSlot,

@@ -1,9 +1,10 @@
 """What organisers do: events, decisions, allocations, admissions, messages and exports."""
 
+from io import BytesIO
+
 from app.applications.moved_events import reopen_expiring_documents
 from app.applications.waitlist import lapse_offers
 from app.audit.actions import Action
-from app.events.actions.import_tickets import import_tickets
 from app.invitations.actions import decline_link
 from tests.audit.scenes import records
 from tests.factories.accounts import create_signed_in_client
@@ -37,13 +38,18 @@ from tests.http import Client, data
     Action.EVENT_ARCHIVED,
     Action.EVENT_DELETED,
     Action.TICKETS_IMPORTED,
+    Action.TICKET_IMPORT_UNDONE,
 )
 def the_life_of_events(client: Client) -> None:
     owner = create_organiser_client(client)
     data(owner.delete(f"/api/events/{create_event(owner)['id']}"))
     update_event(owner, create_published_event(owner), visibility="cancelled")
     event = create_published_event(owner)
-    import_tickets(event_id=event["id"], tickets=[], create_types=False, allow_oversell=False, dry_run=False)
+    path = f"/api/events/{event['id']}/tickets"
+    content = b"reference,ticketType\nA1,Weekend pass\n"
+    form = {"file": (BytesIO(content), "tickets.csv"), "createTypes": "true"}
+    imported = data(owner.open("POST", f"{path}/import", data=form, content_type="multipart/form-data"))
+    data(owner.post(f"{path}/imports/{imported['importId']}/undo"))
     update_event(owner, data(owner.get(f"/api/events/{event['id']}")), visibility="archived")
 
 

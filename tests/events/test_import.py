@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 
 from app.core.db import db
 from app.core.spreadsheet import read_sheet
-from app.events.actions.import_tickets import ImportResult, import_tickets
+from app.events.actions.import_tickets import ImportResult, ImportSource, import_tickets
 from app.events.models import Ticket
 from app.events.ticket_files import parse_sheet
 from tests.events.law import assert_books_agree
@@ -255,7 +255,12 @@ def test_concurrent_imports_book_every_ticket_once(app: Flask, event: dict[str, 
     def book(_: int) -> ImportResult:
         with app.app_context():
             return import_tickets(
-                event_id=event["id"], tickets=parsed.tickets, create_types=False, allow_oversell=False, dry_run=False
+                event_id=event["id"],
+                tickets=parsed.tickets,
+                source=ImportSource("positions.csv", "pretix", "0" * 64),
+                create_types=False,
+                allow_oversell=False,
+                dry_run=False,
             )
 
     results = run_concurrently(4, book)

@@ -1,6 +1,8 @@
 """The erasure of guests of past events; statistics and integrity checks do not change."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -19,7 +21,17 @@ from tests.http import Client, data
 from tests.races import run_concurrently
 
 CANARY = "canary"
-TABLES = ("ticket", "allocation_slot", "allocation_block", "campaign_recipient", "campaign", "invite_link")
+TABLES = (
+    "ticket_import",
+    "ticket_import_change",
+    "admission",
+    "ticket",
+    "allocation_slot",
+    "allocation_block",
+    "campaign_recipient",
+    "campaign",
+    "invite_link",
+)
 
 
 def end_event(event_id: str, days: int) -> None:
@@ -56,6 +68,13 @@ def create_festival(client: Client) -> CampaignEvent:
         for code in block.codes(1)
     ]
     block.admit(slots[0], nonce="n")
+    path = f"/api/events/{campaign_event.event['id']}"
+    for name in ("Canary Six", "Canary Seven"):
+        content = f"reference,ticketType,name\nA6,{campaign_event.event['ticketTypes'][0]['name']},{name}\n"
+        form = {"file": (BytesIO(content.encode()), "canary.csv")}
+        data(campaign_event.owner.open("POST", f"{path}/tickets/import", data=form, content_type="multipart/form-data"))
+    unknown = {"code": "canary code", "nonce": "offline", "occurredAt": datetime.now(UTC).isoformat()}
+    data(campaign_event.owner.post(f"{path}/admissions/batch", {"admissions": [unknown]}))
     block.invite("canary4@example.com")
     campaign_event.finished(campaign_event.send())
     data(

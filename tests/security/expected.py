@@ -194,6 +194,9 @@ event: write            POST   /api/events/{id}/copy
 event: read             GET    /api/events/{id}/ticket-stats
 event: read             GET    /api/events/{eventId}/tickets
 event: write, verified  POST   /api/events/{eventId}/tickets/import
+event: read             GET    /api/events/{eventId}/tickets/imports
+event: read             GET    /api/events/{eventId}/tickets/imports/{importId}
+event: write, verified  POST   /api/events/{eventId}/tickets/imports/{importId}/undo
 event: read             GET    /api/events/{id}/merchant-directory
 event: write, verified  POST   /api/events/{id}/merchant-invite
 event: write, verified  POST   /api/events/{id}/directory-invites

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any
 
 from sqlalchemy import text
@@ -104,6 +105,9 @@ class World:
         slot = data(allocations.claim_slot(self.client, claimed))["slotId"]
         scan = {"placeId": data(allocations.claim_slot(self.client, scanned))["slotId"], "nonce": "gate-a-000000"}
         admission = data(owner.post(f"/api/events/{block.event['id']}/admissions", scan))["admissionId"]
+        form = {"file": (BytesIO(b"reference,ticketType\n"), "tickets.csv")}
+        tickets = f"/api/events/{block.event['id']}/tickets"
+        imported = data(owner.open("POST", f"{tickets}/import", data=form, content_type="multipart/form-data"))
         pack = data(owner.post(f"{block.path}/packs", {"count": 1}), 202)["id"]
         assert owner.get(f"{block.path}/invoice.pdf").status_code == 200, "opening it issues it"
         invoice = data(owner.get(f"{block.path}/invoice"))
@@ -127,6 +131,7 @@ class World:
             "invoiceDueMinor": invoice["dueMinor"],
             "slotId": slot,
             "admissionId": admission,
+            "importId": imported["importId"],
             "packId": pack,
             "claim_token": claim_token,
             "ticket_token": data(allocations.claim_slot(self.client, passed_on))["ticketUrl"].rpartition("/")[2],

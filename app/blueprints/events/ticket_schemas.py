@@ -4,6 +4,7 @@ import orjson
 from marshmallow import fields
 
 from app.events.ticket_files import FIELDS, FORMATS, REQUIRED_FIELDS
+from app.events.ticket_imports import STATES, UNDO_ERRORS
 from app.events.tickets import STATUSES
 from app.web.fields import BaseField, Boolean, Choice, File, Id, List, Nested, Text, TimeField, WholeNumber, field_error
 from app.web.row_errors import RowErrorData
@@ -52,6 +53,9 @@ class TicketImportBody(Multipart):
 class TicketImportData(Schema):
     """What an import did."""
 
+    import_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "id among the imports; null for a dry run"}
+    )
     format = fields.String(
         required=True,
         metadata={"description": "pretix, eventbrite, own or mapping: the layout of the file", "example": "pretix"},
@@ -72,6 +76,45 @@ class TicketImportData(Schema):
     error_count = WholeNumber(required=True)
 
 
+class TicketImportRow(Schema):
+    """An import of tickets."""
+
+    id = fields.String(required=True)
+    number = WholeNumber(required=True, metadata={"description": "its order within the event", "example": 3})
+    file_name = fields.String(required=True, allow_none=True, metadata={"example": "orders.csv"})
+    format = fields.String(required=True, metadata={"example": "pretix"})
+    digest = fields.String(required=True, metadata={"description": "SHA-256 of the file in hex", "example": "9f86d0…"})
+    imported_at = TimeField(required=True, metadata={"description": "when it was imported"})
+    imported_by = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "name of who imported it; null for a command", "example": "Nangula Shikongo"},
+    )
+    state = fields.String(required=True, metadata={"enum": list(STATES), "example": "done"})
+    created = WholeNumber(required=True)
+    updated = WholeNumber(required=True)
+    unchanged = WholeNumber(required=True)
+    cancelled = WholeNumber(
+        required=True,
+        metadata={"description": "tickets among the updated ones that are not sold any more", "example": 4},
+    )
+    skipped = WholeNumber(
+        required=True, metadata={"description": "rows that are not sold and not known", "example": 114}
+    )
+    new_types = WholeNumber(required=True, metadata={"description": "number of new ticket types", "example": 1})
+    undone_at = TimeField(required=True, allow_none=True)
+    undone_by = fields.String(required=True, allow_none=True, metadata={"example": "Nangula Shikongo"})
+    undo_blocked_by = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "enum": [*(error.code for error in UNDO_ERRORS), None],
+            "description": "the error with which an undo would be refused now; null if nothing prevents it",
+            "example": "LATER_IMPORT",
+        },
+    )
+
+
 class TicketFilters(Query):
     """Filters of imported tickets."""
 
@@ -82,6 +125,7 @@ class TicketFilters(Query):
     )
     status = Choice(*STATUSES)
     ticket_type_id = Id()
+    import_id = Id(metadata={"description": "tickets that this import created or changed"})
     admitted = Boolean(metadata={"description": "admitted before, or not"})
 
 

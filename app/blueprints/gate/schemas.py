@@ -90,7 +90,12 @@ class AdmissionRow(Schema):
     direction = Choice(IN, OUT, required=True)
     reentry = Boolean(required=True, attribute="is_reentry")
     gate = _text("North gate", nullable=True)
-    by = fields.String(required=True, attribute="actor_name", metadata={"example": "Scanner 2"})
+    by = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="actor_name",
+        metadata={"example": "Scanner 2", "description": "null after the retention time of guests"},
+    )
     occurred_at = TimeField(required=True)
     recorded_at = TimeField(required=True)
     conflict = _text("ALREADY_ADMITTED", nullable=True)

@@ -1,13 +1,15 @@
 """Importing a file of tickets over the API."""
 
+import hashlib
 from collections.abc import Mapping
 from typing import TypedDict
 
 from app.accounts.caller import Caller
 from app.core.errors import ValidationFailed
 from app.core.spreadsheet import NotASheet, Rejected, RowError, Sheet, TooManyRows, read_sheet
+from app.core.text_normalization import clean_file_name
 from app.events import queries
-from app.events.actions.import_tickets import ImportResult, import_tickets
+from app.events.actions.import_tickets import ImportResult, ImportSource, import_tickets
 from app.events.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.events.ticket_files import parse_sheet
 
@@ -19,6 +21,7 @@ EMPTY_RESULT = ImportResult(created=0, updated=0, unchanged=0, skipped=0, new_ty
 class TicketImportJson(TypedDict):
     """The result of an import: counts of tickets and ticket types, and the first thousand errors."""
 
+    import_id: str | None
     format: str
     created: int
     updated: int
@@ -35,6 +38,7 @@ def import_ticket_file(
     caller: Caller,
     event_id: str,
     data: bytes,
+    file_name: str | None,
     mapping: Mapping[str, str] | None,
     format: str | None,
     create_types: bool,
@@ -56,6 +60,9 @@ def import_ticket_file(
         result = import_tickets(
             event_id=event.id,
             tickets=parsed.tickets,
+            source=ImportSource(
+                clean_file_name(file_name or ""), parsed.layout.format, hashlib.sha256(data).hexdigest(), caller.name
+            ),
             create_types=create_types,
             allow_oversell=allow_oversell,
             dry_run=dry_run,
@@ -84,6 +91,7 @@ def _read_checked_sheet(data: bytes) -> Sheet:
 
 def _serialize_result(format: str, result: ImportResult, errors: list[RowError]) -> TicketImportJson:
     return {
+        "import_id": result.import_id,
         "format": format,
         "created": result.created,
         "updated": result.updated,

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import Row, func, select, text
 from sqlalchemy.orm import Session
 
 from app.audit.actions import Action
@@ -12,18 +13,31 @@ from app.audit.log import record
 from app.core.cache_invalidation import invalidate
 from app.core.errors import NotFound
 from app.core.spreadsheet import Rejected, RowError
-from app.core.transaction import lock_name, transaction
-from app.events import availability, queries, ticket_import_sql
+from app.core.transaction import transaction
+from app.events import queries, ticket_booking, ticket_import_sql
+from app.events.availability import book_sold
 from app.events.capacity import capacity_use
-from app.events.models import Event, TicketType
+from app.events.models import Event, TicketImport, TicketType
 from app.events.search_words import key_of
 from app.events.ticket_files import SoldTicket
 from app.events.timezones import to_instant
 
 
+class ImportSource(NamedTuple):
+    """The imported file: its name, layout and SHA-256 in hex, and the name of who imports it (None for a command)."""
+
+    file_name: str | None
+    format: str
+    digest: str
+    imported_by: str | None = None
+
+
 @dataclass(frozen=True)
 class ImportResult:
-    """What an import did, or would do in a dry run: counts of tickets and ticket types."""
+    """What an import did, or would do in a dry run: counts of tickets and ticket types.
+
+    `import_id` is None for a dry run.
+    """
 
     created: int
     updated: int
@@ -31,6 +45,7 @@ class ImportResult:
     skipped: int
     new_types: int
     warnings: tuple[str, ...] = ()
+    import_id: str | None = None
 
 
 class _DryRun(Exception):
@@ -43,6 +58,7 @@ def import_tickets(
     *,
     event_id: str,
     tickets: Sequence[SoldTicket],
+    source: ImportSource,
     create_types: bool,
     allow_oversell: bool,
     dry_run: bool,
@@ -51,16 +67,18 @@ def import_tickets(
     """Books the tickets of a file. A ticket with a known reference is compared and updated, never booked twice.
 
     `limit_statements` sets how long the transaction may take and wait; without them the limits of a request count.
-    Imports into one event run one after the other, and changes of the event wait for them. Raises NotFound, Rejected.
+    Imports into one event, and their undos, run one after the other, and changes of the event wait for them. Raises
+    NotFound, Rejected.
     """
     try:
         with transaction() as session:
             for statement in limit_statements:
                 session.execute(text(statement))
-            result = _import(session, event_id, tickets, create_types, allow_oversell)
+            result = _import(session, event_id, tickets, source, create_types, allow_oversell)
             if dry_run:
-                raise _DryRun(result)
-            data = {"created": result.created, "updated": result.updated, "newTypes": result.new_types}
+                raise _DryRun(replace(result, import_id=None))
+            counts = {"created": result.created, "updated": result.updated, "newTypes": result.new_types}
+            data = {"import": result.import_id, **counts}
             record(session, Action.TICKETS_IMPORTED, event_id=event_id, subject=event_id, data=data)
     except _DryRun as dry_run_end:
         return dry_run_end.result
@@ -68,9 +86,14 @@ def import_tickets(
 
 
 def _import(
-    session: Session, event_id: str, tickets: Sequence[SoldTicket], create_types: bool, allow_oversell: bool
+    session: Session,
+    event_id: str,
+    tickets: Sequence[SoldTicket],
+    source: ImportSource,
+    create_types: bool,
+    allow_oversell: bool,
 ) -> ImportResult:
-    lock_name(session, f"ticket-import:{event_id}")
+    ticket_booking.lock_imports(session, event_id)
     event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:
         raise NotFound()
@@ -78,17 +101,19 @@ def _import(
     of_unknown_type = [ticket for ticket in tickets if key_of(ticket.ticket_type) not in type_ids]
     new_type_ids = _create_types(session, event, of_unknown_type, create_types)
     _fill_staging(session, tickets, {**type_ids, **new_type_ids}, event.timezone)
-    session.execute(ticket_import_sql.CREATE_PLAN, {"event": event_id})
+    session.execute(ticket_import_sql.CREATE_PLAN)
+    session.execute(ticket_import_sql.PLAN_IMPORT, {"event": event_id})
     _check_plan(session, event_id)
     counts = session.execute(ticket_import_sql.COUNT_PLAN).one()
+    import_id = _add_import(session, event_id, source, counts, list(new_type_ids.values()))
     # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
-    _write_tickets(session, event_id)
-    warnings = _book(session, _lock_event(session, event_id), allow_oversell)
+    _write_tickets(session, event_id, import_id)
+    warnings = _book(session, ticket_booking.lock_event(session, event_id), allow_oversell)
     if new_type_ids:
         event.version += 1
-    _rewrite_tally(session)
+    ticket_booking.rewrite_tally(session)
     if counts.created or counts.updated:
-        session.execute(ticket_import_sql.NOTIFY_GATE, {"event": event_id})
+        ticket_booking.notify_gate(session, event_id)
     invalidate(session, "tickets")
     return ImportResult(
         created=counts.created,
@@ -97,14 +122,25 @@ def _import(
         skipped=counts.skipped,
         new_types=len(new_type_ids),
         warnings=warnings,
+        import_id=import_id,
     )
 
 
-def _lock_event(session: Session, event_id: str) -> Event:
-    """The locked event and its ticket types, read again under the lock."""
-    statement = queries.lock_event(select(Event).where(Event.id == event_id))
-    event: Event = session.scalars(statement.execution_options(populate_existing=True)).one()
-    return event
+def _add_import(
+    session: Session, event_id: str, source: ImportSource, counts: Row[*tuple[int, ...]], new_type_ids: list[str]
+) -> str:
+    """Add the row of the import, and return its id. Imports run one after the other, so the number is free."""
+    last_number = select(func.max(TicketImport.number)).where(TicketImport.event_id == event_id)
+    ticket_import = TicketImport(
+        event_id=event_id,
+        number=(session.scalar(last_number) or 0) + 1,
+        new_type_ids=new_type_ids,
+        **source._asdict(),
+        **counts._asdict(),
+    )
+    session.add(ticket_import)
+    session.flush()
+    return ticket_import.id
 
 
 def _create_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
@@ -180,7 +216,7 @@ def _check_plan(session: Session, event_id: str) -> None:
 
 def _book(session: Session, event: Event, allow_oversell: bool) -> tuple[str, ...]:
     """Books the sold tickets; returns warnings about oversold places. Raises Rejected."""
-    deltas = {row.id: row.delta for row in session.execute(ticket_import_sql.SOLD_DELTAS)}
+    deltas = ticket_booking.list_deltas(session)
     errors, warnings = _check_capacity(session, event, sum(deltas.values()), allow_oversell)
     for row in session.execute(ticket_import_sql.LOCK_TYPES, {"ids": list(deltas)}).all():
         delta = deltas[row.id]
@@ -194,7 +230,7 @@ def _book(session: Session, event: Event, allow_oversell: bool) -> tuple[str, ..
             )
             errors.append(RowError(row_number, "ticketType", "sold_out", message, row.name))
         else:
-            availability.book_sold(session, row.id, delta)
+            book_sold(session, row.id, delta)
     if errors:
         raise Rejected(errors)
     return tuple(warnings)
@@ -219,14 +255,9 @@ def _check_capacity(
     return [RowError(row_number, "ticketType", "sold_out", message, event.name)], []
 
 
-def _write_tickets(session: Session, event_id: str) -> None:
-    session.execute(ticket_import_sql.RELEASE_SECRETS, {"event": event_id})
-    session.execute(ticket_import_sql.INSERT_TICKETS, {"event": event_id})
-    session.execute(ticket_import_sql.UPDATE_TICKETS)
-
-
-def _rewrite_tally(session: Session) -> None:
-    """Counts the sold tickets per day again, for the ticket types that the import changed."""
-    type_ids = {"ids": list(session.scalars(ticket_import_sql.CHANGED_TYPES))}
-    session.execute(ticket_import_sql.CLEAR_TALLY, type_ids)
-    session.execute(ticket_import_sql.WRITE_TALLY, type_ids)
+def _write_tickets(session: Session, event_id: str, import_id: str) -> None:
+    params = {"event": event_id, "import_id": import_id}
+    session.execute(ticket_import_sql.KEEP_PREVIOUS_VALUES, params)
+    session.execute(ticket_import_sql.RELEASE_SECRETS, params)
+    session.execute(ticket_import_sql.INSERT_TICKETS, params)
+    session.execute(ticket_import_sql.UPDATE_TICKETS, params)
