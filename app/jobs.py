@@ -24,6 +24,7 @@ from app.crew import jobs as crew
 from app.diagnostics import jobs as diagnostics
 from app.events import data_export as events_data_export
 from app.events import jobs as events
+from app.gate import integrity_checks as gate_integrity_checks
 from app.inventory import jobs as inventory
 from app.invitations import data_export as invitations_data_export
 from app.invitations import deadlines as invitations_deadlines
@@ -71,6 +72,7 @@ HOOKS: tuple[ModuleType, ...] = (
     applications_stall_type_uses,
     campaigns_data_export,
     events_data_export,
+    gate_integrity_checks,
     invitations_data_export,
     invitations_deadlines,
     merchants_data_export,

@@ -175,7 +175,7 @@ def test_dry_run_counts_and_erases_nothing(app: Flask, client: Client) -> None:
     before = [dump_table(table) for table in TABLES]
     result = app.test_cli_runner().invoke(args=["retention", "run", "--dry-run"])
     assert result.exit_code == 0, result.output
-    assert "2  tickets of events that ended 400 days ago" in result.output
+    assert "3  tickets of events that ended 400 days ago" in result.output
     assert "1  block holders" in result.output
     assert [dump_table(table) for table in TABLES] == before
 
