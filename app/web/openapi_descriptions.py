@@ -24,6 +24,7 @@ PARAMETERS: dict[str, str] = {
 PATH_PARAMETERS: dict[str, str] = {
     "accountId": "Id of the account.",
     "admissionId": "Id of the scan, or of one of its records.",
+    "importId": "Id of the import of tickets.",
     "applicationId": "Id of the application.",
     "blockId": "Id of the allocation block.",
     "campaignId": "Id of the campaign.",

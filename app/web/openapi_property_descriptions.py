@@ -7,6 +7,7 @@ means something else in that schema. It is one alphabetical table, so that a nam
 DESCRIPTIONS: dict[str, str] = {
     "A": "Recipients of the first text.",
     "AdmissionPage.admissions": "The admissions of this page.",
+    "TicketImportPage.imports": "The imports of this page.",
     "alreadyRecorded": "Rows whose fee was recorded before; they change nothing.",
     "answer": "What the applicant said to the offer; null while it is open.",
     "BatchData.results": "What became of each scan, in the order sent.",

@@ -25,7 +25,7 @@ STATEFUL = text("""
 CHECKS = text(
     "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'c' AND conrelid = :table ::regclass"
 )
-NOT_OURS = {"ticket"}
+NOT_OURS = {"ticket", "ticket_import_change"}
 """States of others: what another shop says of its tickets."""
 FLOWS: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {
     "a place comes": lambda free, claimed, released: (free + 1, claimed, released),

@@ -82,7 +82,9 @@ class TicketImportRow(Schema):
     id = fields.String(required=True)
     number = WholeNumber(required=True, metadata={"description": "its order within the event", "example": 3})
     file_name = fields.String(required=True, allow_none=True, metadata={"example": "orders.csv"})
-    format = fields.String(required=True, metadata={"example": "pretix"})
+    format = fields.String(
+        required=True, metadata={"description": "pretix, eventbrite, own or mapping", "example": "pretix"}
+    )
     digest = fields.String(required=True, metadata={"description": "SHA-256 of the file in hex", "example": "9f86d0…"})
     imported_at = TimeField(required=True, metadata={"description": "when it was imported"})
     imported_by = fields.String(
