@@ -56,6 +56,11 @@ class TicketTypeRemoved(Conflict):
     message = "The ticket type that tickets had before this import was removed, so the import cannot be undone."
 
 
+class SlugTaken(Conflict):
+    number, code = 40929, "SLUG_TAKEN"
+    message = "Another event has this slug; choose another one."
+
+
 class ImportTooLarge(TooLarge):
     number, code = 41322, "IMPORT_TOO_LARGE"
     message = "A file may have 100,000 rows and 20 MiB; send it in parts."

@@ -50,7 +50,10 @@ def _json_list() -> Mapped[list[StoredObject]]:
 
 
 class Event(Base):
-    """A festival or fair. `public_from` is when the public may first see it; null means never."""
+    """A festival or fair. `public_from` is when the public may first see it; null means never.
+
+    A trigger sets the slug of a row that is inserted without one to its id.
+    """
 
     __tablename__ = "event"
     __mapper_args__ = {"eager_defaults": True}
@@ -81,10 +84,12 @@ class Event(Base):
             postgresql_where=text(f"{LISTED} AND latitude IS NOT NULL AND longitude IS NOT NULL"),
         ),
         Index("ix_event_organiser", "organiser_id", "starts_at", "id"),
+        Index("uq_event_slug", "slug", unique=True),
     )
 
     id: Mapped[str] = id_column()
     organiser_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
+    slug: Mapped[str] = mapped_column(String(80, collation="C"))
     name: Mapped[str] = mapped_column(String(200))
     description: Mapped[str | None] = mapped_column(String(2000))
     cover_image_url: Mapped[str | None] = mapped_column(String(2048))
@@ -99,6 +104,7 @@ class Event(Base):
     starts_at: Mapped[datetime] = mapped_column(Timestamp)
     ends_at: Mapped[datetime] = mapped_column(Timestamp)
     sales_end_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    tickets_url: Mapped[str | None] = mapped_column(String(2048))
     visibility: Mapped[str] = mapped_column(String(20), default=DRAFT)
     publish_at: Mapped[datetime | None] = mapped_column(Timestamp)
     reentry: Mapped[str] = mapped_column(String(10), default=NO_REENTRY, server_default=text("'none'"))

@@ -47,6 +47,8 @@ PAGE_KEYS = (
     "tables",
     "lineup",
     "promotion",
+    "slug",
+    "ticketsUrl",
 )
 TYPE_KEYS = ("id", "name", "description", "priceMinor", "minPerOrder", "maxPerOrder")
 PHASE_KEYS = ("name", "startsAt", "endsAt", "priceMinor", "quantity")
@@ -77,7 +79,7 @@ class InventoryTypeRow(NamedTuple):
 
 
 def serialize_summary(row: Row) -> JsonObject:
-    """An event of a discovery page; the sort key at the end of the row is left out."""
+    """An event of a discovery page, from the first columns of its row."""
     return dict(zip(SUMMARY_KEYS, row, strict=False))
 
 

@@ -1,4 +1,6 @@
-"""The SQL of the public reads of one event."""
+"""The SQL of the public reads of one event, and of looking for a free slug."""
+
+from sqlalchemy import text
 
 from app.events.visibility import BY_ID
 
@@ -8,7 +10,7 @@ EVENT_PAGE = f"""
     SELECT e.id, e.name, e.description, coalesce(e.cover_image_url, ''), coalesce(e.poster_image_url, ''), e.venue,
            e.city, e.country, e.latitude, e.longitude, e.timezone, e.starts_at, e.ends_at, e.sales_end_at, e.category,
            e.keywords, e.is_cashless, e.allowed_payment_option_slugs, coalesce(o.org_name, a.name), e.bulk_discounts,
-           e.payment_method_discounts, e.sponsors, e.stall_types, e.tables, e.lineup, e.promotion,
+           e.payment_method_discounts, e.sponsors, e.stall_types, e.tables, e.lineup, e.promotion, e.slug, e.tickets_url,
            (SELECT json_agg(json_build_array(
                        t.id, t.name, t.description, t.price_minor, t.min_per_order, t.max_per_order,
                        (SELECT json_agg(json_build_array(
@@ -30,3 +32,9 @@ TICKET_INVENTORY = f"""
       LEFT JOIN price_phase p ON p.ticket_type_id = t.id AND p.event_id = t.event_id
      WHERE e.id = %s AND {BY_ID} ORDER BY t.position, t.id, p.position
 """
+
+IS_SLUG_TAKEN = text("SELECT EXISTS (SELECT FROM event WHERE slug = :slug)")
+LIST_NUMBERED_SLUGS = text(r"""
+    SELECT slug FROM event WHERE slug >= :slug || '-' AND slug < :slug || '.' AND slug ~ ('^' || :slug || '-[0-9]+$')
+""")
+"""The slugs that are this one and a number. In the collation C the full stop is the character after the hyphen."""

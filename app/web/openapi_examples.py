@@ -73,6 +73,7 @@ EXAMPLES: dict[str, object] = {
     "suggestions": "Windhoek Lights",
     "supplier": "Namibia Breweries",
     "ticketTypeName": "Weekend pass",
+    "ticketsUrl": "https://tickets.example/windhoek-lights",
     "timezone": "Africa/Windhoek",
     "title": "{eventName}: see you soon",
     "unit": "case",

@@ -420,6 +420,7 @@ DESCRIPTIONS: dict[str, str] = {
     "ticketTypes": "The ticket types; a PATCH replaces the list.",
     "ticketUrl": "Address of the page of the ticket; who has it has the ticket.",
     "tickets": "Number of tickets.",
+    "ticketsUrl": "Where tickets are sold; the page of the event leads there.",
     "suspendedAt": "Since when the account is suspended; null if it is not.",
     "suspendedBecause": "Why the account is suspended.",
     "tier": "Tier of the admin.",

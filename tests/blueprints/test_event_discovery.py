@@ -233,11 +233,13 @@ PAGE_KEYS = [
     "posterImageUrl",
     "promotion",
     "salesEndAt",
+    "slug",
     "sponsors",
     "stallTypes",
     "startsAt",
     "tables",
     "ticketTypes",
+    "ticketsUrl",
     "timezone",
     "venue",
 ]

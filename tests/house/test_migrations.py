@@ -124,6 +124,37 @@ def test_no_draft_of_an_unverified_organiser_is_published_by_its_time(scratch: F
         assert connection.scalars(timed).all() == ["a"]
 
 
+def test_events_get_slugs_and_those_of_the_previous_version_their_id(scratch: Flask) -> None:
+    insert = text(
+        "INSERT INTO event (id, organiser_id, name, venue, city, city_key, country, timezone, starts_at, ends_at,"
+        " visibility, search_text) VALUES (:id, repeat('a', 24), :name, 'V', 'C', 'c', 'NA', 'Africa/Windhoek', now(),"
+        " now() + interval '1 day', 'draft', '')"
+    )
+    names = ["Windhoek Lights", "Windhoek lights!", "沙漠", "Windhoek Lights 2", "Search"]
+    downgrade(directory=FOLDER, revision="0041")
+    with transaction_engine(db.engine).begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO account (id, email, password_version, name, roles, version)"
+                " VALUES (repeat('a', 24), 'a@example.com', 1, 'N', '{organiser}', 1)"
+            )
+        )
+        for number, name in enumerate(names):
+            connection.execute(insert, {"id": f"{number:024x}", "name": name})
+    upgrade(directory=FOLDER)
+    with transaction_engine(db.engine).begin() as connection:
+        connection.execute(insert, {"id": "b" * 24, "name": "Windhoek Lights"})
+        found = connection.scalars(text("SELECT slug FROM event ORDER BY id")).all()
+    assert found == [
+        "windhoek-lights",
+        "windhoek-lights-2",
+        f"{2:024x}",
+        "windhoek-lights-2-2",
+        "search-2",
+        "b" * 24,
+    ]
+
+
 def test_an_index_can_be_made_beside_the_traffic(scratch: Flask, tmp_path: Path) -> None:
     """As docs/upgrading.md advises: outside the transaction, and without a lock that others wait for."""
     folder = tmp_path / "migrations"

@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import fields
 
 from app.core.addresses import is_url
-from app.events import countries
+from app.events import countries, slugs
 from app.web.fields import BaseField, List, Nested, Text, field_error
 from app.web.schema import Schema
 from app.web.text_fields import Zone
@@ -25,6 +25,41 @@ class Link(Text):
         if url and not is_path and not is_url(url, ("https", "http")):
             raise field_error("invalid_url", "Must be an http or https address.")
         return url or None
+
+
+SLUG_METADATA = {
+    "example": "windhoek-lights",
+    "rare": True,
+    "description": "last part of the address of the event's page; without one it is made from the name",
+}
+
+
+class HttpsLink(Text):
+    """The URL of a page that people open for a payment: https only; the empty text becomes None."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max=2048, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        url = super()._deserialize(value, attr, data, **kwargs)
+        if url and not is_url(url, ("https",)):
+            raise field_error("invalid_url", "Must be an https address.")
+        return url or None
+
+
+class Slug(Text):
+    """The last part of the address of an event's page."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min=2, max=slugs.MAX_LENGTH, metadata=SLUG_METADATA, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        slug = super()._deserialize(value, attr, data, **kwargs)
+        if not slugs.SLUG.fullmatch(slug):
+            raise field_error("invalid_slug", "Must be words of the letters a to z and digits, joined by hyphens.")
+        if not slugs.is_available_word(slug):
+            raise field_error("reserved", "This slug is reserved; choose another one.")
+        return slug
 
 
 class PlaceZone(Zone):

@@ -12,6 +12,7 @@ from app.web.schema import Schema
 
 STATUSES = ("on_sale", "not_started", "ended", "sold_out", "low")
 PROMOTION = {"type": "object", "example": {"headline": "Two nights by the river"}}
+SLUG = {"example": "windhoek-lights", "description": "the page of the event is /e/ and this"}
 CURRENCY = {"enum": ["NAD"], "example": "NAD"}
 
 
@@ -75,6 +76,7 @@ class PublicEvent(Schema):
 
     id = fields.String(required=True)
     name = _text("Windhoek Lights", required=True)
+    slug = fields.String(required=True, metadata=SLUG)
     description = fields.String(required=True, allow_none=True)
     cover_image_url = fields.String(required=True, metadata={"description": "empty when there is none"})
     poster_image_url = fields.String(required=True, metadata={"description": "empty when there is none"})
@@ -87,6 +89,7 @@ class PublicEvent(Schema):
     starts_at = TimeField(required=True)
     ends_at = TimeField(required=True)
     sales_end_at = TimeField(required=True, allow_none=True)
+    tickets_url = fields.String(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
     keywords = List(fields.String(), required=True)
     is_cashless = Boolean(required=True)
@@ -118,6 +121,7 @@ class EventData(Schema):
     version = WholeNumber(required=True)
     organiser_id = fields.String(required=True)
     name = _text("Windhoek Lights", required=True)
+    slug = fields.String(required=True, metadata=SLUG)
     description = fields.String(required=True, allow_none=True)
     cover_image_url = fields.String(required=True, allow_none=True)
     poster_image_url = fields.String(required=True, allow_none=True)
@@ -130,6 +134,7 @@ class EventData(Schema):
     starts_at = TimeField(required=True)
     ends_at = TimeField(required=True)
     sales_end_at = TimeField(required=True, allow_none=True)
+    tickets_url = fields.String(required=True, allow_none=True)
     visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "draft"})
     publish_at = TimeField(required=True, allow_none=True)
     reentry = Choice(*REENTRY_MODES, required=True)

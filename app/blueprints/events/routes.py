@@ -22,7 +22,7 @@ blp = Blueprint("events", __name__, url_prefix="/api/events", description="Event
 SORTS = {to_camel_case(name): column for name, column in queries.SORTS.items()}
 Versioned = tuple[dict[str, object], dict[str, str]]
 """An event and the header with its ETag."""
-PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, EmailNotVerified]
+PUBLISHING = [errors.NotPublishable, errors.VisibilityNotReachable, errors.SlugTaken, EmailNotVerified]
 
 
 @blp.post(

@@ -12,7 +12,7 @@ from typing import Any
 import marshmallow
 from marshmallow import ValidationError, post_load, pre_load, validates_schema
 
-from app.blueprints.events.custom_fields import Country, Link, PlaceZone, StoredList, TextList
+from app.blueprints.events.custom_fields import Country, HttpsLink, Link, PlaceZone, Slug, StoredList, TextList
 from app.core.errors import AppError, ValidationFailed
 from app.events.discovery import SORTS
 from app.events.discovery_sql import EventFilters
@@ -146,6 +146,7 @@ class EventFields(Schema):
     """The fields of an event that can be written."""
 
     name = Name(min=2, max=200, metadata={"example": "Windhoek Lights"})
+    slug = Slug()
     description = Text(min=1, max=2000, allow_none=True)
     cover_image_url = ImageUrl(allow_none=True)
     poster_image_url = ImageUrl(allow_none=True)
@@ -160,6 +161,7 @@ class EventFields(Schema):
     start_date = TimeField(metadata=START)
     end_date = EndTimeField(metadata=END)
     sales_end_at = EndTimeField(allow_none=True)
+    tickets_url = HttpsLink(allow_none=True)
     visibility = Choice(*VISIBILITIES)
     publish_at = TimeField(allow_none=True, metadata={"rare": True, "description": "publishes a draft at that time"})
     reentry = Choice(

@@ -17,11 +17,13 @@ from app.core.cache_invalidation import invalidate
 from app.core.clock import rfc3339
 from app.core.db import database_now
 from app.core.errors import StaleVersion
+from app.core.ids import new_id
 from app.core.transaction import transaction
 from app.events import capacity, countries, queries, search_words, ticket_types, validation, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
 from app.events.event_changes import build_schedule, notify_event_move
 from app.events.models import Event
+from app.events.slugs import assign_slug
 from app.events.stall_type_uses import check_removed_types
 from app.events.timezones import to_instant
 from app.events.visibility import ARCHIVED, CANCELLED, DRAFT, PUBLISHED, UNLISTED
@@ -37,7 +39,7 @@ class RemovedEvent(TypedDict):
 def create_event(*, caller: Caller, **fields: Any) -> Event:
     """The new event of this organiser: a draft, unless `visibility` says otherwise.
 
-    Raises ValidationFailed, NotPublishable, EmailNotVerified, VisibilityNotReachable.
+    Raises ValidationFailed, SlugTaken, NotPublishable, EmailNotVerified, VisibilityNotReachable.
     """
     zone = fields.pop("timezone", None) or countries.main_zone(fields["country"])
     event = build_draft(caller.organisation_id, zone)
@@ -53,13 +55,13 @@ def create_event(*, caller: Caller, **fields: Any) -> Event:
 def build_draft(organiser_id: str, zone: str) -> Event:
     """An event without facts, which is not stored yet."""
     lists: dict[str, Any] = {name: [] for name in LISTS}
-    return Event(organiser_id=organiser_id, visibility=DRAFT, timezone=zone, ticket_types=[], **lists)
+    return Event(id=new_id(), organiser_id=organiser_id, visibility=DRAFT, timezone=zone, ticket_types=[], **lists)
 
 
 def change_event(*, caller: Caller, id: str, expected_version: int | None, **fields: Any) -> Event:
     """The event with these fields changed; other fields stay.
 
-    Raises NotFound, StaleVersion, ValidationFailed, TicketsCommitted, StallTypeInUse, NotPublishable,
+    Raises NotFound, StaleVersion, ValidationFailed, SlugTaken, TicketsCommitted, StallTypeInUse, NotPublishable,
     EmailNotVerified, VisibilityNotReachable.
     """
     with transaction() as session:
@@ -144,14 +146,17 @@ _STORED_AS_JSON = frozenset({*LISTS, "promotion"})
 def apply_changes(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any]) -> bool:
     """Applies `fields` to the event; returns whether anything changed.
 
-    Raises ValidationFailed, CapacityCommitted, TicketsCommitted, StallTypeInUse, NotPublishable, EmailNotVerified,
-    VisibilityNotReachable.
+    Raises ValidationFailed, SlugTaken, CapacityCommitted, TicketsCommitted, StallTypeInUse, NotPublishable,
+    EmailNotVerified, VisibilityNotReachable.
     """
     now, previous_capacity = database_now(), event.capacity
     previous_stall_types = event.stall_types
     changes = resolve_times(fields, fields.get("timezone") or event.timezone)
     _assign(event, changes)
     validation.check_event(event, changes, now)
+    chosen = changes.get("slug")
+    if event.slug is None or (chosen is not None and chosen != event.slug):
+        event.slug = assign_slug(session, event_id=event.id, name=event.name, chosen=chosen)
     session.add(event)
     modified = session.is_modified(event)
     if "ticket_types" in changes:
@@ -194,7 +199,7 @@ def _assign(event: Event, changes: Mapping[str, Any]) -> None:
     for name, value in changes.items():
         if name == "visibility":
             _change_visibility(event, value)
-        elif name != "ticket_types":
+        elif name not in ("ticket_types", "slug"):
             setattr(event, name, [] if value is None and name in LISTS else value)
     event.city_key = search_words.key_of(event.city)
     event.search_text = search_words.search_text(
