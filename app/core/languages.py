@@ -11,7 +11,7 @@ Pages set the language of their visitor (`choose_page_language`); everything els
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import cast
@@ -23,6 +23,8 @@ from babel.messages.pofile import read_po
 from babel.support import NullTranslations, Translations
 from flask import Flask, g
 from flask_babel import Babel, Domain, force_locale, get_locale, refresh
+from werkzeug.datastructures import LanguageAccept
+from werkzeug.http import parse_accept_header
 
 LANGUAGES = {"en": "English", "af": "Afrikaans", "de": "Deutsch"}
 """The name of each language in that language."""
@@ -65,6 +67,13 @@ def match_language(tag: str | None) -> str | None:
     """Return the language of a tag like `de-NA`; None if there is no such catalogue."""
     language = (tag or "").replace("_", "-").partition("-")[0].lower()
     return language if language in LANGUAGES else None
+
+
+@lru_cache(512)
+def match_accepted_language(accept_language: str) -> str:
+    """Return the first language of an `Accept-Language` header that has a catalogue; English without one."""
+    accepted = parse_accept_header(accept_language, LanguageAccept)
+    return accepted.best_match(LANGUAGES, SOURCE_LANGUAGE) or SOURCE_LANGUAGE
 
 
 def find_first_language(tags: Iterable[str | None]) -> str | None:

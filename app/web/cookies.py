@@ -3,6 +3,8 @@
 No cookie authenticates a caller of the JSON API. The mark only shows that a device has signed in before.
 """
 
+from typing import TYPE_CHECKING
+
 from flask import Flask, Request, current_app, request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from werkzeug.http import dump_cookie
@@ -10,11 +12,16 @@ from werkzeug.http import dump_cookie
 from app.accounts.sessions import PAGE_LIFETIME, LoginResult, build_page_token, parse_page_token
 from app.web.middleware import EXTRA_HEADERS_KEY
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
 DEVICE_COOKIE_PREFIX = "device-"
 DEVICE_COOKIE_PATHS = ("/api/auth/login", "/sign-in")
 """The cookie is set for each path that reads it, because other requests are faster without cookies."""
 DEVICE_SECONDS = 180 * 24 * 3600
 MAX_DEVICES = 20
+SESSION_COOKIE = "console"
+"""The name of the session of the pages, with the prefix __Host- where the service has https."""
 PROVIDER_COOKIE = "__Host-provider-sign-in"
 """Providers need https, so there is no other name."""
 
@@ -26,6 +33,11 @@ class LazySession(SecureCookieSessionInterface):
         if "HTTP_COOKIE" not in request.environ:
             return self.session_class()
         return super().open_session(app, request)
+
+
+def has_session_cookie(environ: "WSGIEnvironment") -> bool:
+    """Whether a request may have a session of the pages."""
+    return "HTTP_COOKIE" in environ and f"{SESSION_COOKIE}=" in environ["HTTP_COOKIE"]
 
 
 def list_device_marks() -> list[str]:

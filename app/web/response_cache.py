@@ -1,12 +1,12 @@
-"""A cache of the responses of frequent public routes, with ETag and 304, in front of Flask.
+"""A cache of the responses of frequent public routes and pages, with ETag and 304, in front of Flask.
 
-The key is host, origin, path and query.
+The key is host, origin, path and query; of a page also the language that its visitor accepts.
 
     @blp.get("/public/discover", access=PUBLIC, returns=Discovered, cache=CachePolicy(1.0, ("events",)))
     def discover(**query) -> bytes: …
 
-The view returns its data as bytes. An entry is valid until its time is over or one of its topics changes on this
-machine (see app/core/cache_invalidation.py). timestamp and requestId are new in each response. Errors are not cached.
+The view returns its data as bytes; that of a page returns a response (`keep_page`). An entry is valid until its time is over or one of its topics changes on this
+machine (see app/core/cache_invalidation.py). In an envelope timestamp and requestId are new in each response. Errors are not cached.
 """
 
 import time
@@ -14,12 +14,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import blake2b
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from flask import Response, current_app, request
+from flask import current_app, request
+from werkzeug.wrappers import Response
 
 from app.core import cache_invalidation
+from app.core.languages import match_accepted_language
+from app.web.cookies import has_session_cookie
 from app.web.envelope import REQUEST_ID_KEY, envelope_response, wrap_json
 from app.web.middleware import ROUTE_KEY
 from app.web.types import View
@@ -33,7 +37,7 @@ MAX_ENTRIES = 512
 CACHE_CONTROL = "no-cache"
 NEW_ENTRY_KEY = "event_commerce.new_cache_entry"
 HEADERS_OF_BODY = ("Content-Type", "Content-Length")
-CacheKey = tuple[str, str, str, str]
+CacheKey = tuple[str, str, str, str, str]
 Headers = list[tuple[str, str]]
 
 
@@ -47,7 +51,10 @@ class CachePolicy:
 
 @dataclass(slots=True)
 class CachedResponse:
-    """The data of a response, its headers except those of the body, and the monotonic time at which it expires."""
+    """The data of a response, its headers except those of the body, and the monotonic time at which it expires.
+
+    The data is the whole body if it has a content type; else it is sent in an envelope.
+    """
 
     route: str
     data: bytes
@@ -55,6 +62,7 @@ class CachedResponse:
     topics: tuple[str, ...]
     version: bytes
     expires_at: float
+    content_type: str | None = None
     headers: Headers = field(default_factory=list)
 
     def matches(self, if_none_match: str | None) -> bool:
@@ -81,7 +89,7 @@ class ResponseCacheMiddleware:
             status: str, headers: Headers, exc_info: "OptExcInfo | None" = None
         ) -> Callable[[bytes], object]:
             new_entry: CachedResponse | None = environ.get(NEW_ENTRY_KEY)
-            if new_entry is not None:
+            if new_entry is not None and not any(header[0] == "Set-Cookie" for header in headers):
                 new_entry.headers = [header for header in headers if header[0] not in HEADERS_OF_BODY]
                 self.put(key, new_entry)
             return start_response(status, headers, exc_info) if exc_info else start_response(status, headers)
@@ -103,15 +111,20 @@ class ResponseCacheMiddleware:
 
 
 def build_key(environ: "WSGIEnvironment") -> CacheKey | None:
-    """Return the cache key of a request; None if it is not a GET, or has a token.
+    """Return the cache key of a request; None if it is not a GET, or has a token, or is to a page and has a session.
 
-    Callers with a token must read their own writes of any node, and an entry here may be older than those. Host and
-    origin are part of the key, because Flask refuses some hosts and answers each origin with its headers.
+    Callers with a token must read their own writes of any node, and an entry here may be older than those. The session
+    of a visitor has the language that they chose. Host and origin are part of the key, because Flask refuses some hosts
+    and answers each origin with its headers.
     """
     if environ["REQUEST_METHOD"] != "GET" or "HTTP_AUTHORIZATION" in environ:
         return None
-    get = environ.get
-    return get("HTTP_HOST", ""), get("HTTP_ORIGIN", ""), environ["PATH_INFO"], get("QUERY_STRING", "")
+    get, path, language = environ.get, environ["PATH_INFO"], ""
+    if not path.startswith("/api/"):
+        if has_session_cookie(environ):
+            return None
+        language = match_accepted_language(get("HTTP_ACCEPT_LANGUAGE", ""))
+    return get("HTTP_HOST", ""), get("HTTP_ORIGIN", ""), path, get("QUERY_STRING", ""), language
 
 
 def _respond(cached: CachedResponse, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -119,10 +132,9 @@ def _respond(cached: CachedResponse, environ: "WSGIEnvironment", start_response:
     if cached.matches(environ.get("HTTP_IF_NONE_MATCH")):
         start_response("304 NOT MODIFIED", [*cached.headers])
         return []
-    body = wrap_json(cached.data, environ[REQUEST_ID_KEY])
-    start_response(
-        "200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *cached.headers]
-    )
+    body = cached.data if cached.content_type else wrap_json(cached.data, environ[REQUEST_ID_KEY])
+    content_type = cached.content_type or "application/json"
+    start_response("200 OK", [("Content-Type", content_type), ("Content-Length", str(len(body))), *cached.headers])
     return [body]
 
 
@@ -131,23 +143,54 @@ def with_response_cache(view: View, policy: CachePolicy) -> View:
 
     @wraps(view)
     def cached_view(**arguments: object) -> Response:
-        version = cache_invalidation.cache_version(current_app.extensions["settings"].DATA_DIR, policy.topics)
-        data = cast(bytes, view(**arguments))
-        etag = blake2b(data, digest_size=10).hexdigest()
-        cached = CachedResponse(
-            request.environ[ROUTE_KEY], data, etag, policy.topics, version, time.monotonic() + policy.seconds
-        )
-        request.environ[NEW_ENTRY_KEY] = cached
-        return _build_response(cached)
+        version = _get_version(policy)
+        cached = _keep(cast(bytes, view(**arguments)), policy, version)
+        return _build_response(cached, envelope_response)
 
     return cached_view
 
 
-def _build_response(cached: CachedResponse) -> Response:
-    """Return the data in its envelope, or 304 if the client has it."""
-    headers = {"ETag": f'"{cached.etag}"', "Cache-Control": CACHE_CONTROL}
+def keep_page(policy: CachePolicy) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
+    """Return a decorator of the view of a page, which keeps its responses of status 200 for the middleware.
+
+    The page may depend on nothing but the key, the language of the visitor and what the topics stand for.
+    """
+
+    def decorate(view: Callable[..., Response]) -> Callable[..., Response]:
+        @wraps(view)
+        def cached_view(**arguments: object) -> Response:
+            version = _get_version(policy)
+            response = view(**arguments)
+            if response.status_code != HTTPStatus.OK:
+                return response
+            cached = _keep(response.get_data(), policy, version, response.content_type)
+            return _build_response(cached, lambda _: response)
+
+        return cached_view
+
+    return decorate
+
+
+def _get_version(policy: CachePolicy) -> bytes:
+    return cache_invalidation.cache_version(current_app.extensions["settings"].DATA_DIR, policy.topics)
+
+
+def _keep(data: bytes, policy: CachePolicy, version: bytes, content_type: str | None = None) -> CachedResponse:
+    """Hand an entry to the middleware, which adds the headers of the response."""
+    etag, expires_at = blake2b(data, digest_size=10).hexdigest(), time.monotonic() + policy.seconds
+    cached = CachedResponse(
+        request.environ[ROUTE_KEY], data, etag, policy.topics, version, expires_at, content_type=content_type
+    )
+    request.environ[NEW_ENTRY_KEY] = cached
+    return cached
+
+
+def _build_response(cached: CachedResponse, build: Callable[[bytes], Response]) -> Response:
+    """Return the response with the data, or the same without a body if the client has it."""
+    response = build(cached.data)
+    response.headers["ETag"] = f'"{cached.etag}"'
+    response.headers["Cache-Control"] = CACHE_CONTROL
     if cached.matches(request.environ.get("HTTP_IF_NONE_MATCH")):
-        return Response(status=304, headers=headers)
-    response = envelope_response(cached.data)
-    response.headers.update(headers)
+        response.status_code = HTTPStatus.NOT_MODIFIED
+        response.set_data(b"")
     return response

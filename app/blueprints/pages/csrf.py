@@ -11,6 +11,7 @@ from werkzeug.exceptions import HTTPException
 
 from app.config import Settings
 from app.core.errors import BadRequest
+from app.web.cookies import SESSION_COOKIE
 
 SESSION_LIFETIME = timedelta(hours=12)
 csrf = CSRFProtect()
@@ -29,7 +30,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     https = settings.PUBLIC_BASE_URL.startswith("https")
     app.config.update(
         # Browsers refuse a cookie with this prefix from any other host, so an attacker cannot set a session.
-        SESSION_COOKIE_NAME="__Host-console" if https else "console",
+        SESSION_COOKIE_NAME=f"__Host-{SESSION_COOKIE}" if https else SESSION_COOKIE,
         SESSION_COOKIE_SECURE=https,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",

@@ -12,10 +12,10 @@ from app.accounts.caller import Caller
 from app.accounts.languages import find_account_language
 from app.core.languages import (
     LANGUAGES,
-    SOURCE_LANGUAGE,
     choose_page_language,
     find_page_language,
     get_language,
+    match_accepted_language,
     match_language,
 )
 
@@ -43,8 +43,8 @@ def choose_visitor_language() -> None:
 def find_visitor_language() -> str:
     """Return the language that the visitor chose, else the first that their browser asks for and we have. Pages that
     are only in English keep it for the next ones."""
-    accepted = request.accept_languages.best_match(LANGUAGES, SOURCE_LANGUAGE)
-    return match_language(session.get(SESSION_KEY)) or accepted or SOURCE_LANGUAGE
+    chosen = match_language(session.get(SESSION_KEY))
+    return chosen or match_accepted_language(request.headers.get("Accept-Language", ""))
 
 
 def use_account_language(caller: Caller) -> None:
