@@ -126,6 +126,18 @@ def event(stage: Stage) -> Load:
     return _uncached(f"/api/events/public/{_event()}")
 
 
+@benchmark("event-page", seed=grown_to(1000), goal=0.10)
+def event_page(stage: Stage) -> Load:
+    """`GET` the page of an event, uncached."""
+    return _uncached(f"/e/{_event()}")
+
+
+@benchmark("event-page-hot", seed=grown_to(1000), goal=0.5)
+def event_page_hot(stage: Stage) -> Load:
+    """`GET` the page of an event, kept for a second."""
+    return Load(f"/e/{_event()}")
+
+
 @benchmark("discover", goal=0.30, seed=grown_to(100_000))
 def discover(stage: Stage) -> Load:
     """`GET discover`, 20 of 100,000 events from random dates on, uncached."""

@@ -7,6 +7,7 @@
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
+from babel import Locale
 from babel.dates import format_date
 from babel.numbers import get_decimal_symbol
 
@@ -79,6 +80,11 @@ def format_period(starts_at: datetime, ends_at: datetime, zone: str) -> str:
 
 def _format_zone(zone: str) -> str:
     return zone.rpartition("/")[2].replace("_", " ")
+
+
+def format_country(code: str) -> str:
+    """Return the name of a country by its two letters: `Namibia`."""
+    return str(Locale(get_language()).territories.get(code, code))
 
 
 def format_clock(moment: datetime, zone: str) -> str:

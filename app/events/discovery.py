@@ -6,7 +6,7 @@ whose cost grows with how common each word is (docs/decisions/event-search.md).
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Double, literal_column
 
@@ -42,10 +42,38 @@ START_COLUMN = 4
 
 @dataclass(frozen=True)
 class DiscoveryPage:
-    """A page of summaries as JSON, and the key after which the next page starts."""
+    """The rows of a page, and the key after which the next page starts."""
 
-    events: list[JsonObject]
+    rows: list[tuple[Any, ...]]
     after: CursorKey | None
+
+    @property
+    def summaries(self) -> list[JsonObject]:
+        """The events as JSON."""
+        return [serialize_summary(row) for row in self.rows]
+
+    @property
+    def entries(self) -> list["EventEntry"]:
+        """The events as the page of a list shows them."""
+        return [EventEntry(*row[: len(EventEntry._fields)]) for row in self.rows]
+
+
+class EventEntry(NamedTuple):
+    """An event in a list, in the order of the columns; the start is a time as text."""
+
+    id: str
+    name: str
+    city: str
+    venue: str
+    start: str
+    cover_image_url: str
+    is_cashless: bool
+    slug: str
+    timezone: str
+
+    @property
+    def starts_at(self) -> datetime:
+        return datetime.fromisoformat(self.start)
 
 
 @may_be_stale("events")
@@ -60,10 +88,9 @@ def discover(*, sort: str, limit: int, after: CursorKey | None = None, filters: 
         values["after_key"], values["after_id"] = after
     window = _choose_window(sort, filters.since, after)
     rows = _fetch_page(names, sort, limit + 1, window, values)
-    events = [serialize_summary(row) for row in rows[:limit]]
     # Times are stored to the millisecond, so the start in the JSON is the start that sorts. Other keys are last.
     key = START_COLUMN if sort.endswith("starts_at") else -1
-    return DiscoveryPage(events, (rows[limit - 1][key], rows[limit - 1][0]) if len(rows) > limit else None)
+    return DiscoveryPage(rows[:limit], (rows[limit - 1][key], rows[limit - 1][0]) if len(rows) > limit else None)
 
 
 @may_be_stale("events")

@@ -224,6 +224,8 @@ def _select_rows(names: frozenset[str], *keys: ColumnElement[Any], event: type[E
         start.label("starts"),
         cover_image_url.label("cover"),
         event.is_cashless,
+        event.slug,
+        event.timezone,
         *keys,
         event.starts_at,
     ).where(*filter_conditions(names, event))

@@ -39,6 +39,11 @@ def in_lists() -> ColumnElement[bool]:
     return literal_column(f"({IN_LISTS})", Boolean)
 
 
+def can_be_read() -> ColumnElement[bool]:
+    """The condition of events that everybody can read."""
+    return literal_column(f"({BY_ID})", Boolean)
+
+
 def reachable(current: str, target: str) -> bool:
     """Whether an event may go from `current` to `target`; staying is always allowed."""
     return current == target or target in STEPS[current]

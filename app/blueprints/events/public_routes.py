@@ -55,9 +55,9 @@ def _build_page(filters: EventFilters, *, sort: str, limit: int, cursor: str | N
     after = paging.decode_cursor(cursor, cursor_scope, column) if cursor is not None else None
     page = discovery.discover(sort=domain_sort, limit=limit, after=after, filters=filters)
     data: JsonObject = {
-        "events": page.events,
+        "events": page.summaries,
         "pagination": {"limit": limit, "nextCursor": page.after and paging.encode_cursor(page.after, cursor_scope)},
     }
-    if not page.events and filters.q and cursor is None:
+    if not page.rows and filters.q and cursor is None:
         data["suggestions"] = discovery.suggestions(filters.q)
     return data

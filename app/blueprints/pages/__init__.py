@@ -16,12 +16,15 @@ from app.blueprints.pages import (
     apply_pictures,
     check_in,
     claim,
+    crawlers,
     csrf,
     data_export_page,
     desk,
     dev_mail,
     docs,
     documents,
+    event_list,
+    event_page,
     gate,
     gate_scripts,
     holder_page,
@@ -90,6 +93,9 @@ PAGES = (
     data_export_page,
     ops,
     *desk.DESK_PAGES,
+    event_list,
+    event_page,
+    crawlers,
 )
 
 

@@ -1,0 +1,193 @@
+"""What the page of an event shows: its public data, the present offers of tickets, and whom to ask."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import Integer, bindparam, func, literal_column, select
+
+from app.accounts.models import Account
+from app.accounts.queries import owner_id_sql
+from app.core.db import fetch_mapping, fetch_rows
+from app.core.errors import NotFound
+from app.core.ids import is_id
+from app.core.replica import may_be_stale
+from app.events.models import Event
+from app.events.public_events import load_public_event, load_ticket_inventory
+from app.events.visibility import UNLISTED, can_be_read, in_lists
+
+MAX_LISTED_PAGES = 10_000
+OPEN_STATUSES = ("on_sale", "low", "not_started")
+
+
+class TicketOffer(NamedTuple):
+    """A ticket type with its present price; `status` as in the ticket inventory.
+
+    `phase` is the name of the price phase, if one applies, and `begins_at` the start of a sale that has not begun.
+    """
+
+    name: str
+    description: str | None
+    price_minor: int
+    status: str
+    phase: str | None
+    phase_ends_at: datetime | None
+    begins_at: datetime | None
+
+
+class Performance(NamedTuple):
+    """An entry of the line-up."""
+
+    name: str
+    stage: str | None
+    starts_at: datetime | None
+
+
+class EventSponsor(NamedTuple):
+    """A sponsor, with the address of their page and logo."""
+
+    name: str
+    tier: str | None
+    href: str | None
+    logo_url: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventPage:
+    """A public event for people; `contact` is the address of the organiser."""
+
+    id: str
+    slug: str
+    name: str
+    description: str | None
+    cover_image_url: str
+    venue: str
+    city: str
+    country: str
+    latitude: float | None
+    longitude: float | None
+    timezone: str
+    starts_at: datetime
+    ends_at: datetime
+    category: str | None
+    tickets_url: str | None
+    is_cashless: bool
+    organiser_id: str
+    organiser_name: str
+    contact: str
+    lineup: list[Performance]
+    sponsors: list[EventSponsor]
+    offers: list[TicketOffer]
+    is_listed: bool
+    is_over: bool
+    version: int
+    changed_at: datetime
+
+    @property
+    def has_tickets(self) -> bool:
+        """Whether people can get tickets now or later, as far as this service knows."""
+        return not self.is_over and (not self.offers or any(offer.status in OPEN_STATUSES for offer in self.offers))
+
+
+class ListedPage(NamedTuple):
+    """A page that search engines may list."""
+
+    slug: str
+    changed_at: datetime
+
+
+PAGE_BY_SLUG = (
+    select(
+        Event.id,
+        Event.slug,
+        Event.organiser_id,
+        Account.email.label("contact"),
+        (Event.visibility != UNLISTED).label("is_listed"),
+        (Event.ends_at <= func.now()).label("is_over"),
+        Event.version,
+        Event.updated_at.label("changed_at"),
+    )
+    .join(Account, Account.id == owner_id_sql(Event.organiser_id))
+    .where(Event.slug == bindparam("slug", required=False), can_be_read())
+)
+SLUG_BY_ID = select(Event.slug).where(Event.id == bindparam("id", required=False), can_be_read())
+LISTED_PAGES = (
+    select(Event.slug, Event.updated_at)
+    .where(in_lists())
+    .order_by(Event.starts_at.desc(), Event.id.desc())
+    .limit(literal_column(str(MAX_LISTED_PAGES), Integer))
+)
+
+
+@may_be_stale("events")
+def load_event_page(slug: str) -> EventPage:
+    """The page of a published or unlisted event. Raises NotFound."""
+    row = fetch_mapping(PAGE_BY_SLUG, {"slug": slug})
+    if row is None:
+        raise NotFound()
+    event = cast(dict[str, Any], load_public_event(row["id"]))
+    return EventPage(
+        **row,
+        name=event["name"],
+        description=event["description"],
+        cover_image_url=event["coverImageUrl"],
+        venue=event["venue"],
+        city=event["city"],
+        country=event["country"],
+        latitude=event["latitude"],
+        longitude=event["longitude"],
+        timezone=event["timezone"],
+        starts_at=datetime.fromisoformat(event["startsAt"]),
+        ends_at=datetime.fromisoformat(event["endsAt"]),
+        category=event["category"],
+        tickets_url=event["ticketsUrl"],
+        is_cashless=event["isCashless"],
+        organiser_name=event["organiserName"],
+        lineup=[
+            Performance(entry["name"], entry.get("stage"), _parse_time(entry.get("startsAt")))
+            for entry in event["lineup"]
+        ],
+        sponsors=[
+            EventSponsor(entry["name"], entry.get("tier"), entry.get("href"), entry.get("logoUrl"))
+            for entry in event["sponsors"]
+        ],
+        offers=_build_offers(event, cast(dict[str, Any], load_ticket_inventory(row["id"]))),
+    )
+
+
+def find_slug(id: str) -> str | None:
+    """The slug of a public event by its id; None without such an event."""
+    row = fetch_mapping(SLUG_BY_ID, {"id": id}) if is_id(id) else None
+    return row["slug"] if row is not None else None
+
+
+@may_be_stale("events")
+def list_pages() -> list[ListedPage]:
+    """The pages of published events, those that start last first; ten thousand at most."""
+    return [ListedPage(*row) for row in fetch_rows(LISTED_PAGES, {})]
+
+
+def _build_offers(event: dict[str, Any], inventory: dict[str, Any]) -> list[TicketOffer]:
+    # Both reads may be on either side of a change of the types.
+    types = {type_["id"]: type_ for type_ in event["ticketTypes"]}
+    return [
+        TicketOffer(
+            offer["name"],
+            types[offer["id"]]["description"],
+            offer["priceMinor"],
+            offer["status"],
+            offer["phase"],
+            _parse_time(offer["phaseEndsAt"]),
+            _find_start(types[offer["id"]]["phases"]) if offer["status"] == "not_started" else None,
+        )
+        for offer in inventory["ticketTypes"]
+        if offer["id"] in types
+    ]
+
+
+def _find_start(phases: list[dict[str, Any]]) -> datetime | None:
+    return min((datetime.fromisoformat(phase["startsAt"]) for phase in phases if phase["startsAt"]), default=None)
+
+
+def _parse_time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
