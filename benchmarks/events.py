@@ -126,7 +126,7 @@ def event(stage: Stage) -> Load:
     return _uncached(f"/api/events/public/{_event()}")
 
 
-@benchmark("event-page", seed=grown_to(1000), goal=0.10)
+@benchmark("event-page", seed=grown_to(1000), goal=0.04)
 def event_page(stage: Stage) -> Load:
     """`GET` the page of an event, uncached."""
     return _uncached(f"/e/{_event()}")
