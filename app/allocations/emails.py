@@ -1,10 +1,11 @@
-"""Emails of allocations: invitation, reminder, tickets, will-call, ended tickets, allocator link, invoice."""
+"""Emails of allocations: invitation, reminder, tickets, will-call, ended tickets, allocator link, invoice, report."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from app.allocations import links, qr_codes
+from app.allocations.guest_report import GuestReport, draw_guest_report
 from app.allocations.queries import BlockRow
 from app.allocations.states import WILL_CALL
 from app.allocations.ticket_data import UNNAMED_HOLDER, Ticket
@@ -37,6 +38,28 @@ def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Mess
         facts=[list(fact) for fact in document.facts],
     )
     pdf = Attachment(f"{document.title} {document.number}.pdf", draw_invoice_pdf(document), "application/pdf")
+    return replace(message, attachments=(pdf,))
+
+
+def build_guest_report_email(report: GuestReport, *, to: str, key: str) -> Message:
+    """Return the email with the report of a block as a PDF."""
+    figures = ("held", "invited", "claimed", "admitted", "given_back")
+    labels = ("Places", "Invited", "Have a ticket", "Admitted", "Given back")
+    message = render_email(
+        "allocation_report",
+        to=to,
+        key=key,
+        sender_name=report["organiser_name"],
+        reply_to=report["contact_email"],
+        name="",
+        event=report["event_name"],
+        organiser=report["organiser_name"],
+        block=report["name"] or "",
+        held=report["held"],
+        admitted=report["admitted"],
+        facts=[(label, report[name]) for label, name in zip(labels, figures, strict=True)],  # type: ignore[literal-required]
+    )
+    pdf = Attachment(f"Guests at {report['event_name']}.pdf", draw_guest_report(report), "application/pdf")
     return replace(message, attachments=(pdf,))
 
 

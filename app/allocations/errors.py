@@ -94,6 +94,11 @@ class InvoiceAddressMissing(Conflict):
     message = "The holder of this block has no e-mail address; name one in `to`."
 
 
+class HolderAddressMissing(Conflict):
+    number, code = 40929, "HOLDER_ADDRESS_MISSING"
+    message = "The holder of this block has no e-mail address; name one in `to`."
+
+
 class BlockInvoiced(Conflict):
     number, code = 40977, "BLOCK_INVOICED"
     message = "The invoice of that block is issued, so another place would not be charged; create a new block for it."

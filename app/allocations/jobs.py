@@ -10,11 +10,13 @@ from datetime import timedelta
 from app.accounts.outgoing_mail import send_for_organisation
 from app.allocations import emails, states
 from app.allocations.actions.blocks import release_slots
-from app.allocations.emails import build_invoice_email
+from app.allocations.emails import build_guest_report_email, build_invoice_email
+from app.allocations.guest_report import load_guest_report
 from app.allocations.invoices import issue_block_credit_note
 from app.allocations.links import ResolvedToken, check_block_link
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.allocations.queries import find_block, lock_block_by_id
+from app.allocations.release_plan import count_step_places, find_due_step, store_released_step
 from app.allocations.sql import SERVICE_ACTOR
 from app.allocations.ticket_data import UNNAMED_HOLDER, load_party_tickets, load_tickets
 from app.allocations.ticket_packs import draw_and_store_pack
@@ -38,6 +40,22 @@ def release_block(run: Run, *, block_id: str) -> None:
             return
         if block["release_time_passed"]:
             release_slots(session, block, SERVICE_ACTOR)
+
+
+@job("allocations.release_step", Delivery.LOCAL)
+def release_step(run: Run, *, block_id: str, step_id: str) -> None:
+    """Release the places of a step of a block's release plan, once."""
+    with transaction() as session:
+        run.done_in(session)
+        try:
+            block = lock_block_by_id(block_id)
+        except NotFound:
+            return
+        step = find_due_step(block["release_plan"], step_id)
+        if step is not None:
+            count = count_step_places(step, block["available"] + block["invited"])
+            release = release_slots(session, block, SERVICE_ACTOR, count)
+            store_released_step(session, block_id, block["release_plan"], step_id, release["released"])
 
 
 @job("allocations.invite", Delivery.AT_LEAST_ONCE, to_others=True)
@@ -115,6 +133,14 @@ def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
         document = parse_document(row.paper)
         message = build_invoice_email(document, to=to, key=run.key)
         send_for_organisation(row.organiser_id, message, run=run, already_counted=document.kind != CREDIT_NOTE)
+
+
+@job("allocations.mail_report", Delivery.AT_LEAST_ONCE, to_others=True)
+def send_guest_report_email(run: Run, *, block_id: str, to: str) -> None:
+    """Send the present report of a block."""
+    report = load_guest_report(block_id)
+    if report is not None:
+        send_for_organisation(report["sender_id"], build_guest_report_email(report, to=to, key=run.key), run=run)
 
 
 @job("allocations.credit", Delivery.AT_LEAST_ONCE)

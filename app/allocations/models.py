@@ -50,7 +50,15 @@ class DiscountJson(TypedDict):
     amount_off_minor: int | None
 
 
-"""The fields of an `InvoiceDocument` as JSON."""
+class ReleaseStepJson(TypedDict):
+    """A step of a release plan as a block stores it; times are RFC 3339 in UTC. See `release_plan.py`."""
+
+    id: str
+    due_at: str
+    quantity: int | None
+    percent: int | None
+    released_at: str | None
+    released: int | None
 
 
 def _build_counter_column() -> Mapped[int]:
@@ -97,6 +105,7 @@ class AllocationBlock(EventRow, Base):
     discounts: Mapped[list[DiscountJson]] = mapped_column(JSONB, default=list, server_default=text("'[]'"))
     promo_code: Mapped[str | None] = mapped_column(String(40))
     release_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    release_plan: Mapped[list[ReleaseStepJson]] = mapped_column(JSONB, default=list, server_default=text("'[]'"))
     notes: Mapped[str | None] = mapped_column(String(2000))
     guests_may_pass_on: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
     guests_may_give_back: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))

@@ -66,12 +66,25 @@ CODE_SLOT_COLUMNS = (
 BlocksQuery = Select[*tuple[object, ...]]
 BlockRow = Mapping[Any, Any]
 """A row of `blocks_query`: the block's columns by name, and those of BLOCK_COLUMNS."""
+BlockTotals = RowMapping
+"""The number of blocks, and the sums of their counters."""
 ADMITTED_COUNT = (
     select(func.coalesce(func.sum(TicketAdmission.count), 0))
     .where(belongs_to(TicketAdmission.block_id, AllocationBlock))
     .correlate(AllocationBlock)
     .scalar_subquery()
 )
+COUNTERS: tuple[tuple[str, ColumnElement[int]], ...] = (
+    ("quantity", AllocationBlock.quantity.expression),
+    ("held", AllocationBlock.held.expression),
+    ("available", AllocationBlock.available.expression),
+    ("invited", AllocationBlock.invited.expression),
+    ("claimed", AllocationBlock.claimed.expression - ADMITTED_COUNT),
+    ("admitted", ADMITTED_COUNT),
+    ("revoked", AllocationBlock.revoked.expression),
+    ("released", AllocationBlock.released.expression),
+)
+SUM_COLUMNS = tuple(func.coalesce(func.sum(column), 0).label(name) for name, column in COUNTERS)
 COMPUTED_COLUMNS = ("claimed", "admitted", "version")
 LINK_END_COLUMNS = (
     Event.visibility.in_((ARCHIVED, CANCELLED)).label("event_cancelled"),
@@ -149,9 +162,26 @@ def list_blocks_query(
 ) -> BlocksQuery:
     """Select the blocks of an event. Raises NotFound."""
     _check_event_readable(caller, event_id)
-    filters = {"status": status, "kind": kind, "ticket_type_id": ticket_type_id}
-    conditions = [getattr(AllocationBlock, name) == value for name, value in filters.items() if value]
+    conditions = _build_block_conditions(status=status, kind=kind, ticket_type_id=ticket_type_id)
     return _owned_blocks_query(caller, event_id).where(*conditions)
+
+
+def sum_block_counters(
+    caller: Caller, event_id: str, *, status: str | None = None, kind: str | None = None, ticket_type_id: str = ""
+) -> BlockTotals:
+    """Return the sums of the counters of the same blocks, and their number."""
+    conditions = _build_block_conditions(status=status, kind=kind, ticket_type_id=ticket_type_id)
+    statement = (
+        select(func.count().label("blocks"), *SUM_COLUMNS)
+        .select_from(AllocationBlock)
+        .join(Event, Event.id == AllocationBlock.event_id)
+        .where(AllocationBlock.event_id == event_id, owned(caller), *conditions)
+    )
+    return db.session.execute(statement).mappings().one()
+
+
+def _build_block_conditions(**filters: str | None) -> list[ColumnElement[bool]]:
+    return [getattr(AllocationBlock, name) == value for name, value in filters.items() if value]
 
 
 def _check_event_readable(caller: Caller, event_id: str) -> None:
@@ -248,6 +278,12 @@ def _build_invoice_summary() -> ColumnElement[Any]:
         .scalar_subquery()
     )
     return summary_sql
+
+
+def has_invoice(session: Session, *block_ids: str) -> bool:
+    """Return whether one of these locked blocks has an invoice."""
+    statement = select(Invoice.id).where(Invoice.block_id.in_(block_ids), Invoice.kind == INVOICE)
+    return session.scalar(statement.limit(1)) is not None
 
 
 def list_slots_query(block_id: str, *, status: str | None = None, handed_out: bool = False) -> SlotsQuery:

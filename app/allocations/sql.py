@@ -11,7 +11,7 @@ slots that were claimed by the open link.
 
 from dataclasses import dataclass
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from app.accounts.caller import Caller
 from app.admissions.sql import RECORD_ADMISSIONS
@@ -123,31 +123,43 @@ INSERT_SLOTS = text(f"""
     SELECT id FROM updated_ticket_type""")
 """The free slots of a new block. No row when the ticket type has too few places."""
 
-MOVE_SLOTS = text(f"""
-    WITH free_slots AS (
-        SELECT id FROM allocation_slot
-         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
-           AND NOT EXISTS (SELECT FROM invoice i WHERE i.block_id = :to_block_id AND i.event_id = :event_id
-                                                   AND i.kind = 'invoice')
+
+def _build_move_slots(condition: str) -> TextClause:
+    """Return the statement that moves the chosen slots of a block to another block of the same ticket type."""
+    return text(f"""
+    WITH chosen_slots AS (
+        SELECT id, status FROM allocation_slot
+         WHERE block_id = :block_id AND event_id = :event_id AND {condition}
          ORDER BY id LIMIT :quantity),
     changed AS (
         UPDATE allocation_slot s SET block_id = :to_block_id, version = s.version + 1
-          FROM free_slots f WHERE s.id = f.id AND s.event_id = :event_id
+          FROM chosen_slots c WHERE s.id = c.id AND s.event_id = :event_id AND s.status = c.status
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
                   NULL::text AS gate),
     {INSERT_SLOT_EVENTS},
+    sums AS (
+        SELECT count(*) FILTER (WHERE new_status = 'available') AS available,
+               count(*) FILTER (WHERE new_status = 'invited') AS invited,
+               count(*) FILTER (WHERE new_status = 'claimed') AS claimed FROM changed),
     counter_changes AS (
-        SELECT CAST(:block_id AS text) AS block_id, 0 AS revoked, 0 AS released, 0 AS invited, 0 AS claimed,
-               0 AS admitted, -count(*) AS available FROM changed
-        UNION ALL SELECT :to_block_id, 0, 0, 0, 0, 0, count(*) FROM changed),
+        SELECT c.block_id, c.sign * available AS available, c.sign * invited AS invited, c.sign * claimed AS claimed,
+               0 AS revoked, 0 AS released, 0 AS admitted
+          FROM sums, (VALUES (CAST(:block_id AS text), -1), (:to_block_id, 1)) c (block_id, sign)),
     updated_blocks AS (
         UPDATE allocation_block b
-           SET available = b.available + m.available, quantity = b.quantity + m.available,
+           SET available = b.available + m.available, invited = b.invited + m.invited,
+               claimed = b.claimed + m.claimed, quantity = b.quantity + m.available + m.invited + m.claimed,
                status = {BLOCK_STATUS},
                version = b.version + 1, updated_at = now()
           FROM counter_changes m WHERE b.id = m.block_id AND b.event_id = :event_id)
     SELECT count(*) FROM changed""")
-"""Moves free slots to another block of the same ticket type, unless that block is invoiced."""
+
+
+MOVE_FREE_SLOTS = _build_move_slots("given_at IS NULL AND ended_at IS NULL")
+MOVE_CHOSEN_SLOTS = _build_move_slots(
+    "id = ANY(CAST(:slot_ids AS text[])) AND status IN ('available', 'invited', 'claimed')"
+)
+"""A slot that was admitted meanwhile does not move, so the count is smaller."""
 
 ASSIGN_CLAIM_CODES = text(f"""
     WITH free_slots AS (
@@ -199,7 +211,7 @@ CLAIM_INVITED_SLOT = text(f"""
            SET status = 'claimed', claim_code = s.code, code = :code, name = :name, email = :email,
                phone = :phone, delivery = :delivery, language = :language, party_id = s.id, claimed_at = now(),
                version = s.version + 1
-         WHERE s.id = :slot_id AND s.event_id = :event_id AND s.status = 'invited'
+         WHERE s.id = :slot_id AND s.event_id = :event_id AND s.block_id = :block_id AND s.status = 'invited'
            AND s.generation = coalesce(CAST(:generation AS integer), s.generation)
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'invited' AS old_status, s.status AS new_status,
                   NULL::text AS gate, s.code, s.claimed_at, s.generation),

@@ -30,7 +30,7 @@ OPEN, EXHAUSTED, CANCELLED = "open", "exhausted", "cancelled"
 BLOCK_STEPS: dict[str, frozenset[str]] = {
     OPEN: frozenset({EXHAUSTED, RELEASED, CANCELLED}),
     RELEASED: frozenset({OPEN}),
-    CANCELLED: frozenset({OPEN}),
+    CANCELLED: frozenset({OPEN, EXHAUSTED}),
     EXHAUSTED: frozenset({OPEN, RELEASED, CANCELLED}),
 }
 BLOCK_STATES = tuple(BLOCK_STEPS)

@@ -120,6 +120,7 @@ class Action(StrEnum):
     CODES_EXPORTED = "exports.codes", "block", "The claim codes of a block were listed or downloaded."
     TICKETS_EXPORTED = "exports.tickets", "pack", "The tickets of a pack were downloaded."
     FEE_INVOICE_EXPORTED = "exports.stall_fee_invoice", "application", "The invoice of a stall fee was downloaded."
+    GUEST_REPORT_EXPORTED = "exports.guest_report", "block", "The report of a block was read or downloaded."
     INVOICE_EXPORTED = "exports.invoice", "block", "An invoice or credit note was downloaded."
     OWN_DATA_EXPORTED = "exports.own_data", "account", "A person asked for a copy of their data."
     STALL_FEES_EXPORTED = "exports.stall_fees", "event", "The stall fees of an event were downloaded as CSV."
@@ -138,7 +139,7 @@ class Action(StrEnum):
     DOCUMENT_READ = "documents.read", "document", "A decider read a document of an applicant."
 
     BLOCK_CREATED = "allocations.block_created", "block", "A block was created."
-    BLOCK_CHANGED = "allocations.block_changed", "block", "What guests may do with the tickets of a block was changed."
+    BLOCK_CHANGED = "allocations.block_changed", "block", "A block was changed."
     SLOTS_MOVED = "allocations.slots_moved", "block", "Places were moved from a block to another."
     SLOTS_RELEASED = "allocations.slots_released", "block", "Places of a block were released to the public."
     SLOT_REVOKED = (
@@ -150,6 +151,7 @@ class Action(StrEnum):
     LINK_CHANGED = "allocations.link_changed", "block", "A link of a block was turned on, changed, replaced or ended."
     CODES_CREATED = "allocations.codes_created", "block", "Claim codes of a block were made."
     GUESTS_INVITED = "allocations.guests_invited", "block", "Guests were invited to places of a block."
+    GUEST_REPORT_MAILED = "allocations.report_mailed", "block", "The report of a block was sent by mail."
     PACK_CREATED = "allocations.pack_created", "pack", "A pack of unnamed tickets was made."
 
     CAMPAIGN_SENT = "messages.campaign_sent", "campaign", "A message to many was sent, or scheduled."

@@ -76,6 +76,7 @@ KINDS = {
     "team_invite": DECISION,
     "allocation_allocator_link": TICKET,
     "allocation_invite": TICKET,
+    "allocation_report": TICKET,
     "allocation_taken_back": TICKET,
     "allocation_ticket": TICKET,
     "allocation_will_call": TICKET,

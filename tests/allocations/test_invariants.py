@@ -20,6 +20,7 @@ from app.core.transaction import transaction
 from app.events import availability
 from app.events.capacity import type_availability
 from tests.allocations.law import assert_books_agree
+from tests.allocations.steps import run_newest_step
 from tests.factories.allocations import Block, claim_slot, create_another_block, create_block, token_in
 from tests.factories.events import WEEKEND, create_organiser_client, update_event
 from tests.http import Client
@@ -125,6 +126,33 @@ class BlockChanges(RuleBasedStateMachine):
     @rule(chosen=which, count=few)
     def move(self, chosen: int, count: int) -> None:
         self.said(self.one(chosen).post("move", toBlockId=self.one(chosen + 1).id, quantity=count))
+
+    @rule(chosen=which)
+    def move_chosen(self, chosen: int) -> None:
+        found = self.slot(chosen, "available", "invited", "claimed", "admitted")
+        if found is not None:
+            to = self.blocks[1 - self.blocks.index(found[0])]
+            self.said(found[0].post("move", toBlockId=to.id, slotIds=[found[1]]))
+
+    @rule(chosen=which, count=few)
+    def split(self, chosen: int, count: int) -> None:
+        """The places go on to the other block, so that there are always two blocks that have some."""
+        moved = self.said(self.one(chosen).post("move", newBlock={}, quantity=count))
+        if "to" in moved:
+            new = Block(self.owner, self.blocks[0].event, moved["to"])
+            self.said(new.post("move", toBlockId=self.one(chosen + 1).id, quantity=count))
+
+    @rule(chosen=which, quantity=st.integers(1, 16))
+    def change_quantity(self, chosen: int, quantity: int) -> None:
+        self.said(self.one(chosen).change(quantity=quantity))
+
+    @rule(chosen=which, amount=st.sampled_from([{"quantity": 2}, {"percent": 30}]))
+    def run_release_step(self, chosen: int, amount: dict[str, int]) -> None:
+        made = self.one(chosen)
+        self.said(made.change(releasePlan=[{"on": "2027-06-01T10:00:00Z", **amount}]))
+        unused = made.now()["available"] + made.now()["invited"]
+        step = run_newest_step(made)
+        assert step["released"] == (-(-unused * 3 // 10) if "percent" in amount else min(2, unused))
 
     @rule(chosen=which, count=st.one_of(st.none(), few))
     def admit(self, chosen: int, count: int | None) -> None:

@@ -126,6 +126,9 @@ def inviting_merchants(client: Client) -> None:
 
 @records(
     Action.BLOCK_CREATED,
+    Action.BLOCK_CHANGED,
+    Action.GUEST_REPORT_EXPORTED,
+    Action.GUEST_REPORT_MAILED,
     Action.CODES_CREATED,
     Action.BLOCK_CHANGED,
     Action.CODES_EXPORTED,
@@ -145,6 +148,9 @@ def giving_places_away(client: Client) -> None:
     block.invite("tuli@example.com")
     block.open_link(maxPerClaim=2)
     data(block.post("move", toBlockId=create_another_block(block).id, quantity=1))
+    data(block.change(name="Silver"))
+    data(block.owner.get(f"{block.path}/report"))
+    data(block.post("report/email", to="sponsor@bank.example"), 202)
     data(block.post("release-unused", quantity=1))
     data(block.revoke(revoked))
     data(block.admit(admitted))

@@ -27,6 +27,10 @@ class Block:
     def post(self, verb: str, **body: Any) -> Any:
         return self.owner.post(f"{self.path}/{verb}", body)
 
+    def change(self, *, version: int | None = None, **body: Any) -> Any:
+        headers = {} if version is None else {"If-Match": f'"{version}"'}
+        return self.owner.patch(self.path, body, headers=headers)
+
     def now(self, **query: Any) -> dict[str, Any]:
         return data(self.owner.get(self.path, query_string={"limit": 100, **query}))
 

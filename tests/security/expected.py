@@ -231,6 +231,8 @@ event: write            POST   /api/events/{eventId}/allocations/{blockId}/packs
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs/{packId}
 event: write            GET    /api/events/{eventId}/allocations/{blockId}/packs/{packId}/tickets.pdf
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/release-unused
+event: read             GET    /api/events/{eventId}/allocations/{blockId}/report
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/report/email
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/remind
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/slots/{slotId}/revoke
 event: read             GET    /api/events/{eventId}/inventory

@@ -203,11 +203,13 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {BLOCK}/invoice/received": SampleRequest(
         lambda it: {"amountMinor": it["invoiceDueMinor"], "reference": "EFT 1", "receivedOn": TRANSFER_DAY}
     ),
-    f"POST {BLOCK}/move": SampleRequest(lambda it: {"toBlockId": it["otherBlockId"], "quantity": 1}),
+    f"POST {BLOCK}/move": SampleRequest({"newBlock": {}, "quantity": 1}, path_values={"blockId": "otherBlockId"}),
     f"POST {BLOCK}/open-link": SampleRequest({}),
     f"POST {BLOCK}/packs": SampleRequest({"count": 1}),
     f"POST {BLOCK}/release-unused": SampleRequest({"quantity": 1}),
     f"POST {BLOCK}/remind": SampleRequest({}),
+    f"POST {BLOCK}/report/email": SampleRequest({"to": "sponsor@bank.example"}),
+    f"PATCH {BLOCK}": SampleRequest({"name": "Main sponsor"}),
     f"POST {BLOCK}/slots/{{slotId}}/revoke": SampleRequest({}),
     "POST /api/events/{eventId}/tickets/import": SampleRequest(
         form=lambda: {"file": (BytesIO(b"reference,ticketType\n"), "tickets.csv")}

@@ -1,6 +1,7 @@
 """Changes of blocks and slots, each in one transaction."""
 
 from app.allocations.actions.admission import admit_slot
+from app.allocations.actions.block_changes import update_block
 from app.allocations.actions.block_links import (
     hand_out_slots,
     reassign_slot,
@@ -8,17 +9,11 @@ from app.allocations.actions.block_links import (
     update_allocator_link,
     update_open_link,
 )
-from app.allocations.actions.blocks import (
-    create_block,
-    move_slots,
-    preview_release,
-    release_unused_slots,
-    revoke_slot,
-    update_block,
-)
+from app.allocations.actions.blocks import create_block, preview_release, release_unused_slots, revoke_slot
 from app.allocations.actions.claims import claim_slot
 from app.allocations.actions.invites import create_claim_codes, invite_recipients, remind_recipients
 from app.allocations.actions.ticket_links import give_back_ticket, pass_on_ticket
+from app.allocations.actions.moves import move_slots
 
 __all__ = [
     "admit_slot",

@@ -67,11 +67,12 @@ def update_allocator_link(
         _update_block(session, block, "allocator", values)
         is_new = "allocator_generation" in values
         if block["allocator_live"] and (is_new if mail is None else mail):
-            _mail_allocator_link(session, block)
+            mail_allocator_link(session, block)
     return block
 
 
-def _mail_allocator_link(session: Session, block: BlockRow) -> None:
+def mail_allocator_link(session: Session, block: BlockRow) -> None:
+    """Enqueue the email of the allocator link, if the holder has an address."""
     if block["holder_email"] is not None:
         count_mails(session, build_sender(block), [block["holder_email"]])
         enqueue("allocations.mail_allocator_link", block_id=block["id"], generation=block["allocator_generation"])

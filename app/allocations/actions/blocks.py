@@ -1,7 +1,8 @@
-"""Creating and changing a block, moving its free places, releasing unclaimed ones to the public, and revoking single slots."""
+"""Creating a block, releasing unclaimed places to the public, and revoking single slots."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple, NotRequired, TypedDict, Unpack
+from typing import Any, NotRequired, TypedDict, Unpack
 
 from sqlalchemy import RowMapping, func, select, update
 from sqlalchemy.orm import Session
@@ -9,11 +10,11 @@ from sqlalchemy.orm import Session
 from app.accounts.caller import Caller
 from app.accounts.quotas import SLOTS_QUOTA, count_unverified_use
 from app.allocations import queries, sql, states
-from app.allocations.actions.invites import check_free_slots
-from app.allocations.errors import AlreadyAdmitted, BlockInvoiced, BlockMismatch, InsufficientTickets, SlotReleased
+from app.allocations.errors import AlreadyAdmitted, InsufficientTickets, SlotReleased
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.pricing import Quote, build_quote
 from app.allocations.queries import BlockRow, lock_block
+from app.allocations.release_plan import PlannedStep, build_release_plan, enqueue_release_plan
 from app.allocations.sql import Actor, build_organiser_actor
 from app.audit.actions import Action
 from app.audit.log import record
@@ -32,6 +33,7 @@ from app.events.timezones import to_instant
 from app.events.visibility import ARCHIVED, CANCELLED
 from app.invitations.errors import EventClosed
 
+HOLDER_FIELDS = ("name", "email", "phone", "organisation")
 ALREADY_ADMITTED_MESSAGE = mark_for_translation("This ticket has been admitted, so it can no longer be revoked.")
 
 
@@ -42,13 +44,6 @@ class Holder(TypedDict, total=False):
     email: str | None
     phone: str | None
     organisation: str | None
-
-
-class MovedBlocks(NamedTuple):
-    """The block that lost places and the block that got them."""
-
-    source: BlockRow
-    target: BlockRow
 
 
 class BlockTerms(TypedDict):
@@ -65,6 +60,7 @@ class BlockTerms(TypedDict):
     unit_price_minor: NotRequired[int | None]
     promo_code: NotRequired[str | None]
     release_at: NotRequired[datetime | None]
+    release_plan: NotRequired[list[PlannedStep] | None]
     notes: NotRequired[str | None]
     guests_may_pass_on: NotRequired[bool | None]
     guests_may_give_back: NotRequired[bool]
@@ -85,7 +81,6 @@ def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> 
     EmailNotVerified.
     """
     ticket_type_id, quantity, promo_code = terms["ticket_type_id"], terms["quantity"], terms.get("promo_code")
-    holder = terms.get("holder") or {}
     may_pass_on = terms.get("guests_may_pass_on")
     if may_pass_on is None:
         may_pass_on = terms["kind"] not in states.PERSONAL_BLOCK_KINDS
@@ -99,7 +94,13 @@ def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> 
             unit_price_minor=terms.get("unit_price_minor"),
             promo_code=promo_code,
         )
-        release_instant = _resolve_release_at(event, terms.get("release_at"))
+        release_instant = resolve_release_at(event.timezone, terms.get("release_at"))
+        release_plan = build_release_plan(
+            terms.get("release_plan") or [],
+            timezone=event.timezone,
+            ends_at=event.ends_at,
+            release_at=release_instant,
+        )
         _check_availability(event, quote)
         block = AllocationBlock(
             event_id=event_id,
@@ -107,6 +108,7 @@ def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> 
             quantity=quantity,
             kind=terms["kind"],
             release_at=release_instant,
+            release_plan=release_plan,
             unit_price_minor=quote.unit_price_minor,
             discounts=[discount.to_json() for discount in quote.discounts],
             promo_code=promo_code,
@@ -115,71 +117,77 @@ def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> 
             notes=terms.get("notes"),
             guests_may_pass_on=may_pass_on,
             guests_may_give_back=terms.get("guests_may_give_back", True),
-            holder_name=holder.get("name"),
-            holder_email=holder.get("email"),
-            holder_phone=holder.get("phone"),
-            holder_organisation=holder.get("organisation"),
+            **build_holder_values(terms.get("holder")),
         )
-        session.add(block)
-        session.flush()
-        _insert_slots(session, block, build_organiser_actor(caller))
-        data = {"kind": block.kind, "quantity": quantity}
-        record(session, Action.BLOCK_CREATED, event_id=event_id, subject=block.id, data=data)
-        if release_instant is not None:
-            enqueue("allocations.release", run_at=release_instant, aggregate=block.id, block_id=block.id)
+        store_new_block(session, block)
+        insert_slots(
+            session,
+            block_id=block.id,
+            event_id=event_id,
+            ticket_type_id=ticket_type_id,
+            count=quantity,
+            actor=build_organiser_actor(caller),
+        )
     return block.id
 
 
-def update_block(
-    caller: Caller, event_id: str, block_id: str, *, expected_version: int | None, **changes: bool
+def build_holder_values(holder: Holder | None) -> dict[str, str | None]:
+    """Return the columns of a holder; those that are not sent are None."""
+    values: Mapping[str, Any] = holder or {}
+    return {f"holder_{name}": values.get(name) for name in HOLDER_FIELDS}
+
+
+def store_new_block(session: Session, block: AllocationBlock) -> None:
+    """Insert a block that has no slots yet, and enqueue its releases."""
+    session.add(block)
+    session.flush()
+    data = {"kind": block.kind, "quantity": block.quantity}
+    record(session, Action.BLOCK_CREATED, event_id=block.event_id, subject=block.id, data=data)
+    enqueue_release(block.id, block.release_at)
+    enqueue_release_plan(block.id, block.release_plan)
+
+
+def enqueue_release(block_id: str, release_at: datetime | None) -> None:
+    if release_at is not None:
+        enqueue("allocations.release", run_at=release_at, aggregate=block_id, block_id=block_id)
+
+
+def insert_slots(
+    session: Session, *, block_id: str, event_id: str, ticket_type_id: str, count: int, actor: Actor
 ) -> None:
-    """Change `guests_may_pass_on` and `guests_may_give_back` of a block. Raises NotFound, StaleVersion."""
-    with transaction() as session:
-        block = lock_block(session, caller, event_id, block_id)
-        if expected_version not in (None, block["version"]):
-            raise StaleVersion()
-        changed = {name: value for name, value in changes.items() if block[name] != value}
-        if not changed:
-            return
-        session.execute(
-            update(AllocationBlock)
-            .where(AllocationBlock.id == block_id)
-            .values(**changed, version=AllocationBlock.version + 1, updated_at=func.now())
-            .execution_options(synchronize_session=False)
-        )
-        record(session, Action.BLOCK_CHANGED, event_id=event_id, subject=block_id, data={"changed": sorted(changed)})
-
-
-def _insert_slots(session: Session, block: AllocationBlock, actor: Actor) -> None:
+    """Add free slots to a block; their places come from the public. Raises InsufficientTickets."""
     params = {
         **actor.build_params("create"),
-        "ids": [new_id() for _ in range(block.quantity)],
-        "block_id": block.id,
-        "event_id": block.event_id,
-        "ticket_type_id": block.ticket_type_id,
+        "ids": [new_id() for _ in range(count)],
+        "block_id": block_id,
+        "event_id": event_id,
+        "ticket_type_id": ticket_type_id,
     }
     if session.scalar(sql.INSERT_SLOTS, params) is None:
-        raise _build_insufficient_tickets(
-            session.get_one(TicketType, block.ticket_type_id, populate_existing=True), block.quantity
-        )
+        raise _build_insufficient_tickets(session.get_one(TicketType, ticket_type_id, populate_existing=True), count)
     invalidate(session, "tickets")
+
+
+def check_type_availability(ticket_type: TicketType, count: int) -> None:
+    """Raises InsufficientTickets if the public has fewer tickets of a type."""
+    if ticket_type.public < count:
+        raise _build_insufficient_tickets(ticket_type, count)
 
 
 def _check_availability(event: Event, quote: Quote) -> None:
     if event.visibility in (CANCELLED, ARCHIVED):
         raise EventClosed("The event is archived or cancelled; it takes no allocations any more.")
-    if quote.ticket_type.public < quote.quantity:
-        raise _build_insufficient_tickets(quote.ticket_type, quote.quantity)
+    check_type_availability(quote.ticket_type, quote.quantity)
     check_booking(event, quote.quantity)
     if quote.promo_code is not None:
         quote.promo_code.check_remaining()
 
 
-def _resolve_release_at(event: Event, release_at: datetime | None) -> datetime | None:
+def resolve_release_at(timezone: str, release_at: datetime | None) -> datetime | None:
     """Return the time in UTC; a naive time is in the event's time zone. Raises ValidationFailed."""
     if release_at is None:
         return None
-    release_instant = to_instant(release_at, event.timezone)
+    release_instant = to_instant(release_at, timezone)
     if release_instant <= database_now():
         raise ValidationFailed.of("releaseAt", "in_the_past", "Must be in the future.")
     return release_instant
@@ -192,41 +200,6 @@ def _build_insufficient_tickets(ticket_type: TicketType, requested: int) -> Insu
         available=available,
         requested=requested,
     )
-
-
-def move_slots(caller: Caller, event_id: str, block_id: str, *, to_block_id: str, quantity: int) -> MovedBlocks:
-    """Move free places to another block, whose price and discounts then apply to them; return both blocks.
-
-    Raises NotFound, ValidationFailed, BlockMismatch, InsufficientSlots, BlockInvoiced.
-    """
-    if to_block_id == block_id:
-        raise ValidationFailed.of("toBlockId", "contradiction", "Must be another block.")
-    with transaction() as session:
-        blocks = queries.lock_two_blocks(session, caller, event_id, (block_id, to_block_id))
-        source, target = blocks[block_id], blocks[to_block_id]
-        if source["ticket_type_id"] != target["ticket_type_id"]:
-            raise BlockMismatch()
-        check_free_slots(source, quantity)
-        _move_locked_slots(session, source, to_block_id, quantity, build_organiser_actor(caller))
-    return MovedBlocks(
-        source=queries.get_block(caller, event_id, block_id), target=queries.get_block(caller, event_id, to_block_id)
-    )
-
-
-def _move_locked_slots(session: Session, source: BlockRow, to_block_id: str, quantity: int, actor: Actor) -> None:
-    params = {
-        **actor.build_params("move"),
-        "block_id": source["id"],
-        "to_block_id": to_block_id,
-        "event_id": source["event_id"],
-        "quantity": quantity,
-    }
-    # Both blocks are locked and enough places are free; so if none moved, the other block has an invoice.
-    if not session.scalar(sql.MOVE_SLOTS, params):
-        raise BlockInvoiced()
-    data = {"toBlock": to_block_id, "quantity": quantity}
-    record(session, Action.SLOTS_MOVED, event_id=source["event_id"], subject=source["id"], data=data)
-    _after_block_reduced(session, source)
 
 
 def release_unused_slots(caller: Caller, event_id: str, block_id: str, *, quantity: int | None = None) -> Release:
@@ -261,7 +234,7 @@ def release_slots(session: Session, block: BlockRow, actor: Actor, quantity: int
         released = session.execute(sql.RELEASE_SLOTS, params).scalar_one()
         data = {"quantity": released}
         record(session, Action.SLOTS_RELEASED, event_id=block["event_id"], subject=block["id"], data=data)
-        _after_block_reduced(session, block)
+        after_block_reduced(session, block)
     availability = type_availability(block["ticket_type_id"])
     return {
         "released": released,
@@ -305,10 +278,10 @@ def end_locked_slot(
     data = {"block": block["id"], "by": actor.role, "returnTo": "public" if to_public else "block"}
     record(session, Action.SLOT_REVOKED, event_id=block["event_id"], subject=slot["id"], data=data)
     if to_public:
-        _after_block_reduced(session, block)
+        after_block_reduced(session, block)
 
 
-def _after_block_reduced(session: Session, block: BlockRow) -> None:
+def after_block_reduced(session: Session, block: BlockRow) -> None:
     """Refresh the public ticket counts, and enqueue the credit note of a block that costs something."""
     invalidate(session, "tickets")
     if block["unit_price_minor"]:

@@ -69,6 +69,10 @@ class _TakenSlot(NamedTuple):
     generation: int
 
 
+class _SlotMoved(Exception):
+    """The slot moved to another block while the claim waited for the lock of the first one."""
+
+
 def claim_slot(
     token: str,
     network: str,
@@ -86,10 +90,14 @@ def claim_slot(
     """
     claimant = Claimant(name, email, phone, delivery, quantity)
     resolved_token = resolve_token(token, network, "claim", "open")
-    with transaction() as session:
-        if resolved_token.purpose == "open":
-            return _claim_by_open_link(resolved_token, claimant)
-        return _claim_invited_slot(session, resolved_token, claimant)
+    while True:
+        try:
+            with transaction() as session:
+                if resolved_token.purpose == "open":
+                    return _claim_by_open_link(resolved_token, claimant)
+                return _claim_invited_slot(session, resolved_token, claimant)
+        except _SlotMoved:
+            continue
 
 
 def claim_free_slots(
@@ -134,6 +142,7 @@ def _claim_invited_slot(session: Session, resolved_token: ResolvedToken, claiman
         **vars(claimant),
         **GUEST_ACTOR.build_params("claim"),
         "slot_id": resolved_token.id,
+        "block_id": block["id"],
         "event_id": block["event_id"],
         "generation": resolved_token.generation,
         "code": generate_code(),
@@ -141,6 +150,8 @@ def _claim_invited_slot(session: Session, resolved_token: ResolvedToken, claiman
     slots = _fetch_slots(sql.CLAIM_INVITED_SLOT, params)
     if not slots:
         slot = links.load_linked_slot(session, resolved_token.id)
+        if slot.block_id != block["id"]:
+            raise _SlotMoved()
         raise links.find_link_error(slot, resolved_token) or NoSlotsLeft()
     enqueue_ticket_email(resolved_token.id, slots[0].generation)
     return _build_claim(block, claimant, slots)

@@ -21,7 +21,7 @@ from app.allocations.sql import GUEST_ACTOR
 from app.allocations.ticket_links import GIVE_BACK, PASS_ON, build_ticket_ended, find_last_change
 from app.core import throttle
 from app.core.addresses import mask_email
-from app.core.errors import Throttled, ValidationFailed
+from app.core.errors import Busy, Throttled, ValidationFailed
 from app.core.languages import mark_for_translation
 from app.core.outbox import enqueue
 from app.core.throttle import Rule
@@ -33,6 +33,7 @@ TOO_OFTEN_MESSAGE = mark_for_translation("This ticket was passed on too often to
 SAME_GUEST_MESSAGE = mark_for_translation("This guest has the ticket already.")
 SLOT_COLUMNS = (
     AllocationSlot.id,
+    AllocationSlot.block_id,
     AllocationSlot.status,
     AllocationSlot.generation,
     AllocationSlot.name,
@@ -61,12 +62,12 @@ def pass_on_ticket(token: str, network: str, *, name: str, email: str) -> Passed
     """Give the ticket to another guest: the old code ends, and a new one is mailed to them.
 
     The earlier guest gets a mail too. The place leaves its party. Raises NotFound, Throttled, LinkExpired,
-    PassOnNotAllowed, EventClosed, AlreadyAdmitted, ValidationFailed.
+    PassOnNotAllowed, EventClosed, AlreadyAdmitted, ValidationFailed, Busy.
     """
     resolved_token = resolve_token(token, network, "ticket")
     with transaction() as session:
         block = lock_block_of_slot(resolved_token.id)
-        slot = _get_slot(session, resolved_token)
+        slot = _get_slot(session, block, resolved_token)
         if slot["generation"] != resolved_token.generation:
             raise build_ticket_ended(find_last_change(slot["id"]))
         if not block["guests_may_pass_on"]:
@@ -86,12 +87,13 @@ def pass_on_ticket(token: str, network: str, *, name: str, email: str) -> Passed
 def give_back_ticket(token: str, network: str) -> GivenBackTicket:
     """End the ticket and mail the guest; a new free place of the block replaces it. A second call changes nothing.
 
-    Raises NotFound, Throttled, LinkExpired, GiveBackNotAllowed, EventClosed, ReleaseTimePassed, AlreadyAdmitted.
+    Raises NotFound, Throttled, LinkExpired, GiveBackNotAllowed, EventClosed, ReleaseTimePassed, AlreadyAdmitted,
+    Busy.
     """
     resolved_token = resolve_token(token, network, "ticket")
     with transaction() as session:
         block = lock_block_of_slot(resolved_token.id)
-        slot = _get_slot(session, resolved_token)
+        slot = _get_slot(session, block, resolved_token)
         if slot["generation"] == resolved_token.generation:
             _end_ticket(session, block, slot)
         elif (last_change := find_last_change(slot["id"])) != GIVE_BACK:
@@ -128,5 +130,9 @@ def _enqueue_passed_on_email(slot: RowMapping, new_email: str) -> None:
         )
 
 
-def _get_slot(session: Session, resolved_token: ResolvedToken) -> RowMapping:
-    return session.execute(select(*SLOT_COLUMNS).where(AllocationSlot.id == resolved_token.id)).mappings().one()
+def _get_slot(session: Session, block: BlockRow, resolved_token: ResolvedToken) -> RowMapping:
+    """Return the slot of a link. Raises Busy if it moved to another block while this one was waited for."""
+    slot = session.execute(select(*SLOT_COLUMNS).where(AllocationSlot.id == resolved_token.id)).mappings().one()
+    if slot["block_id"] != block["id"]:
+        raise Busy()
+    return slot

@@ -1,4 +1,4 @@
-"""Documents of a block: `/api/events/{eventId}/allocations/{blockId}/invoice.pdf`, and ticket packs in `…/packs`."""
+"""Documents of a block: `/api/events/{eventId}/allocations/{blockId}/invoice.pdf`, reports and ticket packs."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from app.accounts.errors import MAIL_ERRORS
 from app.accounts.permissions import GUESTS_READ, GUESTS_WRITE, MONEY_READ, MONEY_WRITE
 from app.allocations import ticket_packs
 from app.allocations.errors import (
+    HolderAddressMissing,
     InsufficientSlots,
     InvoiceAddressMissing,
     InvoiceNotIssued,
@@ -15,6 +16,7 @@ from app.allocations.errors import (
     NothingToInvoice,
     PackNotReady,
 )
+from app.allocations.guest_report import GuestReport, enqueue_guest_report_email, get_guest_report
 from app.allocations.invoice_payments import receive_invoice_payment
 from app.allocations.invoices import (
     EnqueuedInvoice,
@@ -24,7 +26,8 @@ from app.allocations.invoices import (
     get_or_issue_invoice_pdf,
 )
 from app.blueprints.allocations import schemas
-from app.blueprints.allocations.serializers import JsonObject, serialize_pack
+from app.blueprints.allocations.response_schemas import ReportData
+from app.blueprints.allocations.serializers import JsonObject, build_report_pdf_response, serialize_pack, wants_pdf
 from app.core.errors import Throttled
 from app.invitations.errors import EventClosed
 from app.web.access import get_current_caller, may
@@ -36,7 +39,7 @@ blp = Blueprint(
     "allocation_papers",
     __name__,
     url_prefix="/api/events",
-    description="Invoices and credit notes of blocks, and ticket packs",
+    description="Invoices, credit notes and reports of blocks, and ticket packs",
 )
 BLOCK_PATH = "/<eventId>/allocations/<blockId>"
 PDF_LIMIT = Limit(120)
@@ -101,6 +104,34 @@ def receive_invoice(event_id: str, block_id: str, **transfer: Any) -> IssuedInvo
     """
     receive_invoice_payment(get_current_caller(), event_id, block_id, **transfer)
     return get_invoice(get_current_caller(), event_id, block_id)
+
+
+@blp.get(
+    f"{BLOCK_PATH}/report",
+    access=may(GUESTS_READ),
+    query=schemas.ReportQuery,
+    returns=ReportData,
+    other_content_type="application/pdf",
+    limit=PDF_LIMIT,
+)
+def read_guest_report(event_id: str, block_id: str, format: str | None = None) -> GuestReport | Response:
+    """Read how a block was used, and by whom. As a PDF with `format=pdf` or `Accept: application/pdf`."""
+    report = get_guest_report(get_current_caller(), event_id, block_id)
+    return build_report_pdf_response(report) if wants_pdf(format) else report
+
+
+@blp.post(
+    f"{BLOCK_PATH}/report/email",
+    access=may(GUESTS_WRITE).with_verified_email(),
+    body=schemas.MailReportBody,
+    returns=schemas.MailedReport,
+    status=202,
+    idempotent=True,
+    errors=[HolderAddressMissing, Throttled, *MAIL_ERRORS],
+)
+def mail_guest_report(event_id: str, block_id: str, to: str | None = None) -> JsonObject:
+    """Send the report of a block to its holder, or to another address, as a PDF."""
+    return {"to": enqueue_guest_report_email(get_current_caller(), event_id, block_id, to=to)}
 
 
 @blp.post(

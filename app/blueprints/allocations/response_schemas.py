@@ -62,6 +62,34 @@ class InvoiceShort(Schema):
     total_minor = WholeNumber(required=True)
 
 
+class ReleaseStepData(Schema):
+    """A step of the release plan. It has run if `releasedAt` is set."""
+
+    on = TimeField(required=True, metadata={"description": "when the step runs"})
+    quantity = WholeNumber(required=True, allow_none=True)
+    percent = WholeNumber(
+        required=True, allow_none=True, metadata={"description": "of the places that are unused then", "example": 50}
+    )
+    released_at = TimeField(required=True, allow_none=True)
+    released = WholeNumber(
+        required=True, allow_none=True, metadata={"description": "how many places the step released", "example": 4}
+    )
+
+
+class AllocationTotals(Schema):
+    """The sums over all blocks that the filters select, on all pages."""
+
+    blocks = WholeNumber(required=True, metadata={"description": "number of blocks", "example": 12})
+    quantity = WholeNumber(required=True)
+    held = WholeNumber(required=True)
+    available = WholeNumber(required=True)
+    invited = WholeNumber(required=True)
+    claimed = WholeNumber(required=True)
+    admitted = WholeNumber(required=True)
+    revoked = WholeNumber(required=True)
+    released = WholeNumber(required=True)
+
+
 class AllocationRow(Schema):
     """A block: it was created with `quantity` places and holds `held` of them now."""
 
@@ -89,6 +117,7 @@ class AllocationRow(Schema):
     total_minor = _money_field("Total of the places held, VAT included")
     promo_code = _nullable_text_field()
     release_at = TimeField(required=True, allow_none=True)
+    release_plan = List(Nested(ReleaseStepData), required=True)
     notes = _nullable_text_field()
     guests_may_pass_on = Boolean(required=True)
     guests_may_give_back = Boolean(required=True)
@@ -135,6 +164,34 @@ class AllocationData(AllocationRow):
 
     slots = List(Nested(SlotData), required=True)
     pagination = Nested(Pagination, required=True)
+
+
+class ReportGuest(Schema):
+    name = _nullable_text_field("Frieda Amupolo")
+    status = fields.String(required=True, metadata={"enum": ["invited", "claimed", "admitted"], "example": "claimed"})
+    via = fields.String(required=True, metadata={"enum": list(VIA_VALUES), "example": "invite"})
+    claimed_at = TimeField(required=True, allow_none=True)
+    admitted_at = TimeField(required=True, allow_none=True)
+
+
+class ReportData(Schema):
+    """What a holder wants to know about a block. Guests have names, but no addresses and no codes."""
+
+    block_id = fields.String(required=True, metadata=ID_METADATA)
+    name = _nullable_text_field("Gold sponsor")
+    holder = Nested(HolderData, required=True)
+    event_name = _text_field("Windhoek Lights", required=True)
+    ticket_type_name = _text_field("Weekend pass", required=True)
+    organiser_name = _text_field("Windhoek Lights", required=True)
+    generated_at = TimeField(required=True)
+    quantity = WholeNumber(required=True)
+    held = WholeNumber(required=True)
+    available = WholeNumber(required=True)
+    invited = WholeNumber(required=True)
+    claimed = WholeNumber(required=True)
+    admitted = WholeNumber(required=True)
+    given_back = WholeNumber(required=True, metadata={"description": "places that went back on sale", "example": 4})
+    guests = List(Nested(ReportGuest), required=True)
 
 
 class CodeData(Schema):

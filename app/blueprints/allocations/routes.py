@@ -1,5 +1,6 @@
 """Blocks of an event: `/api/events/{eventId}/allocations`."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Unpack
 
@@ -8,8 +9,10 @@ from flask import Response
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.accounts.permissions import GUESTS_READ, GUESTS_WRITE
 from app.allocations import actions, errors, queries
-from app.allocations.actions.blocks import BlockTerms, MovedBlocks
+from app.allocations.actions.block_changes import BlockChanges
+from app.allocations.actions.blocks import BlockTerms
 from app.allocations.actions.invites import Invites, Recipient, Reminders
+from app.allocations.actions.moves import MovedBlocks, NewBlock
 from app.allocations.errors import BlockInvoiced
 from app.allocations.queries import BlockRow, BlocksQuery
 from app.blueprints.allocations import response_schemas, schemas
@@ -35,7 +38,11 @@ blp = Blueprint(
     description="Blocks of tickets: handed out, claimed, admitted",
 )
 BLOCK_LISTING = Listing(
-    "allocations", response_schemas.AllocationRow, {"createdAt": queries.BLOCK_CREATED_AT}, "createdAt"
+    "allocations",
+    response_schemas.AllocationRow,
+    {"createdAt": queries.BLOCK_CREATED_AT},
+    "createdAt",
+    totals=response_schemas.AllocationTotals,
 )
 MAIL_LIMIT = Limit(60)
 BLOCK_CLOSED_ERRORS = [EventClosed, errors.ReleaseTimePassed]
@@ -76,11 +83,12 @@ def create_block(event_id: str, **terms: Unpack[BlockTerms]) -> tuple[BlockRow, 
 @blp.get("/<eventId>/allocations", access=may(GUESTS_READ), query=schemas.BlockFilters, returns=BLOCK_LISTING)
 def list_blocks(
     event_id: str, status: str | None = None, kind: str | None = None, ticket_type_id: str = ""
-) -> BlocksQuery:
-    """List an event's blocks."""
-    return queries.list_blocks_query(
-        get_current_caller(), event_id, status=status, kind=kind, ticket_type_id=ticket_type_id
-    )
+) -> tuple[BlocksQuery, queries.BlockTotals]:
+    """List an event's blocks, with the sums over all of them."""
+    caller = get_current_caller()
+    rows = queries.list_blocks_query(caller, event_id, status=status, kind=kind, ticket_type_id=ticket_type_id)
+    totals = queries.sum_block_counters(caller, event_id, status=status, kind=kind, ticket_type_id=ticket_type_id)
+    return rows, totals
 
 
 @blp.get(
@@ -103,14 +111,28 @@ def read_block(
 @blp.patch(
     "/<eventId>/allocations/<blockId>",
     access=may(GUESTS_WRITE),
-    body=schemas.GuestRules,
+    body=schemas.BlockChanges,
     returns=response_schemas.AllocationRow,
     etag=True,
+    limit=MAIL_LIMIT,
+    errors=[
+        errors.InsufficientTickets,
+        errors.InsufficientSlots,
+        BlockInvoiced,
+        CapacityExceeded,
+        EmailNotVerified,
+        *BLOCK_CLOSED_ERRORS,
+        *MAIL_ERRORS,
+    ],
 )
 def change_block(
-    event_id: str, block_id: str, expected_version: int | None, **changes: bool
+    event_id: str, block_id: str, expected_version: int | None, **changes: Unpack[BlockChanges]
 ) -> tuple[BlockRow, dict[str, str]]:
-    """Change what guests may do with the tickets of a block: the fields that are sent."""
+    """Change the fields that are sent.
+
+    Another address of the holder ends the allocator link, and gets a new one by mail. A list of steps replaces those
+    whose time has not come.
+    """
     actions.update_block(get_current_caller(), event_id, block_id, expected_version=expected_version, **changes)
     block = queries.get_block(get_current_caller(), event_id, block_id)
     return block, {"ETag": f'"{block["version"]}"'}
@@ -260,8 +282,33 @@ def revoke(event_id: str, block_id: str, slot_id: str, return_to: str) -> JsonOb
     body=schemas.MoveBody,
     returns=response_schemas.MoveData,
     idempotent=True,
-    errors=[errors.InsufficientSlots, errors.BlockMismatch, BlockInvoiced],
+    errors=[
+        errors.InsufficientSlots,
+        errors.BlockMismatch,
+        errors.AlreadyAdmitted,
+        errors.AlreadyClaimed,
+        BlockInvoiced,
+        EventClosed,
+    ],
 )
-def move(event_id: str, block_id: str, to_block_id: str, quantity: int) -> MovedBlocks:
-    """Move free places to another block of the same ticket type."""
-    return actions.move_slots(get_current_caller(), event_id, block_id, to_block_id=to_block_id, quantity=quantity)
+def move(
+    event_id: str,
+    block_id: str,
+    to_block_id: str | None = None,
+    new_block: NewBlock | None = None,
+    quantity: int | None = None,
+    slot_ids: Sequence[str] = (),
+) -> MovedBlocks:
+    """Move places to another block of the same ticket type, or to a new block.
+
+    Guests of these places keep their links, codes and tickets.
+    """
+    return actions.move_slots(
+        get_current_caller(),
+        event_id,
+        block_id,
+        to_block_id=to_block_id,
+        new_block=new_block,
+        quantity=quantity,
+        slot_ids=slot_ids,
+    )

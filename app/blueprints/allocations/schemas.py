@@ -20,11 +20,12 @@ from app.web.fields import (
     WholeNumber,
     field_error,
 )
-from app.web.schema import Query, RequiredFieldsSchema, Schema
+from app.web.schema import Query, RequiredFieldsSchema, Schema, to_camel_case
 from app.web.text_fields import EmailName, Name
 
 MAX_SLOTS, MAX_RECIPIENTS, MAX_PARTY_SIZE = 5000, 500, 100
 MAX_PRICE_MINOR = 10**12
+MAX_RELEASE_STEPS = 20
 PERSON_METADATA = {"example": "Frieda Amupolo"}
 
 
@@ -33,13 +34,6 @@ class Holder(Schema):
     email = Email(allow_none=True)
     phone = Phone(allow_none=True)
     organisation = Name(max=200, allow_none=True, metadata={"example": "Kalahari Coffee"})
-
-
-class GuestRules(Schema):
-    """What guests may do with their own tickets, until they are admitted."""
-
-    guests_may_pass_on = Boolean()
-    guests_may_give_back = Boolean()
 
 
 class QuoteBody(RequiredFieldsSchema):
@@ -68,8 +62,71 @@ class QuoteBody(RequiredFieldsSchema):
     guests_may_give_back = Boolean(load_default=True, metadata={"rare": True})
 
 
+class ReleaseStep(Schema):
+    """A step of a release plan: a number of places, or per cent of those that are unused then."""
+
+    on = TimeField(
+        required=True,
+        metadata={"description": "a date means the beginning of that day; in the event's time zone"},
+    )
+    quantity = WholeNumber(min=1, max=MAX_SLOTS, allow_none=True, metadata={"example": 10})
+    percent = WholeNumber(min=1, max=100, allow_none=True, metadata={"description": "of the unused places, rounded up"})
+
+    @validates_schema
+    def check_amount(self, data: dict[str, Any], **_: Any) -> None:
+        if (data.get("quantity") is None) == (data.get("percent") is None):
+            raise field_error("contradiction", "Give either quantity or percent.")
+
+
+def _build_release_plan_field() -> List:
+    return List(
+        Nested(ReleaseStep),
+        max=MAX_RELEASE_STEPS,
+        allow_none=True,
+        metadata={"rare": True, "description": "when unused places are released before `releaseAt`, and how many"},
+    )
+
+
 class BlockBody(QuoteBody):
     """A new block."""
+
+    release_plan = _build_release_plan_field()
+
+
+class BlockChanges(Schema):
+    """The fields to change; those that are left out stay."""
+
+    name = Name(max=120, allow_none=True, metadata={"example": "Gold sponsor"})
+    kind = Choice(*BLOCK_KINDS)
+    holder = Nested(Holder, allow_none=True)
+    unit_price_minor = WholeNumber(
+        min=0, max=MAX_PRICE_MINOR, metadata={"example": 85000, "description": "while there is no invoice"}
+    )
+    release_at = EndTimeField(allow_none=True, metadata={"description": "in the event's time zone"})
+    release_plan = _build_release_plan_field()
+    notes = Text(max=2000, allow_none=True)
+    quantity = WholeNumber(
+        min=1,
+        max=MAX_SLOTS,
+        metadata={
+            "example": 10,
+            "description": "by as many as it rises or falls, places come from the public or return",
+        },
+    )
+    guests_may_pass_on = Boolean()
+    guests_may_give_back = Boolean()
+
+
+class NewBlock(Schema):
+    """A block that is split off; what is left out of kind, price and release time is that of the first block."""
+
+    name = Name(max=120, allow_none=True, metadata={"example": "Silver sponsor"})
+    kind = Choice(*BLOCK_KINDS)
+    holder = Nested(Holder, allow_none=True)
+    unit_price_minor = WholeNumber(min=0, max=MAX_PRICE_MINOR, allow_none=True, metadata={"example": 85000})
+    release_at = EndTimeField(allow_none=True, metadata={"description": "in the event's time zone"})
+    release_plan = _build_release_plan_field()
+    notes = Text(max=2000, allow_none=True)
 
 
 class PassOnBody(RequiredFieldsSchema):
@@ -193,11 +250,29 @@ class RevokeBody(Schema):
     return_to = Choice("block", "public", load_default="block")
 
 
-class MoveBody(RequiredFieldsSchema):
-    required_names = ("to_block_id", "quantity")
+class MoveBody(Schema):
+    """Places to move, to `toBlockId` or to a `newBlock`: a `quantity` of free ones, or those of `slotIds`."""
 
     to_block_id = Id()
-    quantity = WholeNumber(min=1, max=MAX_SLOTS, metadata={"example": 5})
+    new_block = Nested(NewBlock, metadata={"rare": True, "description": "instead of `toBlockId`"})
+    quantity = WholeNumber(min=1, max=MAX_SLOTS, metadata={"example": 5, "description": "number of free places"})
+    slot_ids = List(
+        Id(),
+        min=1,
+        max=MAX_SLOTS,
+        metadata={"rare": True, "description": "instead of `quantity`; free, invited or claimed places"},
+    )
+
+    @validates_schema
+    def check_choices(self, data: dict[str, Any], **_: Any) -> None:
+        errors = {}
+        for name, other in (("to_block_id", "new_block"), ("quantity", "slot_ids")):
+            if (name in data) == (other in data):
+                code = "contradiction" if name in data else "required"
+                sentence = f"Give either {to_camel_case(name)} or {to_camel_case(other)}."
+                errors[to_camel_case(name)] = field_error(code, sentence).messages
+        if errors:
+            raise ValidationError(errors)
 
 
 class ClaimBody(RequiredFieldsSchema):
@@ -276,6 +351,18 @@ class MailInvoiceBody(Schema):
 
 class MailedInvoice(Schema):
     number = fields.String(required=True, metadata={"example": "2026-000001"})
+    to = fields.String(required=True, metadata={"example": "frieda@example.com"})
+
+
+class ReportQuery(Query):
+    format = Choice("json", "pdf", metadata={"description": "by default what `Accept` prefers"})
+
+
+class MailReportBody(Schema):
+    to = Email(metadata={"description": "by default the holder's address"})
+
+
+class MailedReport(Schema):
     to = fields.String(required=True, metadata={"example": "frieda@example.com"})
 
 

@@ -9,9 +9,12 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import GUESTS_WRITE, MONEY_READ
 from app.allocations import links
 from app.allocations.actions.admission import Admission
+from app.allocations.actions.blocks import HOLDER_FIELDS
+from app.allocations.guest_report import GuestReport, draw_guest_report
 from app.allocations.links import count_open_link_slots
 from app.allocations.pricing import calculate_row_cost
 from app.allocations.queries import SLOT_ID, BlockRow, SlotsQuery
+from app.allocations.release_plan import list_release_steps
 from app.allocations.ticket_data import Ticket
 from app.allocations.ticket_packs import PackStatus
 from app.allocations.will_call import WillCallSlot
@@ -19,9 +22,9 @@ from app.core.clock import rfc3339
 from app.core.paging import Order, page_of
 from app.web import paging
 from app.web.envelope import dump_json, envelope_response
+from app.web.pdf_response import build_pdf_response
 
-CSV_TYPE, JSON_TYPE = "text/csv", "application/json"
-HOLDER_FIELDS = ("name", "email", "phone", "organisation")
+CSV_TYPE, JSON_TYPE, PDF_TYPE = "text/csv", "application/json", "application/pdf"
 MONEY_FIELDS = ("unit_price_minor", "subtotal_minor", "discount_minor", "vat_minor", "total_minor", "invoice")
 LINK_STATES = ("active", "expired", "used_up", "revoked", "none")
 JsonObject = dict[str, object]
@@ -39,6 +42,7 @@ def serialize_block(block: BlockRow, caller: Caller) -> JsonObject:
     return {
         **block,
         "holder": {name: block[f"holder_{name}"] for name in HOLDER_FIELDS},
+        "release_plan": list_release_steps(block["release_plan"]),
         "currency": "NAD",
         **(_serialize_money(block) if caller.may(MONEY_READ, **event) else dict.fromkeys(MONEY_FIELDS)),
         "allocator_link": {**serialize_allocator_link(block), **hidden_url},
@@ -127,6 +131,17 @@ def serialize_linked_tickets(tickets: Sequence[Ticket]) -> JsonObject:
         name: getattr(visit, name) for name in ("event_name", "starts_at", "ends_at", "timezone", "place", "map_url")
     }
     return {**event, "tickets": tickets}
+
+
+def wants_pdf(format: str | None) -> bool:
+    """Return whether the client prefers a PDF to JSON."""
+    types = {"json": JSON_TYPE, "pdf": PDF_TYPE}
+    return (types[format] if format else request.accept_mimetypes.best_match([JSON_TYPE, PDF_TYPE])) == PDF_TYPE
+
+
+def build_report_pdf_response(report: GuestReport) -> Response:
+    """Return the report of a block as a PDF."""
+    return build_pdf_response(draw_guest_report(report), f"guests-{report['block_id']}")
 
 
 def serialize_pack(pack: PackStatus, event_id: str, block_id: str) -> JsonObject:

@@ -1,0 +1,24 @@
+"""Allocations: the plan of a block to release unused places in steps
+
+Revision ID: 0047
+Revises: 0041
+"""
+
+from app.core.schema_changes import beside_traffic, execute_with_short_lock
+
+revision = '0047'
+down_revision = '0041'
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    with beside_traffic():
+        execute_with_short_lock(
+            "ALTER TABLE allocation_block ADD COLUMN IF NOT EXISTS release_plan jsonb NOT NULL DEFAULT '[]'"
+        )
+
+
+def downgrade() -> None:
+    with beside_traffic():
+        execute_with_short_lock('ALTER TABLE allocation_block DROP COLUMN IF EXISTS release_plan')
