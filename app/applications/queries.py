@@ -4,6 +4,7 @@ Applicants see their own applications, organisers those for their events, admins
 and admins from `support` on decide; without an event, only those admins.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, Unpack
 
@@ -15,7 +16,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_DECIDE, STALLS_INVITE
 from app.accounts.queries import find_viewer
 from app.applications import documents
-from app.applications.calendar import EVENT_CALENDAR_COLUMNS
+from app.applications.calendar import EVENT_CALENDAR_COLUMNS, TIME_TO_ACT
 from app.applications.documents import PICTURE_KINDS, UploadedDocument
 from app.applications.errors import LinkExpired
 from app.applications.models import (
@@ -28,7 +29,15 @@ from app.applications.models import (
 )
 from app.applications.serializers import CALENDAR_FIELDS, DECIDER_FIELDS, INTERNAL_FIELDS
 from app.applications.stall_payments import CURRENT_PAYMENT_ORDER, PAYMENT_STATUS_SQL
-from app.applications.states import OFFER, SUBMITTED
+from app.applications.states import (
+    ACCEPTED_STATES,
+    ACTIVATED,
+    AWAITING_PAYMENT,
+    OFFER,
+    READY,
+    SUBMITTED,
+    WAITLISTED,
+)
 from app.audit.actions import Action
 from app.audit.log import record, record_export
 from app.clients import storage
@@ -41,6 +50,33 @@ SORTS: dict[str, ColumnElement[datetime] | ColumnElement[int]] = {
     "updatedAt": Application.updated_at.expression,
     "amountMinor": Application.amount_minor.expression,
 }
+WAITING_SQL: ColumnElement[int] = case(
+    (Application.status == SUBMITTED, 0),
+    (Application.status == WAITLISTED, 1),
+    (Application.status.in_(ACCEPTED_STATES) & (Application.status != READY), 2),
+    (Application.status == READY, 3),
+    (Application.status == ACTIVATED, 4),
+    else_=5,
+)
+APPLICATION_SORTS: dict[str, ColumnElement[datetime] | ColumnElement[int] | ColumnElement[str]] = {
+    **SORTS,
+    "businessName": func.coalesce(Application.business_name, ""),
+    "waiting": WAITING_SQL,
+}
+"""By `waiting`, those come first about which the organiser has to decide, then those that wait for the applicant."""
+FEE_STATE_SQL: ColumnElement[str] = case(
+    (Application.amount_minor == 0, "none"),
+    (Application.refunded_at.is_not(None), "refunded"),
+    (Application.paid_at.is_not(None), "paid"),
+    (Application.waived_at.is_not(None), "waived"),
+    (Application.status.in_((*ACCEPTED_STATES, ACTIVATED)), "open"),
+    else_="none",
+)
+"""`paid` also by transfer; `none` where no fee is due or was settled."""
+FEE_STATES = OPEN_FEE, OVERDUE_FEE, *_ = ("open", "overdue", "paid", "waived", "refunded")
+IS_FEE_OVERDUE_SQL: ColumnElement[bool] = (Application.status == AWAITING_PAYMENT) & (
+    func.coalesce(Application.scheduled_for, Application.decided_at + TIME_TO_ACT) < func.now()
+)
 APPLICATION_COLUMNS = (
     Application.id,
     Application.reference,
@@ -97,6 +133,8 @@ class ApplicationFilters(TypedDict, total=False):
     risk_level: str | None
     status: str | None
     event_id: str | None
+    stall_type: str | None
+    fee_state: str | None
     q: str | None
 
 
@@ -116,6 +154,12 @@ def get_application(caller: Caller, id: str) -> ApplicationRecord:
     if row is None:
         raise NotFound()
     return row
+
+
+def list_chosen_applications(caller: Caller, event_id: str, ids: Sequence[str]) -> Sequence[ApplicationRecord]:
+    """Those of these applications that are for the event and that the caller may see, the oldest first."""
+    query = list_applications_query(caller, event_id=event_id).where(Application.id.in_(ids))
+    return db.session.execute(query.order_by(Application.created_at, Application.id)).mappings().all()
 
 
 def check_visible(caller: Caller, id: str) -> None:
@@ -247,6 +291,7 @@ def _visible_applications_query(caller: Caller) -> ListQuery:
             _payment_sql().label("payment"),
             _refund_sql().label("refund"),
             _offer_sql().label("offer"),
+            FEE_STATE_SQL.label("fee_state"),
         )
         .outerjoin(Event, Event.id == Application.event_id)
         .where(_can_see_sql(caller))
@@ -342,6 +387,10 @@ def _build_conditions(caller: Caller, filters: ApplicationFilters) -> list[Colum
         conditions.append(notes_condition & _is_decider_sql(caller))
     if risk_level := filters.get("risk_level"):
         conditions.append((Application.risk_level == risk_level) & _is_decider_sql(caller))
+    if stall_type := filters.get("stall_type"):
+        conditions.append(func.lower(Application.stall_type) == stall_type.lower())
+    if fee_state := filters.get("fee_state"):
+        conditions.append(IS_FEE_OVERDUE_SQL if fee_state == OVERDUE_FEE else FEE_STATE_SQL.in_([fee_state]))
     if search_text := filters.get("q"):
         conditions.append(_search_sql(search_text))
     return conditions

@@ -24,7 +24,17 @@ DECIDER_FIELDS = ("reviewer_notes", "risk_level")
 """Those of them for deciders only."""
 CALENDAR_FIELDS = ("event_starts_at", "event_ends_at", "event_timezone", "now")
 """The fields of the list's row for `EventCalendar`."""
-HELPER_FIELDS = ("is_decider", "is_staff", "viewer_id", "files", "payment", "offer", "refund", *CALENDAR_FIELDS)
+HELPER_FIELDS = (
+    "is_decider",
+    "is_staff",
+    "viewer_id",
+    "files",
+    "payment",
+    "offer",
+    "refund",
+    "fee_state",
+    *CALENDAR_FIELDS,
+)
 """Fields of the list's row that the serialized application does not have, or not in this form."""
 
 

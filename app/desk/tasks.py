@@ -19,9 +19,9 @@ from app.accounts.permissions import (
     STOCK_WRITE,
 )
 from app.admissions.models import Admission
-from app.applications.calendar import TIME_TO_ACT
 from app.applications.models import Application, StallFeeRefund
-from app.applications.states import AWAITING_PAYMENT, REFUND_REFUSED, SUBMITTED
+from app.applications.queries import IS_FEE_OVERDUE_SQL
+from app.applications.states import REFUND_REFUSED, SUBMITTED
 from app.core.db import db
 from app.events.models import Event
 from app.events.queries import owned
@@ -62,10 +62,7 @@ def _select_applications() -> TaskQuery:
 
 
 def _select_unpaid_fees() -> TaskQuery:
-    due_at = func.coalesce(Application.scheduled_for, Application.decided_at + TIME_TO_ACT)
-    return select().where(
-        Application.event_id == Event.id, Application.status == AWAITING_PAYMENT, due_at < func.now(), _is_not_over()
-    )
+    return select().where(Application.event_id == Event.id, IS_FEE_OVERDUE_SQL, _is_not_over())
 
 
 def _select_refused_refunds() -> TaskQuery:

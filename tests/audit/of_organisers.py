@@ -29,6 +29,8 @@ from tests.factories.merchants import (
 )
 from tests.factories.payouts import execute_sql, run_all_jobs
 from tests.http import Client, data
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_team_pages import create_owner
 
 
 @records(
@@ -219,3 +221,11 @@ def downloading(client: Client) -> None:
     assert stock.owner.get("/api/organisations/me/audit.csv").status_code == 200
     assert stock.owner.get(f"{path.removesuffix('/inventory')}/stall-fees.csv").status_code == 200
     assert stock.owner.get("/api/organisations/me/journal.csv").status_code == 200
+
+
+@records(Action.APPLICATIONS_EXPORTED)
+def downloading_applications(client: Client) -> None:
+    owner = create_owner()
+    event = create_published_event(create_signed_in_client(client, owner))
+    desk = sign_in_browser(client.flask.application, owner)
+    assert desk.open(f"/desk/events/{event['id']}/stalls?format=csv").status_code == 200

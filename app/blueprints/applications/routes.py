@@ -38,7 +38,7 @@ blp = Blueprint(
     description="Merchant applications: submit, decide, stall fee",
 )
 INVOICE_LIMIT = Limit(120)
-APPLICATION_LISTING = Listing("applications", response_schemas.ApplicationRow, queries.SORTS, "-createdAt")
+APPLICATION_LISTING = Listing("applications", response_schemas.ApplicationRow, queries.APPLICATION_SORTS, "-createdAt")
 
 
 @blp.post(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from app.applications.documents import KINDS, LABELS
+from app.applications.queries import FEE_STATES
 from app.applications.states import ANSWERS, PURPOSES, RISK_LEVELS, STATES, WAITLISTED
 from app.blueprints.applications.response_schemas import BILLING_ADDRESS, BILLING_VAT_NUMBER
 from app.web.fields import (
@@ -180,6 +181,14 @@ class Filters(Query):
     risk_level = Choice(*RISK_LEVELS)
     status = Choice(*STATES)
     event_id = Id()
+    stall_type = Text(min=1, max=120, metadata={"example": "Food"})
+    fee_state = Choice(
+        *FEE_STATES,
+        metadata={
+            "example": "open",
+            "description": "of the stall fee; overdue ones are open too, paid also by transfer",
+        },
+    )
     q = Text(min=1, max=200, metadata={"example": "kapana", "description": "in business, contact, email, reference"})
 
 

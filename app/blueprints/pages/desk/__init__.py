@@ -1,12 +1,24 @@
 """The desk: the pages with which an organiser runs festivals, under `/desk`. docs/desk.md says how to add one."""
 
-from app.blueprints.pages.desk import event, events, gallery, home, ticket_types
+from app.blueprints.pages.desk import (
+    event,
+    events,
+    gallery,
+    home,
+    stall_decisions,
+    stall_fees,
+    stalls,
+    ticket_types,
+)
 
 DESK_PAGES = (
     home,
     events,
     event,
     ticket_types,
+    stalls,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
+STALL_PAGES = (stall_decisions, stall_fees)
+"""The modules that add their pages to the blueprint of `stalls`."""
 __all__ = ["DESK_PAGES", "gallery"]

@@ -1,6 +1,7 @@
 """The home of the desk: what waits for the person, and their events."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from flask import url_for
 from flask.typing import ResponseReturnValue
@@ -20,19 +21,27 @@ CREATE = may(EVENTS_WRITE, whole_organisation=True)
 
 
 class TaskWords(NamedTuple):
-    """How the page names a kind of task: for one, for many, its button, and the endpoint that the button leads to."""
+    """How the page names a kind of task: for one, for many, its button, and the endpoint that the button leads to.
+
+    `filters` are those of the table at the endpoint.
+    """
 
     one: str
     many: str
     button: str
     endpoint: str
+    filters: Mapping[str, Any] = {}
 
 
 TASK_WORDS = {
     CONFLICTS: TaskWords("conflict at the gate", "conflicts at the gate", "Look at them", "desk_gate.show"),
-    APPLICATIONS: TaskWords("application to decide", "applications to decide", "Decide", "desk_stalls.show"),
+    APPLICATIONS: TaskWords(
+        "application to decide", "applications to decide", "Decide", "desk_stalls.show", {"status": "submitted"}
+    ),
     REFUNDS: TaskWords("refund was refused", "refunds were refused", "Send the money", "desk_money.show"),
-    FEES: TaskWords("stall fee is overdue", "stall fees are overdue", "See who owes", "desk_stalls.show"),
+    FEES: TaskWords(
+        "stall fee is overdue", "stall fees are overdue", "See who owes", "desk_stalls.show", {"feeState": "overdue"}
+    ),
     LOW_STOCK: TaskWords("item is running out", "items are running out", "See the stock", "desk_stock.show"),
     PUBLISH: TaskWords("draft, not published yet", "drafts, not published yet", "Finish it", "desk_event.show"),
 }
@@ -66,4 +75,6 @@ def _describe_task(task: Task) -> TaskItem:
     text = words.one if task.count == 1 else words.many
     if task.kind != PUBLISH:
         text = f"{task.count} {text}"
-    return TaskItem(task.event_name, text, words.button, url_for(words.endpoint, event_id=task.event_id))
+    return TaskItem(
+        task.event_name, text, words.button, url_for(words.endpoint, event_id=task.event_id, **words.filters)
+    )

@@ -305,7 +305,7 @@ def _fill_type(event: OwnEvent, fields: TypeFields) -> FilledForm:
     return TYPE.fill(
         name=fields["name"],
         description=fields["description"] or "",
-        price=_format_amount(fields["price_minor"]),
+        price=format_amount(fields["price_minor"]),
         quantity=str(fields["quantity"]),
         minPerOrder=_format_number(fields["min_per_order"]),
         maxPerOrder=_format_number(fields["max_per_order"]),
@@ -318,7 +318,7 @@ def _fill_type(event: OwnEvent, fields: TypeFields) -> FilledForm:
 def _fill_phase(event: OwnEvent, fields: TypeFields) -> FilledForm:
     return PHASE.fill(
         name=fields["name"],
-        price=_format_amount(fields["price_minor"]),
+        price=format_amount(fields["price_minor"]),
         startsAt=format_local_time(fields["starts_at"], event.timezone),
         endsAt=format_local_time(fields["ends_at"], event.timezone),
         quantity=_format_number(fields["quantity"]),
@@ -326,7 +326,7 @@ def _fill_phase(event: OwnEvent, fields: TypeFields) -> FilledForm:
     )
 
 
-def _format_amount(amount_minor: int) -> str:
+def format_amount(amount_minor: int) -> str:
     return f"{amount_minor // 100}" + (f".{amount_minor % 100:02d}" if amount_minor % 100 else "")
 
 

@@ -1,0 +1,290 @@
+"""The decision about one application, as forms: approve, decline, waitlist, revise, another fee, new links."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.applications import actions, states
+from app.applications.documents import KINDS, LABELS, list_required_kinds
+from app.applications.errors import StallTypeFull
+from app.applications.queries import ApplicationRecord
+from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
+from app.blueprints.pages.desk.stall_words import FULL, LINK_LABELS, RISK_LABELS, reword
+from app.blueprints.pages.desk.stalls import DECIDE, blueprint, get_event_application
+from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER, VersionSchema, format_amount
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.inputs import Amount
+from app.core.errors import NotFound
+from app.events.queries import OwnEvent
+from app.web.fields import Boolean, Choice, Text, WholeNumber
+from app.web.schema import Query, to_camel_case
+from app.web.text_fields import EmailText
+
+MAX_RANK = 100_000
+WRONG_FEE = "Enter an amount like 1500 or 1500.50."
+
+
+class NotesSchema(VersionSchema):
+    reviewer_notes = Text(max=2000)
+    risk_level = Choice(*states.RISK_LEVELS)
+
+
+class ApprovalSchema(NotesSchema):
+    identity = Boolean(load_default=False)
+    business_registration = Boolean(load_default=False)
+    tax_clearance = Boolean(load_default=False)
+    food_safety = Boolean(load_default=False)
+    fee_minor = Amount(data_key="fee")
+    override_quota = Boolean(load_default=False)
+    reason = Text(max=500)
+
+
+class RefusalSchema(NotesSchema):
+    decline_reason = EmailText(max=1000)
+
+
+class RevisionSchema(VersionSchema):
+    reason = Text(required=True, max=500)
+
+
+class RevisedRefusalSchema(RefusalSchema, RevisionSchema):
+    pass
+
+
+class FeeSchema(RevisionSchema):
+    fee_minor = Amount(data_key="fee", required=True)
+
+
+class WaitlistSchema(NotesSchema):
+    waitlist_rank = WholeNumber(min=1, max=MAX_RANK)
+
+
+class LinkSchema(Query):
+    purpose = Choice(*states.PURPOSES, required=True)
+
+
+NOTES = (
+    Input("reviewerNotes", "Notes", hint="Only those who decide see them.", type="textarea"),
+    Input("riskLevel", "Risk", hint="Only those who decide see it.", options=[("", "Not said"), *RISK_LABELS.items()]),
+)
+REASON = Input(
+    "reason",
+    "Your reason",
+    hint="It is kept with the decision. The applicant does not see it.",
+    messages={"required": "Say why."},
+)
+FEE = Input("fee", "Fee in N$", inputmode="decimal", messages={"required": "Enter a fee.", "invalid_type": WRONG_FEE})
+DECLINE_REASON = Input(
+    "declineReason",
+    "What the applicant reads",
+    hint="It is part of the mail. Leave out web addresses.",
+    type="textarea",
+)
+APPROVAL = Form(
+    ApprovalSchema,
+    *(Input(to_camel_case(kind), f"Ask for: {LABELS[kind].lower()}", type="checkbox") for kind in KINDS),
+    FEE,
+    Input(
+        "overrideQuota",
+        "Approve although all places are taken",
+        hint="This needs a reason.",
+        type="checkbox",
+        error_codes=(StallTypeFull.code,),
+        messages={StallTypeFull.code: FULL},
+    ),
+    Input(
+        "reason",
+        "Your reason",
+        hint="Needed for another fee, or for one place more than there are. The applicant does not see it.",
+        messages={"required": "Say why the fee or the number of places of the list does not count."},
+    ),
+    *NOTES,
+    VERSION,
+)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision: its words, its form, and the decision of the action. `changed` is the one that it revises."""
+
+    title: str
+    lead: str
+    button: str
+    done: str
+    form: Form
+    decision: str
+    changed: str | None = None
+
+
+DECISIONS = {
+    "approve": Decision(
+        "Approve",
+        "The applicant gets one mail with what they have to do: send documents, pay the fee, open their account.",
+        "Approve",
+        "The application is approved. The applicant gets a mail.",
+        APPROVAL,
+        states.APPROVED,
+    ),
+    "decline": Decision(
+        "Decline",
+        "The applicant gets a mail. You can take this back later.",
+        "Decline",
+        "The application is declined. The applicant gets a mail.",
+        Form(RefusalSchema, DECLINE_REASON, *NOTES, VERSION),
+        states.DECLINED,
+    ),
+    "waitlist": Decision(
+        "Put on the waitlist",
+        "When a place is free, the next in line gets an offer by mail. The order is yours, then that of the applications.",
+        "Put on the waitlist",
+        "The application is on the waitlist.",
+        Form(
+            WaitlistSchema,
+            Input(
+                "waitlistRank",
+                "Place in line",
+                hint="1 is first. Empty: by the time of the application.",
+                inputmode="numeric",
+                messages={"invalid_type": WRONG_NUMBER},
+            ),
+            *NOTES,
+            VERSION,
+        ),
+        states.WAITLISTED,
+    ),
+    "revoke": Decision(
+        "Take the approval back",
+        "The application is declined, its links end, and a stall that takes part ends. Not possible once the fee is paid.",
+        "Decline",
+        "The application is declined. The applicant gets a mail.",
+        Form(RevisedRefusalSchema, REASON, DECLINE_REASON, *NOTES, VERSION),
+        states.DECLINED,
+        changed=states.APPROVED,
+    ),
+    "reopen": Decision(
+        "Take the refusal back",
+        "The application waits for a decision again. Documents are handed in again. No mail is sent.",
+        "Take it back",
+        "The application waits for a decision again.",
+        Form(RevisionSchema, REASON, VERSION),
+        states.SUBMITTED,
+        changed=states.DECLINED,
+    ),
+    "fee": Decision(
+        "Set another fee",
+        "The applicant gets a mail with what is due. Not possible once the fee is paid.",
+        "Set the fee",
+        "The fee is changed. The applicant gets a mail.",
+        Form(FeeSchema, FEE, REASON, VERSION),
+        states.APPROVED,
+        changed=states.APPROVED,
+    ),
+}
+LINK = Form(LinkSchema, Input("purpose", "Link for", options=list(LINK_LABELS.items())))
+
+
+@blueprint.page("/<application_id>/decide/<name>", access=DECIDE)
+def confirm_decision(caller: Caller, event_id: str, application_id: str, name: str) -> ResponseReturnValue:
+    """Show the form of a decision."""
+    event, row = get_event_application(caller, event_id, application_id)
+    return _render(event, row, _get_decision(name, row), _fill(_get_decision(name, row), row))
+
+
+@blueprint.act("/<application_id>/decide/<name>", access=DECIDE)
+def decide(caller: Caller, event_id: str, application_id: str, name: str) -> ResponseReturnValue:
+    """Decide, unless somebody else has changed the application since the form was opened."""
+    event, row = get_event_application(caller, event_id, application_id)
+    decision = _get_decision(name, row)
+    form = decision.form.from_request()
+    try:
+        values = _read_fields(form.load())
+        version = values.pop("version")
+        actions.decide_application(
+            caller, application_id, decision=decision.decision, expected_version=version, **values
+        )
+    except FORM_ERRORS as error:
+        return _render(event, row, decision, form.with_error(error if decision.form is APPROVAL else reword(error)))
+    return go_to(_build_back(event, row), decision.done)
+
+
+@blueprint.page("/<application_id>/links", access=DECIDE)
+def offer_link(caller: Caller, event_id: str, application_id: str) -> ResponseReturnValue:
+    """Ask for which step to make a link."""
+    event, row = get_event_application(caller, event_id, application_id)
+    return _render_link(event, row, LINK.fill(purpose=_find_next_purpose(row)))
+
+
+@blueprint.act("/<application_id>/links", access=DECIDE)
+def send_link(caller: Caller, event_id: str, application_id: str) -> ResponseReturnValue:
+    """Make a link in place of the old one, mail it, and show it."""
+    event, row = get_event_application(caller, event_id, application_id)
+    form = LINK.from_request()
+    try:
+        link = actions.send_link(caller, application_id, **form.load())
+    except FORM_ERRORS as error:
+        return _render_link(event, row, form.with_error(reword(error)))
+    return render_desk("desk/stall_link.html", event=event, link=link, row=row, back=_build_back(event, row))
+
+
+def _get_decision(name: str, row: ApplicationRecord) -> Decision:
+    """A decision by its name. Raises NotFound, also where it would revise another decision than there is."""
+    decision = DECISIONS.get(name)
+    if decision is None or (decision.changed is not None and row["decision"] != decision.changed):
+        raise NotFound()
+    return decision
+
+
+def _fill(decision: Decision, row: ApplicationRecord) -> FilledForm:
+    kinds = row["documents_required"] if row["status"] == states.WAITLISTED else list_required_kinds(row["stall_type"])
+    values = {
+        **{to_camel_case(kind): "true" for kind in kinds},
+        "fee": format_amount(row["amount_minor"]),
+        "waitlistRank": str(row["waitlist_rank"] or ""),
+        "reviewerNotes": row["reviewer_notes"] or "",
+        "riskLevel": row["risk_level"] or "",
+        "declineReason": row["decline_reason"] or "",
+        "version": str(row["version"]),
+    }
+    return decision.form.fill(**{name: value for name, value in values.items() if name in decision.form.inputs})
+
+
+def _read_fields(values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a form as arguments of the action: the ticked kinds become the list of documents."""
+    if KINDS[0] in values:
+        values["documents_required"] = [kind for kind in KINDS if values.pop(kind)]
+    return values
+
+
+def _find_next_purpose(row: ApplicationRecord) -> str:
+    by_status = {states.AWAITING_DOCUMENTS: states.DOCUMENTS, states.READY: states.ACTIVATION}
+    return by_status.get(row["status"], states.PAYMENT)
+
+
+def _build_back(event: OwnEvent, row: ApplicationRecord) -> str:
+    return url_for("desk_stalls.show_application", event_id=event.id, application_id=row["id"])
+
+
+def _render(event: OwnEvent, row: ApplicationRecord, decision: Decision, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"{decision.title}: {row['business_name'] or row['reference']}",
+        lead=decision.lead,
+        button=decision.button,
+        back=_build_back(event, row),
+    )
+
+
+def _render_link(event: OwnEvent, row: ApplicationRecord, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"New link for {row['business_name'] or row['reference']}",
+        lead="It replaces the old one. The applicant gets it by mail, and you see it.",
+        button="Make the link",
+        back=_build_back(event, row),
+    )

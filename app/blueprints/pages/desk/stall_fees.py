@@ -1,0 +1,180 @@
+"""The fee of one stall, as forms: received by transfer, waived, sent back."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flask import Response, url_for
+from flask.typing import ResponseReturnValue
+from marshmallow import fields
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import MONEY_WRITE
+from app.applications import actions
+from app.applications.queries import ApplicationRecord
+from app.blueprints.pages.desk.shell import go_to, render_desk_form
+from app.blueprints.pages.desk.stall_words import reword
+from app.blueprints.pages.desk.stalls import blueprint, get_event_application
+from app.blueprints.pages.desk.ticket_types import format_amount
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.inputs import Amount
+from app.core.errors import NotFound
+from app.core.formatting import format_money
+from app.events.queries import OwnEvent
+from app.web.access import may
+from app.web.fields import Text
+from app.web.schema import Query
+from app.web.text_fields import EmailText, Name
+
+SETTLE = may(MONEY_WRITE).with_verified_email()
+WRONG_AMOUNT = {"required": "Enter the amount.", "invalid_type": "Enter an amount like 1500 or 1500.50."}
+
+
+class ReceivedSchema(Query):
+    amount_minor = Amount(data_key="amountMinor", required=True)
+    reference = Name(required=True, min=1, max=80)
+    received_on = fields.Date(required=True)
+
+
+class WaiverSchema(Query):
+    reason = Text(required=True, min=1, max=500)
+
+
+class RefundSchema(Query):
+    reason = EmailText(required=True, min=1, max=500)
+    amount_minor = Amount(data_key="amountMinor")
+    reference = Name(min=1, max=80)
+
+
+@dataclass(frozen=True)
+class FeeAct:
+    """What is done with a fee: its words, its form, and its action."""
+
+    title: str
+    lead: str
+    button: str
+    done: str
+    form: Form
+    act: Callable[..., object]
+
+
+FEE_ACTS = {
+    "received": FeeAct(
+        "Fee received",
+        "Record the whole fee as received on the bank account. The applicant gets a mail and goes on.",
+        "Record the fee",
+        "The fee is recorded as received.",
+        Form(
+            ReceivedSchema,
+            Input(
+                "amountMinor",
+                "Amount in N$",
+                inputmode="decimal",
+                messages={**WRONG_AMOUNT, "wrong_fee": "This is not the whole fee."},
+            ),
+            Input("reference", "Text of the transfer", messages={"required": "Enter the text of the transfer."}),
+            Input(
+                "receivedOn",
+                "Day on which it came in",
+                type="date",
+                messages={
+                    "required": "Enter the day.",
+                    "future": "This day is in the future.",
+                    "too_early": "This day is more than a year ago.",
+                },
+            ),
+        ),
+        actions.receive_fee,
+    ),
+    "waive": FeeAct(
+        "Waive the fee",
+        "The applicant gets a mail and goes on without paying. They do not see the reason.",
+        "Waive the fee",
+        "The fee is waived.",
+        Form(WaiverSchema, Input("reason", "Your reason", messages={"required": "Say why."})),
+        actions.waive_fee,
+    ),
+    "refund": FeeAct(
+        "Send the fee back",
+        "Once only. A fee that came from a wallet goes back there as a whole, by itself. A fee that came by transfer you "
+        "send back yourself, and record it here. The applicant gets a mail with the credit note.",
+        "Send the fee back",
+        "The fee goes back.",
+        Form(
+            RefundSchema,
+            Input(
+                "reason",
+                "Reason",
+                hint="The applicant reads it on the credit note. Leave out web addresses.",
+                messages={"required": "Say why."},
+            ),
+            Input(
+                "amountMinor",
+                "Amount in N$",
+                hint="Empty: the whole fee. A part only for a fee that came by transfer.",
+                inputmode="decimal",
+                messages={
+                    **WRONG_AMOUNT,
+                    "too_large": "This is more than the fee.",
+                    "whole_fee": "The wallet gets the whole fee back. Leave this empty.",
+                },
+            ),
+            Input(
+                "reference",
+                "Text of your transfer",
+                hint="Only if you have sent the money yourself.",
+                messages={"paid_by_rail": "The wallet gets the money back by itself. Leave this empty."},
+            ),
+        ),
+        actions.refund_fee,
+    ),
+}
+
+
+@blueprint.page("/<application_id>/fee/<name>", access=SETTLE)
+def confirm_fee(caller: Caller, event_id: str, application_id: str, name: str) -> ResponseReturnValue:
+    """Show the form of what is done with a fee."""
+    event, row = get_event_application(caller, event_id, application_id)
+    fee_act = _get_fee_act(name)
+    values = {"amountMinor": format_amount(row["amount_minor"]), "reference": row["reference"]}
+    return _render(event, row, fee_act, fee_act.form.fill(**(values if name == "received" else {})))
+
+
+@blueprint.act("/<application_id>/fee/<name>", access=SETTLE)
+def settle_fee(caller: Caller, event_id: str, application_id: str, name: str) -> ResponseReturnValue:
+    """Record the fee as received, waive it, or send it back."""
+    event, row = get_event_application(caller, event_id, application_id)
+    fee_act = _get_fee_act(name)
+    form = fee_act.form.from_request()
+    try:
+        same_transfer = fee_act.act(caller, application_id, **form.load())
+    except FORM_ERRORS as error:
+        return _render(event, row, fee_act, form.with_error(reword(error)))
+    return go_to(_build_back(event, row), _describe_outcome(fee_act, same_transfer))
+
+
+def _get_fee_act(name: str) -> FeeAct:
+    if name not in FEE_ACTS:
+        raise NotFound()
+    return FEE_ACTS[name]
+
+
+def _describe_outcome(fee_act: FeeAct, same_transfer: object) -> str:
+    """What is said afterwards, with other applications that the same transfer has paid."""
+    if not isinstance(same_transfer, list) or not same_transfer:
+        return fee_act.done
+    return f"{fee_act.done} The same transfer is recorded for {', '.join(same_transfer)} too; check that this is right."
+
+
+def _build_back(event: OwnEvent, row: ApplicationRecord) -> str:
+    return url_for("desk_stalls.show_application", event_id=event.id, application_id=row["id"])
+
+
+def _render(event: OwnEvent, row: ApplicationRecord, fee_act: FeeAct, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"{fee_act.title}: {row['business_name'] or row['reference']}",
+        lead=f"The fee is {format_money(row['amount_minor'])}. {fee_act.lead}",
+        button=fee_act.button,
+        back=_build_back(event, row),
+    )

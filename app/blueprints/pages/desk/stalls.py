@@ -1,0 +1,220 @@
+"""The stalls of an event: the applications as a table, one application, and several decided at once."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
+from app.applications import actions, queries, states
+from app.applications.serializers import serialize_application
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.blueprints.pages.desk.shell import DeskPages, render_desk
+from app.blueprints.pages.desk.stall_words import (
+    FEE_LABELS,
+    LINK_LABELS,
+    REFUND_LABELS,
+    RISK_LABELS,
+    STATE_LABELS,
+    reword,
+)
+from app.blueprints.pages.desk.tables import DAY, MONEY, STATUS, Column, Row, Table, render_desk_table
+from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
+from app.blueprints.pages.rendering import describe_error
+from app.core.errors import NotFound, Throttled, ValidationFailed
+from app.core.ids import is_id
+from app.events import queries as events
+from app.events.queries import OwnEvent
+from app.web.access import may
+from app.web.fields import Choice, Text
+from app.web.schema import Query
+from app.web.text_fields import EmailText
+
+MAX_STATEMENT_BYTES = 2 * 1024 * 1024
+MAX_DECIDED = 50
+blueprint = DeskPages(
+    "desk_stalls", __name__, url_prefix="/desk/events/<event_id>/stalls", max_bytes=MAX_STATEMENT_BYTES
+)
+"""The modules `stall_…` add their pages to it."""
+READ, DECIDE, MANY = may(STALLS_READ), may(STALLS_DECIDE).with_verified_email(), may(STALLS_DECIDE)
+
+
+class FilterSchema(Query):
+    q = Text(max=200)
+    status = Choice(*STATE_LABELS)
+    stall_type = Text(max=120)
+    fee_state = Choice(*queries.FEE_STATES)
+
+
+class ManySchema(Query):
+    decline_reason = EmailText(max=1000)
+
+
+def link_application(row: Row) -> str:
+    """The page of an application."""
+    return url_for("desk_stalls.show_application", event_id=row["event_id"], application_id=row["id"])
+
+
+APPLICATIONS = Table(
+    "applications",
+    Column("business_name", "Business", sort="businessName", link=link_application),
+    Column("contact_name", "Contact"),
+    Column("stall_type", "Stall type"),
+    Column("amount_minor", "Fee", MONEY, sort="amountMinor"),
+    Column("fee_state", "Fee is", STATUS, labels=FEE_LABELS),
+    Column("status", "State", STATUS, sort="waiting", labels=STATE_LABELS),
+    Column("created_at", "Applied", DAY, sort="createdAt"),
+    Column("reference", "Reference"),
+    sorts=queries.APPLICATION_SORTS,
+    default_sort="waiting",
+    noun="application",
+    filters=Form(
+        FilterSchema,
+        Input("q", "Search", type="search"),
+        Input("status", "State", options=[("", "All"), *STATE_LABELS.items()]),
+        Input("stallType", "Stall type"),
+        Input("feeState", "Fee", options=[("", "All"), *((state, FEE_LABELS[state]) for state in queries.FEE_STATES)]),
+    ),
+    empty="Applications appear here when somebody has applied.",
+)
+MANY_FORM = Form(
+    ManySchema,
+    Input(
+        "declineReason",
+        "Reason for those whom you decline",
+        hint="The applicants read it in the mail. Leave out web addresses.",
+        type="textarea",
+    ),
+)
+
+
+@blueprint.page("", access=READ)
+def show(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the applications, those first that wait for a decision."""
+    event = events.get_event(caller, event_id)
+    if request.args.get("format") == "csv":
+        record_export(Action.APPLICATIONS_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
+    view = partial(_list_applications, caller, event_id)
+    return render_desk_table("desk/stalls.html", APPLICATIONS, view, event=event, **get_permissions(caller, event))
+
+
+@blueprint.page("/<application_id>", access=READ)
+def show_application(caller: Caller, event_id: str, application_id: str) -> ResponseReturnValue:
+    """Show one application with its documents, what is due, and what can be done."""
+    event, row = get_event_application(caller, event_id, application_id)
+    application: dict[str, Any] = serialize_application(row)
+    return render_desk(
+        "desk/stall.html",
+        event=event,
+        application=application,
+        row=row,
+        due={requirement["code"] for requirement in application["requirements"]},
+        history=_list_history(row),
+        state_label=STATE_LABELS[row["status"]],
+        fee_label=FEE_LABELS[row["fee_state"]],
+        risk_labels=RISK_LABELS,
+        refund_labels=REFUND_LABELS,
+        link_labels=LINK_LABELS,
+        states=states,
+        **get_permissions(caller, event),
+    )
+
+
+@blueprint.page("/decide", access=MANY)
+def confirm_many(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """List the chosen applications, and ask what to do with them."""
+    return _render_many(caller, event_id, request.args.getlist("id"))
+
+
+@blueprint.act("/decide", access=DECIDE)
+def decide_many(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Approve or decline each of the chosen applications by itself, and say which could not be decided."""
+    form, ids = MANY_FORM.from_request(), request.form.getlist("id")
+    decision = request.form.get("decision", "")
+    if decision not in (states.APPROVED, states.DECLINED):
+        raise NotFound()
+    try:
+        values = form.load()
+    except ValidationFailed as error:
+        return _render_many(caller, event_id, ids, form.with_error(error))
+    event, rows = _list_chosen(caller, event_id, ids)
+    fields = values if decision == states.DECLINED else {}
+    results = [(row, _decide(caller, row, decision, fields)) for row in rows]
+    return render_desk(
+        "desk/stalls_decided.html",
+        event=event,
+        word="Approved" if decision == states.APPROVED else "Declined",
+        decided=[row for row, problem in results if not problem],
+        refused=[(row, problem) for row, problem in results if problem],
+        link=link_application,
+    )
+
+
+def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
+    """What the caller may do with the stalls of the event, for the buttons."""
+    permissions = {"may_decide": STALLS_DECIDE, "may_settle": MONEY_WRITE, "may_invite": STALLS_INVITE}
+    return {
+        name: caller.may(permission, organisation_id=event.organiser_id, event_id=event.id)
+        for name, permission in permissions.items()
+    }
+
+
+def get_event_application(
+    caller: Caller, event_id: str, application_id: str
+) -> tuple[OwnEvent, queries.ApplicationRecord]:
+    """The event, and an application for it. Raises NotFound."""
+    event, row = events.get_event(caller, event_id), queries.get_application(caller, application_id)
+    if row["event_id"] != event.id:
+        raise NotFound()
+    return event, row
+
+
+def _list_applications(caller: Caller, event_id: str, **filters: Any) -> queries.ListQuery:
+    return queries.list_applications_query(caller, event_id=event_id, **filters)
+
+
+def _list_chosen(caller: Caller, event_id: str, ids: list[str]) -> tuple[OwnEvent, Sequence[queries.ApplicationRecord]]:
+    """The chosen applications of the event, each once and in their order. Raises NotFound."""
+    event = events.get_event(caller, event_id)
+    chosen_ids = [id for id in dict.fromkeys(ids) if is_id(id)][:MAX_DECIDED]
+    return event, queries.list_chosen_applications(caller, event_id, chosen_ids)
+
+
+def _decide(caller: Caller, row: queries.ApplicationRecord, decision: str, fields: dict[str, Any]) -> str:
+    """Decide one application. Returns why that was not possible, or nothing."""
+    try:
+        actions.decide_application(caller, row["id"], decision=decision, **fields)
+    except (*FORM_ERRORS, Throttled, NotFound) as error:
+        return describe_error(reword(error))
+    return ""
+
+
+def _render_many(caller: Caller, event_id: str, ids: list[str], form: Any = None) -> Response:
+    event, rows = _list_chosen(caller, event_id, ids)
+    return render_desk(
+        "desk/stalls_decide.html",
+        event=event,
+        form=form or MANY_FORM.fill(),
+        rows=rows,
+        state_labels=STATE_LABELS,
+        path=request.path,
+    )
+
+
+def _list_history(row: queries.ApplicationRecord) -> list[tuple[Any, str]]:
+    """What happened to an application, the newest first."""
+    decided = {states.APPROVED: "Approved", states.DECLINED: "Declined"}.get(row["decision"], "Decided")
+    moments = [
+        (row["created_at"], "Applied"),
+        (row["decided_at"], decided),
+        (row["documents_submitted_at"], "Handed in the documents"),
+        (row["paid_at"], "The fee was paid"),
+        (row["waived_at"], "The fee was waived"),
+        (row["refunded_at"], "The fee was sent back"),
+        (row["activated_at"], "Takes part"),
+    ]
+    return sorted(((moment, text) for moment, text in moments if moment is not None), reverse=True)

@@ -1,0 +1,274 @@
+"""The stalls of an event at the desk: table, one application, decisions, fees, several at once."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from tests.counting import count_statements
+from tests.factories.accounts import create_signed_in_client, list_mails_to
+from tests.factories.applications import (
+    LIST,
+    TRANSFER_DAY,
+    create_application,
+    create_approved_application,
+    decide_application,
+)
+from tests.factories.events import create_published_event
+from tests.http import Client, data
+from tests.pages.desk.test_events import EVENTS, open_as
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_stall_page import find_title
+from tests.pages.test_team_pages import create_owner
+
+STALL_TYPES = [{"name": "Food", "feeMinor": 250000, "quantity": 1}, {"name": "Crafts", "feeMinor": 80000}]
+READERS, DECIDERS, SETTLERS = (
+    ("owner", "manager", "finance", "viewer"),
+    ("owner", "manager"),
+    ("owner", "manager", "finance"),
+)
+ROLES = ("owner", "manager", "finance", "door", "stock", "messages", "viewer")
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_owner()
+
+
+@pytest.fixture
+def organiser(client: Client, owner: Account) -> Client:
+    return create_signed_in_client(client, owner)
+
+
+@pytest.fixture
+def desk(app: Flask, owner: Account) -> Visitor:
+    return sign_in_browser(app, owner)
+
+
+@pytest.fixture
+def event(organiser: Client) -> dict[str, Any]:
+    return create_published_event(organiser, name="Windhoek Lights", stallTypes=STALL_TYPES)
+
+
+def build_path(event: dict[str, Any], application: dict[str, Any] | None = None) -> str:
+    path = f"{EVENTS}/{event['id']}/stalls"
+    return f"{path}/{application['id']}" if application else path
+
+
+def apply(client: Client, event: dict[str, Any], name: str = "Kapana Corner", **fields: Any) -> dict[str, Any]:
+    email = f"{name.split()[0].lower()}@stalls.example"
+    return create_application(client, eventId=event["id"], **{"businessName": name, "email": email, **fields})
+
+
+def read(organiser: Client, application: dict[str, Any]) -> Any:
+    return data(organiser.get(f"{LIST}/{application['id']}"))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_sees_and_does_what_it_may(
+    app: Flask, client: Client, owner: Account, organiser: Client, event: dict[str, Any], role: str
+) -> None:
+    waiting, unpaid = apply(client, event), apply(client, event, "Ruusa Bakes", stallType="Crafts", amountMinor=80000)
+    decide_application(organiser, unpaid, documentsRequired=[])
+    visitor = open_as(app, client, owner, role)
+    answer = visitor.open(build_path(event))
+    assert answer.status_code == (200 if role in READERS else 403)
+    if role in READERS:
+        assert ("Decide the chosen ones" in answer.text) == (role in DECIDERS)
+        page = visitor.open(build_path(event, waiting)).text
+        assert ("Approve</a>" in page) == (role in DECIDERS)
+        page = visitor.open(build_path(event, unpaid)).text
+        assert ("Waive the fee" in page) == (role in SETTLERS)
+    acts = {
+        f"{build_path(event, waiting)}/decide/decline": DECIDERS,
+        f"{build_path(event, unpaid)}/links": DECIDERS,
+        f"{build_path(event, unpaid)}/fee/waive": SETTLERS,
+    }
+    for path, roles in acts.items():
+        assert visitor.open(path).status_code == (200 if role in roles else 403), path
+    visitor.open(EVENTS)
+    token = visitor.forms[0].fields["csrf_token"]
+    for path, roles in {**acts, f"{build_path(event)}/decide": DECIDERS}.items():
+        if role not in roles:
+            body = {"csrf_token": token, "version": "1", "reason": "x", "decision": "declined", "id": waiting["id"]}
+            assert visitor.flask.post(path, data=body).status_code == 403, path
+    assert read(organiser, waiting)["status"] == "submitted"
+
+
+def test_applications_of_others_are_not_there(
+    app: Flask, client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event)
+    other_event = create_published_event(organiser, name="Desert Days")
+    assert desk.open(build_path(other_event, application)).status_code == 404
+    assert desk.open(f"{build_path(other_event, application)}/decide/decline").status_code == 404
+    stranger = sign_in_browser(app, create_owner("Other"))
+    for path in ("", "/decide/approve", "/fee/waive", "/links"):
+        assert stranger.open(f"{build_path(event, application)}{path}").status_code == 404
+    assert stranger.open(build_path(event)).status_code == 404
+
+
+def test_the_table_shows_what_waits_first_and_is_filtered(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    assert "Applications appear here" in desk.open(build_path(event)).text
+    approved = apply(client, event, "Ruusa Bakes", stallType="Crafts", amountMinor=80000)
+    decide_application(organiser, approved, documentsRequired=[])
+    apply(client, event, "Kapana Corner")
+    page = desk.open(build_path(event)).text
+    assert page.index("Kapana Corner") < page.index("Ruusa Bakes") and "2 applications" in page
+    for query, name in (
+        ("status=submitted", "Kapana Corner"),
+        ("stallType=crafts", "Ruusa Bakes"),
+        ("feeState=open", "Ruusa Bakes"),
+        ("q=kapana", "Kapana Corner"),
+    ):
+        page = desk.open(f"{build_path(event)}?{query}").text
+        assert "1 application " in page and name in page, query
+    assert "Nothing matches" in desk.open(f"{build_path(event)}?feeState=overdue").text
+    answer = desk.open(f"{build_path(event)}?format=csv")
+    assert "Ruusa Bakes" in answer.text and "800.00" in answer.text
+
+
+def test_the_table_takes_few_statements(client: Client, event: dict[str, Any], desk: Visitor) -> None:
+    for number in range(4):
+        apply(client, event, f"Stall{number} Bakes", stallType="Crafts", amountMinor=80000)
+    _, statements = count_statements(lambda: desk.flask.get(build_path(event)))
+    assert len(statements) == 7, statements
+
+
+def test_an_application_is_approved_revised_and_declined(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event)
+    path = build_path(event, application)
+    page = desk.open(path)
+    assert find_title(page.text) == "Kapana Corner" and "The organiser has to decide." in page.text
+    desk.open(f"{path}/decide/approve")
+    page = desk.send(form=1, fee="2000", riskLevel="low")
+    assert page.status_code == 422 and "Say why the fee" in page.text and 'value="2000"' in page.text
+    page = desk.send(form=1, fee="2000", reason="A school", riskLevel="low", reviewerNotes="Good last year")
+    assert page.status_code == 200 and "The application is approved." in page.text
+    assert "Good last year" in page.text and "Fee to pay" not in page.text and "Documents missing" in page.text
+    record = read(organiser, application)
+    assert (record["amountMinor"], record["riskLevel"], len(record["documents"])) == (200000, "low", 4)
+    desk.open(f"{path}/decide/fee")
+    assert "The fee is changed." in desk.send(form=1, fee="1500.50", reason="Smaller stall").text
+    assert read(organiser, application)["amountMinor"] == 150050
+    desk.open(f"{path}/decide/revoke")
+    assert desk.send(form=1).status_code == 422
+    page = desk.send(form=1, reason="Wrong stall", declineReason="We have too many grills.")
+    assert "The application is declined." in page.text and "We have too many grills." in page.text
+    assert desk.open(f"{path}/decide/fee").status_code == 404
+    desk.open(f"{path}/decide/reopen")
+    page = desk.send(form=1, reason="A mistake")
+    assert "waits for a decision again" in page.text and read(organiser, application)["status"] == "submitted"
+
+
+def test_a_decision_by_somebody_else_is_not_undone(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event)
+    desk.open(f"{build_path(event, application)}/decide/decline")
+    decide_application(organiser, application)
+    page = desk.send(form=1, declineReason="No")
+    assert page.status_code == 412 and "Open the page again" in page.text
+    assert read(organiser, application)["decision"] == "approved"
+
+
+def test_a_full_stall_type_needs_a_tick_and_a_reason(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    decide_application(organiser, apply(client, event))
+    second = apply(client, event, "Second Grill")
+    path = build_path(event, second)
+    desk.open(f"{path}/decide/approve")
+    page = desk.send(form=1)
+    assert page.status_code == 409 and 'href="#overrideQuota">All places of this stall type are taken.' in page.text
+    assert desk.send(form=1, overrideQuota="true").status_code == 422
+    assert "The application is approved." in desk.send(form=1, overrideQuota="true", reason="There is room").text
+
+
+def test_the_waitlist_has_an_order(client: Client, organiser: Client, event: dict[str, Any], desk: Visitor) -> None:
+    application = apply(client, event, "Ruusa Bakes", stallType="Crafts", amountMinor=80000)
+    desk.open(f"{build_path(event, application)}/decide/waitlist")
+    page = desk.send(form=1)
+    assert page.status_code == 409 and "This stall type has no waitlist." in page.text
+    decide_application(organiser, apply(client, event))
+    second = apply(client, event, "Second Grill")
+    desk.open(f"{build_path(event, second)}/decide/waitlist")
+    assert "on the waitlist" in desk.send(form=1, waitlistRank="3").text
+    desk.open(f"{build_path(event, second)}/decide/waitlist")
+    assert desk.forms[1].fields["waitlistRank"] == "3"
+    desk.send(form=1, waitlistRank="1")
+    assert read(organiser, second)["waitlistRank"] == 1
+
+
+def test_a_fee_is_received_once_and_sent_back(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event)
+    decide_application(organiser, application, documentsRequired=[])
+    path = build_path(event, application)
+    desk.open(f"{path}/fee/received")
+    page = desk.send(form=1, amountMinor="1", receivedOn=TRANSFER_DAY)
+    assert page.status_code == 422 and "This is not the whole fee." in page.text
+    assert "The fee is recorded as received." in desk.send(form=1, amountMinor="2500", receivedOn=TRANSFER_DAY).text
+    desk.open(f"{path}/fee/waive")
+    page = desk.send(form=1, reason="x")
+    assert page.status_code == 409 and "Nothing of this kind is due" in page.text
+    desk.open(f"{path}/fee/refund")
+    page = desk.send(form=1, reason="Fell ill", amountMinor="9000")
+    assert page.status_code == 422 and "This is more than the fee." in page.text
+    assert "The fee goes back." in desk.send(form=1, reason="Fell ill", amountMinor="").text
+    assert "Refunded" in desk.open(path).text and desk.open(f"{path}/fee/nothing").status_code == 404
+
+
+def test_a_fee_is_waived_and_a_link_made(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event)
+    decide_application(organiser, application, documentsRequired=[])
+    path = build_path(event, application)
+    desk.open(f"{path}/links")
+    page = desk.send(form=1, purpose="documents")
+    assert page.status_code == 409 and "Nothing of this kind is due" in page.text
+    page = desk.send(form=1, purpose="payment")
+    assert "/pay/" in page.text and "Mailed to kapana@stalls.example" in page.text
+    desk.open(f"{path}/fee/waive")
+    assert desk.send(form=1).status_code == 422
+    assert "The fee is waived." in desk.send(form=1, reason="A school").text
+    assert read(organiser, application)["payment"]["status"] == "waived"
+
+
+def test_several_are_decided_by_the_same_action(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    first, second = apply(client, event), apply(client, event, "Second Grill")
+    query = f"id={first['id']}&id={second['id']}&id=nonsense"
+    page = desk.open(f"{build_path(event)}/decide?{query}")
+    assert "Decide 2 applications" in page.text
+    token = desk.forms[1].fields["csrf_token"]
+    ids = [first["id"], second["id"]]
+    body = {"csrf_token": token, "id": ids, "decision": "approved"}
+    page = desk.flask.post(f"{build_path(event)}/decide", data=body)
+    assert "1 of 2 decided" in page.text and "All places of this stall type are taken." in page.text
+    assert [read(organiser, application)["decision"] for application in (first, second)] == ["approved", None]
+    mails = len(list_mails_to("kapana@stalls.example"))
+    assert "1 of 2 decided" in desk.flask.post(f"{build_path(event)}/decide", data=body).text
+    assert len(list_mails_to("kapana@stalls.example")) == mails
+    body = {**body, "id": ids[1:], "decision": "declined", "declineReason": "Full."}
+    assert "1 of 1 decided" in desk.flask.post(f"{build_path(event)}/decide", data=body).text
+    assert read(organiser, second)["declineReason"] == "Full."
+    assert "Nothing is chosen" in desk.open(f"{build_path(event)}/decide").text
+    assert desk.flask.post(f"{build_path(event)}/decide", data={**body, "decision": "x"}).status_code == 404
+
+
+def test_documents_and_notes_are_for_those_who_decide(
+    app: Flask, client: Client, owner: Account, organiser: Client, event: dict[str, Any]
+) -> None:
+    application = create_approved_application(client, organiser, eventId=event["id"])
+    page = open_as(app, client, owner, "viewer").open(build_path(event, application)).text
+    assert "Identity document" in page and "five minutes" not in page and "For those who decide" not in page
