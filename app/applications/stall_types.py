@@ -6,6 +6,7 @@ own, as does an open offer. The type is locked until the transaction that takes 
 last one. Names of types are the same whatever their case, as Python compares them.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.applications.errors import StallTypeFull
 from app.applications.models import Application, ApplicationLink
 from app.applications.states import ACCEPTED_STATES, ACTIVATED, APPROVED, OFFER, WAITLISTED
+from app.core.db import db
 from app.core.transaction import lock_name
 from app.events.models import Event
 from app.invitations.acceptance_hooks import counts_places
@@ -51,6 +53,21 @@ class TakenPlace(NamedTuple):
 
     holder_id: str
     type_key: str
+
+
+class Places(NamedTuple):
+    """A stall type with its taken places; `key` is of `fold_name`, `quantity` None without a limit."""
+
+    name: str
+    key: str
+    fee_minor: int
+    quantity: int | None
+    taken: int
+
+    @property
+    def left(self) -> int:
+        """The free places of a type with a quantity; more may be taken than there are."""
+        return max((self.quantity or 0) - self.taken, 0)
 
 
 StoredTypes = Sequence[Mapping[str, Any]]
@@ -92,6 +109,15 @@ def check_place_left(
     holder_ids = _list_holder_ids(session, event_id, listed.name)
     if len(holder_ids) >= listed.quantity and merchant_id not in holder_ids and not beyond_quota:
         raise StallTypeFull(stall_type=listed.name, quantity=listed.quantity, taken=len(holder_ids))
+
+
+def list_places(event_id: str, stored_types: StoredTypes) -> list[Places]:
+    """The stall types of an event with the places that are taken, in their order."""
+    taken = Counter(place.type_key for place in list_taken_places(db.session(), event_id))
+    return [
+        Places(listed.name, fold_name(listed.name), listed.fee_minor, listed.quantity, taken[fold_name(listed.name)])
+        for listed in list_stall_types(stored_types)
+    ]
 
 
 @counts_places

@@ -22,7 +22,7 @@ from app.applications.calendar import (
 from app.applications.emails import build_email_jobs
 from app.applications.errors import NoWaitlist
 from app.applications.models import Application, ApplicationLink
-from app.applications.queries import record_application_act
+from app.applications.queries import LINE_ORDER, record_application_act
 from app.applications.stall_types import StallType, count_taken, find_stall_type, fold_name, lock_stall_type
 from app.applications.states import ACCEPTED_STATES, ACTIVATED, EXPIRED, OFFER, WAITLISTED
 from app.audit.actions import Action
@@ -42,7 +42,6 @@ IS_NEXT_SQL: ColumnElement[bool] = (
     .correlate(Application)
     .exists()
 )
-LINE_ORDER = (Application.waitlist_rank.asc().nulls_last(), Application.created_at, Application.id)
 log = structlog.get_logger(__name__)
 
 

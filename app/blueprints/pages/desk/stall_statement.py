@@ -1,0 +1,88 @@
+"""A bank statement that pays stall fees: first looked at, then recorded."""
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.applications import actions
+from app.applications.actions.fee_statements import StatementResult
+from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED
+from app.blueprints.pages.desk.shell import render_desk
+from app.blueprints.pages.desk.stall_fees import SETTLE
+from app.blueprints.pages.desk.stalls import MAX_STATEMENT_BYTES, blueprint
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
+from app.core.errors import ValidationFailed
+from app.events import queries as events
+from app.web.fields import Text
+from app.web.schema import Query
+
+REASONS = {
+    "no_reference": "No reference of an application",
+    "unknown_reference": "The reference belongs to no application to this event",
+    "several_references": "References of several applications",
+    "wrong_amount": "Not the whole fee",
+    "paid_already": "This fee is paid already",
+    "nothing_due": "No fee is due",
+    "payment_in_progress": "A payment by wallet is in progress",
+    "repeated": "The reference is in another row as well",
+    "reversed": "The money went out again",
+    "future": "The day is in the future",
+    "too_early": "More than a year ago",
+    "amount_unreadable": "The amount cannot be read",
+    "date_unreadable": "The day cannot be read",
+}
+
+
+class StatementSchema(Query):
+    file = Text(required=True)
+
+
+STATEMENT = Form(
+    StatementSchema,
+    Input(
+        "file",
+        "Bank statement",
+        hint="CSV or Excel, up to 2 MB and 5,000 rows, with columns for the date, the amount and the description.",
+        messages={"required": "Choose a file."},
+        error_codes=("STATEMENT_UNREADABLE", "PAYLOAD_TOO_LARGE"),
+    ),
+)
+
+
+@blueprint.page("/statement", access=SETTLE)
+def choose_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the form for a bank statement."""
+    error = find_upload_error(MAX_STATEMENT_BYTES)
+    return _render(caller, event_id, STATEMENT.fill().with_error(error) if error else STATEMENT.fill())
+
+
+@blueprint.act("/statement", access=SETTLE)
+def read_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Say what the rows of a statement pay, and record it if that was chosen."""
+    form, file = STATEMENT.fill(), request.files.get("file")
+    try:
+        if file is None or not file.filename:
+            raise ValidationFailed.of("file", "required", "Choose a file.")
+        is_dry_run = request.form.get("record") != "true"
+        result = actions.import_statement(caller, event_id, file.read(), dry_run=is_dry_run)
+    except FORM_ERRORS as error:
+        return _render(caller, event_id, form.with_error(error))
+    return _render(caller, event_id, form, result)
+
+
+def _render(caller: Caller, event_id: str, form: FilledForm, result: StatementResult | None = None) -> Response:
+    event = events.get_event(caller, event_id)
+    groups = (
+        {}
+        if result is None
+        else {status: [row for row in result.rows if row.status == status] for status in (MATCHED, RECORDED, UNMATCHED)}
+    )
+    return render_desk(
+        "desk/stall_statement.html",
+        event=event,
+        form=form,
+        result=result,
+        groups=groups,
+        reasons=REASONS,
+        path=url_for("desk_stalls.read_statement", event_id=event_id),
+    )

@@ -1,0 +1,98 @@
+"""Stall types with their places and waitlists, and bank statements, at the desk."""
+
+from io import BytesIO
+from typing import Any
+
+from flask import Flask
+
+from app.accounts.models import Account
+from tests.factories.applications import TRANSFER_DAY, decide_application
+from tests.factories.events import update_event
+from tests.http import Client, data
+from tests.pages.desk.test_events import open_as
+from tests.pages.desk.test_stalls import apply, build_path, read
+from tests.pages.desk.test_stalls import desk as desk
+from tests.pages.desk.test_stalls import event as event
+from tests.pages.desk.test_stalls import organiser as organiser
+from tests.pages.desk.test_stalls import owner as owner
+from tests.pages.pages import Visitor
+
+
+def test_stall_types_show_places_and_the_line(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    decide_application(organiser, apply(client, event))
+    for name in ("Second Grill", "Third Grill"):
+        decide_application(organiser, apply(client, event, name), "waitlisted")
+    page = desk.open(f"{build_path(event)}/types").text
+    assert "1 of 1 taken, 0 left" in page and "0 taken, no limit" in page
+    assert page.index("Second Grill") < page.index("Third Grill")
+
+
+def test_stall_types_are_added_changed_and_removed(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    path, read_path = f"{build_path(event)}/types", f"/api/events/{event['id']}"
+    desk.open(f"{path}/new")
+    page = desk.send(form=1, name="Food", fee="x")
+    assert page.status_code == 422 and "Enter an amount like 450" in page.text
+    page = desk.send(form=1, name="Food", fee="100")
+    assert page.status_code == 422 and "The event has a stall type with this name." in page.text
+    assert "The stall type is added." in desk.send(form=1, name="Drinks", fee="900.50", quantity="3").text
+    desk.open(f"{path}/2")
+    assert "The stall type is saved." in desk.send(form=1, fee="950", quantity="").text
+    stall_type = data(organiser.get(read_path))["stallTypes"][2]
+    assert (stall_type["name"], stall_type["feeMinor"], stall_type.get("quantity")) == ("Drinks", 95000, None)
+    apply(client, event)
+    desk.open(f"{path}/0")
+    page = desk.send(form=1, name="Meals")
+    assert page.status_code == 409 and "so it keeps its name" in page.text
+    desk.open(f"{path}/0/remove")
+    page = desk.send(form=1)
+    assert page.status_code == 409 and "stays in the list" in page.text
+    desk.open(f"{path}/2/remove")
+    update_event(organiser, event, city="Swakopmund")
+    assert desk.send(form=1).status_code == 412
+    desk.open(f"{path}/2/remove")
+    assert "The stall type is removed." in desk.send(form=1).text
+    assert desk.open(f"{path}/2").status_code == 404
+
+
+def test_a_bank_statement_is_looked_at_and_then_recorded(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event)
+    decide_application(organiser, application, documentsRequired=[])
+    content = (
+        f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,EFT {application['reference']}\n{TRANSFER_DAY},10.00,Rent\n"
+    )
+    path = f"{build_path(event)}/statement"
+    desk.open(path)
+    token = desk.forms[1].fields["csrf_token"]
+
+    def send(text: str, **fields: str) -> Any:
+        files = {"file": (BytesIO(text.encode()), "statement.csv")} if text else {}
+        return desk.flask.post(path, data={"csrf_token": token, **fields, **files}, content_type="multipart/form-data")
+
+    page = send("")
+    assert page.status_code == 422 and "Choose a file." in page.text
+    page = send("nothing of this")
+    assert page.status_code == 422 and 'href="#file"' in page.text
+    page = send(content)
+    assert "Nothing is recorded yet." in page.text and "No reference of an application" in page.text
+    assert read(organiser, application)["payment"]["status"] == "due"
+    assert "Fees recorded as received" not in page.text and "Record the fees" in page.text
+    page = send(content, record="true")
+    assert "Recorded (1)" in page.text and read(organiser, application)["payment"]["status"] == "paid"
+    assert "Recorded before (1)" in send(content, record="true").text
+
+
+def test_only_who_may_changes_types_and_records_statements(
+    app: Flask, client: Client, owner: Account, organiser: Client, event: dict[str, Any]
+) -> None:
+    for role, may_write, may_settle in (("finance", 403, 200), ("viewer", 403, 403), ("manager", 200, 200)):
+        visitor = open_as(app, client, owner, role)
+        assert visitor.open(f"{build_path(event)}/types").status_code == 200
+        assert ("Add a stall type" in visitor.page.text) == (may_write == 200)
+        assert visitor.open(f"{build_path(event)}/types/new").status_code == may_write
+        assert visitor.open(f"{build_path(event)}/statement").status_code == may_settle
