@@ -8,6 +8,7 @@ from flask import Flask
 from app.accounts.models import Account
 from tests.factories.applications import TRANSFER_DAY, decide_application
 from tests.factories.events import update_event
+from tests.factories.merchants import create_merchant_account
 from tests.http import Client, data
 from tests.pages.desk.test_events import open_as
 from tests.pages.desk.test_stalls import apply, build_path, read
@@ -16,6 +17,8 @@ from tests.pages.desk.test_stalls import event as event
 from tests.pages.desk.test_stalls import organiser as organiser
 from tests.pages.desk.test_stalls import owner as owner
 from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_team_pages import create_owner
 
 
 def test_stall_types_show_places_and_the_line(
@@ -96,3 +99,52 @@ def test_only_who_may_changes_types_and_records_statements(
         assert ("Add a stall type" in visitor.page.text) == (may_write == 200)
         assert visitor.open(f"{build_path(event)}/types/new").status_code == may_write
         assert visitor.open(f"{build_path(event)}/statement").status_code == may_settle
+
+
+def test_merchants_are_invited_and_invitations_withdrawn(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    merchant = create_merchant_account("Omaere Grill")
+    path = f"{build_path(event)}/invitations"
+    page = desk.open(f"{path}?q=omaere").text
+    assert "1 merchant " in page and "Invited" not in page.split("<tbody")[1]
+    desk.open(f"{path}/new?id={merchant.id}")
+    page = desk.send(form=1, fee="x")
+    assert page.status_code == 422 and "Invite 1 merchant" in page.text
+    page = desk.send(form=1, fee="", expiresAt="2020-01-01T10:00")
+    assert page.status_code == 422 and "Choose a time in the future." in page.text
+    page = desk.send(form=1, expiresAt="", stallType="Food", message="Come!")
+    assert "Invited: 1." in page.text and "Invited" in page.text.split("<tbody")[1]
+    desk.open(f"{path}/new?id={merchant.id}")
+    assert "Invited before: 1." in desk.send(form=1).text
+    desk.open(path)
+    assert "Withdrawn: 1." in desk.send(form=2, id=merchant.id).text
+    desk.open(path)
+    assert "nothing has changed" in desk.send(form=2, id=merchant.id).text
+
+
+def test_a_link_to_apply_is_made_and_ended(client: Client, event: dict[str, Any], desk: Visitor) -> None:
+    path = f"{build_path(event)}/invitations/link"
+    desk.open(path)
+    page = desk.send(form=1, email="nobody")
+    assert page.status_code == 422 and 'href="#email"' in page.text
+    page = desk.send(form=1, email="ruusa@stalls.example", businessName="Ruusa Bakes", stallType="Food")
+    assert "Mailed to ruusa@stalls.example." in page.text and "/merchant-invite/" in page.text
+    address = page.text.split('value="http')[1].split('"')[0]
+    invitation = f"/merchant-invite/{address.rsplit('/', 1)[1]}"
+    assert client.get(invitation).status_code == 200
+    assert "The link has ended." in desk.send(form=1).text
+    assert client.get(f"/api/events{invitation}").status_code == 410
+
+
+def test_only_who_may_invites(
+    app: Flask, client: Client, owner: Account, organiser: Client, event: dict[str, Any]
+) -> None:
+    path = f"{build_path(event)}/invitations"
+    for role, status in (("viewer", 403), ("finance", 403), ("manager", 200)):
+        visitor = open_as(app, client, owner, role)
+        assert visitor.open(path).status_code == 200
+        assert visitor.open(f"{path}/link").status_code == status
+        assert visitor.open(f"{path}/new").status_code == status
+    stranger = sign_in_browser(app, create_owner("Other"))
+    assert stranger.open(path).status_code == stranger.open(f"{path}/link").status_code == 404

@@ -7,6 +7,7 @@ from app.blueprints.pages.desk import (
     home,
     stall_decisions,
     stall_fees,
+    stall_invitations,
     stall_statement,
     stall_types,
     stalls,
@@ -21,6 +22,6 @@ DESK_PAGES = (
     stalls,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
-STALL_PAGES = (stall_decisions, stall_fees, stall_statement, stall_types)
+STALL_PAGES = (stall_decisions, stall_fees, stall_invitations, stall_statement, stall_types)
 """The modules that add their pages to the blueprint of `stalls`."""
 __all__ = ["DESK_PAGES", "gallery"]

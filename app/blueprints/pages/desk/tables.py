@@ -54,7 +54,7 @@ class Column:
     label: str
     kind: str = TEXT
     sort: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[Any, str] = field(default_factory=dict)
     link: Callable[[Row], str] | None = None
 
     @property

@@ -1,0 +1,214 @@
+"""Inviting to a stall: merchants of the directory, and a link for businesses that are not in it."""
+
+from functools import partial
+from typing import Any
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import STALLS_INVITE
+from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
+from app.blueprints.pages.desk.stall_decisions import WRONG_FEE
+from app.blueprints.pages.desk.stalls import MAX_DECIDED, READ, blueprint, get_permissions
+from app.blueprints.pages.desk.tables import STATUS, Column, Table, render_desk_table
+from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.inputs import Amount
+from app.core.ids import is_id
+from app.events import queries as events
+from app.events.queries import OwnEvent
+from app.invitations import actions, directory, states
+from app.web.access import may
+from app.web.fields import Email, EndTimeField, Text, WholeNumber
+from app.web.schema import Query
+from app.web.text_fields import EmailName, EmailText
+
+INVITE = may(STALLS_INVITE).with_verified_email()
+INVITE_LABELS = {
+    states.PENDING: "Invited",
+    states.ACCEPTED: "Accepted",
+    states.DECLINED: "Declined",
+    states.WITHDRAWN: "Withdrawn",
+    states.EXPIRED: "Ended",
+}
+MAX_USES = 100_000
+
+
+class DirectorySchema(Query):
+    q = Text(max=120)
+    category = Text(max=80)
+    city = Text(max=120)
+
+
+class TermsSchema(Query):
+    message = EmailText(max=1000)
+    stall_type = EmailName(max=120)
+    fee_minor = Amount(data_key="fee")
+    expires_at = EndTimeField()
+
+
+class LinkSchema(TermsSchema):
+    email = Email()
+    business_name = EmailName(max=200)
+    max_uses = WholeNumber(min=1, max=MAX_USES)
+
+
+TERMS = (
+    Input("message", "Your message", hint="Leave out web addresses.", type="textarea"),
+    Input("stallType", "Stall type", hint="The name as in the list of the event. Empty: the merchant chooses."),
+    Input(
+        "fee",
+        "Fee in N$",
+        hint="Empty: that of the stall type.",
+        inputmode="decimal",
+        messages={"invalid_type": WRONG_FEE},
+    ),
+    Input(
+        "expiresAt",
+        "Valid until",
+        hint="Empty: a week, and two days before the event at the latest.",
+        type="datetime-local",
+        messages={"too_early": "Choose a time in the future."},
+    ),
+)
+INVITATION = Form(TermsSchema, *TERMS)
+LINK = Form(
+    LinkSchema,
+    Input("email", "E-mail address", hint="Empty: no mail is sent; you hand the link over.", type="email"),
+    Input("businessName", "Business"),
+    *TERMS,
+    Input(
+        "maxUses",
+        "How many may apply with it",
+        hint="Empty: one with an e-mail address, else no limit.",
+        inputmode="numeric",
+        messages={"invalid_type": WRONG_NUMBER},
+    ),
+)
+DIRECTORY = Table(
+    "merchants",
+    Column("business_name", "Business", sort="businessName"),
+    Column("stall_name", "Stall"),
+    Column("category", "Category"),
+    Column("city", "Town"),
+    Column("invite_status", "Invitation", STATUS, labels=INVITE_LABELS),
+    Column("takes_part", "Takes part", STATUS, labels={True: "Yes", False: ""}),
+    sorts=directory.DIRECTORY_SORTS,
+    default_sort="businessName",
+    noun="merchant",
+    filters=Form(
+        DirectorySchema,
+        Input("q", "Search", type="search"),
+        Input("category", "Category"),
+        Input("city", "Town"),
+    ),
+    empty="Merchants appear here when they have opened an account.",
+)
+
+
+@blueprint.page("/invitations", access=READ)
+def show_directory(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the merchants who can be invited, with the state of their invitations."""
+    event = events.get_event(caller, event_id)
+    view = partial(directory.list_directory_query, caller, event_id)
+    return render_desk_table(
+        "desk/stall_directory.html",
+        DIRECTORY,
+        view,
+        event=event,
+        pending=states.PENDING,
+        **get_permissions(caller, event),
+    )
+
+
+@blueprint.page("/invitations/new", access=INVITE)
+def choose_terms(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Ask with which terms to invite the chosen merchants."""
+    return _render_terms(events.get_event(caller, event_id), INVITATION.fill())
+
+
+@blueprint.act("/invitations/new", access=INVITE)
+def invite(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Invite the chosen merchants by mail; who is invited already is not mailed again."""
+    event, form = events.get_event(caller, event_id), INVITATION.from_request()
+    try:
+        values = form.load()
+        result = actions.invite_from_directory(
+            caller=caller, event_id=event_id, merchant_ids=_list_chosen_ids(), **values
+        )
+    except FORM_ERRORS as error:
+        return _render_terms(event, form.with_error(error))
+    return go_to(url_for("desk_stalls.show_directory", event_id=event_id), _describe(result))
+
+
+@blueprint.act("/invitations/withdraw", access=INVITE)
+def withdraw(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Withdraw the invitations of the chosen merchants that have no answer; they can be invited again."""
+    result = actions.withdraw_invites(caller=caller, event_id=event_id, merchant_ids=_list_chosen_ids())
+    count = len(result["withdrawn"])
+    done = f"Withdrawn: {count}." if count else "No invitation was open, so nothing has changed."
+    return go_to(url_for("desk_stalls.show_directory", event_id=event_id), done)
+
+
+@blueprint.page("/invitations/link", access=INVITE)
+def add_link(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the form for a link by which a business can apply."""
+    return _render_link(events.get_event(caller, event_id), LINK.fill())
+
+
+@blueprint.act("/invitations/link", access=INVITE)
+def create_link(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Make a link, mail it if there is an address, and show it."""
+    event, form = events.get_event(caller, event_id), LINK.from_request()
+    try:
+        link = actions.create_link(caller=caller, event_id=event_id, **form.load())
+    except FORM_ERRORS as error:
+        return _render_link(event, form.with_error(error))
+    return render_desk("desk/stall_invite_link.html", event=event, link=link)
+
+
+@blueprint.act("/invitations/link/withdraw", access=INVITE)
+def withdraw_link(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """End a link; who has applied with it stays."""
+    actions.withdraw_link(caller=caller, event_id=event_id, slug=request.form.get("slug", ""))
+    return go_to(url_for("desk_stalls.show_directory", event_id=event_id), "The link has ended.")
+
+
+def _list_chosen_ids() -> list[str]:
+    return [id for id in dict.fromkeys(request.values.getlist("id")) if is_id(id)][:MAX_DECIDED]
+
+
+def _describe(result: Any) -> str:
+    """What came of the invitations, in one sentence each."""
+    groups = (
+        ("Invited", result["invited"]),
+        ("Invited before", result["already_invited"]),
+        ("Not possible now", result["unavailable"]),
+    )
+    return " ".join(f"{label}: {len(group)}." for label, group in groups if group) or "Nobody was chosen."
+
+
+def _render_terms(event: OwnEvent, form: FilledForm) -> Response:
+    ids = _list_chosen_ids()
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"Invite {len(ids)} merchant{'' if len(ids) == 1 else 's'}",
+        lead="Each gets a mail. Who is invited already gets no second one.",
+        button="Send the invitations",
+        back=url_for("desk_stalls.show_directory", event_id=event.id),
+        template="desk/stall_invite.html",
+        ids=ids,
+    )
+
+
+def _render_link(event: OwnEvent, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        title="Link to apply",
+        lead="Anybody who has it can apply with these terms. It is mailed if there is an address.",
+        button="Make the link",
+        back=url_for("desk_stalls.show_directory", event_id=event.id),
+    )
