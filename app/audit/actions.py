@@ -106,6 +106,7 @@ class Action(StrEnum):
     APPLICATION_WITHDRAWN = "decisions.application_withdrawn", "application", "The applicant withdrew an application."
     APPLICATION_LINK_SHOWN = "decisions.application_link_shown", "application", "A decider made and saw a new link."
     MERCHANTS_INVITED = "decisions.merchants_invited", "event", "Merchants of the directory were invited."
+    STALL_PLACED = "decisions.stall_placed", "event", "The number, power, water or note of a stall was changed."
     INVITE_ACCEPTED = "decisions.invite_accepted", "invitation", "A merchant accepted an invitation."
     INVITE_DECLINED = "decisions.invite_declined", "invitation", "A merchant declined an invitation."
     INVITE_WITHDRAWN = "decisions.invite_withdrawn", "invitation", "An invitation of a merchant was withdrawn."

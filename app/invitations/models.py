@@ -96,7 +96,8 @@ class Participation(Base):
     """A merchant's stall at an event, with its crew, shifts and floor status.
 
     A floor status that was set before the merchant's last pause counts as closed. `crew_version` and
-    `plan_version` are the versions of the crew and of its planned shifts as resources. `check_in_secret` is the encrypted
+    `plan_version` are the versions of the crew and of its planned shifts as resources, `place_version` that of the stall's
+    number, power, water and note. `check_in_secret` is the encrypted
     secret of the rotating code; None while the stall has none.
     """
 
@@ -115,4 +116,9 @@ class Participation(Base):
     crew_version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
     plan_version: Mapped[int] = mapped_column(Integer, server_default=text("1"))
     check_in_secret: Mapped[str | None] = mapped_column(String(120))
+    stall_number: Mapped[str | None] = mapped_column(String(20))
+    power: Mapped[str | None] = mapped_column(String(80))
+    water: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
+    place_note: Mapped[str | None] = mapped_column(String(500))
+    place_version: Mapped[int] = mapped_column(Integer, server_default=text("1"))
     joined_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

@@ -33,6 +33,7 @@ PATH_PARAMETERS: dict[str, str] = {
     "eventId": "Id of the event.",
     "id": "Id of the object that the path names: an event, or a payout.",
     "inviteId": "Id of the invitation.",
+    "merchantId": "Id of the merchant.",
     "itemId": "Id of the stock item.",
     "keyId": "Id of the API key.",
     "memberId": "Id of the member, or of an open invitation.",

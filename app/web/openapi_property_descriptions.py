@@ -394,6 +394,7 @@ DESCRIPTIONS: dict[str, str] = {
     "stage": "Name of the stage.",
     "stallCode": "The rotating code that the stall shows.",
     "stallName": "Name of the stall.",
+    "stalls": "The stalls of the event.",
     "stallType": "Kind of stall, as named by the event.",
     "stallTypes": "Kinds of stalls with their fees.",
     "startedAt": "When it began.",

@@ -25,6 +25,7 @@ from tests.factories.merchants import (
     answer_invitation,
     create_merchant_account,
     create_merchant_client,
+    create_participant,
     invite_merchants,
 )
 from tests.factories.payouts import execute_sql, run_all_jobs
@@ -229,3 +230,11 @@ def downloading_applications(client: Client) -> None:
     event = create_published_event(create_signed_in_client(client, owner))
     desk = sign_in_browser(client.flask.application, owner)
     assert desk.open(f"/desk/events/{event['id']}/stalls?format=csv").status_code == 200
+
+
+@records(Action.STALL_PLACED)
+def placing_a_stall(client: Client) -> None:
+    owner = create_organiser_client(client)
+    event = create_published_event(owner)
+    _, merchant = create_participant(client, owner, event["id"])
+    data(owner.patch(f"/api/events/{event['id']}/stalls/{merchant.id}", {"stallNumber": "B12"}))

@@ -21,6 +21,21 @@ def searching_the_directory(client: Client) -> Ask:
     return lambda: owner.get(f"/api/events/{made['id']}/merchant-directory?q=kapana&withTotal=true")
 
 
+@case("GET /api/events/<eventId>/stalls")
+def the_stall_plan(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    made = create_event(owner)
+    return lambda: owner.get(f"/api/events/{made['id']}/stalls?withTotal=true")
+
+
+@case("PATCH /api/events/<eventId>/stalls/<merchantId>")
+def placing_a_stall(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    made = create_event(owner)
+    _, account = create_participant(client, owner, made["id"])
+    return lambda: owner.patch(f"/api/events/{made['id']}/stalls/{account.id}", {"stallNumber": "B12"})
+
+
 @case("POST /api/events/<id>/directory-invites", 201)
 def inviting_some_and_some_again(client: Client) -> Ask:
     owner, who = create_organiser_client(client), [create_merchant_account() for _ in range(5)]

@@ -197,6 +197,8 @@ event: write, verified  POST   /api/events/{eventId}/tickets/import
 event: read             GET    /api/events/{eventId}/tickets/imports
 event: read             GET    /api/events/{eventId}/tickets/imports/{importId}
 event: write, verified  POST   /api/events/{eventId}/tickets/imports/{importId}/undo
+event: read             GET    /api/events/{eventId}/stalls
+event: write            PATCH  /api/events/{eventId}/stalls/{merchantId}
 event: read             GET    /api/events/{id}/merchant-directory
 event: write, verified  POST   /api/events/{id}/merchant-invite
 event: write, verified  POST   /api/events/{id}/directory-invites

@@ -181,6 +181,7 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/events/{id}/merchant-invite": SampleRequest(
         {"businessName": "Kapana Corner", "email": "kapana@example.com"}
     ),
+    "PATCH /api/events/{eventId}/stalls/{merchantId}": SampleRequest({"stallNumber": "B12"}),
     "POST /api/events/{id}/directory-invites": SampleRequest(lambda it: {"merchantIds": [it["uninvited"]]}),
     "POST /api/events/{eventId}/admissions": SampleRequest(
         lambda it: {"placeId": it["slotId"], "nonce": "gate-a-000002"}

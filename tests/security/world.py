@@ -174,6 +174,7 @@ class World:
             "shift_code": member["shiftCode"],
             "payoutId": payout["id"],
             "slug": slug["slug"],
+            "merchantId": who.id,
             "uninvited": merchants.create_merchant_account().id,
         }
 

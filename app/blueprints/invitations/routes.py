@@ -7,7 +7,7 @@ from app.accounts.permissions import STALL_MANAGE, STALL_READ, STALL_RUN, STALLS
 from app.applications.errors import HasStall, StallTypeFull
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
-from app.invitations import actions, directory, errors, queries
+from app.invitations import actions, directory, errors, queries, stalls
 from app.invitations.actions.invites import DirectoryInvites, OrganiserLink, RequestedTerms
 from app.invitations.participation import FloorStatusChange
 from app.merchants.errors import MerchantPaused
@@ -90,6 +90,33 @@ def merchant_invite(
     return actions.create_link(
         caller=get_current_caller(), event_id=id, email=email, business_name=business_name, max_uses=max_uses, **terms
     )
+
+
+@blp.get(
+    "/events/<eventId>/stalls",
+    access=may(STALLS_READ),
+    query=schemas.StallsQuery,
+    returns=Listing("stalls", schemas.StallRow, stalls.STALL_SORTS, "businessName"),
+)
+def list_stalls(event_id: str, q: str | None = None, floor_status: str | None = None) -> queries.ListQuery:
+    """List the stalls of an event: who takes part, who is open now, and the stall plan."""
+    return stalls.list_stalls_query(get_current_caller(), event_id, q=q, floor_status=floor_status)
+
+
+@blp.patch(
+    "/events/<eventId>/stalls/<merchantId>",
+    access=may(STALLS_INVITE),
+    body=schemas.StallPlaceBody,
+    returns=schemas.StallRow,
+    etag=True,
+)
+def place_stall(
+    event_id: str, merchant_id: str, expected_version: int | None, **place: Unpack[stalls.StallPlace]
+) -> stalls.StallRecord:
+    """Change the number, power, water or note of a stall in the stall plan. One stall of the event has a number."""
+    caller = get_current_caller()
+    stalls.place_stall(caller, event_id, merchant_id, expected_version=expected_version, **place)
+    return stalls.get_stall(caller, event_id, merchant_id)
 
 
 @blp.get(

@@ -6,11 +6,15 @@ from app.invitations.states import ANSWERS, LINK_STATES, STATUSES
 from app.merchants.states import FLOOR_STATUSES
 from app.web.fields import Boolean, Choice, Email, EndTimeField, List, Nested, Secret, Text, TimeField, WholeNumber
 from app.web.schema import Query, RequiredFieldsSchema, Schema
-from app.web.text_fields import EmailName, EmailText
+from app.web.text_fields import EmailName, EmailText, Name
 
 MAX_FEE_MINOR = 10_000_000_00
 EXAMPLE_ID = "6565a1f0c3d2e1b0a9f8e7d6"
 ID_METADATA = {"example": EXAMPLE_ID}
+STALL_NUMBER = {"example": "B12", "description": "the number in the plan; one stall of the event has it"}
+POWER = {"example": "16 A", "description": "watts, or what the stall needs"}
+WATER = {"example": True, "description": "whether the stall has water"}
+PLACE_NOTE = {"example": "Beside the gate", "description": "for the plan"}
 
 
 class DirectoryQuery(Query):
@@ -157,3 +161,30 @@ class FloorStatusData(Schema):
     event_ids = List(
         fields.String(metadata=ID_METADATA), required=True, metadata={"description": "events where it applies now"}
     )
+
+
+class StallsQuery(Query):
+    q = Text(max=120, metadata={"description": "in the business, the number and the stall type", "example": "kapana"})
+    floor_status = Choice(*FLOOR_STATUSES)
+
+
+class StallPlaceBody(Schema):
+    stall_number = Name(max=20, allow_none=True, metadata=STALL_NUMBER)
+    power = Name(max=80, allow_none=True, metadata=POWER)
+    water = Boolean(metadata=WATER)
+    note = Text(max=500, allow_none=True, metadata=PLACE_NOTE)
+
+
+class StallRow(Schema):
+    """A stall of the event: what it is, whether it is open, and its place in the plan."""
+
+    id = fields.String(required=True, metadata={**ID_METADATA, "description": "of the merchant"})
+    business_name = fields.String(required=True, allow_none=True)
+    stall_name = fields.String(required=True, allow_none=True)
+    stall_type = fields.String(required=True, allow_none=True)
+    floor_status = fields.String(required=True, metadata={"enum": list(FLOOR_STATUSES), "example": FLOOR_STATUSES[0]})
+    stall_number = fields.String(required=True, allow_none=True, metadata=STALL_NUMBER)
+    power = fields.String(required=True, allow_none=True, metadata=POWER)
+    water = Boolean(required=True, metadata=WATER)
+    note = fields.String(required=True, allow_none=True, metadata=PLACE_NOTE)
+    version = WholeNumber(required=True)

@@ -8,7 +8,7 @@ from flask import Flask
 from app.accounts.models import Account
 from tests.factories.applications import TRANSFER_DAY, decide_application
 from tests.factories.events import update_event
-from tests.factories.merchants import create_merchant_account
+from tests.factories.merchants import create_merchant_account, create_participant
 from tests.http import Client, data
 from tests.pages.desk.test_events import open_as
 from tests.pages.desk.test_stalls import apply, build_path, read
@@ -148,3 +148,26 @@ def test_only_who_may_invites(
         assert visitor.open(f"{path}/new").status_code == status
     stranger = sign_in_browser(app, create_owner("Other"))
     assert stranger.open(path).status_code == stranger.open(f"{path}/link").status_code == 404
+
+
+def test_the_stall_plan_is_changed_and_printed(
+    app: Flask, client: Client, owner: Account, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    path = f"{build_path(event)}/plan"
+    assert "Stalls appear here" in desk.open(path).text
+    _, first = create_participant(client, organiser, event["id"], business_name="Omaere Grill")
+    _, second = create_participant(client, organiser, event["id"], business_name="Ruusa Bakes")
+    desk.open(f"{path}/{first.id}")
+    assert "The place is saved." in desk.send(form=1, stallNumber="B12", power="16 A", water="true", note="Gate").text
+    desk.open(f"{path}/{second.id}")
+    page = desk.send(form=1, stallNumber="B12")
+    assert page.status_code == 422 and "Another stall has this number." in page.text
+    organiser.patch(f"/api/events/{event['id']}/stalls/{second.id}", {"power": "10 A"})
+    page = desk.send(form=1, stallNumber="B13")
+    assert page.status_code == 412 and "Open the page again" in page.text
+    sheet = desk.open(f"{path}/sheet").text
+    assert sheet.index("B12") < sheet.index("Ruusa Bakes") and "16 A" in sheet
+    assert "1 stall " in desk.open(f"{path}?floorStatus=closed&q=ruusa").text
+    viewer = open_as(app, client, owner, "viewer")
+    assert "Change<span" not in viewer.open(path).text and viewer.open(f"{path}/{first.id}").status_code == 403
+    assert sign_in_browser(app, create_owner("Other")).open(f"{path}/sheet").status_code == 404

@@ -8,6 +8,7 @@ from app.blueprints.pages.desk import (
     stall_decisions,
     stall_fees,
     stall_invitations,
+    stall_plan,
     stall_statement,
     stall_types,
     stalls,
@@ -22,6 +23,6 @@ DESK_PAGES = (
     stalls,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
-STALL_PAGES = (stall_decisions, stall_fees, stall_invitations, stall_statement, stall_types)
+STALL_PAGES = (stall_decisions, stall_fees, stall_invitations, stall_plan, stall_statement, stall_types)
 """The modules that add their pages to the blueprint of `stalls`."""
 __all__ = ["DESK_PAGES", "gallery"]

@@ -62,7 +62,6 @@ def link_application(row: Row) -> str:
 APPLICATIONS = Table(
     "applications",
     Column("business_name", "Business", sort="businessName", link=link_application),
-    Column("contact_name", "Contact"),
     Column("stall_type", "Stall type"),
     Column("amount_minor", "Fee", MONEY, sort="amountMinor"),
     Column("fee_state", "Fee is", STATUS, labels=FEE_LABELS),

@@ -1,0 +1,115 @@
+"""The stalls that take part: who is open now, and the stall plan as a list to change and to print."""
+
+from functools import partial
+
+from flask import Response, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import STALLS_INVITE
+from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
+from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions
+from app.blueprints.pages.desk.tables import STATUS, Column, Table, render_desk_table
+from app.blueprints.pages.desk.ticket_types import VersionSchema
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.events import queries as events
+from app.events.queries import OwnEvent
+from app.invitations import stalls
+from app.merchants.states import FLOOR_STATUSES
+from app.web.access import may
+from app.web.fields import Boolean, Choice, Text
+from app.web.schema import Query
+from app.web.text_fields import Name
+
+PLACE = may(STALLS_INVITE)
+FLOOR_LABELS = {status: status.capitalize() for status in FLOOR_STATUSES}
+
+
+class FilterSchema(Query):
+    q = Text(max=120)
+    floor_status = Choice(*FLOOR_STATUSES)
+
+
+class PlaceSchema(VersionSchema):
+    stall_number = Name(max=20)
+    power = Name(max=80)
+    water = Boolean(load_default=False)
+    note = Text(max=500)
+
+
+PLAN = Table(
+    "stall-plan",
+    Column("stall_number", "Number", sort="stallNumber"),
+    Column("business_name", "Business", sort="businessName"),
+    Column("stall_type", "Stall type", sort="stallType"),
+    Column("power", "Power"),
+    Column("water", "Water", STATUS, labels={True: "Yes", False: ""}),
+    Column("note", "Note"),
+    Column("floor_status", "Now", STATUS, labels=FLOOR_LABELS),
+    sorts=stalls.STALL_SORTS,
+    default_sort="businessName",
+    noun="stall",
+    filters=Form(
+        FilterSchema,
+        Input("q", "Search", type="search"),
+        Input("floorStatus", "Now", options=[("", "All"), *FLOOR_LABELS.items()]),
+    ),
+    empty="Stalls appear here when a merchant takes part.",
+)
+PLACE_FORM = Form(
+    PlaceSchema,
+    Input("stallNumber", "Number", hint="For example: B12.", messages={"duplicate": "Another stall has this number."}),
+    Input("power", "Power", hint="For example: 16 A, or 2000 W."),
+    Input("water", "The stall has water", type="checkbox"),
+    Input("note", "Note", type="textarea"),
+    VERSION,
+)
+
+
+@blueprint.page("/plan", access=READ)
+def show_plan(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the stalls with their places in the plan, and who is open now."""
+    event = events.get_event(caller, event_id)
+    view = partial(stalls.list_stalls_query, caller, event_id)
+    return render_desk_table("desk/stall_plan.html", PLAN, view, event=event, **get_permissions(caller, event))
+
+
+@blueprint.page("/plan/sheet", access=READ)
+def show_sheet(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the whole plan on one page, to print."""
+    event = events.get_event(caller, event_id)
+    return render_desk("desk/stall_sheet.html", event=event, rows=stalls.list_plan(caller, event_id))
+
+
+@blueprint.page("/plan/<merchant_id>", access=PLACE)
+def edit_place(caller: Caller, event_id: str, merchant_id: str) -> ResponseReturnValue:
+    """Show the form with the place of a stall."""
+    event, row = events.get_event(caller, event_id), stalls.get_stall(caller, event_id, merchant_id)
+    form = PLACE_FORM.fill(
+        stallNumber=row["stall_number"] or "",
+        power=row["power"] or "",
+        water="true" if row["water"] else "",
+        note=row["note"] or "",
+        version=str(row["version"]),
+    )
+    return _render(event, form, row["business_name"])
+
+
+@blueprint.act("/plan/<merchant_id>", access=PLACE)
+def change_place(caller: Caller, event_id: str, merchant_id: str) -> ResponseReturnValue:
+    """Save the place of a stall, unless somebody else has changed it since the form was opened."""
+    event, row = events.get_event(caller, event_id), stalls.get_stall(caller, event_id, merchant_id)
+    form = PLACE_FORM.from_request()
+    try:
+        values = {"stall_number": None, "power": None, "note": None, **form.load()}
+        version = values.pop("version")
+        stalls.place_stall(caller, event_id, merchant_id, expected_version=version, **values)
+    except FORM_ERRORS as error:
+        return _render(event, form.with_error(error), row["business_name"])
+    return go_to(url_for("desk_stalls.show_plan", event_id=event_id), "The place is saved.")
+
+
+def _render(event: OwnEvent, form: FilledForm, name: str | None) -> Response:
+    back = url_for("desk_stalls.show_plan", event_id=event.id)
+    return render_desk_form(form, event=event, title=f"Place of {name or 'the stall'}", button="Save", back=back)
