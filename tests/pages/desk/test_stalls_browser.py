@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.applications import decide_application
 from tests.factories.events import create_published_event
-from tests.factories.merchants import create_merchant_account
+from tests.factories.merchants import create_merchant_account, create_participant
 from tests.http import Client
 from tests.pages.browser import open_view
 from tests.pages.desk.test_stalls import STALL_TYPES, apply
@@ -26,6 +26,7 @@ def test_an_organiser_fills_the_stalls(
     decide_application(organiser, apply(client, event, "Second Grill"), "waitlisted")
     apply(client, event, "Ruusa Bakes", stallType="Crafts", amountMinor=80000, description="Bread from clay ovens.")
     create_merchant_account("Omaere Grill")
+    create_participant(client, organiser, event["id"], business_name="Brews of Namib")
     with open_view(chromium, "desk-stalls", scripts=scripts) as view:
         page = view.page
         sign_in(page, address, owner.email)
@@ -62,3 +63,12 @@ def test_an_organiser_fills_the_stalls(
         view.check("invite")
         page.get_by_role("button", name="Send the invitations").click()
         expect(page.get_by_text("Invited: 1.")).to_be_visible()
+        page.goto(f"{address}/desk/events/{event['id']}/stalls/plan")
+        view.check("plan")
+        page.get_by_role("link", name="Change Brews of Namib").click()
+        page.get_by_label("Number").fill("B12")
+        view.check("place")
+        page.get_by_role("button", name="Save").click()
+        page.get_by_role("link", name="Sheet to print").click()
+        expect(page.get_by_text("B12")).to_be_visible()
+        view.check("sheet")
