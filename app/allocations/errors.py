@@ -64,14 +64,9 @@ class PartyTooSmall(Conflict):
     message = "Fewer of this party are still outside than that; data.remaining says how many."
 
 
-class PassOnNotAllowed(Conflict):
-    number, code = 40928, "PASS_ON_NOT_ALLOWED"
+class GuestChangeNotAllowed(Conflict):
+    number, code = 40928, "GUEST_CHANGE_NOT_ALLOWED"
     message = mark_for_translation("This ticket cannot be passed on. Ask the person who gave it to you.")
-
-
-class GiveBackNotAllowed(Conflict):
-    number, code = 40929, "GIVE_BACK_NOT_ALLOWED"
-    message = mark_for_translation("This ticket cannot be given back. Ask the person who gave it to you.")
 
 
 class NothingToInvoice(Conflict):
@@ -85,17 +80,12 @@ class InvoiceNotIssued(Conflict):
 
 
 class InvoiceSettled(Conflict):
-    number, code = 40998, "INVOICE_SETTLED"
+    number, code = 40904, "INVOICE_SETTLED"
     message = "Nothing is due for this invoice: its payment is recorded, or it is credited in full."
 
 
 class InvoiceAddressMissing(Conflict):
     number, code = 40975, "INVOICE_ADDRESS_MISSING"
-    message = "The holder of this block has no e-mail address; name one in `to`."
-
-
-class HolderAddressMissing(Conflict):
-    number, code = 40929, "HOLDER_ADDRESS_MISSING"
     message = "The holder of this block has no e-mail address; name one in `to`."
 
 

@@ -14,7 +14,7 @@ from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import build_sender, count_mails
 from app.allocations import states
 from app.allocations.actions.blocks import HOLDER_FIELDS
-from app.allocations.errors import HolderAddressMissing
+from app.allocations.errors import InvoiceAddressMissing
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.queries import BlockRow, find_block, get_block, lock_block
 from app.audit.actions import Action
@@ -83,13 +83,13 @@ def load_guest_report(block_id: str) -> GuestReport | None:
 def enqueue_guest_report_email(caller: Caller, event_id: str, block_id: str, *, to: str | None = None) -> str:
     """Enqueue the email of the report to the holder of a block, or to `to`; return the address.
 
-    Raises NotFound, HolderAddressMissing, SenderNotVerified, MailLimitReached, and Throttled after twenty a day.
+    Raises NotFound, InvoiceAddressMissing, SenderNotVerified, MailLimitReached, and Throttled after twenty a day.
     """
     with transaction() as session:
         block = lock_block(session, caller, event_id, block_id)
         address = to or block["holder_email"]
         if address is None:
-            raise HolderAddressMissing()
+            raise InvoiceAddressMissing()
         limit_status = throttle.hit(session, REPORT_EMAIL_LIMIT, block_id)
         if not limit_status.exceeded:
             count_mails(session, build_sender(block), [address])

@@ -1,7 +1,7 @@
 """Allocations: whether guests of a block may pass their tickets on, and give them back
 
 Revision ID: 0043
-Revises: 0041
+Revises: 0042
 """
 
 from alembic import op
@@ -9,7 +9,7 @@ from alembic import op
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0043'
-down_revision = '0041'
+down_revision = '0042'
 branch_labels = None
 depends_on = None
 

@@ -1,7 +1,7 @@
 """Imports of tickets with what they changed; the log of admissions can lose its names
 
 Revision ID: 0044
-Revises: 0041
+Revises: 0043
 """
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ from alembic import op
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0044'
-down_revision = '0041'
+down_revision = '0043'
 branch_labels = None
 depends_on = None
 

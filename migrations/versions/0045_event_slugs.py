@@ -3,7 +3,7 @@
 The previous version inserts events without a slug: a trigger sets it to their id.
 
 Revision ID: 0045
-Revises: 0041
+Revises: 0044
 """
 
 import sqlalchemy as sa
@@ -13,7 +13,7 @@ from app.core.schema_changes import beside_traffic, build_unique_index, execute_
 from app.events.slugs import find_free_slug
 
 revision = '0045'
-down_revision = '0041'
+down_revision = '0044'
 branch_labels = None
 depends_on = None
 

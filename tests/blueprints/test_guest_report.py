@@ -89,7 +89,7 @@ def test_report_is_mailed_to_the_holder_or_another_address(client: Client) -> No
 
 def test_report_needs_an_address_and_a_verified_sender(client: Client) -> None:
     made = create_block(client)
-    assert read_error(made.post("report/email")) == (409, "HOLDER_ADDRESS_MISSING")
+    assert read_error(made.post("report/email")) == (409, "INVOICE_ADDRESS_MISSING")
     execute_sql("UPDATE account SET email_verified_at = NULL")
     assert made.post("report/email", to="victim@bank.example").status_code == 403
     assert list_mails_to("victim@bank.example") == []

@@ -196,7 +196,6 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
         lambda it: {"ticketTypeId": it["ticketTypeId"], "quantity": 2}
     ),
     "POST /api/events/{eventId}/allocations/will-call/{slotId}/admit": SampleRequest({"nonce": "gate-a-000001"}),
-    f"PATCH {BLOCK}": SampleRequest({"guestsMayGiveBack": False}),
     f"POST {BLOCK}/allocator-link": SampleRequest({}),
     f"POST {BLOCK}/codes": SampleRequest({"count": 1}),
     f"POST {BLOCK}/invite": SampleRequest({"name": "Maria", "email": "maria@example.com"}),

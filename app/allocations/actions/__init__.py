@@ -12,8 +12,8 @@ from app.allocations.actions.block_links import (
 from app.allocations.actions.blocks import create_block, preview_release, release_unused_slots, revoke_slot
 from app.allocations.actions.claims import claim_slot
 from app.allocations.actions.invites import create_claim_codes, invite_recipients, remind_recipients
-from app.allocations.actions.ticket_links import give_back_ticket, pass_on_ticket
 from app.allocations.actions.moves import move_slots
+from app.allocations.actions.ticket_links import give_back_ticket, pass_on_ticket
 
 __all__ = [
     "admit_slot",

@@ -34,9 +34,7 @@ from app.events.capacity import check_booking
 from app.events.models import Event
 from app.events.timezones import to_instant
 
-PLAIN_FIELDS = (
-    "name", "kind", "notes", "unit_price_minor", "quantity", "guests_may_pass_on", "guests_may_give_back"
-)
+PLAIN_FIELDS = ("name", "kind", "notes", "unit_price_minor", "quantity", "guests_may_pass_on", "guests_may_give_back")
 PRICE_INVOICED_MESSAGE = "The invoice of this block is issued, so its price no longer changes."
 
 

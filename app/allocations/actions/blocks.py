@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict, Unpack
 
-from sqlalchemy import RowMapping, func, select, update
+from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
@@ -20,7 +20,7 @@ from app.audit.actions import Action
 from app.audit.log import record
 from app.core.cache_invalidation import invalidate
 from app.core.db import database_now
-from app.core.errors import NotFound, StaleVersion, ValidationFailed
+from app.core.errors import NotFound, ValidationFailed
 from app.core.formatting import format_count
 from app.core.ids import new_id
 from app.core.languages import mark_for_translation

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.allocations import states
 from app.allocations.actions.block_links import reassign_locked_slot
 from app.allocations.actions.blocks import end_locked_slot
-from app.allocations.errors import AlreadyAdmitted, GiveBackNotAllowed, PassOnNotAllowed
+from app.allocations.errors import AlreadyAdmitted, GuestChangeNotAllowed
 from app.allocations.links import ResolvedToken, check_block_open, check_event_open, resolve_token
 from app.allocations.models import AllocationSlot
 from app.allocations.queries import BlockRow, lock_block_of_slot
@@ -30,6 +30,7 @@ from app.core.transaction import transaction
 PASS_ON_LIMIT = Rule("ticket-passed-on", 3, timedelta(days=1))
 """Of one place, by all its guests together: each time mails an address that a guest chooses."""
 TOO_OFTEN_MESSAGE = mark_for_translation("This ticket was passed on too often today.")
+NO_GIVE_BACK_MESSAGE = mark_for_translation("This ticket cannot be given back. Ask the person who gave it to you.")
 SAME_GUEST_MESSAGE = mark_for_translation("This guest has the ticket already.")
 SLOT_COLUMNS = (
     AllocationSlot.id,
@@ -62,7 +63,7 @@ def pass_on_ticket(token: str, network: str, *, name: str, email: str) -> Passed
     """Give the ticket to another guest: the old code ends, and a new one is mailed to them.
 
     The earlier guest gets a mail too. The place leaves its party. Raises NotFound, Throttled, LinkExpired,
-    PassOnNotAllowed, EventClosed, AlreadyAdmitted, ValidationFailed, Busy.
+    GuestChangeNotAllowed, EventClosed, AlreadyAdmitted, ValidationFailed, Busy.
     """
     resolved_token = resolve_token(token, network, "ticket")
     with transaction() as session:
@@ -71,7 +72,7 @@ def pass_on_ticket(token: str, network: str, *, name: str, email: str) -> Passed
         if slot["generation"] != resolved_token.generation:
             raise build_ticket_ended(find_last_change(slot["id"]))
         if not block["guests_may_pass_on"]:
-            raise PassOnNotAllowed()
+            raise GuestChangeNotAllowed()
         check_event_open(block)
         if slot["status"] == states.ADMITTED:
             raise AlreadyAdmitted()
@@ -87,7 +88,7 @@ def pass_on_ticket(token: str, network: str, *, name: str, email: str) -> Passed
 def give_back_ticket(token: str, network: str) -> GivenBackTicket:
     """End the ticket and mail the guest; a new free place of the block replaces it. A second call changes nothing.
 
-    Raises NotFound, Throttled, LinkExpired, GiveBackNotAllowed, EventClosed, ReleaseTimePassed, AlreadyAdmitted,
+    Raises NotFound, Throttled, LinkExpired, GuestChangeNotAllowed, EventClosed, ReleaseTimePassed, AlreadyAdmitted,
     Busy.
     """
     resolved_token = resolve_token(token, network, "ticket")
@@ -103,7 +104,7 @@ def give_back_ticket(token: str, network: str) -> GivenBackTicket:
 
 def _end_ticket(session: Session, block: BlockRow, slot: RowMapping) -> None:
     if not block["guests_may_give_back"]:
-        raise GiveBackNotAllowed()
+        raise GuestChangeNotAllowed(NO_GIVE_BACK_MESSAGE)
     check_block_open(block)
     if slot["status"] == states.ADMITTED:
         raise AlreadyAdmitted()

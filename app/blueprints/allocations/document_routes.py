@@ -8,7 +8,6 @@ from app.accounts.errors import MAIL_ERRORS
 from app.accounts.permissions import GUESTS_READ, GUESTS_WRITE, MONEY_READ, MONEY_WRITE
 from app.allocations import ticket_packs
 from app.allocations.errors import (
-    HolderAddressMissing,
     InsufficientSlots,
     InvoiceAddressMissing,
     InvoiceNotIssued,
@@ -127,7 +126,7 @@ def read_guest_report(event_id: str, block_id: str, format: str | None = None) -
     returns=schemas.MailedReport,
     status=202,
     idempotent=True,
-    errors=[HolderAddressMissing, Throttled, *MAIL_ERRORS],
+    errors=[InvoiceAddressMissing, Throttled, *MAIL_ERRORS],
 )
 def mail_guest_report(event_id: str, block_id: str, to: str | None = None) -> JsonObject:
     """Send the report of a block to its holder, or to another address, as a PDF."""

@@ -57,7 +57,7 @@ def read_ticket(token: str) -> JsonObject:
     body=schemas.PassOnBody,
     returns=response_schemas.PassedOnData,
     idempotent=True,
-    errors=[LinkExpired, Throttled, errors.PassOnNotAllowed, errors.AlreadyAdmitted, EventClosed],
+    errors=[LinkExpired, Throttled, errors.GuestChangeNotAllowed, errors.AlreadyAdmitted, EventClosed],
 )
 def pass_on(token: str, name: str, email: str) -> PassedOnTicket:
     """Pass a ticket on to another guest.
@@ -76,7 +76,7 @@ def pass_on(token: str, name: str, email: str) -> PassedOnTicket:
     errors=[
         LinkExpired,
         Throttled,
-        errors.GiveBackNotAllowed,
+        errors.GuestChangeNotAllowed,
         errors.AlreadyAdmitted,
         errors.ReleaseTimePassed,
         EventClosed,

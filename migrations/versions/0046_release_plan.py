@@ -1,13 +1,13 @@
 """Allocations: the plan of a block to release unused places in steps
 
-Revision ID: 0047
-Revises: 0041
+Revision ID: 0046
+Revises: 0045
 """
 
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
-revision = '0047'
-down_revision = '0041'
+revision = '0046'
+down_revision = '0045'
 branch_labels = None
 depends_on = None
 

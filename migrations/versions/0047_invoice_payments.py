@@ -1,7 +1,7 @@
 """Allocations: payments of invoices, with their bookings in the ledger
 
-Revision ID: 0048
-Revises: 0041
+Revision ID: 0047
+Revises: 0046
 """
 
 import sqlalchemy as sa
@@ -9,8 +9,8 @@ from alembic import op
 
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
-revision = '0048'
-down_revision = '0041'
+revision = '0047'
+down_revision = '0046'
 branch_labels = None
 depends_on = None
 

@@ -1,15 +1,15 @@
 """Stalls: number, power, water and a note of each stall
 
-Revision ID: 0049
-Revises: 0041
+Revision ID: 0048
+Revises: 0047
 """
 
 from alembic import op
 
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
-revision = '0049'
-down_revision = '0041'
+revision = '0048'
+down_revision = '0047'
 branch_labels = None
 depends_on = None
 
