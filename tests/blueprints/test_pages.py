@@ -61,7 +61,7 @@ def test_pages_tell_language_width_and_title(client: Client, path: str) -> None:
 
 def test_the_stylesheet_is_small_and_draws_on_nothing_outside() -> None:
     css = (STATIC / "pages.css").read_text()
-    assert len(css.encode()) < 12 * 1024
+    assert len(css.encode()) < 16 * 1024  # with the tables, figures and charts of the desk
     assert not re.search(r"url\(|@import|@font-face", css)
     assert "prefers-color-scheme: dark" in css
     assert not re.search(r"(?:margin|padding|border)-(?:left|right)\b|text-align: (?:left|right)", css)
