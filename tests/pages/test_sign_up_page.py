@@ -36,7 +36,7 @@ def test_from_the_start_page_to_the_account_in_a_browser_alone(client: Client, v
     assert page.request.path == "/sign-in" and "Your e-mail address is confirmed." in page.text
     assert visitor.forms[0].fields["email"] == EMAIL
     page = visitor.send(password=PASSWORD)
-    assert page.request.path == {"merchant": "/stall"}.get(kind, "/account")
+    assert page.request.path == {"merchant": "/stall", "organiser": "/desk"}.get(kind, "/account")
     assert "Confirm your e-mail address" not in page.text
     profile = data(client.as_(sign_in(client, EMAIL)["accessToken"]).get("/api/auth/me"))
     assert (profile["roles"], profile["emailVerified"]) == ([kind], True)
