@@ -13,6 +13,7 @@ from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
 from app.core.formatting import format_money, format_time
+from app.events.map_links import build_map_link
 from app.events.visit import CALENDAR_TYPE
 from app.invoicing.documents import CREDIT_NOTE, InvoiceDocument
 from app.invoicing.invoice_pdf import draw_invoice_pdf
@@ -97,6 +98,7 @@ def build_allocator_link_email(block: BlockRow, *, key: str) -> Message:
         event=block["event_name"],
         when=format_time(block["starts_at"], zone),
         where=", ".join(part for part in (block["venue"], block["city"]) if part),
+        map_url=build_map_link(None, None, (block["venue"], block["city"])),
         kind=block["ticket_type_name"],
         ticket_host=block["holder_organisation"] or "",
         organiser=block["organiser_name"],

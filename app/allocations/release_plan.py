@@ -56,6 +56,8 @@ def build_release_plan(
 
     A sent step that is in `present` stays as it is. Raises ValidationFailed with all problems.
     """
+    if not steps and not present:
+        return []
     now = database_now()
     present_steps = {_get_key(step): step for step in present}
     plan = [step for step in present if _is_past(step, now)]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from urllib.parse import urlencode
 
 MAP_URL = "https://www.openstreetmap.org"
-ZOOM = 16
+ZOOM = 17
 
 
 def build_map_link(latitude: float | None, longitude: float | None, address: Iterable[str]) -> str:

@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from flask import current_app
 from sqlalchemy import Row
 
 from app.core.formatting import format_period
 from app.core.languages import gettext
+from app.events.map_links import build_map_link
 from app.events.models import Event
 from app.events.visibility import CANCELLED
 
-MAP_URL = "https://www.openstreetmap.org/"
-MAP_ZOOM = 17
 CALENDAR_TYPE = "text/calendar"
 LINE_OCTETS = 75
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f\x85\u2028\u2029]")
@@ -52,11 +51,7 @@ class Visit:
     @property
     def map_url(self) -> str:
         """The address of a map: with a marker if the event has coordinates, else a search for venue and city."""
-        if self.latitude is None or self.longitude is None:
-            return f"{MAP_URL}search?{urlencode({'query': self.place})}"
-        latitude, longitude = f"{self.latitude:.6f}", f"{self.longitude:.6f}"
-        marker = urlencode({"mlat": latitude, "mlon": longitude})
-        return f"{MAP_URL}?{marker}#map={MAP_ZOOM}/{latitude}/{longitude}"
+        return build_map_link(self.latitude, self.longitude, filter(None, (self.venue, self.city)))
 
 
 VISIT_COLUMNS = (

@@ -346,6 +346,7 @@ DESCRIPTIONS: dict[str, str] = {
     "relay": "State of the relay, which wakes workers.",
     "releaseAt": "When places that nobody claimed go back on sale.",
     "released": "Number of places that went back on sale.",
+    "releasedAt": "When this was released; null before that.",
     "remaining": "Number of places that are left.",
     "reminded": "Guests who were reminded.",
     "remindedAt": "When the guest was last reminded.",

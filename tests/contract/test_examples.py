@@ -50,6 +50,7 @@ WITHOUT_SUCCESS = {
     "POST /api/auth/second-factor/recovery-codes": "needs a second factor",
     "POST /api/auth/register/admin": "the caller decides the tier; tests/security has each",
     "POST /api/events/{id}/notifications/campaigns/{campaignId}/resend-uncertain": "tests/campaigns has uncertain messages",
+    "POST /api/events/{eventId}/allocations/{blockId}/move": "the block of the examples is invoiced",
     "POST /api/payrail/callbacks": "needs the signature of the rail",
 }
 

@@ -15,7 +15,7 @@ from tests.docs import commands
 from tests.faults.service import Service, everything, kept_open
 from tests.house.sources import ROOT
 
-GUIDE_LINES = range(80, 191)
+GUIDE_LINES = range(80, 221)
 READERS = 6
 REFUSED_STEPS = text("SELECT kind, last_error FROM outbox WHERE last_error LIKE '%no such step%'")
 ERROR_LINE = (

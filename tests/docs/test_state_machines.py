@@ -29,6 +29,7 @@ NOT_OURS = {"ticket", "ticket_import_change"}
 """States of others: what another shop says of its tickets."""
 FLOWS: dict[str, Callable[[int, int, int], tuple[int, int, int]]] = {
     "a place comes": lambda free, claimed, released: (free + 1, claimed, released),
+    "a claimed place comes": lambda free, claimed, released: (free, claimed + 1, released),
     "a place goes": lambda free, claimed, released: (free - 1, claimed, released),
     "claimed": lambda free, claimed, released: (free - 1, claimed + 1, released),
     "back to the public": lambda free, claimed, released: (free - 1, claimed, released + 1),

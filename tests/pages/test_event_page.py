@@ -79,7 +79,7 @@ def test_the_page_says_when_where_and_what_it_costs(owner: Client, visitor: Visi
         '<h1 dir="auto">Dune Nights</h1>',
         "Fri 4 June 2027, 18:00 (Windhoek)",
         "River grounds, Windhoek, Namibia",
-        "https://www.openstreetmap.org/?mlat=-22.560900&amp;mlon=17.065800#map=16/-22.560900/17.065800",
+        "https://www.openstreetmap.org/?mlat=-22.560900&amp;mlon=17.065800#map=17/-22.560900/17.065800",
         "Three nights\nof music.",
         "N$\u00a0650.00",
         "Early bird until Mon 1 March 2027, 23:59 (Windhoek)",

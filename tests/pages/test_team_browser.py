@@ -48,6 +48,7 @@ def test_an_organiser_runs_a_team_in_a_browser_alone(
     with open_view(chromium, SERIES, scripts=scripts) as view:
         page = view.page
         sign_in(page, address, organiser.email)
+        page.get_by_role("link", name="Account").click()
         page.get_by_role("link", name="Teams").click()
         view.check("team-alone")
         page.get_by_role("button", name="Send the invitation").click()
@@ -77,6 +78,7 @@ def test_an_organiser_runs_a_team_in_a_browser_alone(
     with open_view(chromium, SERIES, scripts=scripts) as view:
         page = view.page
         sign_in(page, address, organiser.email)
+        page.get_by_role("link", name="Account").click()
         page.get_by_role("link", name="Teams").click()
         page.get_by_role("link", name="Change or remove Tuli Hamutenya").click()
         view.check("team-member")
@@ -166,6 +168,7 @@ def test_a_phone_and_a_key_are_made_and_ended_in_a_browser(client: Client, addre
     with open_view(chromium, SERIES) as view:
         page = view.page
         sign_in(page, address, organiser.email)
+        page.get_by_role("link", name="Account").click()
         page.get_by_role("link", name="Phones").click()
         view.check("phones-events")
         page.get_by_role("link", name="Windhoek Lights").click()
@@ -228,6 +231,7 @@ def test_the_owner_requires_a_second_factor_and_signs_in_again(
     with open_view(chromium, SERIES, scripts=scripts) as view:
         page = view.page
         sign_in(page, address, owner.email)
+        page.get_by_role("link", name="Account").click()
         view.check("account-of-two-organisations")
         turn_on(owner)
         page.get_by_role("link", name="See the team of Windhoek Lights").click()

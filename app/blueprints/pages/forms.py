@@ -185,7 +185,7 @@ class FilledForm:
         return [FieldError(input_.name if input_ else "", message, message)]
 
     def _build_field_error(self, path: str, code: str, message: str) -> FieldError:
-        names = map(to_camel_case, re.findall(r"[A-Za-z_]+", path))
+        names = [name for word in re.findall(r"[A-Za-z_]+", path) for name in (word, to_camel_case(word))]
         input_ = next((self.form.inputs[name] for name in names if name in self.form.inputs), None)
         if FOR_PROGRAMS.search(message):
             message = str(FIELD_MESSAGES.get(code, FIELD_MESSAGES["invalid_type"]))

@@ -121,14 +121,18 @@ def get_safe_path(text: str) -> str:
 
 
 def get_landing_path() -> str:
-    """Return where the signed-in person starts: at their stall or desk, if they have, or work for, only one of them."""
+    """Return where the signed-in person starts: at their stall or desk, if they have, or work for, only one of them.
+
+    Organisers who must confirm their address or turn on a second factor start at their account, which says so.
+    """
     caller = get_page_caller()
     if caller is None:
         return ACCOUNT_PATH
     kinds = {*caller.roles, *(entry.kind for entry in caller.memberships)} - {"customer"}
     if kinds == {MERCHANT}:
         return STALL_PATH
-    return DESK_PATH if kinds == {ORGANISER} else ACCOUNT_PATH
+    is_ready = caller.email_verified and not caller.lacks_second_factor
+    return DESK_PATH if kinds == {ORGANISER} and is_ready else ACCOUNT_PATH
 
 
 def find_next_path() -> str | None:

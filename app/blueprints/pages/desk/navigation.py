@@ -48,7 +48,7 @@ ORGANISATION_SECTIONS = (
     Section("Search", "desk_search.show", may(EVENTS_READ)),
     Section("Team", "desk_team.show", may(MEMBERS_READ, whole_organisation=True)),
     Section("Audit trail", "desk_audit.show", may(AUDIT_READ, whole_organisation=True)),
-    Section("Settings", "desk_settings.show", may(MEMBERS_READ, whole_organisation=True)),
+    Section("Account", "account.show", may(EVENTS_READ)),
 )
 EVENT_SECTIONS = (
     Section("Overview", "desk_event.show", may(EVENTS_READ)),
