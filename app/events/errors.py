@@ -1,6 +1,6 @@
 """Errors of events and tickets, and of files that are imported into an event."""
 
-from app.core.errors import Conflict, TooLarge, Unprocessable, UnsupportedMedia
+from app.core.errors import Conflict, Gone, TooLarge, Unprocessable, UnsupportedMedia
 
 
 class CapacityExceeded(Conflict):
@@ -51,8 +51,8 @@ class LaterImport(Conflict):
     message = "A later import changed the same tickets or took their codes; undo it first. data.imports has the ids."
 
 
-class TicketTypeRemoved(Conflict):
-    number, code = 40909, "TICKET_TYPE_REMOVED"
+class TicketTypeRemoved(Gone):
+    number, code = 41061, "TICKET_TYPE_REMOVED"
     message = "The ticket type that tickets had before this import was removed, so the import cannot be undone."
 
 

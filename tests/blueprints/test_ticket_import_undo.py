@@ -244,7 +244,7 @@ def test_removed_type_prevents_the_undo(owner: Client, path: str, event: dict[st
     kept = [row for row in data(owner.get(path[:-8]))["ticketTypes"] if row["name"] != "Weekend pass"]
     changed = [{"id": row["id"], "name": row["name"], "priceMinor": 1, "quantity": row["quantity"]} for row in kept]
     update_event(owner, data(owner.get(path[:-8])), ticketTypes=changed)
-    assert read_error(undo(owner, path, moving)) == (409, "TICKET_TYPE_REMOVED")
+    assert read_error(undo(owner, path, moving)) == (410, "TICKET_TYPE_REMOVED")
     assert data(owner.get(f"{path}/imports/{moving}"))["undoBlockedBy"] == "TICKET_TYPE_REMOVED"
 
 

@@ -67,7 +67,7 @@ LEVELS = {
 
 
 class AlreadyClosed(Conflict):
-    number, code, message = 40998, "SHOP_ALREADY_CLOSED", "The shop is closed."
+    number, code, message = 40909, "SHOP_ALREADY_CLOSED", "The shop is closed."
 
 
 class WrongGuess(Unprocessable):

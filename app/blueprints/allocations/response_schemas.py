@@ -117,7 +117,9 @@ class AllocationRow(Schema):
     total_minor = _money_field("Total of the places held, VAT included")
     promo_code = _nullable_text_field()
     release_at = TimeField(required=True, allow_none=True)
-    release_plan = List(Nested(ReleaseStepData), required=True)
+    release_plan = List(
+        Nested(ReleaseStepData), required=True, metadata={"description": "steps that release unused places, by time"}
+    )
     notes = _nullable_text_field()
     guests_may_pass_on = Boolean(required=True)
     guests_may_give_back = Boolean(required=True)
