@@ -193,7 +193,7 @@ class ReportData(Schema):
     claimed = WholeNumber(required=True)
     admitted = WholeNumber(required=True)
     given_back = WholeNumber(required=True, metadata={"description": "places that went back on sale", "example": 4})
-    guests = List(Nested(ReportGuest), required=True)
+    guests = List(Nested(ReportGuest), required=True, metadata={"description": "names and states of the guests"})
 
 
 class CodeData(Schema):
