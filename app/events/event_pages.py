@@ -1,4 +1,4 @@
-"""What the page of an event shows: its public data, the present offers of tickets, and whom to ask."""
+"""What the page of an event shows: its public data, the present offers of tickets, and a contact."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,5 +1,7 @@
 """The public page of an event, and its calendar file."""
 
+from urllib.parse import urlsplit
+
 from flask import Response, current_app, redirect, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -84,7 +86,7 @@ def _describe_offer(offer: TicketOffer, zone: str) -> str:
 def _build_appointment(page: EventPage) -> Appointment:
     url = get_page_url(page.slug)
     return Appointment(
-        uid=f"{page.id}@{current_app.extensions['settings'].PUBLIC_BASE_URL.partition('://')[2]}",
+        uid=f"event-{page.id}@{urlsplit(current_app.extensions['settings'].PUBLIC_BASE_URL).hostname}",
         sequence=page.version,
         changed_at=page.changed_at,
         starts_at=page.starts_at,

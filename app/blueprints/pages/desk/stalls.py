@@ -84,7 +84,7 @@ MANY_FORM = Form(
     ManySchema,
     Input(
         "declineReason",
-        "Reason for those whom you decline",
+        "Reason for the applicants that you decline",
         hint="The applicants read it in the mail. Leave out web addresses.",
         type="textarea",
     ),
