@@ -16,10 +16,14 @@
 
 A domain declares its own in `<domain>/errors.py`: `class CodeInvalid(Unprocessable)` with `number`, `code` and
 `message`. Each class with a code is in the catalogue, of which the docs are made. Importing a class whose number or
-code is taken fails.
+code is taken fails. A new Conflict takes `SHARED_NUMBER`: all others of 409 are in use.
 """
 
 from typing import Any, ClassVar
+
+
+SHARED_NUMBER = 40900
+"""The number of every conflict above the first hundred: only 40900 to 40999 fit. Their codes tell them apart."""
 
 
 class AppError(Exception):
@@ -41,7 +45,7 @@ class AppError(Exception):
         super().__init_subclass__()
         if "code" not in vars(cls):
             return
-        numbers = {error.number for error in AppError.catalogue.values()}
+        numbers = {error.number for error in AppError.catalogue.values()} - {SHARED_NUMBER}
         if cls.number in numbers or cls.code in AppError.catalogue or cls.number // 100 != cls.status:
             raise TypeError(f"{cls.__name__}: {cls.code} / {cls.number} is taken or does not fit {cls.status}")
         AppError.catalogue[cls.code] = cls

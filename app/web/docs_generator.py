@@ -19,7 +19,7 @@ ERRORS_HEADER = """\
 # Errors
 
 All errors of the service. Clients branch on `shortMessage` and show `message`. `statusCode` is the HTTP status and two
-more digits. `flask docs write` generates this page.
+more digits; newer conflicts share `40900`. `flask docs write` generates this page.
 
 | shortMessage | statusCode | HTTP | message |
 |---|---|---|---|

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.core.errors import AppError, Conflict, NotFound, Unauthorised, Unavailable, ValidationFailed
+from app.core.errors import SHARED_NUMBER, AppError, Conflict, NotFound, Unauthorised, Unavailable, ValidationFailed
 
 
 @pytest.mark.parametrize(("number", "code"), [(40400, "NEW_ONE"), (40477, "NOT_FOUND"), (50077, "NEW_ONE"), (0, "NEW")])
@@ -12,6 +12,18 @@ def test_a_duplicate_or_invalid_number_or_code_is_refused(number: int, code: str
     with pytest.raises(TypeError, match=code):
         type("Doubled", (NotFound,), {"number": number, "code": code, "message": "No."})
     assert AppError.catalogue["NOT_FOUND"] is NotFound
+
+
+def test_conflicts_above_the_first_hundred_share_a_number() -> None:
+    try:
+        for code in ("ONE_MORE_CONFLICT", "ANOTHER_CONFLICT"):
+            type("Extra", (Conflict,), {"number": SHARED_NUMBER, "code": code, "message": "No."})
+            assert AppError.catalogue[code].number == SHARED_NUMBER
+        with pytest.raises(TypeError, match="ANOTHER_CONFLICT"):
+            type("Doubled", (Conflict,), {"number": SHARED_NUMBER, "code": "ANOTHER_CONFLICT", "message": "No."})
+    finally:
+        for code in ("ONE_MORE_CONFLICT", "ANOTHER_CONFLICT"):
+            AppError.catalogue.pop(code, None)
 
 
 def test_every_error_has_a_sentence_and_a_stable_code() -> None:
