@@ -1,10 +1,11 @@
 """Demo data: the people around the festival "Windhoek Lights". Seeding twice changes nothing."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import click
 from flask.cli import AppGroup, with_appcontext
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from app.accounts.account_lifecycle import Applicant, create_account
 from app.accounts.authentication import hash_password
@@ -12,15 +13,20 @@ from app.accounts.caller import build_caller
 from app.accounts.models import Account
 from app.accounts.queries import lock_address
 from app.allocations import demo as demo_allocations
+from app.applications import demo as demo_applications
 from app.campaigns import demo as demo_campaigns
 from app.core.db import db
 from app.core.transaction import transaction
 from app.events import demo as demo_events
 from app.events.models import Event
+from app.gate import demo as demo_gate
 from app.inventory import demo as demo_inventory
 from app.payouts import demo as demo_payouts
 
 LIGHTS = "Windhoek Lights"
+CLOSED = "Okahandja Night Market"
+CLOSED_EARLIER = timedelta(days=2)
+SCANNED_SHARES = {"Katutura Food Weekend": 0.4, CLOSED: 0.9}
 PASSWORD = "windhoek-lights-2026"
 commands = AppGroup("demo", help="Demo data.")
 
@@ -78,21 +84,41 @@ EARNINGS = {
 @commands.command("seed")
 @with_appcontext
 def seed_command() -> None:
-    """Create the demo accounts, events, earnings and payouts that are missing."""
+    """Create the demo accounts, events, stalls, scans, earnings and payouts that are missing."""
     click.echo("seeded" if seed() else "everything was there")
 
 
 def seed() -> bool:
     """Create the demo data that is missing; return whether any was."""
-    has_created = _create_accounts()
+    has_created = create_accounts()
     for email, story in STORIES.items():
         organiser = db.session.scalars(select(Account).where(Account.email == email)).one()
         has_created = bool(demo_events.seed(organiser.id, story)) or has_created
         has_created = bool(demo_allocations.seed(organiser.id)) or has_created
+        has_created = bool(demo_applications.seed(organiser.id)) or has_created
+        has_created = seed_scans(organiser.id) or has_created
         has_created = seed_lights(organiser.id) or has_created
     for email, earned in EARNINGS.items():
         merchant = db.session.scalars(select(Account).where(Account.email == email)).one()
         has_created = demo_payouts.seed(merchant, earned, PASSWORD) or has_created
+    return has_created
+
+
+def seed_scans(organiser_id: str) -> bool:
+    """Create the missing scans of the events that have begun, and end the one that is over; return whether any was."""
+    has_created = False
+    for name, share in SCANNED_SHARES.items():
+        event = db.session.scalar(select(Event).where(Event.organiser_id == organiser_id, Event.name == name))
+        if event is not None:
+            caller = build_caller(db.session.get_one(Account, organiser_id))
+            has_created = bool(demo_gate.seed(caller, event.id, share=share)) or has_created
+    with transaction() as session:
+        # Stalls and guests come to an open event only, so it is over when all of them are there.
+        session.execute(
+            update(Event)
+            .where(Event.organiser_id == organiser_id, Event.name == CLOSED, Event.ends_at > func.now())
+            .values(ends_at=Event.ends_at - CLOSED_EARLIER, version=Event.version + 1)
+        )
     return has_created
 
 
@@ -106,7 +132,7 @@ def seed_lights(organiser_id: str) -> bool:
     return bool(demo_campaigns.seed(caller, event_id) or has_stocked)
 
 
-def _create_accounts() -> bool:
+def create_accounts() -> bool:
     emails = [person.email for person in PEOPLE]
     if db.session.scalar(select(func.count()).where(Account.email.in_(emails))) == len(emails):
         return False

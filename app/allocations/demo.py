@@ -1,4 +1,4 @@
-"""Demo blocks: a sponsor's, half claimed, and one for the press at a current event, partly admitted.
+"""Demo blocks: a sponsor's, half claimed, one for the press at a current event, and one whose invoice is paid.
 
 Events that have blocks are skipped, so seeding twice changes nothing.
 """
@@ -13,8 +13,11 @@ from app.accounts.models import Account
 from app.allocations import actions, states
 from app.allocations.actions.blocks import Holder
 from app.allocations.actions.invites import Recipient
+from app.allocations.invoice_payments import receive_invoice_payment
+from app.allocations.invoices import get_invoice, get_or_issue_invoice_pdf
 from app.allocations.links import encode_token
 from app.allocations.models import AllocationBlock
+from app.core.clock import utcnow
 from app.core.db import db
 from app.events.models import Event, TicketType
 
@@ -32,6 +35,7 @@ class DemoBlock(TypedDict):
     invited: NotRequired[Sequence[str]]
     claimed: Sequence[str]
     admitted: NotRequired[int]
+    is_invoice_paid: NotRequired[bool]
 
 
 DEMO_BLOCKS: Sequence[DemoBlock] = (
@@ -60,6 +64,22 @@ DEMO_BLOCKS: Sequence[DemoBlock] = (
         "holder": {"name": "Hilma Weber", "email": "hilma@the-dune-post.example", "organisation": "The Dune Post"},
         "claimed": ("Hilma Weber", "Immanuel Shiweda", "Johanna Beukes", "Rauna Hango", "Tuli Hamutenya", "Jan Beukes"),
         "admitted": 4,
+    },
+    {
+        "event": "Okahandja Night Market",
+        "type": "Adult",
+        "quantity": 10,
+        "kind": "sponsor",
+        "name": "Stage sponsor",
+        "unit_price_minor": 5000,
+        "holder": {
+            "name": "Lukas Haufiku",
+            "email": "lukas@kalahari-coffee.example",
+            "organisation": "Kalahari Coffee",
+        },
+        "claimed": ("Selma Nangolo", "Johan van Wyk", "Ndapewa Iipinge"),
+        "admitted": 3,
+        "is_invoice_paid": True,
     },
 )
 
@@ -107,6 +127,16 @@ def _create_block(caller: Caller, event_id: str, type_id: str, demo_block: DemoB
         claimed_slot = actions.claim_slot(token, "demo", name=name, email=_build_email_address(name), delivery=delivery)
         if number < demo_block.get("admitted", 0):
             actions.admit_slot(caller, event_id, claimed_slot["slot_id"], gate="Main gate")
+    if demo_block.get("is_invoice_paid"):
+        get_or_issue_invoice_pdf(caller, event_id, block_id)
+        receive_invoice_payment(
+            caller,
+            event_id,
+            block_id,
+            amount_minor=get_invoice(caller, event_id, block_id)["due_minor"],
+            reference="Kalahari Coffee sponsorship",
+            received_on=utcnow().date(),
+        )
 
 
 def _build_email_address(name: str) -> str:

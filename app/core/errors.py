@@ -21,7 +21,6 @@ code is taken fails. A new Conflict takes `SHARED_NUMBER`: all others of 409 are
 
 from typing import Any, ClassVar
 
-
 SHARED_NUMBER = 40900
 """The number of every conflict above the first hundred: only 40900 to 40999 fit. Their codes tell them apart."""
 

@@ -84,7 +84,28 @@ LIGHTS: DemoEvents = (
         "category": "food",
         "description": "Kapana, fat cakes and oshikundu, all weekend long.",
         "visibility": "published",
+        "reentry": "counted",
         "ticket_types": [{"name": "Entry", "price_minor": 5000, "quantity": 800, "sold": 420}],
+        "stall_types": [{"name": "Food stall", "feeMinor": 80000, "quantity": 12}],
+    },
+    {
+        **WINDHOEK,
+        "city": "Okahandja",
+        "name": "Okahandja Night Market",
+        "venue": "Show grounds",
+        "days": -2,
+        "length": 4,
+        "category": "food",
+        "description": "Food, crafts and music under the camelthorn trees.",
+        "visibility": "published",
+        "ticket_types": [
+            {"name": "Adult", "price_minor": 6000, "quantity": 400, "sold": 260},
+            {"name": "Child", "price_minor": 2000, "quantity": 200, "sold": 90},
+        ],
+        "stall_types": [
+            {"name": "Food stall", "feeMinor": 90000, "quantity": 10},
+            {"name": "Craft stall", "feeMinor": 40000, "quantity": 10},
+        ],
     },
     {
         **WINDHOEK,

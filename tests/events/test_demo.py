@@ -8,10 +8,10 @@ from tests.http import Client, data
 
 def test_demo_events_are_created_once(client: Client) -> None:
     organiser = create_account("organiser")
-    assert seed(organiser.id, LIGHTS) == 4 and seed(organiser.id, LIGHTS) == 0
+    assert seed(organiser.id, LIGHTS) == 5 and seed(organiser.id, LIGHTS) == 0
     assert seed(organiser.id, JAZZ) == 1
     names = [event["name"] for event in data(client.get("/api/events/public/discover"))["events"]]
-    assert names == ["Katutura Food Weekend", "Windhoek Lights", "Swakop Jazz Days"]
+    assert names == ["Okahandja Night Market", "Katutura Food Weekend", "Windhoek Lights", "Swakop Jazz Days"]
     own = create_signed_in_client(client, organiser)
     lights = data(own.get("/api/events?mine=true&q=windhoek+lights&visibility=published"))["events"][0]
     stats = data(own.get(f"/api/events/{lights['id']}/ticket-stats"))

@@ -75,7 +75,10 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
         "app/clients/dev_mailbox.py",
         "app/clients/mime.py",
         "app/blueprints/pages/ops.py",
+        "app/allocations/demo.py",
+        "app/applications/demo.py",
         "app/events/demo.py",
+        "app/gate/demo.py",
         "app/inventory/demo.py",
         "app/payouts/demo.py",
         "app/retention/orphaned_files.py",  # It compares with the clock of the storage.

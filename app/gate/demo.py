@@ -1,0 +1,46 @@
+"""Demo scans: most guests of an event have entered, and two phones without a network admitted the same guest.
+
+An event that has scans of these phones is skipped, so seeding twice changes nothing.
+"""
+
+import random
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+
+from app.accounts.caller import Caller
+from app.admissions.models import Admission
+from app.core.clock import utcnow
+from app.core.db import db
+from app.events.models import Event, Ticket
+from app.gate.batch import OfflineScan, record_batch
+
+GATES = ("Main gate", "Main gate", "River gate")
+NONCE_START = "demo-scan-"
+
+
+def seed(caller: Caller, event_id: str, *, share: float) -> int:
+    """Scan this share of an event's imported tickets around its start; return how many scans were recorded."""
+    is_demo_scan = (Admission.event_id == event_id, Admission.nonce.startswith(NONCE_START))
+    if db.session.scalar(select(Admission.id).where(*is_demo_scan).limit(1)):
+        return 0
+    starts_at = db.session.scalars(select(Event.starts_at).where(Event.id == event_id)).one()
+    tickets = db.session.scalars(
+        select(Ticket.id).where(Ticket.event_id == event_id, Ticket.status == "sold").order_by(Ticket.reference)
+    ).all()
+    generator = random.Random(2026)
+    scans = [
+        OfflineScan(f"{NONCE_START}{number}", _choose_time(generator, starts_at), None, id, generator.choice(GATES))
+        for number, id in enumerate(generator.sample(tickets, int(len(tickets) * share)))
+    ]
+    if not scans:
+        return 0
+    again = scans[0]._replace(
+        nonce=f"{NONCE_START}again", occurred_at=scans[0].occurred_at + timedelta(minutes=6), gate="River gate"
+    )
+    return len(record_batch(caller, event_id, [*scans, again]))
+
+
+def _choose_time(generator: random.Random, starts_at: datetime) -> datetime:
+    minutes = generator.triangular(-60, 240, 20)
+    return min(starts_at + timedelta(minutes=minutes), utcnow() - timedelta(minutes=7))
