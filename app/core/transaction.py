@@ -64,7 +64,7 @@ def request_transaction() -> Iterator[ReadOrWriteSession]:
 def write_row(statement: Statement, parameters: Parameters) -> DriverRow | None:
     """Run one writing statement as its own transaction, without the cost of a session, and return its first row.
 
-    In a request with an idempotency key it joins the request's transaction. Raises NestedTransaction.
+    In a request with an idempotency key it is a savepoint of the request's transaction. Raises NestedTransaction.
     """
     session = _session() if db.session.registry.has() else None
     if session is None or not session.info.get("writing"):
@@ -73,7 +73,8 @@ def write_row(statement: Statement, parameters: Parameters) -> DriverRow | None:
         return execute_autocommit(statement, parameters)
     if not session.info.get("held") or session.info.get("joined"):
         raise NestedTransaction("a statement that commits by itself was run inside a transaction")
-    return fetch_row(statement, parameters)
+    with _savepoint(session):
+        return fetch_row(statement, parameters)
 
 
 def lock_name(session: Session, name: str) -> None:

@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import psycopg
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
+from app.admissions.kinds import IN
+from app.admissions.queries import find_scan
 from app.admissions.sql import scan_params
 from app.admissions.times import resolve_occurred_at
 from app.allocations import sql, states
@@ -22,7 +25,7 @@ from app.allocations.models import AllocationSlot
 from app.allocations.sql import build_organiser_actor
 from app.audit.actions import Action
 from app.audit.log import entry_params
-from app.core.db import db
+from app.core.db import db, fetch_rows
 from app.core.errors import NotFound
 from app.core.transaction import transaction, write_row
 from app.events.models import Event
@@ -83,8 +86,27 @@ def admit_slot(
         "nonce": nonce,
         "gate": gate,
         "occurred_at": resolve_occurred_at(event_id, occurred_at),
-        **scan_params(caller, count or 1),
+        **scan_params(caller, count or 1, nonce),
     }
+    try:
+        return _admit(caller, event_id, slot_id, params, nonce=nonce, count=count)
+    except psycopg.errors.UniqueViolation:
+        # The scan with this nonce was undone, or it was of another guest: then this one is logged without it.
+        logged_admission = _find_logged_admission(_get_slot(caller, event_id, slot_id), nonce)
+        if logged_admission is not None:
+            return logged_admission
+        return _admit(caller, event_id, slot_id, {**params, "admission_nonce": None}, nonce=nonce, count=count)
+
+
+def _admit(
+    caller: Caller,
+    event_id: str,
+    slot_id: str,
+    params: Mapping[str, object],
+    *,
+    nonce: str | None,
+    count: int | None,
+) -> Admission:
     if count is not None:
         return _admit_party(caller, event_id, slot_id, params, nonce=nonce, count=count)
     row = write_row(sql.ADMIT_SLOT, params)
@@ -110,8 +132,11 @@ def _admit_party(
         if not remaining_ids:
             return _replay_or_refuse(scanned_slot, nonce)
         if len(remaining_ids) < count:
+            logged_admission = _find_logged_admission(scanned_slot, nonce)
+            if logged_admission is not None:
+                return logged_admission
             raise PartyTooSmall(remaining=len(remaining_ids), requested=count)
-        rows = session.execute(sql.ADMIT_PARTY, {**params, "ids": remaining_ids[:count]})
+        rows = fetch_rows(sql.ADMIT_PARTY, {**params, "ids": remaining_ids[:count]})
         return _build_admission([AdmittedSlot(*row) for row in rows], caller.name)
 
 
@@ -161,9 +186,28 @@ def _replay_or_refuse(slot: SlotRow, nonce: str | None) -> Admission:
         raise SlotRevoked(revokedAt=slot.ended_at, name=slot.name)
     if slot.status != states.ADMITTED:
         raise NotClaimed(status=slot.status)
+    logged_admission = _find_logged_admission(slot, nonce)
+    if logged_admission is not None:
+        return logged_admission
     if nonce is not None and slot.nonce == nonce:
         return _build_admission([_to_admitted_slot(slot)], slot.admitted_by_name)
     raise AlreadyAdmitted(admittedAt=slot.admitted_at, gate=slot.gate, admittedBy=slot.admitted_by_name, name=slot.name)
+
+
+def _find_logged_admission(slot: SlotRow, nonce: str | None) -> Admission | None:
+    """Return the first result to a nonce by the log, if it was of this slot or its party: also of a scan, or undone."""
+    logged_scan = find_scan(slot.event_id, nonce) if nonce is not None else None
+    if logged_scan is None or logged_scan.direction != IN:
+        return None
+    statement = _slots_query().where(
+        AllocationSlot.event_id == slot.event_id, AllocationSlot.id.in_(logged_scan.place_ids)
+    )
+    slots = db.session.execute(statement).all()
+    if not any(other.id == slot.id or (slot.party_id and other.party_id == slot.party_id) for other in slots):
+        return None
+    admission = _build_admission([_to_admitted_slot(other) for other in slots], logged_scan.by)
+    first = admission.slot._replace(status=states.ADMITTED, admitted_at=logged_scan.occurred_at, gate=logged_scan.gate)
+    return admission._replace(slot=first)
 
 
 def _to_admitted_slot(slot: SlotRow) -> AdmittedSlot:
