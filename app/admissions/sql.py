@@ -8,6 +8,8 @@ from app.accounts.caller import Caller
 from app.core.ids import new_id
 
 STRIPES = 32
+ENTRY_ORDER = "a.occurred_at, a.nonce, a.position, a.id"
+"""The order of the entries of a place: by the time of the scan, and the same however they arrived."""
 QUARTER = "date_bin('15 minutes', occurred_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
 INSERT_ADMISSIONS = """
     admission_rows AS (

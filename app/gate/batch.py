@@ -9,10 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from sqlalchemy.orm import Session
+
 from app.accounts.caller import Caller
 from app.admissions.kinds import IN, UNKNOWN
 from app.admissions.times import resolve_occurred_at
-from app.allocations.errors import PartyTooSmall
+from app.allocations.errors import AlreadyAdmitted, PartyTooSmall
 from app.core.db import fetch_rows
 from app.core.errors import AppError, Busy
 from app.core.ids import new_id
@@ -23,11 +25,12 @@ from app.gate.batch_sql import (
     FIND_SCAN_PLACES,
     INSERT_CONFLICTS,
     LOCK_PLACE,
+    ORDER_ENTRIES,
     REFRESH_PLACE,
     TOUCH_SCAN,
 )
 from app.gate.errors import NonceReused
-from app.gate.places import GateEvent, Place, find_event, find_places, find_refusal, key_params
+from app.gate.places import GateEvent, Place, find_event, find_places, find_refusal, find_wrong_day, key_params
 from app.gate.scan import scan
 from app.gate.sql import BY_CODE, BY_ID
 
@@ -139,6 +142,8 @@ def _admit_or_log(
             scan_id, admitted, refusal = _admit(caller, event.id, offline_scan)
         if admitted >= people:
             return ScanResult(nonce, ADMITTED, scan_id)
+        if isinstance(refusal, AlreadyAdmitted):
+            refusal = _find_wrong_day(event, offline_scan, occurred_at) or refusal
         code = conflict or (refusal.code if refusal else PartyTooSmall.code)
         logged_id = _log_conflict(caller, event, offline_scan, occurred_at, scan_id, admitted, code)
         if logged_id is not None:
@@ -210,7 +215,7 @@ def _log_conflict(
                 return None
         row = session.execute(INSERT_CONFLICTS, params).first()
         if place is not None:
-            session.execute(REFRESH_PLACE[place.kind], params)
+            _refresh_place(session, place.kind, params)
     return row.scan_id if row else _find_logged(event.id, [offline_scan.nonce])[offline_scan.nonce].scan_id
 
 
@@ -220,8 +225,19 @@ def _refresh_places(event_id: str, scan_id: str) -> None:
         params: dict[str, object] = {"event_id": event_id, "scan_id": scan_id}
         for kind, place_id in fetch_rows(FIND_SCAN_PLACES, params):
             session.execute(LOCK_PLACE[kind], {**params, "place_id": place_id})
-            session.execute(REFRESH_PLACE[kind], {**params, "place_id": place_id})
+            _refresh_place(session, kind, {**params, "place_id": place_id})
         session.execute(TOUCH_SCAN, params)
+
+
+def _find_wrong_day(event: GateEvent, offline_scan: OfflineScan, occurred_at: datetime) -> AppError | None:
+    """Return the error of a scan on a wrong day, also if others entered with the ticket before the scan arrived."""
+    place = _find_place(event.id, offline_scan)
+    return find_wrong_day(event, place, occurred_at) if place is not None else None
+
+
+def _refresh_place(session: Session, kind: str, params: Mapping[str, Any]) -> None:
+    session.execute(ORDER_ENTRIES, params)
+    session.execute(REFRESH_PLACE[kind], params)
 
 
 def _find_place(event_id: str, offline_scan: OfflineScan) -> Place | None:

@@ -108,6 +108,12 @@ def find_refusal(event: GateEvent, place: Place, direction: str, occurred_at: da
             ticketType=place.ticket_type,
             remaining=place.outside_of_party,
         )
+    return find_wrong_day(event, place, occurred_at)
+
+
+def find_wrong_day(event: GateEvent, place: Place, occurred_at: datetime | None) -> WrongDay | None:
+    """Return the error of a place that is not valid at the time of the scan, or None."""
+    scan_time = min(occurred_at or event.now, event.now)
     starts_later = place.valid_from is not None and scan_time < place.valid_from
     if starts_later or (place.valid_until is not None and scan_time >= place.valid_until):
         return WrongDay(validFrom=place.valid_from, validUntil=place.valid_until, name=place.name)

@@ -71,6 +71,7 @@ def undo_scan(caller: Caller, event_id: str, admission_id: str, reason: str) -> 
         undone_at = fetch_rows(undo_sql.UNDO_ROWS, params)[0][0]
         for is_first in (True, False):
             _refresh_places(rows, params, is_first=is_first)
+        fetch_rows(undo_sql.SETTLE_CONFLICTS, params)
         record(session, Action.ADMISSION_UNDONE, event_id=event.id, subject=rows[0].scan_id)
     return Undo(rows[0].scan_id, len(rows), undone_at, caller.name, reason)
 

@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from app.admissions.sql import add_to_tallies_sql, count_entries_sql
+from app.admissions.sql import ENTRY_ORDER, add_to_tallies_sql, count_entries_sql
 
 FIND_ROWS = text("""
     SELECT a.scan_id, a.id, a.place_kind, a.place_id, a.ticket_type_id, a.direction, a.is_reentry, a.actor_kind,
@@ -35,26 +35,34 @@ UNDO_ROWS = text(f"""
     SELECT undone_at FROM changed""")
 FIRST_AGAIN = text(f"""
     WITH changed AS (
-        UPDATE admission a SET is_reentry = false, conflict = NULL, transaction_id = pg_current_xact_id()
+        UPDATE admission a SET is_reentry = false, transaction_id = pg_current_xact_id()
           FROM unnest(CAST(:place_ids AS text[])) p (id)
          WHERE a.event_id = :event_id AND a.is_reentry AND a.id = (
-               SELECT o.id FROM admission o
-                WHERE o.event_id = :event_id AND o.place_id = p.id AND o.direction = 'in' AND o.undone_at IS NULL
-                ORDER BY o.is_reentry, o.occurred_at, o.id LIMIT 1)
+               SELECT a.id FROM admission a
+                WHERE a.event_id = :event_id AND a.place_id = p.id AND a.direction = 'in' AND a.undone_at IS NULL
+                ORDER BY a.is_reentry, {ENTRY_ORDER} LIMIT 1)
         RETURNING a.ticket_type_id, a.event_id, a.gate, a.occurred_at),
     {add_to_tallies_sql("changed", first_entries="count(*)", entries="0", exits="0")}
     SELECT count(*) FROM changed""")
-"""The next entry of a place becomes its first one; it is no conflict any more."""
+"""The next entry of a place becomes its first one."""
+SETTLE_CONFLICTS = text("""
+    UPDATE admission a SET conflict = NULL, transaction_id = pg_current_xact_id()
+      FROM admission u
+     WHERE u.event_id = :event_id AND u.scan_id = :scan_id AND u.direction = 'in' AND u.conflict IS NULL
+       AND a.event_id = u.event_id AND a.place_id = u.place_id AND a.direction = 'in' AND NOT a.is_reentry
+       AND a.undone_at IS NULL AND a.conflict IS NOT NULL RETURNING a.id""")
+"""An undone entry that was no conflict leaves its place to the entry that is the first now, which is none any more."""
 STATE = """
     state AS (
         SELECT p.id,
-               (SELECT min(a.occurred_at) FROM admission a
-                 WHERE a.event_id = :event_id AND a.place_id = p.id AND a.direction = 'in'
-                   AND a.undone_at IS NULL) AS first_at,
+               first.id IS NOT NULL AS has_first, first.occurred_at AS first_at, first.gate, first.nonce,
+               first.actor_kind, first.actor_id,
                (SELECT CASE WHEN a.direction = 'out' THEN a.occurred_at END FROM admission a
                  WHERE a.event_id = :event_id AND a.place_id = p.id AND a.undone_at IS NULL
                  ORDER BY a.occurred_at DESC, a.id DESC LIMIT 1) AS left_at
-          FROM unnest(CAST(:place_ids AS text[])) p (id))"""
+          FROM unnest(CAST(:place_ids AS text[])) p (id)
+          LEFT JOIN admission first ON first.event_id = :event_id AND first.place_id = p.id AND first.direction = 'in'
+               AND NOT first.is_reentry AND first.undone_at IS NULL)"""
 REFRESH_TICKETS = text(f"""
     WITH {STATE}
     UPDATE ticket t
@@ -64,14 +72,20 @@ REFRESH_TICKETS = text(f"""
 REFRESH_SLOTS = text(f"""
     WITH {STATE},
     admitted_slots AS (
-        SELECT s.id, NOT :first OR f.first_at IS NOT NULL AS stays,
-               CASE WHEN :first THEN f.first_at ELSE coalesce(f.first_at, s.admitted_at) END AS admitted_at, f.left_at
-          FROM state f JOIN allocation_slot s ON s.id = f.id AND s.event_id = :event_id AND s.status = 'admitted'),
+        SELECT s.id, NOT :first OR f.has_first AS stays, f.left_at,
+               CASE WHEN :first THEN f.first_at ELSE coalesce(f.first_at, s.admitted_at) END AS admitted_at,
+               CASE WHEN f.has_first THEN f.gate ELSE s.gate END AS gate,
+               CASE WHEN f.has_first THEN f.nonce ELSE s.nonce END AS nonce,
+               CASE WHEN NOT f.has_first THEN s.admitted_by
+                    WHEN f.actor_kind = 'person' THEN f.actor_id ELSE e.organiser_id END AS admitted_by
+          FROM state f
+          JOIN allocation_slot s ON s.id = f.id AND s.event_id = :event_id AND s.status = 'admitted'
+          JOIN event e ON e.id = s.event_id),
     changed AS (
         UPDATE allocation_slot s
            SET status = CASE WHEN f.stays THEN 'admitted' ELSE 'claimed' END, admitted_at = f.admitted_at,
-               admitted_by = CASE WHEN f.stays THEN s.admitted_by END, gate = CASE WHEN f.stays THEN s.gate END,
-               nonce = CASE WHEN f.stays THEN s.nonce END, left_at = CASE WHEN f.stays THEN f.left_at END,
+               admitted_by = CASE WHEN f.stays THEN f.admitted_by END, gate = CASE WHEN f.stays THEN f.gate END,
+               nonce = CASE WHEN f.stays THEN f.nonce END, left_at = CASE WHEN f.stays THEN f.left_at END,
                version = s.version + 1
           FROM admitted_slots f WHERE s.id = f.id AND s.event_id = :event_id
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, s.status),
