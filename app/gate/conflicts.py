@@ -8,9 +8,10 @@ from sqlalchemy.orm import aliased
 from app.accounts.caller import Caller
 from app.admissions.kinds import IN
 from app.admissions.models import Admission
-from app.allocations.models import AllocationSlot
-from app.events.models import Ticket, TicketType
+from app.core.db import db
+from app.events.models import TicketType
 from app.events.queries import get_event
+from app.gate.log import find_guest_name
 
 SORTS: dict[str, ColumnElement[Any]] = {"recordedAt": Admission.recorded_at.expression}
 TIME_FORMAT = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
@@ -43,7 +44,7 @@ def list_conflicts_query(caller: Caller, event_id: str) -> Select[Any]:
         Admission.place_kind.label("kind"),
         Admission.place_id,
         Admission.code,
-        func.coalesce(_name_of(AllocationSlot), _name_of(Ticket)).label("name"),
+        find_guest_name(),
         select(TicketType.name)
         .where(TicketType.id == Admission.ticket_type_id, TicketType.event_id == Admission.event_id)
         .scalar_subquery()
@@ -53,10 +54,9 @@ def list_conflicts_query(caller: Caller, event_id: str) -> Select[Any]:
     ).where(Admission.event_id == event.id, Admission.conflict.is_not(None), Admission.undone_at.is_(None))
 
 
-def _name_of(place: type[AllocationSlot] | type[Ticket]) -> ColumnElement[str | None]:
-    return (
-        select(place.name)
-        .where(place.id == Admission.place_id, place.event_id == Admission.event_id)
-        .correlate(Admission)
-        .scalar_subquery()
+def count_conflicts(event_id: str) -> int:
+    """How many conflicts of an event nobody has settled."""
+    statement = select(func.count()).where(
+        Admission.event_id == event_id, Admission.conflict.is_not(None), Admission.undone_at.is_(None)
     )
+    return db.session.scalar(statement) or 0

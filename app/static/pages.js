@@ -29,11 +29,11 @@ for (const form of document.querySelectorAll('form[method="post"]')) {
 }
 
 // A part of a page that changes while a person looks at it: a list, or the progress of a job. It waits while they use it or
-// look at another window, and ends when the new part no longer asks for it. A page with several gives each an id.
+// look at another window, and ends when the new part no longer asks for it. A page with several gives each an id. The answer to a form names the address.
 for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-refresh-seconds]"))) {
   const timer = setInterval(async () => {
     if (document.hidden || part.contains(document.activeElement)) return;
-    const response = await fetch(location.href).catch(() => null);
+    const response = await fetch(part.dataset.refreshUrl ?? location.href).catch(() => null);
     if (!response?.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = part.id ? page.getElementById(part.id) : page.querySelector("[data-refresh-seconds]");

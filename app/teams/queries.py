@@ -230,6 +230,14 @@ def build_join_url(invite_id: str) -> str:
     return f"{base_url}/join/{build_invite_token(invite_id)}"
 
 
+def get_device(caller: Caller, event_id: str, device_id: str) -> Device:
+    """A device of the event that has not ended. Raises NotFound."""
+    for device in list_devices(caller, event_id):
+        if device.id == device_id:
+            return device
+    raise NotFound()
+
+
 def list_devices(caller: Caller, event_id: str) -> list[Device]:
     """The devices of an event that have not ended, newest first. Raises NotFound."""
     event = get_event(caller, event_id)

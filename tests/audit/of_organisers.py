@@ -232,6 +232,14 @@ def downloading_applications(client: Client) -> None:
     assert desk.open(f"/desk/events/{event['id']}/stalls?format=csv").status_code == 200
 
 
+@records(Action.ADMISSIONS_EXPORTED)
+def downloading_scans(client: Client) -> None:
+    owner = create_owner()
+    event = create_published_event(create_signed_in_client(client, owner))
+    desk = sign_in_browser(client.flask.application, owner)
+    assert desk.open(f"/desk/events/{event['id']}/gate/log?format=csv").status_code == 200
+
+
 @records(Action.STALL_PLACED)
 def placing_a_stall(client: Client) -> None:
     owner = create_organiser_client(client)

@@ -106,7 +106,7 @@ def take_account(browser: Browser, base: str) -> None:
     ):
         take(browser, f"{base}/account{path}", name, view, partial(sign_in, email=email))
     take(browser, f"{base}/account/team/organiser", "team", LONG, invite_helper)
-    page = take(browser, f"{base}/account/devices/{scenes.event}", "phone-code", LONG, add_phone)
+    page = take(browser, f"{base}/desk/events/{scenes.event}/gate/phones/new", "phone-code", LONG, add_phone)
     take(browser, f"{base}/pair/{page.locator('#code').inner_text().strip()}", "pair-phone", PHONE)
 
 

@@ -75,11 +75,18 @@ def service(app: Flask) -> Iterator[GateService]:
         Guest("b" * 24, "B1B2C3D4E5", "Jonas Haufiku", party="e" * 24),
         Guest("c" * 24, "C1B2C3D4E5", "Helvi Haufiku", party="e" * 24),
     ]
+    with serve(service):
+        yield service
+
+
+@contextmanager
+def serve(service: GateService) -> Iterator[None]:
+    """Answer on a port of its own."""
     server = make_server("127.0.0.1", 0, service, threaded=True, request_handler=Quiet)
     thread = Thread(target=server.serve_forever)
     thread.start()
     service.address = f"http://127.0.0.1:{server.server_port}"
-    yield service
+    yield
     server.shutdown()
     thread.join()
     server.server_close()
@@ -96,7 +103,12 @@ def pair_with(organiser: Client, event_id: str, page: Page, address: str) -> Non
     """Pair the browser of the page with an event, and open the gate."""
     body = {"kind": "gate", "name": "Gate A, phone 1"}
     device = data(organiser.post(f"/api/events/{event_id}/devices", body), 201)
-    page.goto(f"{address}/pair/{device['pairingCode']}")
+    pair_by_code(page, address, device["pairingCode"])
+
+
+def pair_by_code(page: Page, address: str, code: str) -> None:
+    """Pair the browser of the page by a code of the organiser's page, and open the gate."""
+    page.goto(f"{address}/pair/{code}")
     page.get_by_role("button", name="Pair this phone").click()
     page.get_by_role("link", name="Open the gate").click()
     expect(page.locator("#state")).to_contain_text("All scans are sent.")

@@ -124,8 +124,9 @@ def test_a_paired_phone_says_what_works(
 ) -> None:
     event = create_event(create_signed_in_client(client, owner))
     organiser = sign_in_browser(app, owner)
-    organiser.open(f"/account/devices/{event['id']}")
-    page = press(organiser, event["id"], kind=kind, name="Phone 1")
+    assert f"/desk/events/{event['id']}/gate/phones" in organiser.open("/account/devices").text
+    organiser.open(f"/desk/events/{event['id']}/gate/phones/new")
+    page = organiser.send(form=1, kind=kind, name="Phone 1").text
     code = re.search(r'id="code">(\w+)', page)
     assert code and "enter the code in the app" in page
     assert "enter the code in the app instead" in visitor.open(f"/pair/{code[1]}").text

@@ -208,7 +208,7 @@ event: write            POST   /api/events/{eventId}/admissions/batch
 event: write            GET    /api/events/{eventId}/admissions/conflicts
 event: write            GET    /api/events/{eventId}/admissions/places
 event: write            GET    /api/events/{eventId}/admissions/snapshot
-event: write            GET    /api/events/{eventId}/admissions/stats
+event: read             GET    /api/events/{eventId}/admissions/stats
 event: write            GET    /api/events/{eventId}/admissions/stream
 event: write            POST   /api/events/{eventId}/admissions/{admissionId}/undo
 event: read             GET    /api/events/{eventId}/allocations

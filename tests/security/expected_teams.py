@@ -94,6 +94,7 @@ PATTERNS = (
     (r"PATCH /api/organisations/me$", "members: write"),
     (r"\w+ /api/organisations/me/members", "members: write"),
     (r"\w+ /api/events/{eventId}/devices", "devices"),
+    (r"GET /api/events/{eventId}/admissions/stats", "gate: read"),
     (r"\w+ /api/events/{eventId}/admissions", "gate: admit"),
     (r"GET /api/events/{eventId}/allocations/will-call", "gate: read"),
     (r"POST /api/events/{eventId}/allocations/will-call", "gate: admit"),

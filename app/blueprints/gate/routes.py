@@ -4,14 +4,15 @@ from typing import Any
 
 from flask import Response
 
-from app.accounts.permissions import GATE_ADMIT
-from app.admissions.queries import ADMISSION_SORTS, list_admissions_query
+from app.accounts.permissions import GATE_ADMIT, GATE_READ
+from app.admissions.queries import ADMISSION_SORTS
 from app.admissions.stats import admission_stats
 from app.allocations import errors as allocation_errors
 from app.blueprints.gate import schemas
 from app.blueprints.gate.serializers import serialize_place, serialize_scan, serialize_undo
 from app.core.errors import Busy
 from app.gate import errors
+from app.gate.log import list_log_query
 from app.gate.place_search import search_places
 from app.gate.scan import scan
 from app.gate.undo import undo_scan
@@ -60,7 +61,7 @@ def scan_ticket(event_id: str, **body: Any) -> Response:
 )
 def list_admissions(event_id: str, **filters: Any) -> Any:
     """List who entered and left, also what was undone, the latest record first."""
-    return list_admissions_query(get_current_caller(), event_id, **filters)
+    return list_log_query(get_current_caller(), event_id, **filters)
 
 
 @blp.get("/<eventId>/admissions/places", access=may(GATE_ADMIT), query=schemas.PlaceQuery, returns=schemas.PlacesData)
@@ -70,7 +71,7 @@ def search(event_id: str, q: str) -> Response:
     return envelope_response(dump_json({"places": [serialize_place(place) for place in places]}))
 
 
-@blp.get("/<eventId>/admissions/stats", access=may(GATE_ADMIT), returns=schemas.AdmissionStatsData)
+@blp.get("/<eventId>/admissions/stats", access=may(GATE_READ), returns=schemas.AdmissionStatsData)
 def stats(event_id: str) -> Response:
     """Get how many were admitted, by ticket type, gate and quarter of an hour.
 

@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.admissions.kinds import ALLOCATION, IN, OUT, PLACE_KINDS, TICKET
+from app.gate.log import RESULTS
 from app.web.fields import Boolean, Choice, Id, List, Nested, Secret, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query, Schema
 
@@ -74,6 +75,8 @@ class UndoData(Schema):
 
 
 class AdmissionQuery(Query):
+    q = Text(max=120, metadata={"example": "frieda am", "description": "beginnings of words of the guest's name"})
+    result = Choice(*RESULTS)
     gate = Text(max=80)
     by = Text(max=200, metadata={"description": "name of the person, device or key"})
     place_id = Id()
@@ -87,6 +90,8 @@ class AdmissionRow(Schema):
     place_id = _text(ID_METADATA["example"], nullable=True)
     ticket_type_id = _text(ID_METADATA["example"], nullable=True)
     ticket_type = _text("Weekend pass", nullable=True)
+    name = _text("Frieda Amupolo", nullable=True)
+    result = Choice(*RESULTS, required=True)
     direction = Choice(IN, OUT, required=True)
     reentry = Boolean(required=True, attribute="is_reentry")
     gate = _text("North gate", nullable=True)

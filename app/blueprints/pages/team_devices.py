@@ -1,11 +1,10 @@
-"""Phones of an event, the page that pairs a phone, and API keys."""
+"""The way to the phones of an event, the page that pairs a phone, and API keys."""
 
-import segno
-from flask import Response, current_app, flash, redirect, request, url_for
+from flask import Response, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.errors import CodeInvalid
-from app.accounts.permissions import DEVICE_KINDS, DEVICES, KEYS, SCOPES
+from app.accounts.permissions import DEVICES, KEYS, SCOPES
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.blueprints.pages.rendering import Pages, render_page
@@ -15,16 +14,13 @@ from app.events import queries as event_queries
 from app.teams import actions, queries
 from app.web.access import may
 from app.web.cookies import set_device_token_cookie
-from app.web.fields import Choice
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, count_request
-from app.web.schema import Query
-from app.web.text_fields import EmailName, Name
+from app.web.text_fields import Name
 
 devices = Pages("team_devices", __name__, url_prefix="/account/devices", needs_sign_in=True)
 keys = Pages("api_keys", __name__, url_prefix="/account/api-keys", needs_sign_in=True)
 pairing = Pages("pairing", __name__, url_prefix="/pair")
 DEVICE_ACCESS, KEY_ACCESS = may(DEVICES), may(KEYS, whole_organisation=True)
-KIND_CHOICES = [("gate", "Gate", "admits guests"), ("stock", "Stock", "reads and changes the stock")]
 SCOPE_HINTS = {
     "events:read": "read events and their figures",
     "events": "read and change events",
@@ -40,20 +36,10 @@ SCOPE_HINTS = {
 }
 
 
-class DeviceSchema(Query):
-    kind = Choice(*DEVICE_KINDS, required=True)
-    name = EmailName(required=True, max=80)
-
-
 class KeySchema(ConfirmedSchema):
     name = Name(required=True, max=80)
 
 
-DEVICE = Form(
-    DeviceSchema,
-    Input("name", "Name", hint="For example: Gate A, phone 1.", messages={"required": "Enter a name."}),
-    Input("kind", "What is it for?", messages={"required": "Choose one.", "unknown_value": "Choose one."}),
-)
 KEY = Form(
     KeySchema,
     Input("name", "Name", hint="What uses the key, for example: Ticket shop.", messages={"required": "Enter a name."}),
@@ -66,40 +52,6 @@ def choose_event() -> Response:
     """Choose the event of the phones."""
     caller = authorise_page(DEVICE_ACCESS)
     return render_page("pages/devices_events.html", events=event_queries.list_present_events(caller))
-
-
-@devices.get("/<event_id>")
-def show(event_id: str) -> Response:
-    """Show the phones of an event, and the form to add one."""
-    return _render_devices(event_id, DEVICE.fill(kind="gate"))
-
-
-@devices.post("/<event_id>")
-def add(event_id: str) -> Response:
-    """Add a phone, and show the code that pairs it. The code is not shown again."""
-    form, caller = DEVICE.from_request(), authorise_page(DEVICE_ACCESS)
-    try:
-        device, code = actions.create_device(caller=caller, event_id=event_id, **form.load())
-    except FORM_ERRORS as error:
-        return _render_devices(event_id, form.with_error(error))
-    url = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/pair/{code}"
-    qr_code = segno.make_qr(url, error="m").svg_data_uri(border=4)
-    return render_page("pages/device_code.html", device=device, code=code, url=url, qr_code=qr_code)
-
-
-@devices.post("/<event_id>/<device_id>/end")
-def end(event_id: str, device_id: str) -> ResponseReturnValue:
-    """End a phone."""
-    actions.end_device(caller=authorise_page(DEVICE_ACCESS), event_id=event_id, device_id=device_id)
-    flash("The phone is ended. It can do nothing any more.")
-    return redirect(url_for("team_devices.show", event_id=event_id), 303)
-
-
-def _render_devices(event_id: str, form: FilledForm) -> Response:
-    caller = authorise_page(DEVICE_ACCESS)
-    event = event_queries.get_event(caller, event_id)
-    rows = queries.list_devices(caller, event_id)
-    return render_form("pages/devices.html", form, event=event, devices=rows, kind_choices=KIND_CHOICES)
 
 
 @pairing.get("")

@@ -4,6 +4,9 @@ from app.blueprints.pages.desk import (
     event,
     events,
     gallery,
+    gate,
+    gate_log,
+    gate_phones,
     home,
     stall_decisions,
     stall_fees,
@@ -21,8 +24,11 @@ DESK_PAGES = (
     event,
     ticket_types,
     stalls,
+    gate,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
 STALL_PAGES = (stall_decisions, stall_fees, stall_invitations, stall_plan, stall_statement, stall_types)
 """The modules that add their pages to the blueprint of `stalls`."""
+GATE_PAGES = (gate_log, gate_phones)
+"""The modules that add their pages to the blueprint of `gate`."""
 __all__ = ["DESK_PAGES", "gallery"]

@@ -34,7 +34,9 @@ class TaskWords(NamedTuple):
 
 
 TASK_WORDS = {
-    CONFLICTS: TaskWords("conflict at the gate", "conflicts at the gate", "Look at them", "desk_gate.show"),
+    CONFLICTS: TaskWords(
+        "conflict at the gate", "conflicts at the gate", "See who came first", "desk_gate.show_conflicts"
+    ),
     APPLICATIONS: TaskWords(
         "application to decide", "applications to decide", "Decide", "desk_stalls.show", {"status": "submitted"}
     ),

@@ -1,0 +1,176 @@
+"""The log of the gate as a table, undoing a scan, and the conflicts of gates that were offline."""
+
+from datetime import datetime
+from functools import partial
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import GUESTS_WRITE
+from app.admissions.queries import ADMISSION_SORTS
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.blueprints.pages.desk.gate import ADMIT, blueprint
+from app.blueprints.pages.desk.shell import go_to, render_desk_form
+from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Table, render_desk_table
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.core.formatting import format_time
+from app.events import queries
+from app.events.queries import ListQuery, OwnEvent
+from app.gate import conflicts, log
+from app.gate.undo import undo_scan
+from app.web.fields import Choice, Text
+from app.web.schema import Query
+
+RESULT_LABELS = {
+    log.ENTERED: "Entered",
+    log.RETURNED: "Came back",
+    log.LEFT: "Went out",
+    log.CONFLICT: "Conflict",
+    log.UNDONE: "Undone",
+}
+REASONS = {
+    "ALREADY_ADMITTED": "Somebody had entered with this ticket.",
+    "PARTY_TOO_SMALL": "More people came than the party has places.",
+    "SLOT_REVOKED": "The ticket had been taken back.",
+    "TICKET_CANCELLED": "The ticket had been cancelled or refunded.",
+    "NOT_CLAIMED": "Nobody had claimed the place.",
+    "WRONG_DAY": "The ticket was not valid at this time.",
+    "WRONG_EVENT": "The ticket is for another event.",
+    "TICKET_NOT_FOUND": "No ticket of this event has this code.",
+    "NO_REENTRY": "This event does not scan who goes out.",
+    "NOT_INSIDE": "Nobody was inside with this ticket.",
+}
+
+
+class FilterSchema(Query):
+    q = Text(max=120)
+    result = Choice(*RESULT_LABELS)
+    gate = Text(max=80)
+    by = Text(max=200)
+
+
+class UndoSchema(Query):
+    reason = Text(required=True, min=1, max=200)
+
+
+LOG = Table(
+    "admissions",
+    Column("name", "Guest"),
+    Column("ticket_type", "Ticket"),
+    Column("result", "Result", STATUS, labels=RESULT_LABELS),
+    Column("gate", "Gate"),
+    Column("actor_name", "Scanned by"),
+    Column("occurred_at", "When", TIME, sort="recordedAt"),
+    Column("undo_reason", "Why undone"),
+    sorts=ADMISSION_SORTS,
+    default_sort="-recordedAt",
+    noun="scan",
+    filters=Form(
+        FilterSchema,
+        Input("q", "Guest", type="search"),
+        Input("result", "Result", options=[("", "All"), *RESULT_LABELS.items()]),
+        Input("gate", "Gate"),
+        Input("by", "Scanned by"),
+    ),
+    empty="Scans appear here as soon as the first guest comes in.",
+)
+CONFLICTS = Table(
+    "conflicts",
+    Column("name", "Guest"),
+    Column("ticket_type", "Ticket"),
+    Column("reason", "Why", labels=REASONS),
+    Column("code", "Code"),
+    Column("recorded_at", "Reported", TIME, sort="recordedAt"),
+    sorts=conflicts.SORTS,
+    default_sort="-recordedAt",
+    noun="conflict",
+    empty="There are no conflicts. They appear here when phones without a network let in more people than the tickets are for.",
+)
+UNDO = Form(
+    UndoSchema,
+    Input(
+        "reason",
+        "Reason",
+        hint="It is kept in the log and in the audit trail.",
+        messages={"required": "Say why."},
+        error_codes=("UNDO_TOO_LATE",),
+    ),
+)
+
+
+@blueprint.page("/log", access=ADMIT)
+def show_log(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show every scan, the latest record first."""
+    event = queries.get_event(caller, event_id)
+    _record_file(event)
+    view = partial(log.list_log_query, caller, event_id)
+    return render_desk_table("desk/gate_log.html", LOG, view, event=event, may_undo_all=_may_undo_all(caller, event))
+
+
+@blueprint.page("/conflicts", access=ADMIT)
+def show_conflicts(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the conflicts with all entries of the ticket, and who came first by the time of the scan."""
+    event = queries.get_event(caller, event_id)
+    _record_file(event)
+    view = partial(_list_conflicts, caller, event_id)
+    return render_desk_table(
+        "desk/gate_conflicts.html",
+        CONFLICTS,
+        view,
+        event=event,
+        may_undo_all=_may_undo_all(caller, event),
+        reasons=REASONS,
+        format_entry_time=partial(_format_entry_time, event),
+    )
+
+
+@blueprint.page("/log/<admission_id>/undo", access=ADMIT)
+def confirm_undo(caller: Caller, event_id: str, admission_id: str) -> ResponseReturnValue:
+    """Say what an undo does, and ask for the reason."""
+    return _render_undo(caller, event_id, admission_id, UNDO.fill())
+
+
+@blueprint.act("/log/<admission_id>/undo", access=ADMIT)
+def undo(caller: Caller, event_id: str, admission_id: str) -> ResponseReturnValue:
+    """Undo a scan with all of its party."""
+    form = UNDO.from_request()
+    try:
+        undo_scan(caller, event_id, admission_id, **form.load())
+    except FORM_ERRORS as error:
+        return _render_undo(caller, event_id, admission_id, form.with_error(error))
+    return go_to(url_for("desk_gate.show_log", event_id=event_id), "The scan is undone.")
+
+
+def _list_conflicts(caller: Caller, event_id: str) -> ListQuery:
+    """The conflicts, without filters."""
+    return conflicts.list_conflicts_query(caller, event_id)
+
+
+def _record_file(event: OwnEvent) -> None:
+    if request.args.get("format") == "csv":
+        record_export(Action.ADMISSIONS_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
+
+
+def _may_undo_all(caller: Caller, event: OwnEvent) -> bool:
+    return caller.may(GUESTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
+
+
+def _format_entry_time(event: OwnEvent, moment: str) -> str:
+    return format_time(datetime.fromisoformat(moment), event.timezone)
+
+
+def _render_undo(caller: Caller, event_id: str, admission_id: str, form: FilledForm) -> Response:
+    event, entry = queries.get_event(caller, event_id), log.get_log_entry(caller, event_id, admission_id)
+    people = f" All {entry['people']} people of this scan count as outside again." if entry["people"] > 1 else ""
+    when = format_time(entry["occurred_at"], event.timezone)
+    where = ", ".join(filter(None, (when, entry["gate"], entry["actor_name"])))
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"Undo the scan of {entry['name'] or entry['ticket_type'] or 'an unknown code'}?",
+        lead=f"{where}. The ticket is then as if this scan had not been: without another scan it may enter again.{people}",
+        button="Undo the scan",
+        back=url_for("desk_gate.show_log", event_id=event_id),
+    )

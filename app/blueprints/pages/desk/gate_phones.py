@@ -1,0 +1,111 @@
+"""The phones of an event, at the gate and in the stock: pairing one by a QR code, and ending one."""
+
+import segno
+from flask import Response, current_app, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import DEVICE_KINDS, DEVICES
+from app.blueprints.pages.desk.gate import blueprint
+from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk, render_desk_form
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.events import queries as events
+from app.events.queries import OwnEvent
+from app.teams import actions, queries
+from app.web.access import may
+from app.web.fields import Choice
+from app.web.schema import Query
+from app.web.text_fields import EmailName
+
+PAIR = may(DEVICES)
+KIND_LABELS = {"gate": "At the gate: admits guests", "stock": "In the stock: reads and changes it"}
+
+
+class PhoneSchema(Query):
+    name = EmailName(required=True, max=80)
+    kind = Choice(*DEVICE_KINDS, required=True)
+
+
+PHONE = Form(
+    PhoneSchema,
+    Input(
+        "name",
+        "Name",
+        hint="For example: Gate A, phone 1. The log says it at each scan.",
+        messages={"required": "Enter a name."},
+    ),
+    Input("kind", "What is it for?", options=list(KIND_LABELS.items())),
+)
+
+
+@blueprint.page("/phones", access=PAIR)
+def show_phones(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the phones of an event."""
+    event = events.get_event(caller, event_id)
+    phones = queries.list_devices(caller, event_id)
+    return render_desk("desk/gate_phones.html", event=event, phones=phones, kind_labels=KIND_LABELS)
+
+
+@blueprint.page("/phones/new", access=PAIR)
+def add_phone(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Ask for the name of a phone."""
+    return _render_form(events.get_event(caller, event_id), PHONE.fill(kind="gate"))
+
+
+@blueprint.act("/phones/new", access=PAIR)
+def create_phone(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Add a phone, and show the code that pairs it. The code is not shown again."""
+    event, form = events.get_event(caller, event_id), PHONE.from_request()
+    try:
+        phone, code = actions.create_device(caller=caller, event_id=event_id, **form.load())
+    except FORM_ERRORS as error:
+        return _render_form(event, form.with_error(error))
+    pairing_page = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/pair"
+    return render_desk(
+        "desk/gate_phone.html",
+        event=event,
+        phone=phone,
+        code=code,
+        pairing_page=pairing_page.partition("://")[2],
+        qr_code=segno.make_qr(f"{pairing_page}/{code}", error="m").svg_data_uri(border=4),
+    )
+
+
+@blueprint.page("/phones/<device_id>", access=PAIR)
+def show_phone(caller: Caller, event_id: str, device_id: str) -> ResponseReturnValue:
+    """Show whether a phone is paired. The page with the code brings this part of itself up to date."""
+    event, phone = events.get_event(caller, event_id), queries.get_device(caller, event_id, device_id)
+    return render_desk("desk/gate_phone.html", event=event, phone=phone)
+
+
+@blueprint.page("/phones/<device_id>/end", access=PAIR)
+def confirm_end(caller: Caller, event_id: str, device_id: str) -> ResponseReturnValue:
+    """Say what ending a phone does."""
+    event, phone = events.get_event(caller, event_id), queries.get_device(caller, event_id, device_id)
+    return render_confirmation(
+        event=event,
+        title=f"End {phone.name}?",
+        text="It can do nothing from now on, and forgets the guests when it next reaches the service. Scans that it has not "
+        "sent stay on it, and can be downloaded there. To use the phone again, pair it again.",
+        button="End the phone",
+        back=url_for("desk_gate.show_phones", event_id=event_id),
+        is_dangerous=True,
+    )
+
+
+@blueprint.act("/phones/<device_id>/end", access=PAIR)
+def end_phone(caller: Caller, event_id: str, device_id: str) -> ResponseReturnValue:
+    """End a phone."""
+    actions.end_device(caller=caller, event_id=event_id, device_id=device_id)
+    return go_to(url_for("desk_gate.show_phones", event_id=event_id), "The phone is ended. It can do nothing any more.")
+
+
+def _render_form(event: OwnEvent, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        title="Add a phone",
+        lead="A paired phone works for this event without anybody’s password, until two days after its end.",
+        button="Show the code",
+        back=url_for("desk_gate.show_phones", event_id=event.id),
+    )

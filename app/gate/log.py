@@ -1,0 +1,75 @@
+"""The log of admissions for people: with the guest's name, what became of each scan, and a search."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, cast, func, literal, or_, select
+from sqlalchemy.dialects.postgresql import INTERVAL, TSQUERY
+
+from app.accounts.caller import Caller
+from app.admissions.kinds import OUT
+from app.admissions.models import Admission
+from app.admissions.queries import list_admissions_query
+from app.allocations.models import AllocationSlot
+from app.allocations.will_call import build_tsquery
+from app.core.db import db
+from app.core.errors import NotFound
+from app.events.models import Event, Ticket
+from app.gate.undo import OWN_TIME
+
+ENTERED, RETURNED, LEFT, CONFLICT, UNDONE = RESULTS = ("entered", "returned", "left", "conflict", "undone")
+RESULT: ColumnElement[str] = case(
+    (Admission.undone_at.is_not(None), UNDONE),
+    (Admission.conflict.is_not(None), CONFLICT),
+    (Admission.direction == OUT, LEFT),
+    (Admission.is_reentry, RETURNED),
+    else_=ENTERED,
+)
+PLACES = (AllocationSlot, Ticket)
+
+
+def list_log_query(
+    caller: Caller, event_id: str, *, q: str | None = None, result: str | None = None, **filters: Any
+) -> Select[Any]:
+    """Return the log of an event with `name`, `result`, `timezone`, and `is_recent`: who scanned may still undo it.
+
+    `q` has beginnings of words of the guest's name or address, or a code; `result` is one of RESULTS, the other filters
+    are those of `list_admissions_query`. Raises NotFound.
+    """
+    statement = list_admissions_query(caller, event_id, **filters).add_columns(
+        find_guest_name(),
+        RESULT.label("result"),
+        select(Event.timezone).where(Event.id == Admission.event_id).scalar_subquery().label("timezone"),
+        (Admission.recorded_at > func.now() - cast(literal(OWN_TIME), INTERVAL)).label("is_recent"),
+    )
+    if q is not None:
+        words = cast(literal(build_tsquery(q, event_id)), TSQUERY)
+        matches = (
+            Admission.place_id.in_(select(place.id).where(place.event_id == event_id, place.search.op("@@")(words)))
+            for place in PLACES
+        )
+        statement = statement.where(or_(*matches))
+    if result is not None:
+        statement = statement.where(RESULT.in_([result]))
+    return statement
+
+
+def get_log_entry(caller: Caller, event_id: str, admission_id: str) -> dict[str, Any]:
+    """Return one row of the log, with `people`: how many the scan has. Raises NotFound."""
+    statement = list_log_query(caller, event_id).where(Admission.id == admission_id)
+    row = db.session.execute(statement).mappings().first()
+    if row is None:
+        raise NotFound()
+    people = select(func.count()).where(Admission.event_id == event_id, Admission.scan_id == row["scan_id"])
+    return {**row, "people": db.session.scalar(people)}
+
+
+def find_guest_name() -> ColumnElement[str | None]:
+    """The name of the guest of a row of the log, as it is now: names are not in the log."""
+    names = (
+        select(place.name)
+        .where(place.id == Admission.place_id, place.event_id == Admission.event_id)
+        .correlate(Admission)
+        .scalar_subquery()
+        for place in PLACES
+    )
+    return func.coalesce(*names).label("name")
