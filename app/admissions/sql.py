@@ -7,9 +7,10 @@ direction, is_reentry, remaining` (the columns of Admission; `id` is the place).
 from app.accounts.caller import Caller
 from app.core.ids import new_id
 
-STRIPES = 32
 ENTRY_ORDER = "a.occurred_at, a.nonce, a.position, a.id"
 """The order of the entries of a place: by the time of the scan, and the same however they arrived."""
+STRIPES = 256
+"""More than connections at once, so that two of them seldom have the same; only stripes that were used have rows."""
 QUARTER = "date_bin('15 minutes', occurred_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
 INSERT_ADMISSIONS = """
     admission_rows AS (

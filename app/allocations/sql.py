@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import TextClause, text
 
 from app.accounts.caller import Caller
-from app.admissions.sql import RECORD_ADMISSIONS
+from app.admissions.sql import RECORD_ADMISSIONS, STRIPES
 from app.allocations import states
 from app.audit.sql import insert_entries_sql
 from app.events.queries import OWNED_EVENT_SQL
@@ -323,17 +323,18 @@ REVOKE_TO_BLOCK = text(f"""
 """Revokes a slot, and inserts a free one in the same block."""
 
 
-def count_admissions_sql(rows: str = "changed") -> str:
-    """Return the CTE that counts the admitted slots in `rows`.
+def count_admissions_sql(rows: str = "changed", *, with_timezone: bool = False) -> str:
+    """Return the CTE that counts the admitted slots in `rows`, which may have the `timezone` of the event.
 
-    It counts in 32 stripes, one for each connection, so that scanners do not wait for one counter.
+    Each connection counts in a stripe of its own, so that scanners do not wait for one counter.
     """
+    source = f"{rows} c" if with_timezone else f"{rows} c JOIN event e ON e.id = c.event_id"
     return f"""
     admissions AS (
         INSERT INTO ticket_admission AS a (ticket_type_id, block_id, event_id, day, stripe, count)
-        SELECT c.ticket_type_id, c.block_id, c.event_id, (now() AT TIME ZONE e.timezone)::date,
-               pg_backend_pid() % 32, count(*)
-          FROM {rows} c JOIN event e ON e.id = c.event_id GROUP BY 1, 2, 3, 4
+        SELECT c.ticket_type_id, c.block_id, c.event_id, (now() AT TIME ZONE timezone)::date,
+               pg_backend_pid() % {STRIPES}, count(*)
+          FROM {source} GROUP BY 1, 2, 3, 4
         ON CONFLICT ON CONSTRAINT pk_ticket_admission DO UPDATE SET count = a.count + excluded.count)"""
 
 

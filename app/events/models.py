@@ -221,6 +221,7 @@ class Ticket(EventRow, Base):
         Index("ix_ticket_type_status", "ticket_type_id", "status"),
         Index("ix_ticket_holders", "event_id", "email", postgresql_where=text("status = 'sold'")),
         Index("ix_ticket_search", "search", postgresql_using="gin", postgresql_where=text("status = 'sold'")),
+        {"postgresql_with": {"fillfactor": "85"}},
     )
 
     id: Mapped[str] = id_column()

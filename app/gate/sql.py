@@ -27,6 +27,8 @@ TICKET_CONDITIONS = {
     BY_ID: "t.id = :place_id",
     BY_PARTY: "false",
 }
+IS_SOLD = "t.status NOT IN ('cancelled', 'refunded')"
+"""`t.status = 'sold'` would let PostgreSQL choose an index of sold tickets, and read all of the event."""
 MAY_ENTER_AGAIN = f"(e.reentry = 'free' OR e.reentry = 'counted' AND {{place}}.left_at <= {SCAN_TIME})"
 IS_INSIDE = f"""e.reentry = 'counted' AND {{place}}.admitted_at IS NOT NULL AND {{place}}.left_at IS NULL AND NOT EXISTS (
                SELECT FROM admission a
@@ -56,9 +58,9 @@ def scan_sql(key: str, direction: str) -> TextClause:
             IS_INSIDE.format(place="t"),
         )
     audit = insert_entries_sql(
-        "changed c JOIN event e ON e.id = c.event_id",
-        organisation_id="e.organiser_id",
-        event_id="e.id",
+        "changed c",
+        organisation_id="c.organiser_id",
+        event_id="c.event_id",
         subject="c.id",
         data="jsonb_strip_nulls(jsonb_build_object('block', c.block_id, 'gate', c.gate, 'direction', c.direction))",
     )
@@ -66,10 +68,10 @@ def scan_sql(key: str, direction: str) -> TextClause:
     first_entries AS (
         SELECT *, 'claimed' AS old_status, 'admitted' AS new_status FROM changed_slots WHERE NOT is_reentry),
     {insert_slot_events_sql("first_entries")},
-    {count_admissions_sql("first_entries")},"""
+    {count_admissions_sql("first_entries", with_timezone=True)},"""
     return text(f"""
     WITH slots AS (
-        SELECT s.id, s.status = 'admitted' AS is_reentry, y.name AS type_name, {SCAN_TIME} AS occurred_at,
+        SELECT s.id, s.event_id, e.organiser_id, e.timezone, s.status = 'admitted' AS is_reentry, y.name AS type_name, {SCAN_TIME} AS occurred_at,
                {OUTSIDE_OF_PARTY} AS outside
           FROM allocation_slot s
           JOIN event e ON e.id = s.event_id
@@ -78,28 +80,29 @@ def scan_sql(key: str, direction: str) -> TextClause:
            AND {_is_valid("y.valid_from", "y.valid_until")}
            FOR NO KEY UPDATE OF s),
     tickets AS (
-        SELECT t.id, t.admitted_at IS NOT NULL AS is_reentry, y.name AS type_name, {SCAN_TIME} AS occurred_at
+        SELECT t.id, t.event_id, e.organiser_id, e.timezone, t.admitted_at IS NOT NULL AS is_reentry, y.name AS type_name,
+               {SCAN_TIME} AS occurred_at
           FROM ticket t
           JOIN event e ON e.id = t.event_id
           JOIN ticket_type y ON y.id = t.ticket_type_id AND y.event_id = t.event_id
-         WHERE {TICKET_CONDITIONS[key]} AND t.event_id = :event_id AND t.status = 'sold' AND {OWNED_EVENT_SQL}
+         WHERE {TICKET_CONDITIONS[key]} AND t.event_id = :event_id AND {IS_SOLD} AND {OWNED_EVENT_SQL}
            AND {ticket_rule}
            AND {_is_valid("coalesce(t.valid_from, y.valid_from)", "coalesce(t.valid_until, y.valid_until)")}
            FOR NO KEY UPDATE OF t),
     changed_slots AS (
         UPDATE allocation_slot s
            SET {_SLOT_ENTRY if enters else "left_at = p.occurred_at"}, version = s.version + 1
-          FROM slots p WHERE s.id = p.id AND s.event_id = :event_id
+          FROM slots p WHERE s.id = p.id AND s.event_id = p.event_id
         RETURNING s.id, s.event_id, 'allocation' AS place_kind, s.ticket_type_id, s.block_id, s.name,
                   CAST(:gate AS text) AS gate, p.occurred_at, '{direction}' AS direction,
-                  {"p.is_reentry" if enters else "false"} AS is_reentry, p.outside, p.type_name),
+                  {"p.is_reentry" if enters else "false"} AS is_reentry, p.outside, p.type_name, p.organiser_id, p.timezone),
     changed_tickets AS (
         UPDATE ticket t
            SET {_TICKET_ENTRY if enters else "left_at = p.occurred_at"}
-          FROM tickets p WHERE t.id = p.id AND t.event_id = :event_id
+          FROM tickets p WHERE t.id = p.id AND t.event_id = p.event_id
         RETURNING t.id, t.event_id, 'ticket' AS place_kind, t.ticket_type_id, NULL::text AS block_id, t.name,
                   CAST(:gate AS text) AS gate, p.occurred_at, '{direction}' AS direction,
-                  {"p.is_reentry" if enters else "false"} AS is_reentry, 0 AS outside, p.type_name),
+                  {"p.is_reentry" if enters else "false"} AS is_reentry, 0 AS outside, p.type_name, p.organiser_id, p.timezone),
     changed AS (
         SELECT c.*, greatest(0, c.outside - count(*) FILTER (
                     WHERE c.place_kind = 'allocation' AND c.direction = 'in' AND NOT c.is_reentry) OVER ()) AS remaining

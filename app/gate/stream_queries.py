@@ -9,7 +9,8 @@ from app.events.ticket_import_sql import GATE_CHANNEL
 from app.gate.snapshot import build_content, load_changes_by_position, load_event
 
 FilterKey = tuple[tuple[str, Any], ...]
-channel = GATE_CHANNEL
+channel, max_gap_seconds = GATE_CHANNEL, 1.0
+"""Scans and claims notify nobody: a NOTIFY makes the commits of all gates wait for each other."""
 load_position = change_positions.load_position
 
 

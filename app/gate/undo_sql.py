@@ -2,7 +2,7 @@
 
 from sqlalchemy import text
 
-from app.admissions.sql import ENTRY_ORDER, add_to_tallies_sql, count_entries_sql
+from app.admissions.sql import ENTRY_ORDER, STRIPES, add_to_tallies_sql, count_entries_sql
 
 FIND_ROWS = text("""
     SELECT a.scan_id, a.id, a.place_kind, a.place_id, a.ticket_type_id, a.direction, a.is_reentry, a.actor_kind,
@@ -103,6 +103,6 @@ REFRESH_SLOTS = text(f"""
          WHERE c.status = 'claimed' GROUP BY 1, 2, 3, 4),
     admissions AS (
         INSERT INTO ticket_admission AS a (ticket_type_id, block_id, event_id, day, stripe, count)
-        SELECT ticket_type_id, block_id, event_id, day, pg_backend_pid() % 32, -count FROM days
+        SELECT ticket_type_id, block_id, event_id, day, pg_backend_pid() % {STRIPES}, -count FROM days
         ON CONFLICT ON CONSTRAINT pk_ticket_admission DO UPDATE SET count = a.count + excluded.count)
     SELECT id FROM changed""")

@@ -19,7 +19,7 @@ from app.inventory.sql import CHANNEL, MOVEMENT_COLUMN_NAMES
 PAGE_SIZE = 200
 FilterKey = tuple[tuple[str, Any], ...]
 UpdatesByFilter = dict[FilterKey, bytes | None]
-channel = CHANNEL
+channel, max_gap_seconds = CHANNEL, 10.0
 load_position = change_positions.load_position
 
 

@@ -4,7 +4,6 @@ An event of 20,000 items among others; every question in every order, as it is p
 statement is prepared, as it is planned for any.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from decimal import Decimal
@@ -14,7 +13,6 @@ from typing import Any
 import psycopg
 import pytest
 from flask import Flask
-from psycopg import sql
 from sqlalchemy import make_url
 
 from app.core.db import DIALECT
@@ -23,6 +21,7 @@ from app.inventory.item_fields import DECIMAL_PLACES, ITEM_FIELDS
 from app.inventory.item_list import SCANNED_PER_ROW, SECOND_SCAN_FACTOR, UNINDEXED_SCAN
 from app.inventory.item_list_sql import SORTS, QueryShape
 from benchmarks.seed_inventory import seed_items, stock_event
+from tests.plans import EXPLAIN, count_rows, describe, explain_prepared, nodes, prepare
 
 COUNT, LIMIT = 20_000, 20
 PAGE = LIMIT + 1
@@ -137,44 +136,21 @@ def _noting(run: Callable[..., Any], seen: list[Statement]) -> Callable[..., Any
 
 def plans(connection: psycopg.Connection[Any], statement: Statement) -> Iterator[dict[str, Any]]:
     """What PostgreSQL did for these values, and what it does with a plan for any."""
-    text, values, prepare = statement
-    explain = "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON)"
-    yield connection.execute(f"{explain} {text}", values).fetchall()[0][0][0]["Plan"]
-    if prepare is False:
+    text, values, is_prepared = statement
+    yield connection.execute(f"{EXPLAIN} {text}", values).fetchall()[0][0][0]["Plan"]
+    if is_prepared is False:
         return
-    names = sorted({*re.findall(r"%\((\w+)\)s", text)})
-    numbered = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", text).replace("%%", "%")
-    connection.execute("SET plan_cache_mode = force_generic_plan")
-    connection.execute(f"PREPARE page AS {numbered}".encode())
-    given = sql.SQL(", ").join(sql.Literal(values[name]) for name in names)
-    yield connection.execute(sql.SQL(explain + " EXECUTE page({})").format(given)).fetchall()[0][0][0]["Plan"]
+    prepare(connection, "page", text)
+    yield explain_prepared(connection, "page", text, values)
     connection.execute("DEALLOCATE page")
     connection.execute("RESET plan_cache_mode")
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield plan
-    for item in plan.get("Plans", ()):
-        yield from nodes(item)
 
 
 def read(plan: dict[str, Any]) -> int:
     """How many items were read, discarded ones included. Filters that stand above a scan read what it gives."""
     items = [node for node in nodes(plan) if node.get("Relation Name") == "inventory_item"]
-    assert all(item["Node Type"] != "Seq Scan" for item in items), said(plan)
-    return round(sum(_read(item) for item in items if item.get("Index Name") != "pk_inventory_item"))
-
-
-def said(plan: dict[str, Any], depth: int = 0) -> str:
-    """A plan in a few words, for when it is not what it should be."""
-    what = [f"{plan[item]}" for item in ("Node Type", "Index Name", "Index Cond", "Filter") if item in plan]
-    head = f"{' ' * depth}{' '.join(what)}: {plan['Actual Rows']} of {_read(plan)}, {plan['Plan Rows']} expected"
-    return "\n".join([head, *(said(item, depth + 1) for item in plan.get("Plans", ()))])
-
-
-def _read(node: dict[str, Any]) -> float:
-    vain = sum(node.get(f"Rows Removed by {why}", 0) for why in ("Filter", "Index Recheck"))
-    return float((node["Actual Rows"] + vain) * node["Actual Loops"])
+    assert all(item["Node Type"] != "Seq Scan" for item in items), describe(plan)
+    return round(sum(count_rows(item) for item in items if item.get("Index Name") != "pk_inventory_item"))
 
 
 def every_filter_in_every_order_reads_little(connection: psycopg.Connection[Any], event: str) -> None:
@@ -185,7 +161,7 @@ def every_filter_in_every_order_reads_little(connection: psycopg.Connection[Any]
         assert len(found) <= 3, f"{given} {sort}"
         for statement in found:
             for plan in plans(connection, statement):
-                assert read(plan) <= most, f"{given} {sort}: {read(plan)}\n{said(plan)}"
+                assert read(plan) <= most, f"{given} {sort}: {read(plan)}\n{describe(plan)}"
 
 
 def common_words_are_read_from_the_list_alone(connection: psycopg.Connection[Any], event: str) -> None:
@@ -197,7 +173,7 @@ def common_words_are_read_from_the_list_alone(connection: psycopg.Connection[Any
             for plan in plans(connection, statement):
                 walks = [node for node in nodes(plan) if "Index Name" in node and node["Index Name"] not in POINTED_AT]
                 kinds = {walk["Node Type"] for walk in walks}
-                assert kinds == {"Index Only Scan"}, f"{q} {sort}\n{said(plan)}"
+                assert kinds == {"Index Only Scan"}, f"{q} {sort}\n{describe(plan)}"
 
 
 def pages_further_on_begin_where_the_last_one_ended(connection: psycopg.Connection[Any], event: str) -> None:
@@ -213,7 +189,7 @@ def pages_further_on_begin_where_the_last_one_ended(connection: psycopg.Connecti
             else item_list_sql.index_sql(shape)
         )
         for plan in plans(connection, (text, values, False if shape.remaining_filters else None)):
-            assert read(plan) <= (WALK if shape.remaining_filters else PAGE), f"{given} {sort}\n{said(plan)}"
+            assert read(plan) <= (WALK if shape.remaining_filters else PAGE), f"{given} {sort}\n{describe(plan)}"
 
 
 def reminders_read_what_they_tell(connection: psycopg.Connection[Any], event: str) -> None:
@@ -222,7 +198,7 @@ def reminders_read_what_they_tell(connection: psycopg.Connection[Any], event: st
         reminders.list_expiring_items_query(event, date(2026, 6, 1)),
     ):
         text = str(statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
-        found = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, FORMAT JSON) {text}")  # type: ignore[arg-type]
+        found = connection.execute(f"{EXPLAIN} {text}")  # type: ignore[arg-type]
         assert read(found.fetchall()[0][0][0]["Plan"]) <= reminders.MAX_LISTED_ITEMS + 1, text
 
 

@@ -20,7 +20,7 @@ from app.web.streams.subscription import Subscription
 from app.web.streams.topic_queries import FilterKey, TopicQueries
 
 WAIT_SECONDS = 0.25
-MIN_GAP_SECONDS, RETRY_SECONDS, MAX_GAP_SECONDS = 0.1, 1.0, 10.0
+MIN_GAP_SECONDS, RETRY_SECONDS = 0.1, 1.0
 SESSION_CHECK_SECONDS = 10.0
 MAX_POSITIONS_PER_READ = 20
 OPEN_STREAMS = Gauge("commerce_stream_listeners", "Streams that are open.")
@@ -93,7 +93,7 @@ class Broadcaster:
         with self.lock:
             self.changed_topics |= payloads
             if time.monotonic() >= self.read_all_at:
-                self.read_all_at = time.monotonic() + MAX_GAP_SECONDS
+                self.read_all_at = time.monotonic() + self.queries.max_gap_seconds
                 self.changed_topics |= {subscription.topic for subscription in self.subscriptions}
 
     def _read_changed_topics(self) -> None:

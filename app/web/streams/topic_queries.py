@@ -12,6 +12,8 @@ class TopicQueries(Protocol):
 
     channel: str
     """The channel of PostgreSQL's notifications of a change; the payload is the topic."""
+    max_gap_seconds: float
+    """After so many seconds changes are read also without a notification."""
 
     def load_position(self) -> str:
         """Return the position of a client that reads now."""
