@@ -123,13 +123,19 @@ def read_sheet(data: bytes, *, max_rows: int | None = None) -> Sheet:
 
     Raises NotASheet, TooManyRows.
     """
+    sheet, rows = open_sheet(data, max_rows=max_rows)
+    return Sheet(sheet.header, sheet.delimiter, list(rows))
+
+
+def open_sheet(data: bytes, *, max_rows: int | None = None) -> tuple[Sheet, Iterator[Row]]:
+    """Return a table without rows, and its rows one after the other, for a table that is too large for the memory.
+
+    Raises NotASheet and, while the rows are read, TooManyRows.
+    """
     table = open_table(data)
     if len(table.header) > MAX_COLUMNS:
         raise NotASheet(f"The file has more than {MAX_COLUMNS} columns.")
-    rows = [_build_row(table.header, *row) for row in islice(table.rows, max_rows)]
-    if next(iter(table.rows), None) is not None:
-        raise TooManyRows
-    return Sheet(table.header, table.delimiter, rows)
+    return Sheet(table.header, table.delimiter, []), _build_rows(table, max_rows)
 
 
 def open_table(data: bytes, *, likeness: Callable[[Cells], int] = lambda cells: 1) -> Table:
@@ -161,6 +167,13 @@ def _find_header(
     number, cells = first_rows[best]
     remaining_rows = chain(first_rows[best + 1 :], rows)
     return Table([cell.strip() for cell in cells], number, delimiter, remaining_rows, flaws, ends_openly)
+
+
+def _build_rows(table: Table, max_rows: int | None) -> Iterator[Row]:
+    for row in islice(table.rows, max_rows):
+        yield _build_row(table.header, *row)
+    if next(iter(table.rows), None) is not None:
+        raise TooManyRows
 
 
 def _build_row(header: list[str], number: int, cells: Cells) -> Row:

@@ -13,7 +13,7 @@ from app.events import queries
 from app.events.availability import FLOWS
 from app.events.capacity import CapacityUse, capacity_use
 from app.events.event_rows import belongs_to
-from app.events.models import TicketAdmission, TicketTally, TicketType
+from app.events.models import TicketAdmission, TicketImport, TicketTally, TicketType
 
 
 @dataclass(kw_only=True)
@@ -67,8 +67,9 @@ SUMMED = (
 
 
 def ticket_stats(caller: Caller, id: str) -> dict[str, object]:
-    """The event with `totals`, `ticket_types` and the `series` of days, from stored counters. Raises NotFound.
+    """The event with `totals`, `ticket_types`, `sources` and the `series` of days, from stored counters.
 
+    A source is a format with the number of tickets that its imports added, without those undone. Raises NotFound.
     The revenue is None for a caller who may not read the event's money.
     """
     event = queries.get_event(caller, id)
@@ -82,6 +83,7 @@ def ticket_stats(caller: Caller, id: str) -> dict[str, object]:
         **queries.serialize_event(caller, event),
         "totals": {**totals, "available": use.available(totals["available"]), **hidden_fields},
         "ticket_types": [{**asdict(type_stats), **hidden_fields} for type_stats in types],
+        "sources": _load_sources(id),
         "series": [{**asdict(day_stats), **hidden_fields} for day_stats in days],
     }
 
@@ -98,6 +100,18 @@ def _load_days(types: Sequence[TicketType], admissions: Mapping[tuple[date, str]
         days.setdefault((day, type_id), DayStats(day=day, ticket_type_id=type_id)).admitted = count
     used_days = [stats for stats in days.values() if any(getattr(stats, name) for name in FLOWS)]
     return sorted(used_days, key=lambda stats: (stats.day, positions[stats.ticket_type_id]))
+
+
+def _load_sources(event_id: str) -> list[dict[str, object]]:
+    count = func.sum(TicketImport.created)
+    rows = db.session.execute(
+        select(TicketImport.format, count)
+        .where(TicketImport.event_id == event_id, TicketImport.undone_at.is_(None))
+        .group_by(TicketImport.format)
+        .having(count > 0)
+        .order_by(count.desc(), TicketImport.format)
+    )
+    return [{"format": format, "tickets": tickets} for format, tickets in rows]
 
 
 def _load_admissions(event_id: str) -> dict[tuple[date, str], int]:

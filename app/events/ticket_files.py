@@ -4,7 +4,7 @@ A layout is recognised by its columns, whose names are compared without case, bl
 checked, and every problem is reported with its row and column.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
@@ -87,8 +87,9 @@ def parse_sheet(
     parsed = ParsedFile(layout, [], [])
     seen: dict[str, int] = {}
     seen_secrets: dict[str, int] = {}
+    columns = [(column_key(name), name) for name in sheet.header]
     for row in sheet.rows if rows is None else rows:
-        parser = _RowParser(layout, sheet, row, parsed.errors)
+        parser = _RowParser(layout, columns, sheet.delimiter, row, parsed.errors)
         ticket = parser.parse()
         if ticket is None:
             continue
@@ -105,11 +106,12 @@ def parse_sheet(
 class _RowParser:
     """Parses one row; appends its problems to `errors`."""
 
-    def __init__(self, layout: Layout, sheet: Sheet, row: Row, errors: list[RowError]) -> None:
-        self.layout, self.row, self.errors = layout, row, errors
-        self.cells = {column_key(name): cell for name, cell in row.cells.items()}
-        self.column_names = {column_key(name): name for name in sheet.header}
-        self.decimal_comma = sheet.delimiter != ","
+    def __init__(
+        self, layout: Layout, columns: Sequence[tuple[str, str]], delimiter: str, row: Row, errors: list[RowError]
+    ) -> None:
+        self.layout, self.columns, self.row, self.errors = layout, columns, row, errors
+        self.cells = {key: row.cells[name] for key, name in columns}
+        self.decimal_comma = delimiter != ","
 
     def parse(self) -> SoldTicket | None:
         """The ticket, or None when the row has a problem."""
@@ -172,7 +174,7 @@ class _RowParser:
     def column_name(self, field: str) -> str:
         """The name of the field's column as the header has it."""
         column = self.layout.find_column(field, self.cells) or next(iter(self.layout.columns[field]), field)
-        return self.column_names.get(column, column)
+        return dict(self.columns).get(column, column)
 
     def _add_error(self, column: str, code: str, message: str, value: str) -> None:
         self.errors.append(RowError(self.row.number, column, code, message, value[:100]))

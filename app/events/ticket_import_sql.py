@@ -60,6 +60,10 @@ COUNT_PLAN = text("""
            count(*) FILTER (WHERE old_status = 'sold' AND status <> 'sold') AS cancelled
       FROM ticket_plan
 """)
+COUNT_MISSING = text("""
+    SELECT count(*) FROM ticket t
+     WHERE t.event_id = :event AND t.status = 'sold' AND NOT EXISTS (SELECT FROM ticket_plan p WHERE p.known = t.id)
+""")
 TAKEN_SECRETS = text("""
     SELECT p.row, p.secret, t.reference
       FROM ticket_plan p

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, literal, null, or_, select
+from sqlalchemy import ColumnElement, false, literal, null, or_, select
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import GATE_ADMIT, GUESTS_WRITE, MONEY_READ
@@ -24,7 +24,8 @@ def list_tickets_query(
     import_id: str | None = None,
     admitted: bool | None = None,
 ) -> ListQuery:
-    """The imported tickets of an event. `q` is a part of the name, or the beginning of the reference or the address.
+    """The imported tickets of an event. `q` is a part of the name, the beginning of the reference or the address, or the
+    whole secret.
 
     The secret is None for callers who may neither admit nor change guests: it is the ticket. The price is None for
     callers who may not read the event's money. Raises NotFound.
@@ -49,12 +50,14 @@ def list_tickets_query(
         Ticket.valid_from,
         Ticket.valid_until,
         Ticket.admitted_at,
+        literal(event.timezone).label("timezone"),
     )
     joined = select(*columns).join(TicketType, belongs_to(Ticket.ticket_type_id, TicketType))
     statement = joined.where(Ticket.event_id == event.id)
     if q is not None:
         starts = or_(Ticket.reference.istartswith(q, autoescape=True), Ticket.email.istartswith(q, autoescape=True))
-        statement = statement.where(or_(Ticket.name.icontains(q, autoescape=True), starts))
+        is_secret = Ticket.secret == q if shows_secret else false()
+        statement = statement.where(or_(Ticket.name.icontains(q, autoescape=True), starts, is_secret))
     if status is not None:
         statement = statement.where(Ticket.status == status)
     if ticket_type_id is not None:

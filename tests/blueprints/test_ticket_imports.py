@@ -158,3 +158,36 @@ def test_secret_and_price_need_permissions_of_their_own(client: Client, owner: C
     (ticket, _) = data(analyst.get(path))["tickets"]
     assert ticket["secret"] is None and ticket["name"] == "Zoë" and ticket["priceMinor"] == 85000
     assert send(analyst, path, OWN).status_code == 403
+
+
+def test_names_of_the_file_get_ticket_types_of_the_event(owner: Client, path: str) -> None:
+    weekend = data(owner.get(path.removesuffix("/tickets")))["ticketTypes"][0]["id"]
+    content = "reference,ticketType\nA1,Early Bird\nA2,early bird\nA3,Backstage\n"
+    unknown = data(send(owner, path, content, dryRun="true"))["unknownTypes"]
+    names = [{"name": "Early Bird", "rows": 1}, {"name": "early bird", "rows": 1}, {"name": "Backstage", "rows": 1}]
+    assert unknown == names
+    types = {"ticketTypes": json.dumps({"EARLY BIRD": weekend})}
+    unknown = data(send(owner, path, content, dryRun="true", **types))["unknownTypes"]
+    assert unknown == [{"name": "Backstage", "rows": 1}]
+    assert data(send(owner, path, content, createTypes="true", **types))["newTypes"] == 1
+    assert [row["ticketType"] for row in data(owner.get(path))["tickets"]] == [*["Weekend pass"] * 2, "Backstage"]
+    for wrong in (json.dumps({"X": "0" * 24}), json.dumps({"X": 1}), json.dumps([weekend]), "{"):
+        assert read_error(send(owner, path, content, ticketTypes=wrong))[0] == 422, wrong
+    assert count_tickets() == 3
+
+
+def test_tickets_that_are_cancelled_or_missing_are_counted(owner: Client, path: str) -> None:
+    rows = "reference,ticketType,status\nA1,Weekend pass,sold\nA2,Weekend pass,sold\nA3,Weekend pass,sold\n"
+    first = data(send(owner, path, rows))
+    assert (first["created"], first["cancelled"], first["missing"]) == (3, 0, 0)
+    second = data(send(owner, path, "reference,ticketType,status\nA1,Weekend pass,refunded\nA9,Weekend pass,sold\n"))
+    assert (second["created"], second["updated"], second["cancelled"], second["missing"]) == (1, 1, 1, 2)
+    statistics = data(owner.get(f"{path.removesuffix('/tickets')}/ticket-stats"))
+    assert statistics["sources"] == [{"format": "own", "tickets": 4}] and statistics["totals"]["sold"] == 3
+
+
+def test_a_ticket_is_found_by_its_whole_secret(owner: Client, path: str) -> None:
+    send(owner, path, OWN)
+    for q, found in (("two", ["A2"]), ("tw", [])):
+        tickets = data(owner.get(path, query_string={"q": q}))["tickets"]
+        assert [ticket["reference"] for ticket in tickets] == found

@@ -229,6 +229,16 @@ class Totals(Flows):
     available = WholeNumber(required=True)
 
 
+class SourceStats(Schema):
+    format = fields.String(
+        required=True, metadata={"description": "pretix, eventbrite, own or mapping", "example": "pretix"}
+    )
+    tickets = WholeNumber(
+        required=True,
+        metadata={"description": "tickets that its imports added, without those undone", "example": 282},
+    )
+
+
 class Stats(Schema):
     """Statistics of an event per ticket type, and per day of its time zone."""
 
@@ -245,4 +255,5 @@ class Stats(Schema):
     currency = fields.String(required=True, metadata=CURRENCY)
     totals = Nested(Totals, required=True)
     ticket_types = List(Nested(TypeStats), required=True)
+    sources = List(Nested(SourceStats), required=True, metadata={"description": "the formats of the imported files"})
     series = List(Nested(DayStats), required=True)

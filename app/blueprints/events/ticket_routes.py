@@ -8,7 +8,7 @@ from werkzeug.datastructures import FileStorage
 from app.accounts.permissions import EVENTS_WRITE, GUESTS_READ
 from app.blueprints.events import ticket_schemas
 from app.events import errors, ticket_imports, tickets
-from app.events.actions.import_ticket_file import MAX_BYTES, TicketImportJson, import_ticket_file
+from app.events.actions.import_ticket_file import MAX_BYTES, FileOptions, TicketImportJson, import_ticket_file
 from app.events.actions.undo_ticket_import import undo_ticket_import
 from app.events.queries import ListQuery
 from app.web.access import get_current_caller, may
@@ -51,8 +51,13 @@ def import_event_tickets(event_id: str, file: FileStorage, **options: Any) -> Ti
     All rows are written or none. A known reference is compared and updated, so the same file again changes nothing.
     A dry run lists the errors in its response, and is not listed among the imports.
     """
-    field_values = {"mapping": None, "format": None, "file_name": file.filename, **options}
-    return import_ticket_file(caller=get_current_caller(), event_id=event_id, data=file.read(), **field_values)
+    return import_ticket_file(
+        caller=get_current_caller(),
+        event_id=event_id,
+        data=file.read(),
+        file_name=file.filename,
+        options=FileOptions(**options),
+    )
 
 
 @blp.get(

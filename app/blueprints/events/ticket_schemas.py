@@ -14,8 +14,8 @@ from app.web.types import RawData
 MAX_MAPPING_LENGTH, MAX_COLUMN_LENGTH = 10_000, 200
 
 
-class ColumnMapping(BaseField):
-    """A JSON object in a text: the column of each field."""
+class TextMapping(BaseField):
+    """A JSON object in a text: a text for each name."""
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> dict[str, str]:
         try:
@@ -23,9 +23,17 @@ class ColumnMapping(BaseField):
         except orjson.JSONDecodeError as error:
             raise field_error("invalid_json", "Must be a JSON object.") from error
         if not isinstance(mapping, dict) or not all(
-            isinstance(column, str) and 0 < len(column) <= MAX_COLUMN_LENGTH for column in mapping.values()
+            isinstance(text, str) and 0 < len(text) <= MAX_COLUMN_LENGTH for text in mapping.values()
         ):
-            raise field_error("invalid_type", "Must be a JSON object with the name of a column for each field.")
+            raise field_error("invalid_type", "Must be a JSON object with a text for each name.")
+        return mapping
+
+
+class ColumnMapping(TextMapping):
+    """A JSON object in a text: the column of each field."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> dict[str, str]:
+        mapping = super()._deserialize(value, attr, data, **kwargs)
         if unknown_names := [name for name in mapping if name not in FIELDS]:
             raise field_error(
                 "unknown_value", f"{unknown_names[0][:80]!r} is no field; fields are {', '.join(FIELDS)}."
@@ -45,9 +53,23 @@ class TicketImportBody(Multipart):
         }
     )
     format = Choice(*FORMATS, metadata={"description": "the layout of the file; its columns decide if left out"})
+    ticket_types = TextMapping(
+        metadata={
+            "type": "string",
+            "description": "JSON: the id of the ticket type for names in the file that the event does not have",
+            "example": '{"Early Bird": "6740f1c2a1b2c3d4e5f60718"}',
+        }
+    )
     dry_run = Boolean(load_default=False, metadata={"description": "check everything, write nothing"})
     create_types = Boolean(load_default=False, metadata={"description": "create ticket types that the event lacks"})
     allow_oversell = Boolean(load_default=False, metadata={"description": "book more than the total or the capacity"})
+
+
+class UnknownType(Schema):
+    """A name in the file that is no ticket type of the event."""
+
+    name = fields.String(required=True, metadata={"example": "Early Bird"})
+    rows = WholeNumber(required=True, metadata={"description": "how many rows have it", "example": 12})
 
 
 class TicketImportData(Schema):
@@ -66,7 +88,18 @@ class TicketImportData(Schema):
     skipped = WholeNumber(
         required=True, metadata={"description": "rows that are not sold and not known", "example": 114}
     )
+    cancelled = WholeNumber(
+        required=True,
+        metadata={"description": "tickets among the updated ones that are not sold any more", "example": 4},
+    )
+    missing = WholeNumber(
+        required=True,
+        metadata={"description": "sold tickets of the event that are not in the file; they stay", "example": 2},
+    )
     new_types = WholeNumber(required=True, metadata={"description": "number of new ticket types", "example": 1})
+    unknown_types = List(
+        Nested(UnknownType), required=True, metadata={"description": "of a dry run: what ticketTypes may map"}
+    )
     warnings = List(
         fields.String(metadata={"example": "41 sold and 60 allocated are 1 more than the capacity of 100."}),
         required=True,
@@ -123,7 +156,10 @@ class TicketFilters(Query):
     q = Text(
         min=1,
         max=200,
-        metadata={"example": "zoë", "description": "part of the name, beginning of the reference or the email address"},
+        metadata={
+            "example": "zoë",
+            "description": "part of the name, beginning of the reference or the email address, or the whole secret",
+        },
     )
     status = Choice(*STATUSES)
     ticket_type_id = Id()

@@ -1,21 +1,32 @@
-"""Importing a file of tickets over the API."""
+"""Importing a file of tickets: over the API in the request, from an upload also in a job."""
 
 import hashlib
-from collections.abc import Mapping
-from typing import TypedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, TypedDict
 
 from app.accounts.caller import Caller
+from app.core.context import Actor
+from app.core.db import ReadOrWriteSession
 from app.core.errors import ValidationFailed
-from app.core.spreadsheet import NotASheet, Rejected, RowError, Sheet, TooManyRows, read_sheet
+from app.core.spreadsheet import NotASheet, Rejected, Row, RowError, TooManyRows, open_sheet
 from app.core.text_normalization import clean_file_name
 from app.events import queries
-from app.events.actions.import_tickets import ImportResult, ImportSource, import_tickets
+from app.events.actions.import_tickets import ImportResult, ImportSource, UnknownTypes, import_tickets
 from app.events.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.events.ticket_files import parse_sheet
 
 MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 20_000
 MAX_RETURNED_ERRORS = 1000
-EMPTY_RESULT = ImportResult(created=0, updated=0, unchanged=0, skipped=0, new_types=0)
+PROGRESS_ROWS = 5000
+EMPTY_RESULT = ImportResult(created=0, updated=0, unchanged=0, skipped=0, cancelled=0, missing=0, new_types=0)
+
+
+class UnknownTypeJson(TypedDict):
+    """A name of the file that is no ticket type of the event, and how many rows have it."""
+
+    name: str
+    rows: int
 
 
 class TicketImportJson(TypedDict):
@@ -27,69 +38,132 @@ class TicketImportJson(TypedDict):
     updated: int
     unchanged: int
     skipped: int
+    cancelled: int
+    missing: int
     new_types: int
     warnings: list[str]
+    unknown_types: list[UnknownTypeJson]
     errors: list[dict[str, object]]
     error_count: int
 
 
+class FileOptions(NamedTuple):
+    """How a file is read and booked. `ticket_types` has the ids of ticket types by their names in the file."""
+
+    mapping: Mapping[str, str] | None = None
+    format: str | None = None
+    ticket_types: Mapping[str, str] | None = None
+    create_types: bool = False
+    allow_oversell: bool = False
+    dry_run: bool = False
+
+
+class ImportSteps(NamedTuple):
+    """What an upload adds to an import: what happens after rows and in the transaction; of a job also limits and who acts."""
+
+    limit_statements: Sequence[str] = ()
+    actor: Actor | None = None
+    on_rows: Callable[[int], None] | None = None
+    on_result: Callable[[ReadOrWriteSession, TicketImportJson], None] | None = None
+
+
+DIRECTLY = ImportSteps()
+
+
 def import_ticket_file(
-    *,
-    caller: Caller,
-    event_id: str,
-    data: bytes,
-    file_name: str | None,
-    mapping: Mapping[str, str] | None,
-    format: str | None,
-    create_types: bool,
-    allow_oversell: bool,
-    dry_run: bool,
+    *, caller: Caller, event_id: str, data: bytes, file_name: str | None, options: FileOptions
 ) -> TicketImportJson:
     """Returns what the import of a file did, or would do in a dry run, which lists errors instead of raising them.
 
     Raises NotFound, ValidationFailed, NotASpreadsheet, ImportTooLarge, ImportRejected.
     """
     event = queries.get_event(caller, event_id)
-    try:
-        parsed = parse_sheet(_read_checked_sheet(data), mapping=mapping, format=format)
-    except NotASheet as error:
-        raise NotASpreadsheet(str(error)) from error
+    limits = {"max_bytes": MAX_BYTES, "max_rows": MAX_ROWS}
+    response = import_data(event.id, data, file_name, caller.name, options, **limits)
+    if response["error_count"] and not options.dry_run:
+        raise ImportRejected(**response)
+    return response
+
+
+def import_data(
+    event_id: str,
+    data: bytes,
+    file_name: str | None,
+    imported_by: str | None,
+    options: FileOptions,
+    steps: ImportSteps = DIRECTLY,
+    *,
+    max_bytes: int,
+    max_rows: int,
+) -> TicketImportJson:
+    """Returns what the import of a file did, or would do in a dry run; with errors nothing is written.
+
+    Raises NotFound, ValidationFailed, NotASpreadsheet, ImportTooLarge.
+    """
+    with reading(data, max_bytes=max_bytes, max_rows=max_rows):
+        sheet, rows = open_sheet(data, max_rows=max_rows)
+        counted_rows = rows if steps.on_rows is None else _count_rows(rows, steps.on_rows)
+        parsed = parse_sheet(sheet, counted_rows, mapping=options.mapping, format=options.format)
+    format = parsed.layout.format
+
+    def finish(session: ReadOrWriteSession, result: ImportResult) -> None:
+        if steps.on_result is not None:
+            steps.on_result(session, _serialize_result(format, result))
+
     try:
         if parsed.errors:
             raise Rejected(parsed.errors)
         result = import_tickets(
-            event_id=event.id,
+            event_id=event_id,
             tickets=parsed.tickets,
             source=ImportSource(
-                clean_file_name(file_name or ""), parsed.layout.format, hashlib.sha256(data).hexdigest(), caller.name
+                clean_file_name(file_name or ""), format, hashlib.sha256(data).hexdigest(), imported_by
             ),
-            create_types=create_types,
-            allow_oversell=allow_oversell,
-            dry_run=dry_run,
+            create_types=options.create_types,
+            allow_oversell=options.allow_oversell,
+            dry_run=options.dry_run,
+            type_ids=options.ticket_types,
+            limit_statements=steps.limit_statements,
+            actor=steps.actor,
+            on_result=finish,
         )
     except Rejected as error:
-        response = _serialize_result(parsed.layout.format, EMPTY_RESULT, list(error.errors))
-        if dry_run:
-            return response
-        raise ImportRejected(**response) from error
-    return _serialize_result(parsed.layout.format, result, [])
+        return _serialize_result(format, EMPTY_RESULT, error)
+    return _serialize_result(format, result)
 
 
-def _read_checked_sheet(data: bytes) -> Sheet:
+@contextmanager
+def reading(data: bytes, *, max_bytes: int, max_rows: int) -> Iterator[None]:
+    """Checks the size of a file. What goes wrong while it is read inside becomes an error of the request.
+
+    Raises ValidationFailed, NotASpreadsheet, ImportTooLarge.
+    """
     if not data:
         raise ValidationFailed.of("file", "required", "Send a CSV or XLSX file in the field file.")
     message = (
-        f"Send a file of up to {MAX_ROWS:,} rows and 20 MiB, or several; `flask tickets import` takes larger ones."
+        f"Send a file of up to {max_rows:,} rows and {max_bytes >> 20} MiB, or several; "
+        "`flask tickets import` takes larger ones."
     )
-    if len(data) > MAX_BYTES:
+    if len(data) > max_bytes:
         raise ImportTooLarge(message)
     try:
-        return read_sheet(data, max_rows=MAX_ROWS)
+        yield
     except TooManyRows as error:
         raise ImportTooLarge(message) from error
+    except NotASheet as error:
+        raise NotASpreadsheet(str(error)) from error
 
 
-def _serialize_result(format: str, result: ImportResult, errors: list[RowError]) -> TicketImportJson:
+def _count_rows(rows: Iterable[Row], on_rows: Callable[[int], None]) -> Iterator[Row]:
+    for number, row in enumerate(rows):
+        if number % PROGRESS_ROWS == 0:
+            on_rows(number)
+        yield row
+
+
+def _serialize_result(format: str, result: ImportResult, rejected: Rejected | None = None) -> TicketImportJson:
+    errors: Sequence[RowError] = rejected.errors if rejected else ()
+    unknown = rejected.names if isinstance(rejected, UnknownTypes) else {}
     return {
         "import_id": result.import_id,
         "format": format,
@@ -97,8 +171,11 @@ def _serialize_result(format: str, result: ImportResult, errors: list[RowError])
         "updated": result.updated,
         "unchanged": result.unchanged,
         "skipped": result.skipped,
+        "cancelled": result.cancelled,
+        "missing": result.missing,
         "new_types": result.new_types,
         "warnings": list(result.warnings),
+        "unknown_types": [{"name": name, "rows": count} for name, count in unknown.items()],
         "errors": [error._asdict() for error in errors[:MAX_RETURNED_ERRORS]],
         "error_count": len(errors),
     }

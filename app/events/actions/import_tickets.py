@@ -1,7 +1,7 @@
 """Importing tickets that were sold elsewhere: all tickets of a file, or none."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,7 +11,9 @@ from sqlalchemy.orm import Session
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.cache_invalidation import invalidate
-from app.core.errors import NotFound
+from app.core.context import Actor
+from app.core.db import ReadOrWriteSession
+from app.core.errors import NotFound, ValidationFailed
 from app.core.spreadsheet import Rejected, RowError
 from app.core.transaction import transaction
 from app.events import queries, ticket_booking, ticket_import_sql
@@ -36,16 +38,30 @@ class ImportSource(NamedTuple):
 class ImportResult:
     """What an import did, or would do in a dry run: counts of tickets and ticket types.
 
-    `import_id` is None for a dry run.
+    `cancelled` are those of the updated tickets that are not sold any more, `missing` the sold tickets of the event that
+    are not in the file. `import_id` is None for a dry run.
     """
 
     created: int
     updated: int
     unchanged: int
     skipped: int
+    cancelled: int
+    missing: int
     new_types: int
     warnings: tuple[str, ...] = ()
     import_id: str | None = None
+
+
+class UnknownTypes(Rejected):
+    """The file has ticket types that the event lacks; `names` counts the rows of each."""
+
+    def __init__(self, tickets: Sequence[SoldTicket]) -> None:
+        message = "The event has no such ticket type; --create-types (createTypes) makes it."
+        super().__init__(
+            [RowError(ticket.row, "ticketType", "unknown_value", message, ticket.ticket_type) for ticket in tickets]
+        )
+        self.names = Counter(ticket.ticket_type for ticket in tickets)
 
 
 class _DryRun(Exception):
@@ -62,24 +78,31 @@ def import_tickets(
     create_types: bool,
     allow_oversell: bool,
     dry_run: bool,
+    type_ids: Mapping[str, str] | None = None,
     limit_statements: Sequence[str] = (),
+    actor: Actor | None = None,
+    on_result: Callable[[ReadOrWriteSession, ImportResult], None] | None = None,
 ) -> ImportResult:
     """Books the tickets of a file. A ticket with a known reference is compared and updated, never booked twice.
 
-    `limit_statements` sets how long the transaction may take and wait; without them the limits of a request count.
+    `type_ids` has the ticket types of the event for names in the file that the event lacks. `limit_statements` sets how
+    long the transaction may take and wait; without them the limits of a request count. `actor` is who imports, where
+    that is not the caller of the request. `on_result` runs in the transaction of the import, and not in a dry run.
     Imports into one event, and their undos, run one after the other, and changes of the event wait for them. Raises
-    NotFound, Rejected.
+    NotFound, Rejected, ValidationFailed.
     """
     try:
         with transaction() as session:
             for statement in limit_statements:
                 session.execute(text(statement))
-            result = _import(session, event_id, tickets, source, create_types, allow_oversell)
+            result = _import(session, event_id, tickets, source, type_ids or {}, create_types, allow_oversell)
             if dry_run:
                 raise _DryRun(replace(result, import_id=None))
             counts = {"created": result.created, "updated": result.updated, "newTypes": result.new_types}
             data = {"import": result.import_id, **counts}
-            record(session, Action.TICKETS_IMPORTED, event_id=event_id, subject=event_id, data=data)
+            record(session, Action.TICKETS_IMPORTED, caller=actor, event_id=event_id, subject=event_id, data=data)
+            if on_result is not None:
+                on_result(session, result)
     except _DryRun as dry_run_end:
         return dry_run_end.result
     return result
@@ -90,6 +113,7 @@ def _import(
     event_id: str,
     tickets: Sequence[SoldTicket],
     source: ImportSource,
+    chosen_type_ids: Mapping[str, str],
     create_types: bool,
     allow_oversell: bool,
 ) -> ImportResult:
@@ -97,13 +121,14 @@ def _import(
     event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:
         raise NotFound()
-    type_ids = {ticket_type.name_key: ticket_type.id for ticket_type in event.ticket_types}
+    type_ids = _match_types(event, chosen_type_ids)
     of_unknown_type = [ticket for ticket in tickets if key_of(ticket.ticket_type) not in type_ids]
     new_type_ids = _create_types(session, event, of_unknown_type, create_types)
     _fill_staging(session, tickets, {**type_ids, **new_type_ids}, event.timezone)
     session.execute(ticket_import_sql.CREATE_PLAN)
     session.execute(ticket_import_sql.PLAN_IMPORT, {"event": event_id})
     _check_plan(session, event_id)
+    missing = session.scalar(ticket_import_sql.COUNT_MISSING, {"event": event_id}) or 0
     counts = session.execute(ticket_import_sql.COUNT_PLAN).one()
     import_id = _add_import(session, event_id, source, counts, list(new_type_ids.values()))
     # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
@@ -120,6 +145,8 @@ def _import(
         updated=counts.updated,
         unchanged=counts.unchanged,
         skipped=counts.skipped,
+        cancelled=counts.cancelled,
+        missing=missing,
         new_types=len(new_type_ids),
         warnings=warnings,
         import_id=import_id,
@@ -143,13 +170,19 @@ def _add_import(
     return ticket_import.id
 
 
+def _match_types(event: Event, chosen_type_ids: Mapping[str, str]) -> dict[str, str]:
+    """The ids of the ticket types by the keys of their names, and of the names that were chosen for them."""
+    type_ids = {ticket_type.name_key: ticket_type.id for ticket_type in event.ticket_types}
+    chosen = {key_of(name): id for name, id in chosen_type_ids.items()}
+    if not set(chosen.values()) <= set(type_ids.values()):
+        raise ValidationFailed.of("ticketTypes", "unknown_value", "The event has no ticket type with this id.")
+    return {**chosen, **type_ids}
+
+
 def _create_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
     """The ids of new ticket types by their name key: as many places as were sold, at the most common price."""
     if tickets and not create_types:
-        message = "The event has no such ticket type; --create-types (createTypes) makes it."
-        raise Rejected(
-            [RowError(ticket.row, "ticketType", "unknown_value", message, ticket.ticket_type) for ticket in tickets]
-        )
+        raise UnknownTypes(tickets)
     by_key: dict[str, list[SoldTicket]] = {}
     for ticket in tickets:
         by_key.setdefault(key_of(ticket.ticket_type), []).append(ticket)
