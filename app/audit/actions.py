@@ -126,6 +126,7 @@ class Action(StrEnum):
     OWN_DATA_EXPORTED = "exports.own_data", "account", "A person asked for a copy of their data."
     ADMISSIONS_EXPORTED = "exports.admissions", "event", "Scans or conflicts of the gate were downloaded as CSV."
     APPLICATIONS_EXPORTED = "exports.applications", "event", "The applications to an event were downloaded as CSV."
+    SALES_EXPORTED = "exports.sales", "event", "The imported tickets of an event were downloaded as CSV."
     STALL_FEES_EXPORTED = "exports.stall_fees", "event", "The stall fees of an event were downloaded as CSV."
     JOURNAL_EXPORTED = "exports.journal", "account", "The journal of an organisation was downloaded as CSV."
     AUDIT_EXPORTED = "exports.audit", "audit", "The audit trail was downloaded as CSV."

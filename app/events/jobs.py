@@ -1,4 +1,7 @@
-"""Hooks of events: cancellation when an account is retired, and what holds the deletion of an organiser."""
+"""Jobs and hooks of events: uploads of sold tickets, cancellation when an account is retired, and what holds the
+deletion of an organiser."""
+
+from datetime import timedelta
 
 from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session as OrmSession
@@ -9,12 +12,30 @@ from app.accounts.models import Account
 from app.accounts.permissions import ORGANISER
 from app.core.cache_invalidation import invalidate
 from app.core.clock import rfc3339
+from app.core.jobs import Delivery, Run, job
+from app.core.transaction import transaction
 from app.events.actions import event_actions
+from app.events.actions.ticket_uploads import JOB, run_upload_job
 from app.events.errors import EventsNotOver
 from app.events.models import Event
+from app.events.ticket_uploads import delete_old_uploads
 from app.events.visibility import CANCELLED
 
 MAX_LISTED_EVENTS = 20
+
+
+@job(JOB, Delivery.LOCAL, time_limit=timedelta(minutes=4), max_attempts=3)
+def import_upload(run: Run, *, upload_id: str) -> None:
+    """Check or import a large file of sold tickets; the tickets and the result commit together."""
+    run_upload_job(run, upload_id)
+
+
+@job("events.delete_uploads", Delivery.LOCAL, every=timedelta(hours=1))
+def delete_uploads(run: Run) -> None:
+    """Delete the uploads of sold tickets that are older than two days."""
+    with transaction() as session:
+        run.done_in(session)
+        delete_old_uploads(session)
 
 
 @on_account_retired

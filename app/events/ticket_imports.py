@@ -12,7 +12,7 @@ from app.core.db import db
 from app.core.errors import AppError, NotFound
 from app.events import ticket_undo_sql
 from app.events.errors import LaterImport, TicketsAdmitted, TicketTypeRemoved
-from app.events.models import TicketImport
+from app.events.models import Event, TicketImport
 from app.events.queries import ListQuery, get_event
 
 DONE, UNDONE = "done", "undone"
@@ -22,6 +22,7 @@ SORTS: dict[str, ColumnElement[Any]] = {"importedAt": TicketImport.number.expres
 """Numbers have the order of time."""
 IMPORT_COLUMNS = (
     "id",
+    "event_id",
     "number",
     "file_name",
     "format",
@@ -76,6 +77,7 @@ def _select_imports(event_id: str) -> ListQuery:
     )
     return select(
         *(getattr(TicketImport, name) for name in IMPORT_COLUMNS),
+        select(Event.timezone).where(Event.id == event_id).scalar_subquery().label("timezone"),
         func.cardinality(TicketImport.new_type_ids).label("new_types"),
         case((is_undone, UNDONE), else_=DONE).label("state"),
         blocked_by.label("undo_blocked_by"),

@@ -240,6 +240,14 @@ def downloading_scans(client: Client) -> None:
     assert desk.open(f"/desk/events/{event['id']}/gate/log?format=csv").status_code == 200
 
 
+@records(Action.SALES_EXPORTED)
+def downloading_sales(client: Client) -> None:
+    owner = create_owner()
+    event = create_published_event(create_signed_in_client(client, owner))
+    desk = sign_in_browser(client.flask.application, owner)
+    assert desk.open(f"/desk/events/{event['id']}/sales/tickets?format=csv").status_code == 200
+
+
 @records(Action.STALL_PLACED)
 def placing_a_stall(client: Client) -> None:
     owner = create_organiser_client(client)

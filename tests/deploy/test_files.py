@@ -12,6 +12,7 @@ from app.blueprints.applications.fee_routes import MAX_STATEMENT_BYTES
 from app.blueprints.inventory.file_transfer import MAX_UPLOAD as SHEETS
 from app.blueprints.media import PICTURE_HEADERS
 from app.blueprints.pages.apply_pictures import MAX_UPLOAD_BYTES as PICTURES_OF_STALLS
+from app.blueprints.pages.desk.sales import MAX_UPLOAD_BYTES as SALES
 from app.blueprints.pages.documents import MAX_UPLOAD_BYTES as DOCUMENTS_OF_PEOPLE
 from app.media.actions import MAX_UPLOAD_BYTES as PICTURES
 from tests.deploy.proxy import Proxy
@@ -33,8 +34,9 @@ ROUTES = [
     ("/documents/x", DOCUMENTS_OF_PEOPLE),
     ("/apply/pictures", PICTURES_OF_STALLS),
     ("/account/organisation", PICTURES),
+    (f"/desk/events/{EVENT}/sales/import", SALES),
 ]
-PAGES_WITH_UPLOADS = ("/documents/x", "/apply/pictures", "/account/organisation")
+PAGES_WITH_UPLOADS = ("/documents/x", "/apply/pictures", "/account/organisation", f"/desk/events/{EVENT}/sales/import")
 
 
 @pytest.mark.parametrize(("path", "most"), ROUTES)
@@ -67,7 +69,7 @@ def test_every_upload_has_a_limit_here(app: Flask, client: Client) -> None:
         "/api/merchant-applications/docs/{token}",
     }
     large = {name for name, it in app.blueprints.items() if getattr(it, "max_bytes", 0) > MAX_BODY}
-    assert large == {"documents", "apply_pictures", "organisation", "desk_stalls"}
+    assert large == {"documents", "apply_pictures", "organisation", "desk_stalls", "desk_sales"}
 
 
 def picture() -> bytes:

@@ -8,6 +8,9 @@ from app.blueprints.pages.desk import (
     gate_log,
     gate_phones,
     home,
+    sales,
+    sales_imports,
+    sales_uploads,
     stall_decisions,
     stall_fees,
     stall_invitations,
@@ -23,10 +26,13 @@ DESK_PAGES = (
     events,
     event,
     ticket_types,
+    sales,
     stalls,
     gate,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
+SALES_PAGES = (sales_imports, sales_uploads)
+"""The modules that add their pages to the blueprint of `sales`."""
 STALL_PAGES = (stall_decisions, stall_fees, stall_invitations, stall_plan, stall_statement, stall_types)
 """The modules that add their pages to the blueprint of `stalls`."""
 GATE_PAGES = (gate_log, gate_phones)

@@ -14,10 +14,11 @@ BARS, LINE = "bars", "line"
 
 
 class Point(NamedTuple):
-    """A label on the axis, and a value of 0 or more."""
+    """A label on the axis, and a value of 0 or more. A `limit`, of which the value is a part, is drawn around its bar."""
 
     label: str
     value: int
+    limit: int | None = None
 
 
 class Mark(NamedTuple):
@@ -32,6 +33,7 @@ class Mark(NamedTuple):
     bar_height: float
     shows_label: bool
     shows_value: bool
+    limit_y: float | None = None
 
 
 class Chart(NamedTuple):
@@ -55,7 +57,7 @@ def build_chart(
     title: str, points: Sequence[Point], *, kind: str = BARS, format_value: Callable[[int], str] = format_number
 ) -> Chart:
     """Return the chart of these points. The highest and the last value are written at their marks, with few bars all."""
-    highest = max((point.value for point in points), default=0)
+    highest = max((max(point.value, point.limit or 0) for point in points), default=0)
     step, room = WIDTH / max(len(points), 1), HEIGHT - TOP - BOTTOM
     label_step = -(-len(points) // MAX_LABELS) or 1
     shown_values = {len(points) - 1, next((i for i, point in enumerate(points) if point.value == highest), 0)}
@@ -66,7 +68,8 @@ def build_chart(
         marks.append(
             Mark(
                 label=point.label,
-                text=format_value(point.value),
+                text=format_value(point.value)
+                + (f" of {format_value(point.limit)}" if point.limit is not None else ""),
                 x=round(x, 1),
                 y=round(HEIGHT - BOTTOM - height, 1),
                 bar_x=round(x - step * BAR_SHARE / 2, 1),
@@ -74,6 +77,9 @@ def build_chart(
                 bar_height=round(height, 1),
                 shows_label=index % label_step == 0,
                 shows_value=len(points) <= MAX_LABELS or index in shown_values,
+                limit_y=None
+                if point.limit is None
+                else round(HEIGHT - BOTTOM - (room * point.limit / highest if highest else 0), 1),
             )
         )
     return Chart(title, kind, marks, " ".join(f"{mark.x},{mark.y}" for mark in marks))

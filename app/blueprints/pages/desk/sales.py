@@ -1,0 +1,129 @@
+"""The sales of an event: figures and charts, the imported tickets, and the imports."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from functools import partial
+from typing import Any
+
+from flask import request
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE, GUESTS_READ
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.blueprints.pages.desk.charts import BARS, LINE, Chart, Point, build_chart
+from app.blueprints.pages.desk.sales_words import FORMAT_LABELS, STATE_LABELS
+from app.blueprints.pages.desk.shell import DeskPages, render_desk
+from app.blueprints.pages.desk.tables import MONEY, STATUS, TIME, Column, Table, render_desk_table
+from app.blueprints.pages.forms import Form, Input
+from app.core.formatting import format_calendar_day
+from app.events import queries as events
+from app.events import stats, tickets
+from app.events.actions.ticket_uploads import MAX_BYTES
+from app.events.queries import OwnEvent
+from app.web.access import may
+from app.web.fields import Boolean, Choice, Id, Text
+from app.web.schema import Query
+
+# A form is a little larger than the file in it.
+MAX_UPLOAD_BYTES = MAX_BYTES + 1024 * 1024
+blueprint = DeskPages("desk_sales", __name__, url_prefix="/desk/events/<event_id>/sales", max_bytes=MAX_UPLOAD_BYTES)
+"""The modules `sales_…` add their pages to it."""
+READ, READ_TICKETS = may(EVENTS_READ), may(GUESTS_READ)
+MAX_BARS, MAX_DAYS = 31, 400
+
+
+class FilterSchema(Query):
+    q = Text(max=200)
+    ticket_type_id = Id()
+    status = Choice(*STATE_LABELS)
+    admitted = Boolean()
+    import_id = Id()
+
+
+def _build_tickets_table(event: OwnEvent) -> Table:
+    """The table of tickets, whose filter has the ticket types of the event."""
+    types = [(ticket_type.id, ticket_type.name) for ticket_type in event.ticket_types]
+    return Table(
+        "tickets",
+        Column("reference", "Number", sort="reference"),
+        Column("name", "Name"),
+        Column("email", "E-mail"),
+        Column("ticket_type", "Ticket type"),
+        Column("status", "State", STATUS, labels=STATE_LABELS),
+        Column("price_minor", "Price", MONEY),
+        Column("sold_at", "Sold", TIME),
+        Column("admitted_at", "Entered", TIME),
+        sorts=tickets.SORTS,
+        default_sort="reference",
+        noun="ticket",
+        filters=Form(
+            FilterSchema,
+            Input(
+                "q", "Search", hint="Part of the name, beginning of number or e-mail, or the whole code.", type="search"
+            ),
+            Input("ticketTypeId", "Ticket type", options=[("", "All"), *types]),
+            Input("status", "State", options=[("", "All"), *STATE_LABELS.items()]),
+            Input("admitted", "Entered", options=[("", "All"), ("true", "Yes"), ("false", "No")]),
+            Input("importId", "", type="hidden"),
+        ),
+        empty="Tickets appear here when you have imported the sales.",
+    )
+
+
+@blueprint.page("", access=READ)
+def show(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the figures by ticket type, day and source."""
+    event = events.get_event(caller, event_id)
+    figures = stats.ticket_stats(caller, event_id)
+    return render_desk(
+        "desk/sales.html",
+        event=event,
+        totals=figures["totals"],
+        charts=_build_charts(figures),
+        **get_permissions(caller, event),
+    )
+
+
+@blueprint.page("/tickets", access=READ_TICKETS)
+def list_tickets(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the imported tickets."""
+    event = events.get_event(caller, event_id)
+    if request.args.get("format") == "csv":
+        record_export(Action.SALES_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
+    view = partial(tickets.list_tickets_query, caller, event_id)
+    return render_desk_table("desk/sales_tickets.html", _build_tickets_table(event), view, event=event)
+
+
+def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, bool]:
+    """What the caller may do with the sales of the event, for the buttons."""
+    permissions = {"may_import": EVENTS_WRITE, "may_read_tickets": GUESTS_READ}
+    return {
+        name: caller.may(permission, organisation_id=event.organiser_id, event_id=event.id)
+        for name, permission in permissions.items()
+    }
+
+
+def _build_charts(figures: Mapping[str, Any]) -> list[tuple[Chart, str]]:
+    """The charts with the names of what their points are."""
+    sold_by_day: Counter[date] = Counter()
+    for row in figures["series"]:
+        sold_by_day[row["day"]] += row["sold"]
+    days = _list_days(sorted(day for day, count in sold_by_day.items() if count > 0))
+    types = [Point(row["name"], row["sold"], limit=row["total"]) for row in figures["ticket_types"]]
+    by_day = [Point(format_calendar_day(day), max(sold_by_day[day], 0)) for day in days]
+    sources = [Point(FORMAT_LABELS.get(row["format"], row["format"]), row["tickets"]) for row in figures["sources"]]
+    return [
+        (build_chart("Sold of each ticket type, and how many there are", types), "Ticket type"),
+        (build_chart("Sold each day", by_day, kind=BARS if len(by_day) <= MAX_BARS else LINE), "Day"),
+        (build_chart("Where the imported tickets come from", sources), "Source"),
+    ]
+
+
+def _list_days(days: Sequence[date]) -> Sequence[date]:
+    """The days from the first to the last; with a very long time only those with sales."""
+    if not days or (days[-1] - days[0]).days > MAX_DAYS:
+        return days
+    return [days[0] + timedelta(days=number) for number in range((days[-1] - days[0]).days + 1)]

@@ -1,0 +1,245 @@
+"""Importing sales: a file is uploaded, its columns are chosen if need be, it is checked, and then imported."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import EVENTS_WRITE
+from app.blueprints.pages.desk.sales import MAX_UPLOAD_BYTES, blueprint
+from app.blueprints.pages.desk.sales_words import FIELD_LABELS, FORMAT_LABELS, describe_row_error, name_column
+from app.blueprints.pages.desk.shell import render_desk, render_desk_form
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
+from app.blueprints.pages.rendering import FOR_PROGRAMS
+from app.core.errors import AppError, NotFound, ValidationFailed
+from app.events import queries as events
+from app.events.actions import ticket_uploads as actions
+from app.events.errors import ImportTooLarge, NotASpreadsheet
+from app.events.queries import OwnEvent
+from app.events.ticket_files import REQUIRED_FIELDS
+from app.events.ticket_uploads import ColumnSample, OwnUpload, get_upload, suggest_mapping
+from app.web.access import may
+from app.web.fields import Choice, Text
+from app.web.schema import Query
+
+IMPORT = may(EVENTS_WRITE).with_verified_email()
+FILE_TYPES = ".csv,.txt,.xlsx,text/csv"
+MAX_SHOWN_ERRORS = 100
+FIELD_OPTIONS = [("", "Not used"), *FIELD_LABELS.items()]
+PRETIX_ORDERS = frozenset({"Order code", "Order total"})
+"""Columns of the list of orders, which has no tickets."""
+
+
+class UploadSchema(Query):
+    file = Text(required=True)
+
+
+UPLOAD = Form(
+    UploadSchema,
+    Input(
+        "file",
+        "File with the tickets",
+        hint="CSV or Excel (XLSX), up to 40 MB and 100,000 tickets.",
+        messages={
+            "required": "Choose a file that is not empty.",
+            "IMPORT_TOO_LARGE": "The file is too large. It may have 40 MB and 100,000 rows; send it in parts.",
+        },
+        error_codes=("IMPORT_TOO_LARGE", "NOT_A_SPREADSHEET", "PAYLOAD_TOO_LARGE"),
+    ),
+)
+
+
+@blueprint.page("/import", access=IMPORT)
+def choose_file(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the form for a file, and where to get it."""
+    form = UPLOAD.fill()
+    is_too_large = find_upload_error(MAX_UPLOAD_BYTES) is not None
+    return _render_upload(
+        events.get_event(caller, event_id), form.with_error(ImportTooLarge()) if is_too_large else form
+    )
+
+
+@blueprint.act("/import", access=IMPORT)
+def upload(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Keep the file, and check it if its columns are known."""
+    form, file = UPLOAD.fill(), request.files.get("file")
+    try:
+        if file is None or not file.filename:
+            raise ValidationFailed.of("file", "required", "Choose a file.")
+        upload_id = actions.keep_upload(caller, event_id, file.read(), file.filename)
+    except FORM_ERRORS as error:
+        return _render_upload(events.get_event(caller, event_id), form.with_error(_reword(error)))
+    if get_upload(caller, event_id, upload_id)[0].format is None:
+        return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id), 303)
+    return _process(caller, event_id, upload_id, actions.FileOptions(dry_run=True))
+
+
+@blueprint.page("/uploads/<upload_id>/columns", access=IMPORT)
+def choose_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
+    """Show each column with its first values, and ask what it is."""
+    event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
+    names = [column["name"] for column in upload.sample]
+    mapping = upload.options.get("mapping") or suggest_mapping(names)
+    fields = {column: field for field, column in mapping.items()}
+    form = _build_columns_form(upload.sample)
+    values = {key: fields.get(name, "") for key, name in zip(form.inputs, names, strict=True)}
+    return _render_columns(event, upload, form.fill(**values))
+
+
+@blueprint.act("/uploads/<upload_id>/columns", access=IMPORT)
+def save_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
+    """Check the file with the chosen columns."""
+    event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
+    form = _build_columns_form(upload.sample).from_request()
+    try:
+        mapping = _read_mapping(form, upload.sample)
+        options = actions.load_options(upload)._replace(mapping=mapping, dry_run=True)
+        return _process(caller, event_id, upload_id, options)
+    except FORM_ERRORS as error:
+        return _render_columns(event, upload, form.with_error(error))
+
+
+@blueprint.page("/uploads/<upload_id>", access=IMPORT)
+def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
+    """Show what the import of an upload would do, how far it is, or what it did."""
+    event, (upload, is_working) = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)
+    options, result = actions.load_options(upload), upload.result or {}
+    if not (upload.format or options.mapping):
+        return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id))
+    errors = result.get("errors", [])
+    return render_desk(
+        "desk/sales_upload.html",
+        event=event,
+        upload=upload,
+        options=options,
+        is_working=is_working,
+        result=result,
+        format_label=FORMAT_LABELS[options.mapping and "mapping" or upload.format or "own"],
+        errors=[
+            (error["row"], name_column(error["column"]), error["value"], describe_row_error(error))
+            for error in errors[:MAX_SHOWN_ERRORS]
+        ],
+        is_sold_out=any(error["code"] == "sold_out" for error in errors),
+    )
+
+
+@blueprint.act("/uploads/<upload_id>/check", access=IMPORT)
+def check(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
+    """Check the file again: with ticket types for unknown names, and with more sold than there are places."""
+    event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
+    options, names = actions.load_options(upload), _list_unknown_names(upload)
+    chosen = dict(zip(request.form.getlist("name"), request.form.getlist("type"), strict=False))
+    chosen = {name: type_id for name, type_id in chosen.items() if name in names}
+    if not {type_id for type_id in chosen.values() if type_id} <= {
+        ticket_type.id for ticket_type in event.ticket_types
+    }:
+        raise NotFound()
+    options = options._replace(
+        ticket_types={**(options.ticket_types or {}), **{name: id for name, id in chosen.items() if id}},
+        create_types=options.create_types or bool(chosen),
+        allow_oversell=options.allow_oversell or request.form.get("allowOversell") == "true",
+        dry_run=True,
+    )
+    return _process(caller, event_id, upload_id, options)
+
+
+@blueprint.act("/uploads/<upload_id>/import", access=IMPORT)
+def import_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
+    """Import the file with the options of its last check."""
+    upload = get_upload(caller, event_id, upload_id)[0]
+    return _process(caller, event_id, upload_id, actions.load_options(upload)._replace(dry_run=False))
+
+
+def _reword(error: AppError) -> AppError:
+    """The error of a file that is no table, without the words of the program that reads it."""
+    if isinstance(error, NotASpreadsheet) and FOR_PROGRAMS.search(error.text):
+        return NotASpreadsheet("This is no table that we can read. Save it as CSV or Excel, and upload it again.")
+    return error
+
+
+def _process(caller: Caller, event_id: str, upload_id: str, options: actions.FileOptions) -> ResponseReturnValue:
+    actions.process_upload(caller, event_id, upload_id, options)
+    return redirect(url_for("desk_sales.show_upload", event_id=event_id, upload_id=upload_id), 303)
+
+
+def _render_upload(event: OwnEvent, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        template="desk/sales_import.html",
+        title="Import sales",
+        lead="Tickets are sold in your shop, for example pretix or Eventbrite. Bring its list of tickets here.",
+        button="Check the file",
+        back=url_for("desk_sales.show", event_id=event.id),
+        has_files=True,
+        file_types=FILE_TYPES,
+    )
+
+
+def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm) -> Response:
+    names = {column["name"] for column in upload.sample}
+    return render_desk_form(
+        form,
+        event=event,
+        template="desk/sales_columns.html",
+        title="What are the columns?",
+        lead="Choose what each column is. A ticket needs a number of its own and a ticket type. With the code of its QR "
+        "code or barcode it is admitted at the gate.",
+        button="Check the file",
+        back=url_for("desk_sales.choose_file", event_id=event.id),
+        upload=upload,
+        is_order_list=names >= PRETIX_ORDERS,
+    )
+
+
+def _build_columns_form(sample: Sequence[ColumnSample]) -> Form:
+    """A list to choose from for each column. Names have no digits: those of `column A`, `column B` in a spreadsheet."""
+    keys = [f"column{_build_letters(number)}" for number in range(len(sample))]
+    schema = type("ColumnsSchema", (Query,), {key: Choice(*FIELD_LABELS) for key in keys})
+    form = Form(
+        schema,
+        *(
+            Input(key, column["name"], hint=_describe_values(column), options=FIELD_OPTIONS)
+            for key, column in zip(keys, sample, strict=True)
+        ),
+    )
+    form.marks_optional = False
+    return form
+
+
+def _build_letters(number: int) -> str:
+    letters = ""
+    while number >= 0:
+        letters, number = chr(ord("A") + number % 26) + letters, number // 26 - 1
+    return letters
+
+
+def _describe_values(column: ColumnSample) -> str:
+    return f"For example: {' · '.join(column['values'])}" if column["values"] else "Empty in the first rows."
+
+
+def _read_mapping(form: FilledForm, sample: Sequence[ColumnSample]) -> dict[str, str]:
+    """The column of each field. Raises ValidationFailed with all problems."""
+    form.load()
+    errors: list[dict[str, str]] = []
+    mapping: dict[str, str] = {}
+    for (key, field), column in zip(form.values.items(), sample, strict=True):
+        if field in mapping:
+            message = f"“{mapping[field]}” is “{FIELD_LABELS[field]}” already."
+            errors.append({"path": key, "code": "chosen_twice", "message": message})
+        elif field:
+            mapping[field] = column["name"]
+    for field in REQUIRED_FIELDS:
+        if field not in mapping:
+            message = f"Choose the column that is “{FIELD_LABELS[field]}”."
+            errors.append({"path": "", "code": "no_column", "message": message})
+    if errors:
+        raise ValidationFailed(errors)
+    return mapping
+
+
+def _list_unknown_names(upload: OwnUpload) -> set[str]:
+    result: dict[str, Any] = upload.result or {}
+    return {item["name"] for item in result.get("unknown_types", [])}

@@ -1,0 +1,100 @@
+"""Uploaded files of sold tickets: what is in them, and how far their check or import is."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, TypedDict
+
+from sqlalchemy import ColumnElement, delete, func, or_, select
+
+from app.accounts.caller import Caller
+from app.core.db import ReadOrWriteSession, db
+from app.core.errors import NotFound
+from app.core.spreadsheet import NotASheet, Row, column_key
+from app.events.queries import get_event
+from app.events.ticket_files import FIELDS, LAYOUTS, find_layout
+from app.events.ticket_upload_models import TicketUpload
+
+OwnUpload = TicketUpload
+"""An upload of the caller, as `get_upload` returns it."""
+RETENTION, TIMEOUT = timedelta(days=2), timedelta(minutes=15)
+MAX_KEPT = 5
+SAMPLE_ROWS, SAMPLE_VALUES, MAX_SAMPLE_LENGTH, MAX_COLUMN_LENGTH = 50, 3, 60, 200
+IS_OVERDUE = TicketUpload.asked_at < func.now() - TIMEOUT
+CAN_START: ColumnElement[bool] = TicketUpload.import_id.is_(None) & or_(TicketUpload.asked_at.is_(None), IS_OVERDUE)
+"""No job works on it, and it was not imported. A job that has no result after the timeout has died."""
+
+
+class ColumnSample(TypedDict):
+    """A column of a file with its first values."""
+
+    name: str
+    values: list[str]
+
+
+def get_upload(caller: Caller, event_id: str, upload_id: str) -> tuple[TicketUpload, bool]:
+    """An upload of the caller to an event, and whether a job works on it. Raises NotFound, also two days later."""
+    event = get_event(caller, event_id)
+    is_working = TicketUpload.asked_at.is_not(None) & ~func.coalesce(IS_OVERDUE, False)
+    row = db.session.execute(
+        select(TicketUpload, is_working).where(
+            TicketUpload.id == upload_id,
+            TicketUpload.event_id == event.id,
+            TicketUpload.account_id == caller.id,
+            TicketUpload.created_at > func.now() - RETENTION,
+        )
+    ).first()
+    if row is None:
+        raise NotFound()
+    return row[0], row[1]
+
+
+def build_sample(header: Sequence[str], rows: Sequence[Row]) -> list[ColumnSample]:
+    """The columns that have a name, each once, with their first different values."""
+    names = [name for name in dict.fromkeys(header) if column_key(name) and len(name) <= MAX_COLUMN_LENGTH]
+    return [{"name": without_nul(name), "values": _list_values(rows, name)} for name in names]
+
+
+def find_format(header: Sequence[str]) -> str | None:
+    """The format whose columns the header has; None for a file that needs a mapping."""
+    try:
+        return find_layout(list(header)).format
+    except NotASheet:
+        return None
+
+
+def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
+    """The column of each field whose name one of the formats has."""
+    names = {column_key(column): column for column in reversed(columns)}
+    keys = {
+        name: [key for layout in LAYOUTS for key in layout.columns[attribute]] for name, attribute in FIELDS.items()
+    }
+    found = {name: next((names[key] for key in wanted if key in names), None) for name, wanted in keys.items()}
+    return {name: column for name, column in found.items() if column}
+
+
+def without_nul(value: Any) -> Any:
+    """The value without NUL in its texts, which JSON columns cannot store."""
+    if isinstance(value, str):
+        return value.replace("\0", "")
+    if isinstance(value, dict):
+        return {name: without_nul(item) for name, item in value.items()}
+    return [without_nul(item) for item in value] if isinstance(value, list) else value
+
+
+def delete_old_uploads(session: ReadOrWriteSession) -> None:
+    """Delete the uploads older than two days."""
+    session.execute(delete(TicketUpload).where(TicketUpload.created_at < func.now() - RETENTION))
+
+
+def delete_surplus_uploads(session: ReadOrWriteSession, event_id: str, account_id: str) -> None:
+    """Keep the latest five uploads of a person to an event, with one that follows."""
+    own = (TicketUpload.event_id == event_id) & (TicketUpload.account_id == account_id)
+    kept_ids = select(TicketUpload.id).where(own).order_by(TicketUpload.created_at.desc()).limit(MAX_KEPT - 1)
+    session.execute(
+        delete(TicketUpload).where(own, CAN_START | TicketUpload.import_id.is_not(None), ~TicketUpload.id.in_(kept_ids))
+    )
+
+
+def _list_values(rows: Sequence[Row], column: str) -> list[str]:
+    cells = (without_nul(row.cells[column][:MAX_SAMPLE_LENGTH]) for row in rows)
+    return list(dict.fromkeys(cell for cell in cells if cell))[:SAMPLE_VALUES]

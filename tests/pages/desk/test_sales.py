@@ -1,0 +1,398 @@
+"""The sales of an event at the desk: upload, columns, check, import, undo, figures, tickets."""
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+from werkzeug.test import TestResponse
+
+from app.accounts.models import Account
+from app.core.db import db
+from app.core.outbox.executor import run_due_jobs
+from app.core.transaction import transaction
+from app.events.actions import ticket_uploads
+from app.events.ticket_uploads import delete_old_uploads
+from tests.blueprints.test_inventory_import import bomb, far_out, workbook
+from tests.blueprints.test_ticket_import_undo import scan
+from tests.counting import count_statements
+from tests.events.law import assert_books_agree
+from tests.events.test_import import DATA, TYPES, stats
+from tests.factories.accounts import create_signed_in_client
+from tests.factories.events import create_published_event
+from tests.http import Client, data
+from tests.pages.desk.test_events import EVENTS, WRITERS, open_as
+from tests.pages.desk.test_stalls import READERS, ROLES
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_stall_page import find_title
+from tests.pages.test_team_pages import create_owner
+
+PRETIX, EVENTBRITE = DATA / "pretix-positions.csv", DATA / "eventbrite-attendees.csv"
+HEADER = "reference,ticketType,name,email,price,soldAt,status,secret\n"
+ROWS = (
+    "A1,Weekend pass,Zoë,zoe@example.com,850,2026-10-01,sold,one\n"
+    "A2,Weekend pass,Petrus,p@example.com,850,2026-10-03,sold,two\n"
+)
+OTHER = "Nr;Kind;Guest;Barcode;Paid\n7;Early Bird;Zoë;007;850,00\n8;Weekend pass;Petrus;008;850,00\n"
+COLUMNS = {
+    "columnA": "reference",
+    "columnB": "ticketType",
+    "columnC": "name",
+    "columnD": "secret",
+    "columnE": "price",
+}
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_owner()
+
+
+@pytest.fixture
+def organiser(client: Client, owner: Account) -> Client:
+    return create_signed_in_client(client, owner)
+
+
+@pytest.fixture
+def desk(app: Flask, owner: Account) -> Visitor:
+    return sign_in_browser(app, owner)
+
+
+@pytest.fixture
+def event(organiser: Client) -> dict[str, Any]:
+    return create_published_event(organiser, name="Windhoek Lights", ticketTypes=TYPES)
+
+
+@pytest.fixture
+def path(event: dict[str, Any]) -> str:
+    return f"{EVENTS}/{event['id']}/sales"
+
+
+def upload(desk: Visitor, path: str, content: str | bytes, name: str = "tickets.csv") -> TestResponse:
+    """Send a file by the form, and follow where it leads."""
+    desk.open(f"{path}/import")
+    body = content if isinstance(content, bytes) else content.encode()
+    fields: dict[str, Any] = {**desk.forms[-1].fields, "file": (BytesIO(body), name)}
+    return desk._went("POST", f"{path}/import", data=fields, follow_redirects=True)
+
+
+def post(desk: Visitor, address: str, **fields: Any) -> TestResponse:
+    """Send fields to an address with the token of the open page."""
+    token = next(form.fields["csrf_token"] for form in desk.forms if "csrf_token" in form.fields)
+    return desk._went("POST", address, data={"csrf_token": token, **fields}, follow_redirects=True)
+
+
+def book(desk: Visitor, path: str, content: str | bytes) -> TestResponse:
+    """Upload and import a file, and open the page of the import."""
+    upload(desk, path, content)
+    page = post(desk, f"{desk.page.request.path}/import")
+    assert "The tickets are imported" in page.text, page.text
+    return desk.open(
+        page.text.split('href="')[-1] and next(part for part in page.text.split('"') if "/imports/" in part)
+    )
+
+
+def count_rows(table: str) -> int:
+    return int(db.session.scalar(text(f"SELECT count(*) FROM {table}")) or 0)
+
+
+def test_a_pretix_export_is_checked_imported_and_undone(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    assert "No ticket is sold yet" in desk.open(path).text
+    page = desk.open(f"{path}/import").text
+    assert "Only paid orders" in page and "is not cancelled" in page
+    page_text = upload(desk, path, PRETIX.read_bytes(), "lights_orders.csv").text
+    assert "Nothing is imported yet" in page_text and "lights_orders.csv · pretix · 396 rows" in page_text
+    assert "<dd>282</dd>" in page_text and "<dd>114</dd>" in page_text and count_rows("ticket") == 0
+    address = desk.page.request.path
+    assert "The tickets are imported" in post(desk, f"{address}/import").text
+    assert count_rows("ticket") == 282 and stats(organiser, event)["totals"]["sold"] == 282
+    assert db.session.scalar(text("SELECT data FROM ticket_upload")) is None
+    post(desk, f"{address}/import")
+    assert "The tickets are imported" in desk.open(address).text and count_rows("ticket_import") == 1
+    page_text = desk.open(path).text
+    assert page_text.count("<svg") == 3 and "pretix" in page_text and "of 500" in page_text and "Takings" in page_text
+    page_text = desk.open(f"{path}/imports").text
+    assert "1 import " in page_text and "lights_orders.csv" in page_text
+    import_id = db.session.scalar(text("SELECT id FROM ticket_import"))
+    desk.open(f"{path}/imports/{import_id}/undo")
+    assert "New tickets that go: 282" in desk.page.text
+    assert "The import is undone." in desk.send(form=-1).text and "was undone on" in desk.page.text
+    assert count_rows("ticket") == 0
+    assert_books_agree()
+
+
+def test_the_same_file_again_changes_nothing_and_says_so(desk: Visitor, path: str) -> None:
+    book(desk, path, HEADER + ROWS)
+    page = upload(desk, path, HEADER + ROWS).text
+    assert "The file changes nothing" in page and "Import the tickets" not in page
+    cancelled = ROWS.splitlines(True)[0].replace("sold", "cancelled")
+    page = upload(desk, path, HEADER + cancelled).text
+    assert "Cancelled, of the changed" in page and "not in the file: 1." in page
+    page = upload(desk, path, EVENTBRITE.read_bytes()).text
+    assert "Eventbrite · 120 rows" in page and "<dd>103</dd>" in page
+
+
+def test_columns_and_ticket_types_of_another_shop_are_chosen(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    page = upload(desk, path, OTHER)
+    assert find_title(page.text) == "What are the columns?" and "For example: 007 · 008" in page.text
+    address = page.request.path
+    page = post(desk, address, columnA="name", columnB="", columnC="name", columnD="nonsense")
+    assert page.status_code == 422 and page.text.count("Choose one of the choices") == 2
+    page = post(desk, address, columnA="name", columnC="name")
+    assert page.status_code == 422 and "“Nr” is “Name of the guest” already." in page.text
+    assert "Choose the column that is “Ticket type”." in page.text and "Number of the ticket”." in page.text
+    page = post(desk, address, **COLUMNS)
+    assert "Ticket types that the event does not have" in page.text and "Early Bird" in page.text
+    check = address.replace("columns", "check")
+    type_id = event["ticketTypes"][0]["id"]
+    assert post(desk, check, name="Early Bird", type="0" * 24).status_code == 404
+    desk.open(address.removesuffix("/columns"))
+    page = post(desk, check, name="Early Bird", type=type_id)
+    assert "Nothing is imported yet" in page.text
+    post(desk, address.replace("columns", "import"))
+    sold = {row["name"]: row["sold"] for row in stats(organiser, event)["ticketTypes"]}
+    assert sold["Weekend pass"] == 2 and "Early Bird" not in sold
+    assert data(scan(organiser, event, "007"))["ticketType"] == "Weekend pass"
+
+
+def test_an_unknown_ticket_type_is_made(organiser: Client, event: dict[str, Any], desk: Visitor, path: str) -> None:
+    upload(desk, path, HEADER + ROWS.replace("Weekend pass", "Backstage"))
+    address = desk.page.request.path
+    assert "New ticket types" in post(desk, f"{address}/check", name="Backstage", type="").text
+    post(desk, f"{address}/import")
+    assert {row["name"]: row["sold"] for row in stats(organiser, event)["ticketTypes"]}["Backstage"] == 2
+
+
+def test_errors_are_listed_by_row_and_column(desk: Visitor, path: str) -> None:
+    content = HEADER + ROWS + "A2,Weekend pass,,nobody,8.5.0,yesterday,lent,two\n,,,,,,,\nA4,,,,,,,\n"
+    page = upload(desk, path, content).text
+    for text_ in ("cannot be imported like this", "nobody", "8.5.0", "yesterday", "lent", "Must not be empty."):
+        assert text_ in page, text_
+    assert "Import the tickets" not in page and "--" not in page
+    page = post(desk, f"{desk.page.request.path}/import").text
+    assert "cannot be imported like this" in page and count_rows("ticket") == 0
+
+
+def test_more_than_there_are_places_needs_a_click(organiser: Client, desk: Visitor) -> None:
+    event = create_published_event(organiser, ticketTypes=[{"name": "Weekend pass", "priceMinor": 1, "quantity": 1}])
+    path = f"{EVENTS}/{event['id']}/sales"
+    page = upload(desk, path, HEADER + ROWS).text
+    assert "2 more would be sold, and only 1 of 1 are free." in page and "allow-oversell" not in page
+    address = desk.page.request.path
+    assert "Nothing is imported yet" in post(desk, f"{address}/check", allowOversell="true").text
+    post(desk, f"{address}/import")
+    assert "Sold beyond the total" in desk.open(path).text
+
+
+def nul_workbook() -> bytes:
+    return workbook([["reference", "ticketType"], ["A_x0000_1", "Weekend pass"]])
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (b"", "empty.csv", "Choose a file that is not empty."),
+        (b"\n\n", "blank.csv", "The file is empty."),
+        (b"reference,ticketType\nA\0,B\n", "nul.csv", "The file is no text"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "picture.png", "The file is no text"),
+        (b"PK\x03\x04 not a workbook", "broken.xlsx", "The workbook is damaged"),
+        (bomb, "bomb.xlsx", "workbook"),
+        (far_out, "far.xlsx", "workbook"),
+        (b'reference,ticketType\n"A,B\n', "quote.csv", "no table that we can read"),
+        (b"a," * 600 + b"\n1\n", "wide.csv", "more than 500 columns"),
+    ],
+)
+def test_a_bad_file_is_an_error_on_the_form(desk: Visitor, path: str, content: Any, name: str, message: str) -> None:
+    page = upload(desk, path, content() if callable(content) else content, name)
+    assert page.status_code in (415, 422) and message in page.text and 'href="#file"' in page.text, page.text
+    assert count_rows("ticket_upload") == 0
+
+
+def test_no_file_and_a_large_one_are_errors_too(desk: Visitor, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.open(f"{path}/import")
+    assert desk.send(form=-1).status_code == 422 and "Choose a file" in desk.page.text
+    monkeypatch.setattr(ticket_uploads, "MAX_ROWS", 1)
+    page = upload(desk, path, HEADER + ROWS)
+    assert page.status_code == 413 and "100,000 rows; send it in parts" in page.text
+    page = desk.open(f"{path}/import?tooLarge=99999999")
+    assert page.status_code == 413 and "The file is too large." in page.text
+
+
+def test_nul_in_a_workbook_breaks_nothing(desk: Visitor, path: str) -> None:
+    assert upload(desk, path, nul_workbook(), "nul.xlsx").status_code == 200
+    odd = workbook([["Nr\0", "_x0000_", "Kind"], ["1", "2", "3"]])
+    assert upload(desk, path, odd, "odd.xlsx").status_code == 200
+
+
+def test_uploads_of_others_and_old_ones_are_not_there(
+    app: Flask, client: Client, owner: Account, organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    upload(desk, path, HEADER + ROWS)
+    address = desk.page.request.path
+    manager = open_as(app, client, owner, "manager")
+    stranger = sign_in_browser(app, create_owner("Other"))
+    other_event = create_published_event(organiser, name="Desert Days", ticketTypes=TYPES)
+    moved = address.replace(event["id"], other_event["id"])
+    manager.open(f"{path}/import")
+    for visitor, place in ((manager, address), (stranger, address), (desk, moved)):
+        for page in ("", "/columns"):
+            assert visitor.open(f"{place}{page}").status_code == 404
+    manager.open(f"{path}/import")
+    for act in ("/import", "/check", "/columns"):
+        assert post(manager, f"{address}{act}").status_code == 404
+        manager.open(f"{path}/import")
+    assert desk.open(f"{path}/uploads/{'0' * 24}").status_code == 404
+    with transaction() as session:
+        session.execute(text("UPDATE ticket_upload SET created_at = now() - interval '49 hours'"))
+    assert desk.open(address).status_code == 404
+
+    with transaction() as session:
+        delete_old_uploads(session)
+    assert count_rows("ticket_upload") == 0
+
+
+def test_a_person_has_five_uploads_at_most(desk: Visitor, path: str) -> None:
+    for number in range(7):
+        upload(desk, path, HEADER + ROWS.replace("A1", f"B{number}"))
+    assert count_rows("ticket_upload") == 5
+    assert desk.open(desk.page.request.path).status_code == 200
+
+
+def test_a_large_file_is_left_to_a_worker(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ticket_uploads, "MAX_SYNC_ROWS", 1)
+    page = upload(desk, path, HEADER + ROWS).text
+    address = desk.page.request.path
+    assert "The file is checked" in page and "data-refresh-seconds" in page and "<progress" in page
+    post(desk, f"{address}/import")
+    assert "The file is checked" in desk.page.text
+    run_due_jobs(worker="test")
+    assert "Nothing is imported yet" in desk.open(address).text and count_rows("ticket") == 0
+    assert "The tickets are imported <" not in post(desk, f"{address}/import").text
+    post(desk, f"{address}/import")
+    assert count_rows("outbox WHERE kind = 'events.import_upload' AND state = 'ready'") == 1
+    run_due_jobs(worker="test")
+    assert "The tickets are imported" in desk.open(address).text and count_rows("ticket") == 2
+    entry = "SELECT actor_kind, actor_id FROM audit_entry WHERE action = 'events.tickets_imported'"
+    assert [tuple(row) for row in db.session.execute(text(entry))] == [
+        ("person", db.session.scalar(text("SELECT account_id FROM ticket_upload")))
+    ]
+    assert_books_agree()
+
+
+def test_a_check_whose_worker_died_is_started_again(desk: Visitor, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ticket_uploads, "MAX_SYNC_ROWS", 1)
+    upload(desk, path, HEADER + ROWS)
+    address = desk.page.request.path
+    with transaction() as session:
+        session.execute(text("UPDATE ticket_upload SET asked_at = now() - interval '1 hour'"))
+        session.execute(text("DELETE FROM outbox WHERE kind = 'events.import_upload'"))
+    assert "the check did not end" in desk.open(address).text
+    post(desk, f"{address}/check")
+    run_due_jobs(worker="test")
+    assert "Nothing is imported yet" in desk.open(address).text
+
+
+def test_a_type_that_was_removed_meanwhile_is_a_problem_to_check_again(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ticket_uploads, "MAX_SYNC_ROWS", 1)
+    upload(desk, path, HEADER + ROWS)
+    with transaction() as session:
+        session.execute(
+            text(
+                """UPDATE ticket_upload SET options = options || '{"ticket_types": {"X": "000000000000000000000000"}}'"""
+            )
+        )
+    run_due_jobs(worker="test")
+    assert "Check it again" in desk.open(desk.page.request.path).text
+
+
+def test_the_undo_says_why_it_is_refused(organiser: Client, event: dict[str, Any], desk: Visitor, path: str) -> None:
+    first = book(desk, path, HEADER + ROWS).request.path
+    assert "Undo this import" in desk.page.text
+    second = book(desk, path, HEADER + ROWS.replace("Petrus", "Paul")).request.path
+    page = desk.open(first).text
+    assert "Undo that one first." in page and "Undo this import" not in page
+    desk.open(f"{first}/undo")
+    page = desk.send(form=-1)
+    assert page.status_code == 409 and "Undo that one first." in page.text
+    data(scan(organiser, event, "two"))
+    desk.open(f"{second}/undo")
+    page = desk.send(form=-1)
+    assert page.status_code == 409 and "Guests have entered" in page.text and count_rows("ticket") == 2
+
+
+def test_tickets_are_searched_and_filtered(organiser: Client, event: dict[str, Any], desk: Visitor, path: str) -> None:
+    assert "Tickets appear here" in desk.open(f"{path}/tickets").text
+    content = ROWS + "A3,Camping add-on,Ruusa,r@example.com,120,2026-10-02,sold,three\n"
+    import_id = book(desk, path, HEADER + content).request.path.split("/")[-1]
+    data(scan(organiser, event, "two"))
+    camping = event["ticketTypes"][2]["id"]
+    for query, name in (
+        ("q=Zo", "Zoë"),
+        ("q=A3", "Ruusa"),
+        ("q=p@exa", "Petrus"),
+        ("q=three", "Ruusa"),
+        (f"ticketTypeId={camping}", "Ruusa"),
+        ("admitted=true", "Petrus"),
+    ):
+        page = desk.open(f"{path}/tickets?{query}").text
+        assert "1 ticket " in page and name in page, query
+    assert "3 tickets" in desk.open(f"{path}/tickets?importId={import_id}").text
+    for query in ("status=refunded", "q=hre", f"importId={'0' * 24}"):
+        assert "Nothing matches" in desk.open(f"{path}/tickets?{query}").text, query
+    assert desk.open(f"{path}/tickets?ticketTypeId=x&q=%00").status_code == 422
+    answer = desk.open(f"{path}/tickets?format=csv")
+    assert "Ruusa" in answer.text and "120.00" in answer.text
+    assert count_rows("audit_entry WHERE action = 'exports.sales'") == 1
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_sees_and_does_what_it_may(
+    app: Flask, client: Client, owner: Account, desk: Visitor, path: str, role: str
+) -> None:
+    import_path = book(desk, path, HEADER + ROWS).request.path
+    upload_path = upload(desk, path, HEADER + ROWS.replace("A2", "A9")).request.path
+    visitor = open_as(app, client, owner, role)
+    page = visitor.open(path)
+    assert page.status_code == 200 and "Sold each day" in page.text
+    assert ("Takings" in page.text) == (role in ("owner", "manager", "finance"))
+    assert ("Import sales" in page.text) == (role in WRITERS)
+    for name in ("tickets", "imports"):
+        assert visitor.open(f"{path}/{name}").status_code == (200 if role in READERS else 403)
+    if role in READERS:
+        assert ("Undo this import" in visitor.open(import_path).text) == (role in WRITERS)
+    for address in (f"{path}/import", f"{import_path}/undo"):
+        assert visitor.open(address).status_code == (200 if role in WRITERS else 403)
+    if role in WRITERS:
+        return
+    visitor.open(path)
+    visitor.open(EVENTS)
+    for address in (f"{path}/import", f"{import_path}/undo", f"{upload_path}/import", f"{upload_path}/check"):
+        token = visitor.forms[0].fields["csrf_token"]
+        assert visitor.flask.post(address, data={"csrf_token": token}).status_code == 403, address
+    assert count_rows("ticket") == 2
+
+
+def test_sales_of_others_are_not_there(app: Flask, desk: Visitor, path: str) -> None:
+    import_path = book(desk, path, HEADER + ROWS).request.path
+    stranger = sign_in_browser(app, create_owner("Other"))
+    for address in (path, f"{path}/tickets", f"{path}/imports", f"{path}/import", import_path, f"{import_path}/undo"):
+        assert stranger.open(address).status_code == 404, address
+
+
+def test_the_pages_take_few_statements(desk: Visitor, path: str) -> None:
+    import_path = book(desk, path, HEADER + ROWS).request.path
+    book(desk, path, HEADER + ROWS.replace("Petrus", "Paul"))
+    pages = {path: 11, f"{path}/tickets": 7, f"{path}/imports": 7, import_path: 6}
+    for address, most in pages.items():
+        _, statements = count_statements(lambda address=address: desk.flask.get(address))
+        assert len(statements) == most, (address, statements)
