@@ -13,8 +13,8 @@ from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
 from app.core.formatting import format_money, format_time
+from app.events.calendar_file import CALENDAR_TYPE
 from app.events.map_links import build_map_link
-from app.events.visit import CALENDAR_TYPE
 from app.invoicing.documents import CREDIT_NOTE, InvoiceDocument
 from app.invoicing.invoice_pdf import draw_invoice_pdf
 

@@ -15,9 +15,10 @@ from app.allocations.queries import LINK_END_COLUMNS
 from app.core.db import db
 from app.core.file_names import build_file_name
 from app.core.formatting import format_time
+from app.events.calendar_file import build_calendar_file
 from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketType
-from app.events.visit import VISIT_COLUMNS, Visit, build_calendar_file, build_visit
+from app.events.visit import VISIT_COLUMNS, Visit, build_visit
 
 UNNAMED_HOLDER = "Bearer of this ticket"
 VALID_TICKET_STATES = (states.CLAIMED, states.ADMITTED)
@@ -98,7 +99,7 @@ class Ticket:
 
     def build_calendar_file(self) -> bytes:
         """Return the calendar file of the event."""
-        return build_calendar_file(self.visit, organiser=self.organiser, contact=self.contact)
+        return build_calendar_file(self.visit.build_appointment(organiser=self.organiser, contact=self.contact))
 
     @property
     def link_token(self) -> str:

@@ -1,19 +1,24 @@
-"""Calendar files (RFC 5545): one appointment that calendar programs import."""
+"""Calendar files (RFC 5545): one event that calendar programs import, for guests with a ticket and for everybody."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
-LINE_BYTES = 75
-_BREAKS = re.compile(r"\r\n|\r|\n")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+from flask import current_app
+
+CALENDAR_TYPE = "text/calendar"
+LINE_OCTETS = 75
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f\x85\u2028\u2029]")
+_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Appointment:
-    """What goes into the calendar. `sequence` grows with each change, and `uid` stays, so an import again replaces it."""
+    """An event as it goes into the calendar. `sequence` grows with each change, so that a later file replaces it."""
 
-    uid: str
+    event_id: str
     sequence: int
     changed_at: datetime
     starts_at: datetime
@@ -21,54 +26,60 @@ class Appointment:
     title: str
     place: str
     description: str
-    url: str
+    url: str = ""
     latitude: float | None = None
     longitude: float | None = None
+    is_cancelled: bool = False
 
 
 def build_calendar_file(appointment: Appointment) -> bytes:
-    """Return the file with one appointment."""
+    """Return the file with one appointment, the same bytes for the same one.
+
+    The UID is that of the event: its files from the page and from a ticket are one entry of the calendar. It has nothing
+    of the guest, because people share their calendars.
+    """
+    host = urlsplit(current_app.extensions["settings"].PUBLIC_BASE_URL).hostname
+    changed_at = _format_instant(appointment.changed_at)
     has_position = appointment.latitude is not None and appointment.longitude is not None
-    lines = [
+    lines = (
         "BEGIN:VCALENDAR",
         "VERSION:2.0",
         "PRODID:-//Event Commerce//Events//EN",
         "METHOD:PUBLISH",
         "BEGIN:VEVENT",
-        f"UID:{_escape(appointment.uid)}",
+        f"UID:event-{appointment.event_id}@{host}",
+        f"DTSTAMP:{changed_at}",
+        f"LAST-MODIFIED:{changed_at}",
         f"SEQUENCE:{appointment.sequence}",
-        f"DTSTAMP:{_format_time(appointment.changed_at)}",
-        f"DTSTART:{_format_time(appointment.starts_at)}",
-        f"DTEND:{_format_time(appointment.ends_at)}",
+        f"STATUS:{'CANCELLED' if appointment.is_cancelled else 'CONFIRMED'}",
+        f"DTSTART:{_format_instant(appointment.starts_at)}",
+        f"DTEND:{_format_instant(appointment.ends_at)}",
         f"SUMMARY:{_escape(appointment.title)}",
         f"LOCATION:{_escape(appointment.place)}",
-        *([f"GEO:{appointment.latitude:.6f};{appointment.longitude:.6f}"] if has_position else []),
-        *([f"DESCRIPTION:{_escape(appointment.description)}"] if appointment.description else []),
-        f"URL:{appointment.url}",
+        *((f"GEO:{appointment.latitude:.6f};{appointment.longitude:.6f}",) if has_position else ()),
+        *((f"DESCRIPTION:{_escape(appointment.description)}",) if appointment.description else ()),
+        *((f"URL:{appointment.url}",) if appointment.url else ()),
         "END:VEVENT",
         "END:VCALENDAR",
-    ]
-    return b"".join(_fold(line) for line in lines)
+    )
+    return b"".join(folded + b"\r\n" for line in lines for folded in _fold(line))
 
 
-def _escape(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace(";", "\\;").replace(",", "\\,")
-    return _CONTROLS.sub("", _BREAKS.sub("\\\\n", escaped))
-
-
-def _format_time(moment: datetime) -> str:
+def _format_instant(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 
-def _fold(line: str) -> bytes:
-    """The line in parts of at most 75 bytes, none of which splits a character."""
-    parts: list[bytes] = []
+def _escape(text: str) -> str:
+    return _CONTROL.sub(" ", text.replace("\r\n", "\n")).translate(_ESCAPES)
+
+
+def _fold(line: str) -> Iterator[bytes]:
+    """Yield the parts of a line of at most 75 octets, which never divide a character; all but the first begin blank."""
     part = b""
     for character in line:
-        encoded = character.encode()
-        # The parts after the first begin with a blank.
-        if len(part) + len(encoded) > LINE_BYTES - bool(parts):
-            parts.append(part)
-            part = b""
-        part += encoded
-    return b"\r\n ".join([*parts, part]) + b"\r\n"
+        octets = character.encode()
+        if len(part) + len(octets) > LINE_OCTETS:
+            yield part
+            part = b" "
+        part += octets
+    yield part

@@ -1,25 +1,17 @@
-"""What helps guests to come to an event: a link to a map of the place, and a calendar file (RFC 5545)."""
+"""What helps guests to come to an event: when and where it is, a link to a map, and its entry in a calendar."""
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
-from flask import current_app
 from sqlalchemy import Row
 
 from app.core.formatting import format_period
 from app.core.languages import gettext
+from app.events.calendar_file import Appointment
 from app.events.map_links import build_map_link
 from app.events.models import Event
 from app.events.visibility import CANCELLED
-
-CALENDAR_TYPE = "text/calendar"
-LINE_OCTETS = 75
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f\x85\u2028\u2029]")
-_ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +45,23 @@ class Visit:
         """The address of a map: with a marker if the event has coordinates, else a search for venue and city."""
         return build_map_link(self.latitude, self.longitude, filter(None, (self.venue, self.city)))
 
+    def build_appointment(self, *, organiser: str, contact: str) -> Appointment:
+        """The event for the calendar of a guest, with the map and whom to ask."""
+        questions = gettext("Questions? %(organiser)s, %(contact)s", organiser=organiser, contact=contact)
+        return Appointment(
+            event_id=self.event_id,
+            sequence=self.event_version,
+            changed_at=self.updated_at,
+            starts_at=self.starts_at,
+            ends_at=self.ends_at,
+            title=self.event_name,
+            place=self.place,
+            description=f"{questions}\n{self.map_url}",
+            latitude=self.latitude,
+            longitude=self.longitude,
+            is_cancelled=self.visibility == CANCELLED,
+        )
+
 
 VISIT_COLUMNS = (
     Event.id.label("event_id"),
@@ -74,57 +83,3 @@ VISIT_COLUMNS = (
 def build_visit(row: Row[*tuple[Any, ...]]) -> Visit:
     """Return the visit of a row that has VISIT_COLUMNS."""
     return Visit(**{field.name: getattr(row, field.name) for field in fields(Visit)})
-
-
-def build_calendar_file(visit: Visit, *, organiser: str, contact: str) -> bytes:
-    """Return the calendar file of an event, the same bytes for the same event.
-
-    The UID is that of the event, so a file that is opened again changes the entry. It has nothing of the guest, because
-    people share their calendars.
-    """
-    host = urlsplit(current_app.extensions["settings"].PUBLIC_BASE_URL).hostname
-    questions = gettext("Questions? %(organiser)s, %(contact)s", organiser=organiser, contact=contact)
-    description = f"{questions}\n{visit.map_url}"
-    changed_at = _format_instant(visit.updated_at)
-    has_coordinates = visit.latitude is not None and visit.longitude is not None
-    lines = (
-        "BEGIN:VCALENDAR",
-        "VERSION:2.0",
-        "PRODID:-//Event Commerce//Tickets//EN",
-        "METHOD:PUBLISH",
-        "BEGIN:VEVENT",
-        f"UID:event-{visit.event_id}@{host}",
-        f"DTSTAMP:{changed_at}",
-        f"LAST-MODIFIED:{changed_at}",
-        f"SEQUENCE:{visit.event_version}",
-        f"STATUS:{'CANCELLED' if visit.visibility == CANCELLED else 'CONFIRMED'}",
-        f"DTSTART:{_format_instant(visit.starts_at)}",
-        f"DTEND:{_format_instant(visit.ends_at)}",
-        f"SUMMARY:{_escape(visit.event_name)}",
-        f"LOCATION:{_escape(visit.place)}",
-        *((f"GEO:{visit.latitude:.6f};{visit.longitude:.6f}",) if has_coordinates else ()),
-        f"DESCRIPTION:{_escape(description)}",
-        "END:VEVENT",
-        "END:VCALENDAR",
-    )
-    return b"".join(folded + b"\r\n" for line in lines for folded in _fold(line))
-
-
-def _format_instant(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
-
-
-def _escape(text: str) -> str:
-    return _CONTROL.sub(" ", text.replace("\r\n", "\n")).translate(_ESCAPES)
-
-
-def _fold(line: str) -> Iterator[bytes]:
-    """Yield the parts of a line of at most 75 octets, which never divide a character; all but the first begin blank."""
-    part = b""
-    for character in line:
-        octets = character.encode()
-        if len(part) + len(octets) > LINE_OCTETS:
-            yield part
-            part = b" "
-        part += octets
-    yield part

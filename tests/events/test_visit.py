@@ -10,13 +10,16 @@ from flask import Flask
 
 from app.core.formatting import format_period
 from app.core.languages import use_language
-from app.events.visit import Visit, build_calendar_file
+from app.events.calendar_file import build_calendar_file
+from app.events.visit import Visit
 from tests.allocations.documents import HOSTILE, VISIT
 
 
 def read_calendar(visit: Visit) -> dict[str, str]:
     """Return the properties of a calendar file as a calendar program reads them."""
-    content = build_calendar_file(visit, organiser="Windhoek Lights; the team", contact="nangula@example.com")
+    content = build_calendar_file(
+        visit.build_appointment(organiser="Windhoek Lights; the team", contact="nangula@example.com")
+    )
     lines = content.decode().split("\r\n")
     assert lines.pop() == "" and "\n" not in "".join(lines)
     assert all(len(line.encode()) <= 75 for line in lines)

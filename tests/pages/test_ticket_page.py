@@ -5,7 +5,7 @@ from urllib.parse import unquote
 import pytest
 from flask import Flask
 
-from app.events.visit import CALENDAR_TYPE
+from app.events.calendar_file import CALENDAR_TYPE
 from tests.factories.accounts import list_mails_to
 from tests.factories.allocations import Block, create_block
 from tests.factories.ticket_links import MARIA, claim_as_guest

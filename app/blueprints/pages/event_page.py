@@ -1,8 +1,6 @@
 """The public page of an event, and its calendar file."""
 
-from urllib.parse import urlsplit
-
-from flask import Response, current_app, redirect, url_for
+from flask import Response, redirect, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.blueprints.pages.event_metadata import (
@@ -15,7 +13,7 @@ from app.blueprints.pages.event_metadata import (
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.formatting import format_time
 from app.core.languages import gettext, lazy_gettext
-from app.events.calendar_file import Appointment, build_calendar_file
+from app.events.calendar_file import CALENDAR_TYPE, Appointment, build_calendar_file
 from app.events.event_pages import EventPage, TicketOffer, find_slug, load_event_page
 from app.events.map_links import build_map_link
 from app.web.rate_limits import Limit, count_request
@@ -44,7 +42,7 @@ def get_calendar_file(slug: str) -> Response:
     """Return the event as a file for calendars."""
     count_request(READ_LIMIT, ROUTE)
     page = load_event_page(slug)
-    response = Response(build_calendar_file(_build_appointment(page)), content_type="text/calendar; charset=utf-8")
+    response = Response(build_calendar_file(_build_appointment(page)), content_type=f"{CALENDAR_TYPE}; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{page.slug}.ics"'
     if not page.is_listed:
         response.headers["X-Robots-Tag"] = "noindex"
@@ -86,7 +84,7 @@ def _describe_offer(offer: TicketOffer, zone: str) -> str:
 def _build_appointment(page: EventPage) -> Appointment:
     url = get_page_url(page.slug)
     return Appointment(
-        uid=f"event-{page.id}@{urlsplit(current_app.extensions['settings'].PUBLIC_BASE_URL).hostname}",
+        event_id=page.id,
         sequence=page.version,
         changed_at=page.changed_at,
         starts_at=page.starts_at,

@@ -17,7 +17,7 @@ from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import Gone, NotFound
 from app.core.file_names import build_attachment_header
 from app.core.languages import gettext, lazy_gettext
-from app.events.visit import CALENDAR_TYPE
+from app.events.calendar_file import CALENDAR_TYPE
 from app.web.fields import Email
 from app.web.rate_limits import get_client_network
 from app.web.schema import Query
