@@ -11,10 +11,11 @@ from app.accounts.models import Account
 from app.applications import calendar, links
 from app.applications.links import EventContext
 from app.applications.models import Application, ApplicationLink, StallFeeRefund, StallPayment, StallPaymentReview
-from app.applications.stall_payments import REVIEW_MESSAGES, mask_wallet
+from app.applications.stall_payments import REVIEW_MESSAGES
 from app.applications.states import ACTIVATED, EXPIRED
 from app.clients.email_templates import render_email
 from app.clients.message import Attachment, Message
+from app.core.addresses import mask_number
 from app.core.db import db
 from app.core.formatting import format_money, format_time
 from app.core.languages import gettext, lazy_gettext
@@ -168,7 +169,7 @@ def build_applicant_email(
         amount_due=application.payment_due,
         due=calendar.format_deadline(fee_due_at, timezone) if fee_due_at else "",
         paid_at=format_time(paid_at, timezone) if paid_at else "",
-        wallet=mask_wallet(context.payment.msisdn) if context.payment else "",
+        wallet=mask_number(context.payment.msisdn) if context.payment else "",
         refund=_describe_refund(context.refund),
         email=application.email,
         sign_in_url=build_sign_in_url(path),

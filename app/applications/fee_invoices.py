@@ -250,7 +250,7 @@ def _describe_settlement(context: FeeContext) -> str:
     if record is not None and record.received_on is not None:
         received_at = datetime.combine(record.received_on, time(12), ZoneInfo(HOME))
         return f"Paid on {format_day(received_at, HOME)} by bank transfer"
-    wallet = f" {mask_number(payment.msisdn, separator=' ')}" if payment is not None and payment.msisdn else ""
+    wallet = f" {mask_number(payment.msisdn)}" if payment is not None and payment.msisdn else ""
     return f"Paid on {format_day(application.paid_at, HOME)} by mobile wallet{wallet}"
 
 

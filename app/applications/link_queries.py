@@ -17,7 +17,7 @@ from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
 from app.applications.serializers import DocumentStatus, serialize_documents
 from app.applications.states import ACCEPTED, ENDED_STATES, READY, WAITLISTED
-from app.core.addresses import mask_email
+from app.core.addresses import mask_email, mask_number
 from app.core.db import db
 from app.core.formatting import format_money
 
@@ -135,7 +135,7 @@ def get_fee(token: str) -> FeePage:
         "amount_minor": application.amount_minor,
         "currency": "NAD",
         "amount": format_money(application.amount_minor),
-        "payrail_msisdn": wallet and stall_payments.mask_wallet(wallet),
+        "payrail_msisdn": wallet and mask_number(wallet),
         "destination": application.destination,
         "payee": payee.name if payee else None,
         "bank": payee.bank if payee else None,

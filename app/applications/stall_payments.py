@@ -170,16 +170,11 @@ def build_payment_status(application: Application, current_payment: CurrentPayme
     payment_status: PaymentStatus = {
         "status": current_payment.status,
         "payment_id": current_payment.stall_payment.id,
-        "wallet": mask_wallet(current_payment.stall_payment.msisdn),
+        "wallet": mask_number(current_payment.stall_payment.msisdn),
     }
     if current_payment.status == "otp_required":
         payment_status |= {"expires_in": current_payment.seconds_left, "tries_left": MAX_TRIES - payment.tries}
     return payment_status
-
-
-def mask_wallet(msisdn: str) -> str:
-    """A wallet's number with only its last four digits."""
-    return mask_number(msisdn, separator="\u00a0")
 
 
 def count_code(session: OrmSession, application_id: str, msisdn: str) -> None:

@@ -63,9 +63,9 @@ def mask_email(address: str | None) -> str | None:
     return f"{user[:1]}•••@{domain}" if at else f"•••{address[-3:]}"
 
 
-def mask_number(number: str, *, visible_digits: int = 4, separator: str = "") -> str:
+def mask_number(number: str, *, visible_digits: int = 4) -> str:
     """`••••4567`: the last digits of a wallet or bank account number; a number without more digits is hidden."""
-    return f"{HIDDEN_DIGITS}{separator}{number[-visible_digits:] if len(number) > visible_digits else ''}"
+    return f"{HIDDEN_DIGITS}{number[-visible_digits:] if len(number) > visible_digits else ''}"
 
 
 _NO_LETTERS = frozenset({"Cf", "Mn", "Mc", "Me"})

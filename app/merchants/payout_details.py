@@ -29,7 +29,7 @@ def mask_payout_details(details: Mapping[str, str]) -> dict[str, str]:
 
 
 def merge_payout_details(details: Mapping[str, str], changes: Mapping[str, str | None], *, path: str) -> dict[str, str]:
-    """The details with these changes. None removes a field; a masked value that equals the saved one keeps it.
+    """The details with these changes. None removes a field; a masked value that equals the saved one, with or without blanks, keeps it.
 
     Raises ValidationFailed for any other masked value, because it would destroy the number.
     """
@@ -39,7 +39,7 @@ def merge_payout_details(details: Mapping[str, str], changes: Mapping[str, str |
             new_details.pop(name, None)
         elif not is_masked(value):
             new_details[name] = value
-        elif name not in details or value != _mask_value(name, details[name]):
+        elif name not in details or _mask_value(name, details[name]) not in (value, "".join(value.split())):
             raise ValidationFailed.of(
                 f"{path}.{JSON_NAMES.get(name, name)}", "masked_value", "Send the whole number, or leave it out."
             )

@@ -11,7 +11,7 @@ EXAMPLE_ID = "6565a1f0c3d2e1b0a9f8e7d6"
 EXAMPLE_TIME = "2026-12-04T16:00:00.000Z"
 EXAMPLE_TEXT = "Ask for Tuli at gate B."
 EXAMPLES: dict[str, object] = {
-    "accountNumber": "•••• 4567",
+    "accountNumber": "••••4567",
     "activationMessage": "We need one socket.",
     "allowedPaymentOptionSlugs": "card",
     "bannerUrl": "https://example.com/banner.jpg",
@@ -50,7 +50,7 @@ EXAMPLES: dict[str, object] = {
     "orgName": "Windhoek Lights",
     "organisation": "Kalahari Coffee",
     "organiserName": "Windhoek Lights",
-    "payrailMsisdn": "•••• 4567",
+    "payrailMsisdn": "••••4567",
     "phone": "+264811234567",
     "platform": "android",
     "posterImageUrl": "https://example.com/poster.jpg",

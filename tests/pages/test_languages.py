@@ -170,7 +170,7 @@ def test_amounts_days_and_the_receipt_follow_the_language(client: Client, app: F
     create_approved_application(client, create_organiser_client(client), documentsRequired=[])
     visitor = speaking(app, "de")
     page = visitor.open(f"/pay/{find_mailed_token('pay')}")
-    assert "N$\u00a02\u202f500,00" in page.text and "Bezahlen aus <strong>••••\u00a04567</strong>" in page.text
+    assert "N$\u00a02\u202f500,00" in page.text and "Bezahlen aus <strong>••••4567</strong>" in page.text
     assert "Er gilt für 10 Minuten." in visitor.send().text.replace("5 Minuten", "10 Minuten")
     assert "Ihre Standgebühr ist bezahlt" in visitor.send(code=CODE).text
     activation, receipt = list_mails_to(EMAIL)[:2]

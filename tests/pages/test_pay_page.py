@@ -29,7 +29,7 @@ def pay_page(client: Client, **fields: object) -> str:
 
 def test_the_fee_is_paid_with_the_code(client: Client, visitor: Visitor) -> None:
     page = visitor.open(pay_page(client))
-    assert "N$\u00a02\u202f500.00" in page.text and "Pay from <strong>••••\u00a04567</strong>" in page.text
+    assert "N$\u00a02\u202f500.00" in page.text and "Pay from <strong>••••4567</strong>" in page.text
     assert re.search("To <strong>[^<]+</strong>", page.text)
     page = visitor.send()
     assert "<h1>Enter the code</h1>" in page.text
@@ -75,7 +75,7 @@ def test_another_wallet_gets_a_code_of_its_own(client: Client, visitor: Visitor)
     visitor.send()
     visitor.open(f"{path}?wallet=1")
     page = visitor.send(payrailMsisdn="081 765 4321")
-    assert "••••\u00a04321" in page.text
+    assert "••••4321" in page.text
     assert "is paid</h1>" in visitor.send(code=CODE).text
 
 
@@ -100,7 +100,7 @@ def test_an_answer_that_does_not_come_is_waited_for(client: Client, visitor: Vis
     visitor.send()
     page = visitor.send(code=CODE)
     assert "<h1>We are waiting for your payment</h1>" in page.text and "Check again" in page.text
-    assert "We are waiting for your wallet ••••\u00a00002 to confirm N$\u00a0" in page.text
+    assert "We are waiting for your wallet ••••0002 to confirm N$\u00a0" in page.text
     assert "Waiting for your wallet" in page.text and "Pay from your mobile wallet" not in page.text
     assert visitor.forms == []
 
