@@ -23,7 +23,7 @@ from app.ledger.models import Balance
 from app.payouts.models import Payout, PayoutReview
 from app.payouts.outcomes import cancel_payouts
 from app.payouts.reviews import OWNER_NOT_TOLD, RETIRED_WITH_MONEY, REVIEW_TEXTS, create_review
-from app.payouts.statement import draw_statement, find_statement
+from app.payouts.statement import draw_statement, find_statement, format_payout_reference
 from app.payouts.states import CANCELLABLE, SERVICE
 
 REASON_TEXTS = {
@@ -55,7 +55,7 @@ def build_payout_email(template: str, payout_id: str, *, key: str) -> Message | 
         ended_at=format_time(payout.settled_at) if payout.settled_at else "",
         failure=REASON_TEXTS.get((payout.reason or "").upper(), NO_REASON_TEXT),
         available=format_money(available),
-        payout_id=payout.id,
+        payout_reference=format_payout_reference(payout.id),
         payouts_url=_build_payouts_url(),
         details_url=_build_stall_url("payout-details"),
     )
@@ -147,7 +147,7 @@ def _build_notice(payout: Payout) -> Message:
         leaves_at=format_time(leaves_at),
         can_be_stopped=bool(hold_time) or payout.scheduled_for is not None,
         stop_url=build_stop_url(payout.id),
-        payout_id=payout.id,
+        payout_reference=format_payout_reference(payout.id),
     )
     release_connection()
     return message
