@@ -186,6 +186,12 @@ def list_present_events(caller: Caller) -> list[tuple[str, str]]:
     return [(id, name) for id, name in db.session.execute(statement.order_by(Event.starts_at).limit(100))]
 
 
+def list_event_names(caller: Caller) -> list[tuple[str, str]]:
+    """Id and name of the caller's events, the latest first; 500 at most."""
+    statement = select(Event.id, Event.name).where(owned(caller)).order_by(Event.starts_at.desc(), Event.id).limit(500)
+    return [(id, name) for id, name in db.session.execute(statement)]
+
+
 def _has_visibility(value: str) -> ColumnElement[bool]:
     if value == visibility.PUBLISHED:
         return or_(Event.visibility == value, IS_DUE)

@@ -33,10 +33,17 @@ ROUTES = [
     ("/api/merchant-applications/docs/x", DOCUMENTS_OF_PEOPLE),
     ("/documents/x", DOCUMENTS_OF_PEOPLE),
     ("/apply/pictures", PICTURES_OF_STALLS),
-    ("/account/organisation", PICTURES),
+    ("/desk/settings", PICTURES),
+    (f"/desk/events/{EVENT}/cover", PICTURES),
     (f"/desk/events/{EVENT}/sales/import", SALES),
 ]
-PAGES_WITH_UPLOADS = ("/documents/x", "/apply/pictures", "/account/organisation", f"/desk/events/{EVENT}/sales/import")
+PAGES_WITH_UPLOADS = (
+    "/documents/x",
+    "/apply/pictures",
+    "/desk/settings",
+    f"/desk/events/{EVENT}/cover",
+    f"/desk/events/{EVENT}/sales/import",
+)
 
 
 @pytest.mark.parametrize(("path", "most"), ROUTES)

@@ -100,12 +100,12 @@ def take_account(browser: Browser, base: str) -> None:
     scenes = Scenes(base)
     for name, view, path, email in (
         ("account", LONG, "", ORGANISER),
-        ("api-keys", DESK, "/api-keys", ORGANISER),
         ("account-data", DESK, "/data", MERCHANT),
         ("second-factor", DESK, "/second-factor", ORGANISER),
     ):
         take(browser, f"{base}/account{path}", name, view, partial(sign_in, email=email))
-    take(browser, f"{base}/account/team/organiser", "team", LONG, invite_helper)
+    take(browser, f"{base}/desk/keys", "api-keys", DESK, partial(sign_in, email=ORGANISER))
+    take(browser, f"{base}/desk/team", "team", LONG, invite_helper)
     page = take(browser, f"{base}/desk/events/{scenes.event}/gate/phones/new", "phone-code", LONG, add_phone)
     take(browser, f"{base}/pair/{page.locator('#code').inner_text().strip()}", "pair-phone", PHONE)
 

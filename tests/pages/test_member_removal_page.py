@@ -26,9 +26,9 @@ def create_team_with_phone(client: Client, app: Flask) -> tuple[Visitor, Client,
     phone = pair(client, add_device(manager, event_id)["pairingCode"])
     make_key(owner, "gate")
     browser = sign_in_browser(app, organiser)
-    assert "Added by Tuli Hamutenya" in browser.open(f"/account/devices/{event_id}").text
-    assert "Made by Ndapewa Iita" in browser.open("/account/api-keys").text
-    return browser, phone, f"/account/team/organiser/members/{find_member(owner, helper)}"
+    assert "Added by Tuli Hamutenya" in browser.open(f"/desk/events/{event_id}/gate/phones").text
+    assert "Made by Ndapewa Iita" in browser.open("/desk/keys").text
+    return browser, phone, f"/desk/team/members/{find_member(owner, helper)}"
 
 
 def remove(browser: Visitor, path: str, **typed: str) -> str:
@@ -42,7 +42,7 @@ def test_a_removal_links_to_the_phones_that_still_work(client: Client, app: Flas
     browser, phone, path = create_team_with_phone(client, app)
     page = remove(browser, path)
     assert "They made 1 phone for the organisation, which still work" in page
-    assert 'href="/account/devices"' in page and 'href="/account/api-keys"' not in page
+    assert 'href="/desk/devices"' in page and 'href="/desk/keys"' not in page
     data(phone.get("/api/events?mine=true"))
 
 

@@ -14,8 +14,7 @@ def test_an_owner_enters_the_details(app: Flask, address: str, chromium: Browser
     with open_view(chromium, "organisation") as view:
         page = view.page
         sign_in(page, address, owner.email)
-        page.get_by_role("link", name="Account").click()
-        page.get_by_role("link", name="Your organisation").click()
+        page.get_by_role("link", name="Settings").click()
         view.check("organisation-empty")
         page.get_by_role("link", name="Add bank details").click()
         page.get_by_role("button", name="Save").click()

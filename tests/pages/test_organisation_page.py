@@ -12,7 +12,7 @@ from tests.core.test_images import picture
 from tests.factories.accounts import PASSWORD, create_account
 from tests.pages.test_account_page import sign_in_browser
 
-PAGE = "/account/organisation"
+PAGE = "/desk/settings"
 
 
 def create_owner() -> Account:
@@ -29,7 +29,7 @@ def owner(app: Flask) -> Account:
 
 def test_details_and_logo_are_saved(app: Flask, owner: Account) -> None:
     browser = sign_in_browser(app, owner)
-    assert PAGE in browser.open("/account").text
+    assert PAGE in browser.open("/desk").text
     browser.open(PAGE)
     page = browser.send(form=1, name="Windhoek Lights", address="12 Lüderitz Street", vatNumber="VAT 7")
     assert page.status_code == 422 and "Enter digits only" in page.text and "12 Lüderitz Street" in page.text

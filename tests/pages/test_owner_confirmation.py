@@ -19,7 +19,7 @@ FIXED_PAGES = (
     "/account/password",
     "/account/second-factor/start",
     "/account/data/delete",
-    "/account/api-keys",
+    "/desk/keys",
 )
 
 
@@ -39,7 +39,7 @@ def add_member(client: Client, owner: Account) -> str:
     invite(organiser, account.email)
     accept(client, account)
     members = data(organiser.get("/api/organisations/me/members"))["members"]
-    return f"/account/team/organiser/members/{members[-1]['id']}"
+    return f"/desk/team/members/{members[-1]['id']}"
 
 
 def list_pages(client: Client, owner: Account) -> list[str]:
@@ -76,15 +76,15 @@ def test_without_a_password_each_page_needs_a_recent_sign_in(client: Client, app
 def test_signing_in_again_leads_back_and_counts(app: Flask, owner: Account) -> None:
     visitor = sign_in_browser(app, owner)
     age_sign_ins()
-    page = visitor.open("/sign-in?again=yes&next=/account/api-keys")
+    page = visitor.open("/sign-in?again=yes&next=/desk/keys")
     assert page.status_code == 200 and "Sign in again to confirm" in page.text
     assert visitor.forms[0].fields["email"] == owner.email
     assert visitor.send(password="wrong").status_code == 401
     assert "Sign in again" in visitor.page.text
-    assert visitor.send(password=PASSWORD).request.path == "/account/api-keys"
+    assert visitor.send(password=PASSWORD).request.path == "/desk/keys"
     assert fetch_scalar("SELECT count(*) FROM account_session WHERE ended_at IS NULL AND kind = 'console'") == 1
     drop_password(owner)
-    assert "Sign in again" not in visitor.open("/account/api-keys").text
+    assert "Sign in again" not in visitor.open("/desk/keys").text
 
 
 def test_without_a_password_a_key_is_made_and_the_ownership_offered(client: Client, app: Flask, owner: Account) -> None:
@@ -92,7 +92,7 @@ def test_without_a_password_a_key_is_made_and_the_ownership_offered(client: Clie
     visitor = sign_in_browser(app, owner)
     member_page = add_member(client, owner)
     drop_password(owner)
-    visitor.open("/account/api-keys")
+    visitor.open("/desk/keys")
     assert "Copy the key now" in send_last(visitor, name="Ticket shop", scope="events:read")
     visitor.open(member_page)
     assert "You stay the owner until they accept." in send_last(visitor)
@@ -102,7 +102,7 @@ def test_without_a_password_a_key_is_made_and_the_ownership_offered(client: Clie
 @pytest.mark.parametrize(
     ("path", "fields"),
     [
-        ("/account/api-keys", {"name": "Ticket shop", "scope": "events:read"}),
+        ("/desk/keys", {"name": "Ticket shop", "scope": "events:read"}),
         ("/account/address", {"newEmail": "new@example.com"}),
         ("/account/password", {"newPassword": "another evening at Sesriem"}),
         ("/account/data/delete", {}),
@@ -130,7 +130,7 @@ def test_an_empty_password_does_not_count_as_a_recent_sign_in(app: Flask, owner:
     visitor.open("/account/data/delete")
     assert "Enter your password." in send_last(visitor, password="")
     execute_sql("UPDATE account SET email_verified_at = NULL")
-    visitor.open("/account/api-keys")
+    visitor.open("/desk/keys")
     page = send_last(visitor, name="Shop", scope="events:read", password=PASSWORD)
     assert visitor.page.status_code == 403 and "Confirm your e-mail address first" in page and 'value="Shop"' in page
 

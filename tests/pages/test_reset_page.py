@@ -198,7 +198,7 @@ def test_the_page_and_the_mail_say_that_devices_and_keys_work_on(
     page = reset_password(visitor, organiser.email)
     mail = list_mails_to(organiser.email)[0]
     for text in (page, mail["text"], mail["html"]):
-        assert ("/account/devices" in text, "/account/api-keys" in text) == (has_device, has_key)
+        assert ("/desk/devices" in text, "/desk/keys" in text) == (has_device, has_key)
 
 
 def test_nothing_is_said_of_devices_and_keys_that_do_not_work_or_that_the_person_may_not_see(
@@ -213,8 +213,8 @@ def test_nothing_is_said_of_devices_and_keys_that_do_not_work_or_that_the_person
     add_device(other, create_event(other)["id"])
     data(other.delete(f"{KEYS}/{make_key(other, 'gate')['id']}"))
     for email in (door.email, organiser.email):
-        assert "/account/devices" not in (text := reset_password(visitor, email)) and "/account/api-keys" not in text
-        assert "/account/api-keys" not in list_mails_to(email)[0]["text"]
+        assert "/desk/devices" not in (text := reset_password(visitor, email)) and "/desk/keys" not in text
+        assert "/desk/keys" not in list_mails_to(email)[0]["text"]
 
 
 def test_a_manager_hears_of_the_devices_of_their_events(client: Client, visitor: Visitor) -> None:
@@ -222,7 +222,7 @@ def test_a_manager_hears_of_the_devices_of_their_events(client: Client, visitor:
     pair(client, add_device(owner, create_event(owner)["id"])["pairingCode"])
     make_key(owner, "gate")
     page = reset_password(visitor, account.email)
-    assert "/account/devices" in page and "/account/api-keys" not in page
+    assert "/desk/devices" in page and "/desk/keys" not in page
 
 
 def test_a_changed_password_says_the_same(client: Client) -> None:
@@ -230,7 +230,7 @@ def test_a_changed_password_says_the_same(client: Client) -> None:
     owner = create_signed_in_client(client, organiser)
     make_key(owner, "gate")
     data(owner.post("/api/auth/change-password", {"currentPassword": PASSWORD, "newPassword": NEW}))
-    assert "/account/api-keys" in list_mails_to(organiser.email)[0]["text"]
+    assert "/desk/keys" in list_mails_to(organiser.email)[0]["text"]
 
 
 def reset_password(visitor: Visitor, email: str) -> str:

@@ -48,8 +48,7 @@ def test_an_organiser_runs_a_team_in_a_browser_alone(
     with open_view(chromium, SERIES, scripts=scripts) as view:
         page = view.page
         sign_in(page, address, organiser.email)
-        page.get_by_role("link", name="Account").click()
-        page.get_by_role("link", name="Teams").click()
+        page.get_by_role("link", name="Team").click()
         view.check("team-alone")
         page.get_by_role("button", name="Send the invitation").click()
         view.check("team-invite-wrong")
@@ -78,8 +77,7 @@ def test_an_organiser_runs_a_team_in_a_browser_alone(
     with open_view(chromium, SERIES, scripts=scripts) as view:
         page = view.page
         sign_in(page, address, organiser.email)
-        page.get_by_role("link", name="Account").click()
-        page.get_by_role("link", name="Teams").click()
+        page.get_by_role("link", name="Team").click()
         page.get_by_role("link", name="Change or remove Tuli Hamutenya").click()
         view.check("team-member")
         page.get_by_role("button", name="Remove Tuli Hamutenya").click()
@@ -168,8 +166,8 @@ def test_a_phone_and_a_key_are_made_and_ended_in_a_browser(client: Client, addre
     with open_view(chromium, SERIES) as view:
         page = view.page
         sign_in(page, address, organiser.email)
-        page.get_by_role("link", name="Account").click()
-        page.get_by_role("link", name="Phones").click()
+        page.get_by_role("link", name="Team").click()
+        page.get_by_role("main").get_by_role("link", name="Phones").click()
         view.check("phones-events")
         page.get_by_role("link", name="Windhoek Lights").click()
         view.check("phones-none")
@@ -193,7 +191,7 @@ def test_a_phone_and_a_key_are_made_and_ended_in_a_browser(client: Client, addre
         view.check("phone-end")
         page.get_by_role("button", name="End the phone").click()
         expect(page.get_by_text("The phone is ended.")).to_be_visible()
-        page.goto(f"{address}/account/api-keys")
+        page.goto(f"{address}/desk/keys")
         view.check("keys-none")
         page.get_by_role("button", name="Make the key").click()
         view.check("keys-wrong")
@@ -206,6 +204,7 @@ def test_a_phone_and_a_key_are_made_and_ended_in_a_browser(client: Client, addre
         data(shop.get(f"/api/events/{event['id']}"))
         page.get_by_role("link", name="I have copied it").click()
         view.check("keys")
+        page.get_by_role("link", name="End Ticket shop").click()
         page.get_by_role("button", name="End Ticket shop").click()
         expect(page.get_by_text("The key is ended.")).to_be_visible()
         assert read_error(shop.get(f"/api/events/{event['id']}")) == (401, "SESSION_ENDED")
@@ -220,9 +219,9 @@ def test_somebody_else_cannot_join_with_the_link(client: Client, address: str, c
         view.page.goto(f"{address}{find_path(invited.email)}")
         expect(view.page.get_by_text("This invitation is for another address.")).to_be_visible()
         view.check("join-another-address")
-        for path in ("/account/api-keys", "/account/devices", "/account/team/organiser"):
-            assert view.page.goto(f"{address}{path}").status == 403  # type: ignore[union-attr]
-        view.check("team-refused")
+        for path in ("/desk/keys", "/desk/devices", "/desk/team"):
+            view.page.goto(f"{address}{path}")
+            expect(view.page.get_by_text("You have no organisation yet")).to_be_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])

@@ -32,8 +32,9 @@ from app.blueprints.pages import (
     invitation_list,
     invitation_page,
     merchant_activation,
+    moved_pages,
     ops,
-    organisation,
+    pairing,
     pay,
     place_offer,
     provider_sign_in,
@@ -46,7 +47,6 @@ from app.blueprints.pages import (
     stall_payouts,
     stop_payout_page,
     team,
-    team_devices,
     ticket,
     tracked_links,
     unsubscribe,
@@ -68,7 +68,6 @@ PAGES = (
     account_second_factor,
     address_undo_page,
     team,
-    organisation,
     stall,
     stall_crew,
     stall_payouts,
@@ -92,6 +91,8 @@ PAGES = (
     stop_payout_page,
     data_export_page,
     ops,
+    pairing,
+    moved_pages,
     *desk.DESK_PAGES,
     event_list,
     event_page,
@@ -113,7 +114,7 @@ def register(app: Flask, settings: Settings) -> None:
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)
-    for blueprint in (check_in.scanned, team.join, team_devices.devices, team_devices.pairing, team_devices.keys):
+    for blueprint in (check_in.scanned, team.business, team.join):
         app.register_blueprint(blueprint)
     app.register_blueprint(docs.blueprint)
     if not settings.production:

@@ -8,10 +8,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts import actions, queries
 from app.accounts.errors import LastSignInMethod
 from app.accounts.permissions import (
-    DEVICES,
     EVENTS_READ,
-    KEYS,
-    MEMBERS_WRITE,
     MERCHANT,
     ORGANISER,
     STALL_READ,
@@ -25,6 +22,7 @@ from app.blueprints.pages.signed_in import (
     get_team_caller,
     list_team_ids,
 )
+from app.blueprints.pages.team import TEAM_ENDPOINTS
 from app.core.errors import NotFound
 from app.teams import queries as team_queries
 from app.web.access import Access, may
@@ -43,7 +41,12 @@ class Section(NamedTuple):
 
 
 SECTIONS = (
-    Section("/desk", "Your desk", "events, stalls, guests, stock and messages of your organisation", may(EVENTS_READ)),
+    Section(
+        "/desk",
+        "Your desk",
+        "events, stalls, guests, stock, messages, team and settings of your organisation",
+        may(EVENTS_READ),
+    ),
     Section("/account/details", "Your details", "name, phone and language"),
     Section("/account/address", "E-mail address", "the address that you sign in with"),
     Section("/account/password", "Password", "choose a new one"),
@@ -52,14 +55,6 @@ SECTIONS = (
     Section("/account/identities", "Sign-in with Apple or Google", "see and remove what signs in to your account"),
     Section("/invitations", "Invitations", "to events, and your answers", may(STALL_READ)),
     Section("/account/team", "Teams", "who works with you, and for whom you work"),
-    Section(
-        "/account/organisation",
-        "Your organisation",
-        "name, logo, and what is on invoices: address, VAT number, bank details",
-        may(MEMBERS_WRITE, whole_organisation=True),
-    ),
-    Section("/account/devices", "Phones", "at the gate and in the stock", may(DEVICES)),
-    Section("/account/api-keys", "API keys", "for programs of your organisation", may(KEYS, whole_organisation=True)),
     Section("/account/data", "Your data", "get a copy, or delete your account"),
 )
 """The sections in the order of the page. A section that the person may not use is left out."""
@@ -81,6 +76,7 @@ def show() -> Response:
         memberships=memberships,
         chosen={kind: find_chosen_team(caller, kind) for kind, ids in team_ids.items() if len(ids) > 1},
         team_ids=team_ids,
+        team_urls={kind: url_for(endpoint) for kind, endpoint in TEAM_ENDPOINTS.items()},
         describe_role=describe_role,
         roles=[ROLE_NAMES.get(role, role) for role in sorted(caller.roles)],
         sections=[

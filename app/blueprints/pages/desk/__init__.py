@@ -1,6 +1,8 @@
 """The desk: the pages with which an organiser runs festivals, under `/desk`. docs/desk.md says how to add one."""
 
 from app.blueprints.pages.desk import (
+    audit,
+    devices,
     event,
     events,
     gallery,
@@ -11,6 +13,8 @@ from app.blueprints.pages.desk import (
     sales,
     sales_imports,
     sales_uploads,
+    keys,
+    settings,
     stall_decisions,
     stall_fees,
     stall_invitations,
@@ -18,6 +22,7 @@ from app.blueprints.pages.desk import (
     stall_statement,
     stall_types,
     stalls,
+    team,
     ticket_types,
 )
 
@@ -29,6 +34,11 @@ DESK_PAGES = (
     sales,
     stalls,
     gate,
+    team,
+    keys,
+    devices,
+    audit,
+    settings,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
 SALES_PAGES = (sales_imports, sales_uploads)

@@ -16,6 +16,7 @@ from app.accounts.permissions import (
     GATE_READ,
     GUESTS_READ,
     MEMBERS_READ,
+    MEMBERS_WRITE,
     MESSAGES_READ,
     MONEY_READ,
     STALLS_READ,
@@ -45,9 +46,9 @@ ORGANISATION_SECTIONS = (
     Section("Events", "desk_events.show", may(EVENTS_READ)),
     Section("Money", "desk_organisation_money.show", may(MONEY_READ, whole_organisation=True)),
     Section("Files", "desk_files.show", may(EVENTS_READ)),
-    Section("Search", "desk_search.show", may(EVENTS_READ)),
     Section("Team", "desk_team.show", may(MEMBERS_READ, whole_organisation=True)),
     Section("Audit trail", "desk_audit.show", may(AUDIT_READ, whole_organisation=True)),
+    Section("Settings", "desk_settings.show", may(MEMBERS_WRITE, whole_organisation=True)),
     Section("Account", "account.show", may(EVENTS_READ)),
 )
 EVENT_SECTIONS = (

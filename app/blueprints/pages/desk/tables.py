@@ -47,7 +47,7 @@ class Column:
     """A column: the key of its value in a row, its label, the kind of its values, and the sort of the table it has.
 
     Money is in cents. Days and times are shown in the `timezone` of the row, if it has one. A status is shown by its
-    word in `labels`. `link` returns where the cell of a row leads.
+    word in `labels`. `link` returns where the cell of a row leads, or nothing.
     """
 
     key: str

@@ -1,25 +1,22 @@
-"""The pages for the details of an organisation: name, logo, and what its invoices and payment pages show."""
+"""The settings of the organisation: name, logo, what its invoices and payment pages show, and how long data is kept."""
 
-from flask import Response, request, url_for
+from flask import Response, current_app, request, url_for
 from flask.typing import ResponseReturnValue
 
+from app.accounts.caller import Caller
 from app.accounts.organisation_details import BankDetails, load_organisation_details
 from app.accounts.permissions import MEMBERS_WRITE
-from app.blueprints.pages.forms import FilledForm, Form, Input, find_upload_error, render_form, submit
+from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
-from app.blueprints.pages.rendering import Pages
-from app.blueprints.pages.signed_in import authorise_page
 from app.media.actions import MAX_UPLOAD_BYTES, store_picture
 from app.teams import actions, queries
-from app.teams.queries import Team
 from app.web.access import may
 from app.web.fields import Boolean, Text
 from app.web.schema import Query
 from app.web.text_fields import BankNumber, Name
 
-blueprint = Pages(
-    "organisation", __name__, url_prefix="/account/organisation", needs_sign_in=True, max_bytes=MAX_UPLOAD_BYTES
-)
+blueprint = DeskPages("desk_settings", __name__, url_prefix="/desk/settings", max_bytes=MAX_UPLOAD_BYTES)
 ACCESS = may(MEMBERS_WRITE, whole_organisation=True)
 DIGITS = {"invalid_number": "Enter digits only; blanks and hyphens between them are fine."}
 PICTURE_ERRORS = ("IMAGE_TOO_LARGE", "IMAGE_KIND_UNSUPPORTED", "IMAGE_TOO_MANY_PIXELS", "IMAGE_UNREADABLE")
@@ -69,82 +66,75 @@ BANK = Form(
 )
 
 
-def _get_organisation() -> Team:
-    return queries.get_organisation(authorise_page(ACCESS))
-
-
-@blueprint.get("")
-def show() -> Response:
-    """Show the form with name, address, VAT number and logo, and the bank details."""
-    details = load_organisation_details(_get_organisation().id)
+@blueprint.page("", access=ACCESS)
+def show(caller: Caller) -> ResponseReturnValue:
+    """Show the form with name, address, VAT number and logo, the bank details, and how long data is kept."""
+    details = load_organisation_details(caller.organisation_id)
     form = DETAILS.fill(name=details.name, address=details.address or "", vatNumber=details.vat_number or "")
     error = find_upload_error(MAX_UPLOAD_BYTES)
-    return _render_details(form.with_error(error) if error else form)
+    return _render(caller, form.with_error(error) if error else form)
 
 
-@blueprint.post("")
-def change() -> ResponseReturnValue:
+@blueprint.act("", access=ACCESS)
+def change(caller: Caller) -> ResponseReturnValue:
     """Save the details. An empty field removes its value; without a file the logo stays."""
-    organisation = _get_organisation()
-
-    def save(
-        name: str, address: str | None = None, vat_number: str | None = None, remove_logo: bool = False, logo: str = ""
-    ) -> None:
-        caller = authorise_page(ACCESS)
-        changes = actions.OrganisationChanges(name=name, address=address, vat_number=vat_number)
+    form = DETAILS.from_request()
+    try:
+        values = form.load()
+        remove_logo = values.pop("remove_logo", False)
+        changes = actions.OrganisationChanges(
+            name=values["name"], address=values.get("address"), vat_number=values.get("vat_number")
+        )
         file = request.files.get("logo")
         if file is not None and file.filename:
             changes["logo"] = store_picture(client_id=caller.client_id, data=file.read()).url.rsplit("/", 1)[1]
         elif remove_logo:
             changes["logo"] = None
-        actions.update_organisation(caller=caller, organisation=organisation, **changes)
+        actions.update_organisation(caller=caller, organisation=queries.get_organisation(caller), **changes)
+    except FORM_ERRORS as error:
+        return _render(caller, form.with_error(error))
+    return go_to(url_for("desk_settings.show"), "The details are saved.")
 
-    path = url_for("account.show")
-    return submit(DETAILS.from_request(), save, _render_details, done="The details are saved.", path=path)
 
-
-@blueprint.get("/bank")
-def show_bank() -> Response:
+@blueprint.page("/bank", access=ACCESS)
+def show_bank(caller: Caller) -> ResponseReturnValue:
     """Show the form for the bank details."""
-    bank = load_organisation_details(_get_organisation().id).bank
-    filled = for_owner(BANK).fill()
-    if bank is not None:
-        filled = for_owner(BANK).fill(
-            accountName=bank.account_name,
-            accountNumber=bank.account_number,
-            bankName=bank.bank_name,
-            branchCode=bank.branch_code or "",
-        )
-    return _render_bank(filled)
+    bank = load_organisation_details(caller.organisation_id).bank
+    form = for_owner(BANK)
+    if bank is None:
+        return render_desk("desk/settings_bank.html", form=form.fill())
+    filled = form.fill(
+        accountName=bank.account_name,
+        accountNumber=bank.account_number,
+        bankName=bank.bank_name,
+        branchCode=bank.branch_code or "",
+    )
+    return render_desk("desk/settings_bank.html", form=filled)
 
 
-@blueprint.post("/bank")
-def change_bank() -> ResponseReturnValue:
+@blueprint.act("/bank", access=ACCESS)
+def change_bank(caller: Caller) -> ResponseReturnValue:
     """Save the bank details."""
-    organisation = _get_organisation()
-
-    def save(password: str | None, branch_code: str | None = None, **bank: str) -> None:
-        caller = authorise_page(ACCESS)
+    form = for_owner(BANK).from_request()
+    try:
+        values = form.load()
+        password = values.pop("password")
         actions.update_organisation(
             caller=caller,
-            organisation=organisation,
+            organisation=queries.get_organisation(caller),
             password=password,
-            bank=BankDetails(**bank, branch_code=branch_code),
+            bank=BankDetails(**{"branch_code": None, **values}),
         )
+    except FORM_ERRORS as error:
+        return render_desk("desk/settings_bank.html", form=form.with_error(error))
+    done = "The bank details are saved. We sent you an e-mail about it."
+    return go_to(url_for("desk_settings.show"), done)
 
-    return submit(
-        for_owner(BANK).from_request(),
-        save,
-        _render_bank,
-        done="The bank details are saved. We sent you an e-mail about it.",
-        path=url_for("organisation.show"),
+
+def _render(caller: Caller, form: FilledForm) -> Response:
+    return render_desk(
+        "desk/settings.html",
+        form=form,
+        details=load_organisation_details(caller.organisation_id),
+        settings=current_app.extensions["settings"],
     )
-
-
-def _render_details(form: FilledForm) -> Response:
-    details = load_organisation_details(_get_organisation().id)
-    return render_form("pages/organisation.html", form, details=details)
-
-
-def _render_bank(form: FilledForm) -> Response:
-    return render_form("pages/organisation_bank.html", form)

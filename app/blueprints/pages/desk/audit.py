@@ -1,0 +1,110 @@
+"""The audit trail of the organisation: who did what, when, with filters and a file."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import AUDIT_READ
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.blueprints.pages.desk.shell import DeskPages
+from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
+from app.blueprints.pages.forms import Form, Input
+from app.events import queries as event_queries
+from app.teams import audit_trail, queries
+from app.web.access import may
+from app.web.fields import Choice, EndTimeField, Id, TimeField
+from app.web.schema import Query
+
+blueprint = DeskPages("desk_audit", __name__, url_prefix="/desk/audit")
+ACTION_LABELS = {action.value: action.partition(".")[2].replace("_", " ").capitalize() for action in Action}
+AREA_LABELS = {
+    "money": "Money",
+    "access": "Accounts and team",
+    "decisions": "Stalls",
+    "exports": "Exports",
+    "admissions": "Gate",
+    "documents": "Documents",
+    "allocations": "Guests",
+    "messages": "Messages",
+    "events": "Events",
+}
+ACTOR_LABELS = {
+    "person": "a person",
+    "device": "a phone",
+    "key": "an API key",
+    "system": "the service",
+    "guest": "without a sign-in",
+}
+ALL = ("", "All")
+
+
+class FilterSchema(Query):
+    actor = Id()
+    event_id = Id()
+    area = Choice(*AREA_LABELS)
+    action = Choice(*ACTION_LABELS)
+    since = TimeField(data_key="from")
+    until = EndTimeField(data_key="to")
+
+
+@blueprint.page("", access=may(AUDIT_READ, whole_organisation=True))
+def show(caller: Caller) -> ResponseReturnValue:
+    """Show the entries, the newest first. The file is an entry itself."""
+    if request.args.get("format") == "csv":
+        record_export(Action.AUDIT_EXPORTED, organisation_id=caller.organisation_id)
+    members = queries.list_members(queries.get_organisation(caller))
+    people = {member.account_id: member.name for member in members}
+    events = dict(event_queries.list_event_names(caller))
+
+    def list_entries(event_id: str | None = None, **filters: Any) -> Any:
+        if event_id is None:
+            return audit_trail.list_organisation_entries_query(caller, **filters)
+        return audit_trail.list_event_entries_query(caller, event_id, **filters)
+
+    return render_desk_table("desk/audit.html", _build_table(people, events), list_entries)
+
+
+def _build_table(people: Mapping[str, str], events: Mapping[str, str]) -> Table:
+    """The table with the people and events of the organisation as choices of its filters."""
+    return Table(
+        "audit-trail",
+        Column("at", "When", TIME, sort="at"),
+        Column("action", "What", labels=ACTION_LABELS),
+        Column("actor_name", "Who", link=_link_actor),
+        Column("actor_kind", "By", STATUS, labels=ACTOR_LABELS),
+        Column("event_id", "Event", labels=events),
+        Column("subject_kind", "On what", link=_link_subject),
+        Column("network", "Network"),
+        sorts=audit_trail.SORTS,
+        default_sort="-at",
+        noun="entry",
+        filters=Form(
+            FilterSchema,
+            Input("actor", "Person", options=[ALL, *people.items()]),
+            Input("eventId", "Event", options=[ALL, *events.items()]),
+            Input("area", "About", options=[ALL, *AREA_LABELS.items()]),
+            Input("action", "What", options=[ALL, *sorted(ACTION_LABELS.items(), key=lambda item: item[1])]),
+            Input("from", "From", type="datetime-local"),
+            Input("to", "To", type="datetime-local"),
+        ),
+        empty="What people, phones and programs do in your organisation appears here.",
+    )
+
+
+def _link_actor(row: Row) -> str:
+    """The entries of the same person, phone or key."""
+    actor = row["actor_id"] if row["actor_kind"] == "person" else row["session_id"]
+    return url_for("desk_audit.show", actor=actor) if actor else ""
+
+
+def _link_subject(row: Row) -> str:
+    """The page of what it was done on, if there is one."""
+    if row["event_id"] is None:
+        return ""
+    if row["subject_kind"] == "application" and row["subject_id"]:
+        return url_for("desk_stalls.show_application", event_id=row["event_id"], application_id=row["subject_id"])
+    return url_for("desk_event.show", event_id=row["event_id"]) if row["subject_kind"] == "event" else ""
