@@ -7,6 +7,8 @@ before the first byte is read, so a hostile picture harms only this process.
 import io
 import json
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 MEGABYTE = 1024 * 1024
 MEMORY, MEMORY_FOR_WEBP = 512 * MEGABYTE, 1280 * MEGABYTE
@@ -36,8 +38,20 @@ def allow_for_webp() -> None:
         pass
 
 
-def main(max_pixels: int, max_side: int) -> tuple[dict[str, object], bytes]:
-    """Return the report on the picture and its new bytes."""
+def crop(picture: Any, width: int, height: int, across: float, down: float) -> Any:
+    """Return the largest part with the ratio of width and height, at most that large; `across` and `down` place it.
+
+    0 keeps the left or the upper end, 1 the other one.
+    """
+    from PIL import ImageOps
+
+    new_width = max(1, min(width, picture.width, picture.height * width // height))
+    size = (new_width, max(1, new_width * height // width))
+    return ImageOps.fit(picture, size, centering=(across, down))
+
+
+def main(max_pixels: int, max_side: int, cropping: Sequence[str] = ()) -> tuple[dict[str, object], bytes]:
+    """Return the report on the picture and its new bytes. `cropping` has the arguments of `crop`, if it is cropped."""
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     Image.MAX_IMAGE_PIXELS = None  # We compare the header with our own limit before anything is decoded.
@@ -55,6 +69,9 @@ def main(max_pixels: int, max_side: int) -> tuple[dict[str, object], bytes]:
     picture = ImageOps.exif_transpose(picture)
     picture = picture.convert("RGBA" if kind != "JPEG" and picture.has_transparency_data else "RGB")
     picture.info.clear()
+    if cropping:
+        ratio, place = [int(part) for part in cropping[:2]], [float(part) for part in cropping[2:]]
+        picture = crop(picture, *ratio, *place)
     output = io.BytesIO()
     if kind == "PNG":
         picture.save(output, "PNG", compress_level=6)
@@ -66,7 +83,7 @@ def main(max_pixels: int, max_side: int) -> tuple[dict[str, object], bytes]:
 if __name__ == "__main__":
     limit()
     try:
-        report, data = main(int(sys.argv[1]), int(sys.argv[2]))
+        report, data = main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
     except MemoryError:
         report, data = {"error": "memory"}, b""
     except Exception:

@@ -64,14 +64,27 @@ class ReencodedImage:
     height: int
 
 
-def reencode_image(data: bytes) -> ReencodedImage:
-    """Return the picture with nothing but its pixels.
+@dataclass(frozen=True)
+class Crop:
+    """The part of a picture to keep: its ratio and largest size in pixels, and where it is.
+
+    `across` and `down` are 0 for the left or upper end and 1 for the other one.
+    """
+
+    width: int
+    height: int
+    across: float = 0.5
+    down: float = 0.5
+
+
+def reencode_image(data: bytes, crop: Crop | None = None) -> ReencodedImage:
+    """Return the picture, or a part of it, with nothing but its pixels.
 
     Raises ImageTooLarge, ImageKindUnsupported, ImageTooManyPixels, ImageUnreadable.
     """
     if len(data) > MAX_BYTES:
         raise ImageTooLarge()
-    report, body = _run_subprocess(data)
+    report, body = _run_subprocess(data, crop)
     error = report.get("error")
     if error == "kind":
         raise ImageKindUnsupported()
@@ -82,9 +95,11 @@ def reencode_image(data: bytes) -> ReencodedImage:
     return ReencodedImage(body, EXTENSIONS[report["kind"]], report["width"], report["height"])
 
 
-def _run_subprocess(data: bytes) -> tuple[ImageReport, bytes]:
+def _run_subprocess(data: bytes, crop: Crop | None) -> tuple[ImageReport, bytes]:
     """Return the child's report and the new file; the error is `broken` when the child crashed or hung."""
     command = [sys.executable, "-I", str(CHILD), str(MAX_PIXELS), str(MAX_SIDE)]
+    if crop is not None:
+        command += [str(crop.width), str(crop.height), str(crop.across), str(crop.down)]
     try:
         with _one_at_a_time:
             process = subprocess.run(command, input=data, capture_output=True, timeout=SECONDS, env={}, check=True)

@@ -11,7 +11,7 @@ from app.clients import storage
 from app.clients.storage import StorageUnavailable
 from app.core import images, throttle
 from app.core.errors import AppError, NotFound, Throttled
-from app.core.images import ImageKindUnsupported, ImageTooLarge, ImageTooManyPixels, ImageUnreadable
+from app.core.images import Crop, ImageKindUnsupported, ImageTooLarge, ImageTooManyPixels, ImageUnreadable
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 
@@ -30,8 +30,8 @@ class StoredPicture:
     bytes: int
 
 
-def store_picture(*, client_id: str, data: bytes) -> StoredPicture:
-    """Stores a picture and returns its address. The same pixels get the same address.
+def store_picture(*, client_id: str, data: bytes, crop: Crop | None = None) -> StoredPicture:
+    """Stores a picture, or the part of it, and returns its address. The same pixels get the same address.
 
     Raises Throttled beyond UPLOADS_PER_DAY, StorageUnavailable, and what `images.reencode_image` raises.
     """
@@ -41,7 +41,7 @@ def store_picture(*, client_id: str, data: bytes) -> StoredPicture:
         raise Throttled(
             "The limit of fifty pictures a day is reached; try again tomorrow.", retry_after=daily_limit.seconds
         )
-    picture = images.reencode_image(data)
+    picture = images.reencode_image(data, crop)
     name = f"{sha256(picture.data).hexdigest()[:32]}.{picture.extension}"
     storage.put(f"media/{name}", picture.data, content_type=CONTENT_TYPES[picture.extension])
     return StoredPicture(

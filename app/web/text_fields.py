@@ -113,6 +113,19 @@ class ImageUrl(Text):
         return url or None
 
 
+class HttpsLink(Text):
+    """The URL of a page that people open for a payment: https only; the empty text becomes None."""
+
+    def __init__(self, **kwargs: Unpack[FieldOptions]) -> None:
+        super().__init__(max=2048, **kwargs)
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        url = super()._deserialize(value, attr, data, **kwargs)
+        if url and not is_url(url, ("https",)):
+            raise field_error("invalid_url", "Must be an https address.")
+        return url or None
+
+
 class UploadUrl(Text):
     """The URL of a picture that was uploaded to this service; loaded as its file name."""
 

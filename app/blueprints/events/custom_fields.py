@@ -34,19 +34,6 @@ SLUG_METADATA = {
 }
 
 
-class HttpsLink(Text):
-    """The URL of a page that people open for a payment: https only; the empty text becomes None."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max=2048, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        url = super()._deserialize(value, attr, data, **kwargs)
-        if url and not is_url(url, ("https",)):
-            raise field_error("invalid_url", "Must be an https address.")
-        return url or None
-
-
 class Slug(Text):
     """The last part of the address of an event's page."""
 

@@ -14,15 +14,20 @@ MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
 _AMOUNT = re.compile(r"(\d+|\d{1,3}(?:[.,]?\d{3})+)(?:[.,](\d{1,2}))?")
 
 
+def parse_amount(text: str) -> int | None:
+    """Return an amount of N$ as people type it, like `1 500` or `1,500.50`, in cents; None for another text."""
+    text = re.sub(r"\s|N\$", "", text, flags=re.IGNORECASE)
+    match = _AMOUNT.fullmatch(text) if len(text) <= MAX_AMOUNT_LENGTH and text.isascii() else None
+    return int(re.sub(r"[.,]", "", match[1])) * 100 + int((match[2] or "0").ljust(2, "0")) if match else None
+
+
 class Amount(Text):
-    """An amount of N$ as people type it, like `1 500` or `1,500.50`, as cents."""
+    """An amount of N$ as people type it, as cents."""
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
-        text = re.sub(r"\s|N\$", "", super()._deserialize(value, attr, data, **kwargs), flags=re.IGNORECASE)
-        match = _AMOUNT.fullmatch(text) if len(text) <= MAX_AMOUNT_LENGTH and text.isascii() else None
-        if match is None:
+        amount_minor = parse_amount(super()._deserialize(value, attr, data, **kwargs))
+        if amount_minor is None:
             raise field_error("invalid_type", "Must be an amount of money, like 1500.")
-        amount_minor = int(re.sub(r"[.,]", "", match[1])) * 100 + int((match[2] or "0").ljust(2, "0"))
         if amount_minor > MAX_AMOUNT_MINOR:
             raise field_error("too_large", "This amount is too large.")
         return amount_minor

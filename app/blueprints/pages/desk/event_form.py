@@ -8,15 +8,43 @@ from zoneinfo import ZoneInfo
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.events import countries
 from app.events.queries import OwnEvent, get_version
+from app.events.reentry import COUNTED_REENTRY, FREE_REENTRY, NO_REENTRY, REENTRY_MODES
 from app.events.validation import CATEGORIES
-from app.web.fields import Choice, EndTimeField, Text, TimeField, WholeNumber
+from app.web.fields import Boolean, Choice, EndTimeField, Number, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query
-from app.web.text_fields import Name
+from app.web.text_fields import HttpsLink, Name
+from app.web.types import RawData
 
 DEFAULT_COUNTRY = "NA"
 MAX_CAPACITY = 1_000_000_000
 END_MESSAGE = "The end must be after the start."
-OPTIONAL_FIELDS = ("category", "capacity", "description")
+OPTIONAL_FIELDS = (
+    "category",
+    "capacity",
+    "description",
+    "sales_end_at",
+    "publish_at",
+    "tickets_url",
+    "latitude",
+    "longitude",
+)
+REENTRY_LABELS = {
+    NO_REENTRY: "No: a ticket enters once",
+    COUNTED_REENTRY: "Yes, when it was scanned at the exit",
+    FREE_REENTRY: "Yes, always",
+}
+MAX_KEYWORDS, MAX_KEYWORD_LENGTH = 50, 80
+
+
+class Keywords(Text):
+    """Words with commas between them, as a list."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        if len(words) > MAX_KEYWORDS or any(len(word) > MAX_KEYWORD_LENGTH for word in words):
+            raise field_error("too_long", "Too many keywords, or one of them is too long.")
+        return words
 
 
 class NewEventSchema(Query):
@@ -33,6 +61,14 @@ class NewEventSchema(Query):
 
 class EventChangesSchema(NewEventSchema):
     timezone = Choice(*countries.list_zones(), required=True)
+    sales_end_at = EndTimeField()
+    publish_at = TimeField()
+    tickets_url = HttpsLink()
+    keywords = Keywords(load_default=list)
+    latitude = Number(min=-90, max=90)
+    longitude = Number(min=-180, max=180)
+    reentry = Choice(*REENTRY_MODES, required=True)
+    is_cashless = Boolean(load_default=False)
     version = WholeNumber(required=True)
 
 
@@ -66,9 +102,49 @@ INPUTS = (
     Input("description", "Description", hint="Up to 2000 characters.", type="textarea"),
 )
 ZONE = Input("timezone", "Time zone", options=[(name, name.replace("_", " ")) for name in countries.list_zones()])
+EXTRA_INPUTS = (
+    Input(
+        "publishAt",
+        "Publish at",
+        hint="A draft becomes public then by itself. Empty: when you press Publish.",
+        type="datetime-local",
+        messages={"not_in_future": "Choose a time in the future.", "contradiction": "The event is public already."},
+        error_codes=("NOT_PUBLISHABLE", "EMAIL_NOT_VERIFIED"),
+    ),
+    Input(
+        "salesEndAt",
+        "Sales end",
+        hint="Empty: when the event ends.",
+        type="datetime-local",
+        messages={"contradiction": "Sales must end no later than the event."},
+    ),
+    Input(
+        "ticketsUrl",
+        "Where people buy tickets",
+        hint="The page of your ticket seller. The button on the page of the event leads there.",
+        type="url",
+        inputmode="url",
+        messages={"invalid_url": "Enter an address that begins with https://."},
+    ),
+    Input(
+        "keywords",
+        "Keywords",
+        hint="People find the event by them. Put commas between them.",
+        messages={"too_long": "Enter at most 50 keywords, each up to 80 characters long."},
+    ),
+    Input(
+        "latitude",
+        "Latitude",
+        hint="For the map, for example -22.5609. Empty: the map searches for the venue.",
+        inputmode="decimal",
+    ),
+    Input("longitude", "Longitude", hint="For example 17.0658.", inputmode="decimal"),
+    Input("reentry", "May guests leave and come back?", options=list(REENTRY_LABELS.items())),
+    Input("isCashless", "The event is cashless", type="checkbox"),
+)
 VERSION = Input("version", "", type="hidden")
 NEW_EVENT = Form(NewEventSchema, *INPUTS)
-EVENT_CHANGES = Form(EventChangesSchema, *INPUTS, ZONE, VERSION)
+EVENT_CHANGES = Form(EventChangesSchema, *INPUTS, ZONE, *EXTRA_INPUTS, VERSION)
 
 
 def fill_event_form(event: OwnEvent) -> FilledForm:
@@ -84,6 +160,14 @@ def fill_event_form(event: OwnEvent) -> FilledForm:
         capacity="" if event.capacity is None else str(event.capacity),
         description=event.description or "",
         timezone=event.timezone,
+        publishAt=format_local_time(event.publish_at, event.timezone),
+        salesEndAt=format_local_time(event.sales_end_at, event.timezone),
+        ticketsUrl=event.tickets_url or "",
+        keywords=", ".join(event.keywords),
+        latitude="" if event.latitude is None else str(event.latitude),
+        longitude="" if event.longitude is None else str(event.longitude),
+        reentry=event.reentry,
+        isCashless="true" if event.is_cashless else "",
         version=str(get_version(event)),
     )
 
