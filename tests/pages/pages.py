@@ -22,6 +22,7 @@ class Reader(HTMLParser):
         super().__init__()
         self.forms: list[FoundForm] = []
         self.by_id: dict[str, dict[str, str]] = {}
+        self.is_frame = False
         self.feed(html)
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -30,8 +31,15 @@ class Reader(HTMLParser):
             assert given["id"] not in self.by_id, f"two elements are called {given['id']}"
             self.by_id[given["id"]] = given
         if tag == "form":
-            self.forms.append(FoundForm(given["action"]))
-        if tag == "input" and "name" in given and (given.get("type") != "checkbox" or "checked" in given):
+            # The search in the frame of the desk is on each of its pages, and no form of the page.
+            self.is_frame = given.get("class") == "find"
+            self.forms += [] if self.is_frame else [FoundForm(given["action"])]
+        if (
+            tag == "input"
+            and not self.is_frame
+            and "name" in given
+            and (given.get("type") != "checkbox" or "checked" in given)
+        ):
             self.forms[-1].fields[given["name"]] = given.get("value", "")
 
 

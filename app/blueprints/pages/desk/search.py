@@ -1,0 +1,115 @@
+"""The search over everything of an organisation, with links to where each thing is shown."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from flask import url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import EVENTS_READ, GUESTS_READ
+from app.blueprints.pages.desk.navigation import is_registered
+from app.blueprints.pages.desk.shell import DeskPages, render_desk
+from app.blueprints.pages.forms import Form, Input
+from app.core.errors import ValidationFailed
+from app.desk import search
+from app.desk.search import APPLICATIONS, BLOCKS, CAMPAIGNS, EVENTS, GUESTS, INVOICES, ITEMS, ORDERS, Group, Hit
+from app.desk.search_sql import MAX_HITS
+from app.web.access import may
+from app.web.fields import Text
+from app.web.schema import Query
+
+blueprint = DeskPages("desk_search", __name__, url_prefix="/desk/search")
+MAX_LENGTH = 200
+
+
+class SearchSchema(Query):
+    q = Text(max=MAX_LENGTH)
+
+
+SEARCH = Form(SearchSchema, Input("q", "Search", type="search", messages={"too_long": "Search for less."}))
+SEARCH.marks_optional = False
+LABELS = {
+    EVENTS: "Events",
+    GUESTS: "Guests",
+    BLOCKS: "Blocks",
+    APPLICATIONS: "Stalls",
+    ITEMS: "Stock",
+    ORDERS: "Purchase orders",
+    INVOICES: "Invoices",
+    CAMPAIGNS: "Messages",
+}
+
+
+class FoundLink(NamedTuple):
+    """Something that was found, as the page shows it. Without a page of its own it has no `url`."""
+
+    title: str
+    detail: str
+    event_name: str
+    url: str
+
+
+@blueprint.page("", access=may(EVENTS_READ))
+def show(caller: Caller) -> ResponseReturnValue:
+    """Show what matches every word, by kind."""
+    form = SEARCH.from_query()
+    try:
+        q = form.load().get("q") or ""
+    except ValidationFailed as error:
+        return render_desk("desk/search.html", form=form.with_error(error), q="", groups=[])
+    groups = search.search(caller, q)
+    return render_desk(
+        "desk/search.html",
+        form=form,
+        q=q,
+        is_short=bool(q) and not search.is_searchable(q),
+        groups=[(LABELS[group.kind], _build_links(caller, group), group.has_more) for group in groups],
+        max_hits=MAX_HITS,
+    )
+
+
+def _build_links(caller: Caller, group: Group) -> list[FoundLink]:
+    return [
+        FoundLink(
+            hit.title, hit.detail or "", "" if group.kind == EVENTS else hit.event_name, _LINKS[group.kind](caller, hit)
+        )
+        for hit in group.hits
+    ]
+
+
+def _link(endpoint: str, event_id: str, **values: Any) -> str:
+    return url_for(endpoint, event_id=event_id, **values) if is_registered(endpoint) else ""
+
+
+def _link_guest(caller: Caller, hit: Hit) -> str:
+    """Where a guest is: an imported ticket among the sales, a place among the guests, or the gate for its crew."""
+    if not caller.may(GUESTS_READ, organisation_id=hit.organisation_id, event_id=hit.event_id):
+        return _link("desk_gate.show", hit.event_id, q=hit.key)
+    return _link("desk_sales.show" if hit.parent == "ticket" else "desk_guests.show", hit.event_id, q=hit.key)
+
+
+def _link_application(_: Caller, hit: Hit) -> str:
+    return _link("desk_stalls.show_application", hit.event_id, application_id=hit.id)
+
+
+def _link_invoice(_: Caller, hit: Hit) -> str:
+    if hit.parent is not None and is_registered("desk_stalls.show_application"):
+        return url_for("desk_stalls.show_application", event_id=hit.event_id, application_id=hit.parent)
+    return _link("desk_money.show", hit.event_id, q=hit.key)
+
+
+def _by_key(endpoint: str) -> Callable[[Caller, Hit], str]:
+    return lambda _, hit: _link(endpoint, hit.event_id, q=hit.key)
+
+
+_LINKS: Mapping[str, Callable[[Caller, Hit], str]] = {
+    EVENTS: lambda _, hit: _link("desk_event.show", hit.event_id),
+    GUESTS: _link_guest,
+    BLOCKS: _by_key("desk_guests.show"),
+    APPLICATIONS: _link_application,
+    ITEMS: _by_key("desk_stock.show"),
+    ORDERS: lambda _, hit: _link("desk_stock.show", hit.event_id),
+    INVOICES: _link_invoice,
+    CAMPAIGNS: _by_key("desk_messages.show"),
+}
