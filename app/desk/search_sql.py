@@ -1,10 +1,12 @@
 """The SQL of the search of the desk: one statement for each kind, with the same columns.
 
-A row is: id, title, detail, search text that finds it in the table of its section, parent, organisation,
-event and its name. Guests and
-items come from the text indexes, in which every word begins with its event; for these the statement puts the id of each
-event into the query of the words. Everything else of an organisation is a few hundred rows, whose words are compared.
+A row is: id, title, detail, search text that finds it in the table of its section, parent, organisation, event and its
+name. Guests and items come from the text indexes, in which every word begins with its event; for these the statement puts
+the id of each event into the query of the words. Everything else of an organisation is a few hundred rows, whose words
+are compared.
 """
+
+from string import punctuation
 
 from app.core.text_normalization import folded_sql
 from app.inventory.item_search import EVENT_TAG_LENGTH, WORD_ENTRIES_SQL
@@ -14,13 +16,19 @@ EVENT_PLACEHOLDER = "{event}"
 SCOPE_SQL = "(e.organiser_id = ANY(%(scope)s) OR e.id = ANY(%(scope)s))"
 ADMISSION_SQL = "(e.organiser_id = ANY(%(admission_scope)s) OR e.id = ANY(%(admission_scope)s))"
 _EVENT_COLUMNS = "e.organiser_id, e.id AS event_id, e.name AS event_name"
+_PUNCTUATION_SQL = "'" + punctuation.replace("'", "''").replace("%", "%%") + "'"
 _END = f"LIMIT {MAX_HITS + 1}"
 
 
 def _has_words(*columns: str) -> str:
-    """SQL: whether every searched word begins a word of these columns, without accents and case."""
-    text = " || ' ' || ".join(f"coalesce({column}, '')" for column in columns)
-    return f"' ' || {folded_sql(text)} LIKE ALL(%(patterns)s)"
+    """SQL: whether every searched word begins a word of these columns, without accents and case.
+
+    Most texts are plain ASCII, for which folding is one cheap function.
+    """
+    text = f"concat_ws(' ', {', '.join(columns)})"
+    plain = f"translate(lower({text}), {_PUNCTUATION_SQL}, repeat(' ', {len(punctuation)}))"
+    folded = f"CASE WHEN octet_length({text}) = char_length({text}) THEN {plain} ELSE {folded_sql(text)} END"
+    return f"' ' || {folded} LIKE ALL(%(patterns)s)"
 
 
 EVENTS_SQL = f"""
@@ -32,7 +40,7 @@ EVENTS_SQL = f"""
 GUESTS_SQL = f"""
     SELECT g.id, coalesce(g.name, g.email, g.found_by), concat_ws(' · ', g.status, g.email, g.number), g.found_by, g.kind,
            {_EVENT_COLUMNS}
-      FROM (SELECT e.organiser_id, e.id, e.name, e.starts_at, {ADMISSION_SQL} AS may_admit,
+      FROM (SELECT e.organiser_id, e.id, e.name, e.starts_at, e.ends_at, {ADMISSION_SQL} AS may_admit,
                    CAST(replace(%(holder_query)s, '{EVENT_PLACEHOLDER}', e.id) AS tsquery) AS query
               FROM event e WHERE {SCOPE_SQL}) e
      CROSS JOIN LATERAL (
@@ -44,7 +52,7 @@ GUESTS_SQL = f"""
             UNION ALL
            (SELECT 'slot', s.id, s.name, s.email, s.status, NULL, coalesce(s.email, s.name)
               FROM allocation_block b JOIN allocation_slot s ON s.block_id = b.id AND s.event_id = b.event_id
-             WHERE b.event_id = e.id AND s.given_at IS NOT NULL AND s.claimed_at IS NULL AND s.ended_at IS NULL
+             WHERE b.event_id = e.id AND e.ends_at > now() AND s.given_at IS NOT NULL AND s.claimed_at IS NULL AND s.ended_at IS NULL
                AND s.search @@ e.query
              ORDER BY s.id {_END})
             UNION ALL
@@ -56,7 +64,8 @@ GUESTS_SQL = f"""
            (SELECT 'ticket', t.id, t.name, t.email, t.status, t.reference, t.reference
               FROM ticket t WHERE t.event_id = e.id AND t.status <> 'sold' AND t.reference = %(exact)s)) g
      ORDER BY e.starts_at DESC, lower(g.name), g.id {_END}"""
-"""Places that are handed out, and imported tickets; a ticket that is not sold any more by its whole number only."""
+"""Places and imported tickets. A place that nobody has claimed is found until the event ends, for it is in no index, and
+a ticket that is not sold any more by its whole number."""
 
 BLOCKS_SQL = f"""
     SELECT b.id, coalesce(b.name, b.holder_organisation, b.holder_name, b.holder_email, b.kind),

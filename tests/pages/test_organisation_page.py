@@ -1,6 +1,7 @@
 """The pages for the details of an organisation, as a browser without scripts uses them."""
 
 import io
+from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
@@ -39,7 +40,7 @@ def test_details_and_logo_are_saved(app: Flask, owner: Account) -> None:
     assert answer.status_code == 303
     details = load_organisation_details(owner.id)
     assert (details.address, details.vat_number) == ("12 Lüderitz Street", "1234567015")
-    assert details.logo_url and f'src="{details.logo_url}"' in browser.open(PAGE).text
+    assert details.logo_url and f'src="{urlsplit(details.logo_url).path}"' in browser.open(PAGE).text
     browser.send(form=1, address="12 Lüderitz Street", removeLogo="true")
     assert load_organisation_details(owner.id).logo_url is None
 

@@ -57,7 +57,7 @@ def fill_event(client: Client, organiser: Client, word: str = "Inv") -> dict[str
     data(claim_slot(client, block.codes(1)[0], name=f"{word} Müller", email="guest@example.com"))
     block.invite(f"{word.lower()}.waiting@example.com")
     add_tickets(block.event, "S3CRET", name=f"{word} Zoë")
-    apply(client, event, f"{word} Kapana")
+    apply(client, event, f"{word} Kapana O'Brien")
     stock = {"name": f"{word} Lager", "sku": "BEE-001", "barcode": "6001234567890"}
     quantities = dict.fromkeys(("parLevel", "minOrderQty", "reorderLevel", "onHand", "reserved", "damaged"), 0)
     data(organiser.post(f"/api/events/{event['id']}/inventory/items", {**stock, **quantities}), 201)
@@ -110,7 +110,12 @@ def test_guests_are_found_by_name_address_code_and_number(
 
 def test_items_stalls_and_invoices_are_found_by_their_numbers(client: Client, organiser: Client, desk: Visitor) -> None:
     event = fill_event(client, organiser)
-    for q, text in {"bee-001": "Inv Lager", "6001234": "Inv Lager", "kapana": "Inv Kapana"}.items():
+    for q, text in {
+        "bee-001": "Inv Lager",
+        "6001234": "Inv Lager",
+        "kapana brien": "Inv Kapana",
+        "gold": "Inv Gold",
+    }.items():
         assert text in desk.open(f"{SEARCH}?q={q}").text, q
     reference, id = fetch_row("SELECT reference, id FROM merchant_application", {})  # type: ignore[misc]
     assert f"/desk/events/{event['id']}/stalls/{id}" in desk.open(f"{SEARCH}?q={reference}").text

@@ -23,7 +23,7 @@ def test_an_organiser_finds_and_edits(
         page = view.page
         sign_in(page, address, owner.email)
         page.get_by_label("Find anything").fill("inv")
-        page.get_by_role("button", name="Find").click()
+        page.get_by_role("button", name="Find anything").click()
         expect(page.get_by_role("heading", name="Invoices")).to_be_visible()
         view.check("found")
         page.get_by_label("Search").fill("nothing like this")
@@ -33,7 +33,7 @@ def test_an_organiser_finds_and_edits(
         view.check("audit")
         page.get_by_label("About").select_option("events")
         page.get_by_role("button", name="Show").click()
-        expect(page.get_by_role("cell", name="Created").first).to_be_visible()
+        expect(page.get_by_role("cell", name="Event created").first).to_be_visible()
         page.goto(f"{address}/desk/events/{event['id']}")
         page.get_by_role("link", name="Cover picture").click()
         page.get_by_label("Picture", exact=True).set_input_files(

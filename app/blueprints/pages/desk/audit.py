@@ -20,7 +20,18 @@ from app.web.fields import Choice, EndTimeField, Id, TimeField
 from app.web.schema import Query
 
 blueprint = DeskPages("desk_audit", __name__, url_prefix="/desk/audit")
-ACTION_LABELS = {action.value: action.partition(".")[2].replace("_", " ").capitalize() for action in Action}
+
+
+def _name_action(action: Action) -> str:
+    """The words for an action: the part of its name after the dot, which for some areas needs a noun before it."""
+    area, _, name = action.partition(".")
+    words = name.replace("_", " ")
+    if area == "exports":
+        return f"Downloaded: {words}"
+    return f"Event {words}" if area == "events" and "_" not in name else words.capitalize()
+
+
+ACTION_LABELS = {action.value: _name_action(action) for action in Action}
 AREA_LABELS = {
     "money": "Money",
     "access": "Accounts and team",

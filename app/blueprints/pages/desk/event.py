@@ -15,6 +15,7 @@ from app.blueprints.pages.desk.shell import (
     render_desk,
     render_desk_form,
 )
+from app.blueprints.pages.event_metadata import find_upload_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm
 from app.core.errors import AppError, NotFound
 from app.events import actions, queries, visibility
@@ -46,6 +47,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         event=event,
         state=state,
         state_label=VISIBILITY_LABELS[state],
+        cover_path=find_upload_path(event.cover_image_url),
         steps=[(target, step) for target, step in STEPS.items() if target in visibility.STEPS[state]],
         requirements=_list_requirements(event) if state == visibility.DRAFT and may_write else [],
         may_write=may_write,

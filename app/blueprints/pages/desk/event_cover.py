@@ -7,6 +7,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
 from app.blueprints.pages.desk.event_form import VERSION
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk_form
+from app.blueprints.pages.event_metadata import find_upload_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.core.errors import ValidationFailed
 from app.core.images import Crop
@@ -114,4 +115,5 @@ def _render(event: OwnEvent, form: FilledForm) -> Response:
         back=url_for("desk_event.show", event_id=event.id),
         template="desk/event_cover.html",
         has_files=True,
+        cover_path=find_upload_path(event.cover_image_url),
     )

@@ -181,8 +181,8 @@ LISTS = {
         _build_form(
             LineupSchema,
             "lineup",
-            "One act a line: name | stage | begins | ends",
-            "Only the name is needed. For example: Elemotho | River stage | 2027-06-04 20:00 | 2027-06-04 21:30",
+            "One act a line",
+            "Name | stage | begins | ends. Only the name is needed. For example: Elemotho | River stage | 2027-06-04 20:00 | 2027-06-04 21:30",
         ),
         format_act,
     ),
@@ -195,8 +195,8 @@ LISTS = {
         _build_form(
             CodesSchema,
             "promoCodes",
-            "One code a line: code | discount | how often | from | until",
-            "Code and discount are needed. For example: EARLYBIRD | 10 % | 100 | 2027-03-01 08:00 | 2027-03-31 23:59",
+            "One code a line",
+            "Code | discount | how often | from | until. Code and discount are needed. For example: EARLYBIRD | 10 % | 100 | 2027-03-01 08:00 | 2027-03-31 23:59",
         ),
         format_code,
     ),
