@@ -85,8 +85,8 @@ def _link(endpoint: str, event_id: str, **values: Any) -> str:
 def _link_guest(caller: Caller, hit: Hit) -> str:
     """Where a guest is: an imported ticket among the sales, a place among the guests, or the gate for its crew."""
     if not caller.may(GUESTS_READ, organisation_id=hit.organisation_id, event_id=hit.event_id):
-        return _link("desk_gate.show", hit.event_id, q=hit.key)
-    return _link("desk_sales.show" if hit.parent == "ticket" else "desk_guests.show", hit.event_id, q=hit.key)
+        return _link("desk_gate.show_log", hit.event_id, q=hit.title)
+    return _link("desk_sales.list_tickets" if hit.parent == "ticket" else "desk_guests.show", hit.event_id, q=hit.key)
 
 
 def _link_application(_: Caller, hit: Hit) -> str:
