@@ -75,10 +75,18 @@ def get_or_issue_invoice_pdf(
     Raises NotFound, NothingToInvoice; InvoiceNotIssued for a caller who may read money but not write it.
     """
     document = _find_invoice_document(caller, event_id, block_id, number=number)
-    document = document or _issue_invoice(caller, event_id, block_id)
+    document = document or issue_invoice(caller, event_id, block_id)
     release_connection()
     record_export(Action.INVOICE_EXPORTED, event_id=event_id, subject=block_id, data={"number": document.number})
     return document.number, draw_invoice_pdf(document)
+
+
+def issue_invoice(caller: Caller, event_id: str, block_id: str) -> InvoiceDocument:
+    """Issue the invoice of a block, or return the one that it has. Raises InvoiceNotIssued, NothingToInvoice."""
+    with transaction() as session:
+        if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
+            raise InvoiceNotIssued()
+        return parse_document(_get_or_issue_invoice(session, block_id).paper)
 
 
 def enqueue_invoice_email(caller: Caller, event_id: str, block_id: str, *, to: str | None = None) -> EnqueuedInvoice:
@@ -162,13 +170,6 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
         "credit_notes": credit_notes,
         "payment": payment,
     }
-
-
-def _issue_invoice(caller: Caller, event_id: str, block_id: str) -> InvoiceDocument:
-    with transaction() as session:
-        if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
-            raise InvoiceNotIssued()
-        return parse_document(_get_or_issue_invoice(session, block_id).paper)
 
 
 def _get_or_issue_invoice(session: Session, block_id: str) -> Invoice:

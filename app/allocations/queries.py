@@ -20,7 +20,7 @@ from app.accounts.models import Account, OrganiserProfile
 from app.accounts.outgoing_mail import list_sender_columns
 from app.accounts.queries import owner_id_sql
 from app.allocations import states
-from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
+from app.allocations.models import AllocationBlock, AllocationSlot, Invoice, InvoicePayment
 from app.allocations.pricing import CostLine, PromoCode, build_quote
 from app.audit.actions import Action
 from app.audit.log import record_export
@@ -34,13 +34,21 @@ from app.events.queries import owned
 from app.events.visibility import ARCHIVED, CANCELLED
 from app.invoicing.documents import CREDIT_NOTE, INVOICE
 
-BLOCK_CREATED_AT, SLOT_ID = AllocationBlock.created_at.expression, AllocationSlot.id.expression
+BLOCK_ID, SLOT_ID = AllocationBlock.id.expression, AllocationSlot.id.expression
+BLOCK_SORTS: dict[str, ColumnElement[Any]] = {
+    "createdAt": AllocationBlock.created_at.expression,
+    "name": func.coalesce(AllocationBlock.name, ""),
+    "quantity": AllocationBlock.quantity.expression,
+    "available": AllocationBlock.available.expression,
+}
+SLOT_SORTS: dict[str, ColumnElement[Any]] = {"name": AllocationSlot.name_key.expression, "id": SLOT_ID}
 """What lists are sorted by."""
 SlotsQuery = Select[*tuple[object, ...]]
 SLOT_COLUMNS = (
     AllocationSlot.id,
     AllocationSlot.status,
     AllocationSlot.via,
+    AllocationSlot.generation,
     AllocationSlot.name,
     AllocationSlot.email,
     AllocationSlot.phone,
@@ -58,6 +66,7 @@ SLOT_COLUMNS = (
 )
 CLAIM_CODE_COLUMN = func.coalesce(AllocationSlot.claim_code, AllocationSlot.code).label("code")
 CODE_SLOT_COLUMNS = (
+    AllocationSlot.id,
     AllocationSlot.id.label("slot_id"),
     AllocationSlot.status,
     AllocationSlot.name,
@@ -249,19 +258,29 @@ def _with_block_lock(statement: BlocksQuery) -> BlocksQuery:
 
 
 def _build_invoice_summary() -> ColumnElement[Any]:
-    """Return a column with a block's invoice as JSON `{number, status, total_minor}`; null if none is issued.
+    """Return a column with a block's invoice as JSON `{number, status, total_minor, due_minor}`; null if none is issued.
 
-    The status is `credited` if there is a credit note.
+    The status is `credited` if there is a credit note. Due is the total less the credit notes and the payment.
     """
-    credit_note = aliased(Invoice)
+    document = aliased(Invoice)
     has_credit_note = (
-        select(credit_note.id)
+        select(document.id)
         .where(
-            credit_note.block_id == Invoice.block_id,
-            credit_note.event_id == Invoice.event_id,
-            credit_note.kind == CREDIT_NOTE,
+            document.block_id == Invoice.block_id,
+            document.event_id == Invoice.event_id,
+            document.kind == CREDIT_NOTE,
         )
         .exists()
+    )
+    charged_minor = (
+        select(func.sum(document.total_minor))
+        .where(document.block_id == Invoice.block_id, document.event_id == Invoice.event_id)
+        .scalar_subquery()
+    )
+    paid_minor = (
+        select(InvoicePayment.amount_minor)
+        .where(InvoicePayment.invoice_id == Invoice.id, InvoicePayment.event_id == Invoice.event_id)
+        .scalar_subquery()
     )
     summary_sql: ColumnElement[Any] = (
         select(
@@ -272,6 +291,8 @@ def _build_invoice_summary() -> ColumnElement[Any]:
                 case((has_credit_note, states.CREDITED), else_=states.ISSUED),
                 "total_minor",
                 Invoice.total_minor,
+                "due_minor",
+                charged_minor - func.coalesce(paid_minor, 0),
             )
         )
         .where(belongs_to(Invoice.block_id, AllocationBlock), Invoice.kind == INVOICE)
@@ -286,24 +307,50 @@ def has_invoice(session: Session, *block_ids: str) -> bool:
     return session.scalar(statement.limit(1)) is not None
 
 
-def list_slots_query(block_id: str, *, status: str | None = None, handed_out: bool = False) -> SlotsQuery:
-    """Select the slots of a block, ended ones included; with `handed_out` only those that a guest has or had."""
+def list_slots_query(
+    block_id: str, *, status: str | None = None, q: str | None = None, handed_out: bool = False
+) -> SlotsQuery:
+    """Select the slots of a block, ended ones included; with `handed_out` only those that a guest has or had.
+
+    `q` is a part of the name or of the address of the guest.
+    """
     conditions = [AllocationSlot.block_id == block_id]
     if status is not None:
         conditions.append(AllocationSlot.status == status)
+    if q:
+        conditions.append(
+            AllocationSlot.name.icontains(q, autoescape=True) | AllocationSlot.email.icontains(q, autoescape=True)
+        )
     if handed_out:
         conditions.append(AllocationSlot.given_at.is_not(None))
     return select(*SLOT_COLUMNS).where(*conditions)
+
+
+def get_slot(caller: Caller, event_id: str, slot_id: str) -> RowMapping:
+    """Return a slot of an event, with the id of its block. Raises NotFound."""
+    statement = (
+        select(*SLOT_COLUMNS, AllocationSlot.block_id)
+        .join(Event, Event.id == AllocationSlot.event_id)
+        .where(AllocationSlot.id == slot_id, AllocationSlot.event_id == event_id, owned(caller))
+    )
+    row = db.session.execute(statement).mappings().first()
+    if row is None:
+        raise NotFound()
+    return row
+
+
+def list_claim_codes_query(block_id: str) -> SlotsQuery:
+    """Select the claim codes of a block that have not ended, with who has used them."""
+    return select(CLAIM_CODE_COLUMN, *CODE_SLOT_COLUMNS).where(
+        AllocationSlot.block_id == block_id, AllocationSlot.via == states.CODE, AllocationSlot.ended_at.is_(None)
+    )
 
 
 def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[RowMapping]:
     """Return the claim codes of a block that have not ended, with who has used them. It is recorded. Raises NotFound."""
     get_block(caller, event_id, block_id)
     record_export(Action.CODES_EXPORTED, event_id=event_id, subject=block_id)
-    statement = select(CLAIM_CODE_COLUMN, *CODE_SLOT_COLUMNS).where(
-        AllocationSlot.block_id == block_id, AllocationSlot.via == states.CODE, AllocationSlot.ended_at.is_(None)
-    )
-    return db.session.execute(statement.order_by(AllocationSlot.id)).mappings().all()
+    return db.session.execute(list_claim_codes_query(block_id).order_by(AllocationSlot.id)).mappings().all()
 
 
 def find_taken_emails(session: Session, block_id: str, emails: Sequence[str]) -> set[str]:

@@ -230,6 +230,17 @@ def test_free_places_move_between_blocks_of_a_ticket_type(client: Client) -> Non
     assert_books_agree()
 
 
+def test_blocks_are_sorted_and_guests_found_by_a_part_of_their_name(client: Client) -> None:
+    first = create_block(client, name="Silver", quantity=5)
+    second = create_another_block(first, name="Gold", quantity=7)
+    first.invite("anna@example.com", "100%@example.com")
+    for sort, block in (("name", second), ("-name", first), ("available", first), ("-quantity", second)):
+        rows = data(first.owner.get(first.events, query_string={"sort": sort}))["allocations"]
+        assert rows[0]["id"] == block.id, sort
+    for q, emails in (("NNA", ["anna@example.com"]), ("0%", ["100%@example.com"]), ("%anna", [])):
+        assert [slot["email"] for slot in first.now(q=q)["slots"]] == emails, q
+
+
 def test_other_organisers_see_and_change_nothing(client: Client) -> None:
     made = create_block(client)
     slot = made.claimed(1)[0]

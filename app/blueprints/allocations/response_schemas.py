@@ -2,9 +2,10 @@
 
 from marshmallow import fields, pre_dump
 
+from app.allocations.link_summaries import LINK_STATES
 from app.allocations.queries import BlockRow
 from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, SLOT_STATES, VIA_VALUES
-from app.blueprints.allocations.serializers import LINK_STATES, JsonObject, serialize_block
+from app.blueprints.allocations.serializers import JsonObject, serialize_block
 from app.web.access import get_current_caller
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.paging import Pagination
@@ -60,6 +61,7 @@ class InvoiceShort(Schema):
     number = _text_field("2026-000001", required=True)
     status = _text_field("issued", required=True)
     total_minor = WholeNumber(required=True)
+    due_minor = WholeNumber(required=True, metadata={"description": "still to be paid", "example": 1700000})
 
 
 class ReleaseStepData(Schema):

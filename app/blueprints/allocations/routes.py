@@ -14,6 +14,7 @@ from app.allocations.actions.blocks import BlockTerms
 from app.allocations.actions.invites import Invites, Recipient, Reminders
 from app.allocations.actions.moves import MovedBlocks, NewBlock
 from app.allocations.errors import BlockInvoiced
+from app.allocations.link_summaries import LinkSummary, describe_allocator_link, describe_open_link
 from app.allocations.queries import BlockRow, BlocksQuery
 from app.blueprints.allocations import response_schemas, schemas
 from app.blueprints.allocations.response_schemas import QuoteData
@@ -21,8 +22,6 @@ from app.blueprints.allocations.serializers import (
     JsonObject,
     add_slot_page,
     build_code_response,
-    serialize_allocator_link,
-    serialize_open_link,
 )
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
@@ -40,7 +39,7 @@ blp = Blueprint(
 BLOCK_LISTING = Listing(
     "allocations",
     response_schemas.AllocationRow,
-    {"createdAt": queries.BLOCK_CREATED_AT},
+    queries.BLOCK_SORTS,
     "createdAt",
     totals=response_schemas.AllocationTotals,
 )
@@ -99,12 +98,18 @@ def list_blocks(
     etag=True,
 )
 def read_block(
-    event_id: str, block_id: str, limit: int, with_total: bool, cursor: str | None = None, status: str | None = None
+    event_id: str,
+    block_id: str,
+    limit: int,
+    with_total: bool,
+    cursor: str | None = None,
+    status: str | None = None,
+    q: str | None = None,
 ) -> JsonObject:
-    """Read a block, with a page of its slots."""
+    """Read a block, with a page of its slots. `q` is a part of the name or of the address of a guest."""
     block = queries.get_block(get_current_caller(), event_id, block_id)
     return add_slot_page(
-        block, queries.list_slots_query, limit=limit, with_total=with_total, cursor=cursor, status=status
+        block, queries.list_slots_query, limit=limit, with_total=with_total, cursor=cursor, status=status, q=q
     )
 
 
@@ -195,7 +200,7 @@ def invite(
     returns=response_schemas.AllocationLinkData,
     errors=[*BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
-def allocator_link(event_id: str, block_id: str, rotate: bool, revoke: bool, mail: bool | None) -> JsonObject:
+def allocator_link(event_id: str, block_id: str, rotate: bool, revoke: bool, mail: bool | None) -> LinkSummary:
     """Get the link by which the holder hands out places. A repeated call returns the same link.
 
     A new link is mailed to the address of the holder, if the block has one.
@@ -203,7 +208,7 @@ def allocator_link(event_id: str, block_id: str, rotate: bool, revoke: bool, mai
     block = actions.update_allocator_link(
         get_current_caller(), event_id, block_id, rotate=rotate, revoke=revoke, mail=mail
     )
-    return serialize_allocator_link(block)
+    return describe_allocator_link(block)
 
 
 @blp.post(
@@ -221,7 +226,7 @@ def open_link(
     max_claims: int | None = None,
     max_per_claim: int | None = None,
     expires_at: datetime | None = None,
-) -> JsonObject:
+) -> LinkSummary:
     """Get the link by which anybody claims a place, once per address. A repeated call returns the same link."""
     block = actions.update_open_link(
         get_current_caller(),
@@ -233,7 +238,7 @@ def open_link(
         max_per_claim=max_per_claim,
         expires_at=expires_at,
     )
-    return serialize_open_link(block)
+    return describe_open_link(block)
 
 
 @blp.post(

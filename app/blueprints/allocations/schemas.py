@@ -150,6 +150,7 @@ class SlotPage(Query):
 
 class SlotFilters(SlotPage):
     status = Choice(*SLOT_STATES)
+    q = Text(max=200, metadata={"description": "a part of the name or of the address of a guest"})
 
 
 class CodesBody(Schema):

@@ -11,7 +11,7 @@ from app.allocations import links
 from app.allocations.actions.admission import Admission
 from app.allocations.actions.blocks import HOLDER_FIELDS
 from app.allocations.guest_report import GuestReport, draw_guest_report
-from app.allocations.links import count_open_link_slots
+from app.allocations.link_summaries import describe_allocator_link, describe_open_link
 from app.allocations.pricing import calculate_row_cost
 from app.allocations.queries import SLOT_ID, BlockRow, SlotsQuery
 from app.allocations.release_plan import list_release_steps
@@ -26,7 +26,6 @@ from app.web.pdf_response import build_pdf_response
 
 CSV_TYPE, JSON_TYPE, PDF_TYPE = "text/csv", "application/json", "application/pdf"
 MONEY_FIELDS = ("unit_price_minor", "subtotal_minor", "discount_minor", "vat_minor", "total_minor", "invoice")
-LINK_STATES = ("active", "expired", "used_up", "revoked", "none")
 JsonObject = dict[str, object]
 
 
@@ -45,8 +44,8 @@ def serialize_block(block: BlockRow, caller: Caller) -> JsonObject:
         "release_plan": list_release_steps(block["release_plan"]),
         "currency": "NAD",
         **(_serialize_money(block) if caller.may(MONEY_READ, **event) else dict.fromkeys(MONEY_FIELDS)),
-        "allocator_link": {**serialize_allocator_link(block), **hidden_url},
-        "open_link": {**serialize_open_link(block), **hidden_url},
+        "allocator_link": {**describe_allocator_link(block), **hidden_url},
+        "open_link": {**describe_open_link(block), **hidden_url},
         "slots": [{**slot, **hidden_code} for slot in block.get("slots", ())],
     }
 
@@ -60,34 +59,6 @@ def _serialize_money(block: BlockRow) -> JsonObject:
         "vat_minor": cost.vat_minor,
         "total_minor": cost.total_minor,
         "invoice": block.get("invoice"),
-    }
-
-
-def serialize_allocator_link(block: BlockRow) -> JsonObject:
-    """Return the link by which the holder hands out slots."""
-    if not block["allocator_live"]:
-        return _serialize_missing_link(block["allocator_generation"])
-    return {
-        "url": links.build_link_url("allocator", block["id"], block["allocator_generation"]),
-        "status": "expired" if _is_block_ended(block) else "active",
-        "remaining": block["available"],
-    }
-
-
-def serialize_open_link(block: BlockRow) -> JsonObject:
-    """Return the link by which anybody who has it claims a place."""
-    if not block["open_live"]:
-        return _serialize_missing_link(block["open_generation"])
-    remaining = count_open_link_slots(block)
-    is_expired = block["open_expired"] or _is_block_ended(block)
-    return {
-        "url": links.build_link_url("open", block["id"], block["open_generation"]),
-        "status": "expired" if is_expired else "active" if remaining else "used_up",
-        "remaining": remaining,
-        "expires_at": block["open_expires_at"],
-        "max_claims": block["open_max_claims"],
-        "max_per_claim": block["open_max_per_claim"],
-        "claims": block["open_claims"],
     }
 
 
@@ -205,14 +176,6 @@ def serialize_will_call_slot(slot: WillCallSlot) -> JsonObject:
         "kind": slot.kind,
         "organisation": slot.organisation,
     }
-
-
-def _serialize_missing_link(generation: int) -> JsonObject:
-    return {"url": None, "status": "revoked" if generation else "none", "remaining": 0}
-
-
-def _is_block_ended(block: BlockRow) -> bool:
-    return bool(block["event_cancelled"] or block["event_over"] or block["release_time_passed"])
 
 
 def _serialize_code(code: Mapping[Any, Any]) -> JsonObject:
