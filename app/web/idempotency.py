@@ -4,6 +4,7 @@ The transactions of the view join the one opened here, so the response commits t
 uses the network between two transactions cannot be declared idempotent: HTTP clients refuse calls in a transaction.
 """
 
+import re
 from collections.abc import Callable, Collection
 from functools import wraps
 from hashlib import sha256
@@ -24,6 +25,8 @@ from app.web.errors import IdempotencyGrantChanged, IdempotencyInProgress, Idemp
 from app.web.types import View
 
 HEADER = "Idempotency-Key"
+FORM_KEY = "formKey"
+_FORM_KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{16,80}")
 
 
 def with_idempotency(view: View, operation: str, *, forever: bool, ignored_fields: Collection[str] = ()) -> View:
@@ -47,6 +50,20 @@ def with_idempotency(view: View, operation: str, *, forever: bool, ignored_field
         return _run_once(lambda: cast(Response, view(**arguments)), scope)
 
     return wrapper
+
+
+def run_form_once(account_id: str, act: Callable[[], str]) -> str:
+    """Do what the form of a page says, and return its result. If the form is sent again, only the result is returned.
+
+    The field `formKey` tells forms apart. Raises IdempotencyInProgress, IdempotencyKeyReused for other values.
+    """
+    key = request.form.get(FORM_KEY, "")
+    if not _FORM_KEY_PATTERN.fullmatch(key):
+        return act()
+    values = sorted((name, value) for name, value in request.form.items(multi=True) if name != "csrf_token")
+    body = sha256(repr((request.full_path, values)).encode()).digest()
+    scope = IdempotencyScope(account_id, f"form {request.endpoint}", key, body, keep_forever=False)
+    return _run_once(lambda: Response(act(), content_type="text/plain"), scope).get_data(as_text=True)
 
 
 def find_idempotency_key() -> str | None:

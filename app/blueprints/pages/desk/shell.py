@@ -11,6 +11,7 @@ def decline(caller: Caller, event_id: str, application_id: str) -> ResponseRetur
     …
 """
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -28,8 +29,12 @@ from app.blueprints.pages.signed_in import find_chosen_team, get_signed_in_calle
 from app.core.errors import AppError, NotFound
 from app.core.ids import is_id
 from app.web.access import Access, check_access
+from app.web.errors import IdempotencyInProgress, IdempotencyKeyReused
+from app.web.idempotency import FORM_KEY, run_form_once
 
 View = Callable[..., ResponseReturnValue]
+SENT_ALREADY = "This form was sent already, with other values. Look at what it did before you send another one."
+STILL_RUNNING = "This form is being worked on. Wait a moment, and look at what it did."
 
 
 class DeskEvent(Protocol):
@@ -115,7 +120,7 @@ def render_desk(
 ) -> Response:
     """Return a page in the frame of the desk, with the navigation of the event if there is one.
 
-    A form with an error decides the HTTP status.
+    A form with an error decides the HTTP status. `form_key` is the value of the field by which `do_once` tells forms apart.
     """
     error = form.error if form else None
     response = render_page(
@@ -124,6 +129,7 @@ def render_desk(
         frame=_build_frame(event),
         event=event,
         form=form,
+        form_key=request.form.get(FORM_KEY) or secrets.token_urlsafe(16),
         **context,
     )
     response.headers["Content-Security-Policy"] = REFRESH_POLICY
@@ -185,6 +191,19 @@ def render_confirmation(
         error=describe_error(error) if error else "",
         path=request.path,
     )
+
+
+def do_once(caller: Caller, act: Callable[[], str]) -> str:
+    """Do what the form says, and return its result. A form that is sent twice does it once, and gets the same result.
+
+    Raises what `act` raises; Conflict if the form was sent before with other values, or is being worked on.
+    """
+    try:
+        return run_form_once(caller.client_id, act)
+    except IdempotencyKeyReused as error:
+        raise IdempotencyKeyReused(SENT_ALREADY) from error
+    except IdempotencyInProgress as error:
+        raise IdempotencyInProgress(STILL_RUNNING) from error
 
 
 def go_to(path: str, done: str) -> ResponseReturnValue:
