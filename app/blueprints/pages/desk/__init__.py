@@ -11,6 +11,16 @@ from app.blueprints.pages.desk import (
     gate,
     gate_log,
     gate_phones,
+    guest_block,
+    guest_block_form,
+    guest_handout,
+    guest_links,
+    guest_moves,
+    guest_packs,
+    guest_papers,
+    guest_release,
+    guest_will_call,
+    guests,
     home,
     keys,
     sales,
@@ -45,6 +55,7 @@ DESK_PAGES = (
     devices,
     audit,
     settings,
+    guests,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
 SALES_PAGES = (sales_imports, sales_uploads)
@@ -53,4 +64,16 @@ STALL_PAGES = (stall_decisions, stall_fees, stall_invitations, stall_plan, stall
 """The modules that add their pages to the blueprint of `stalls`."""
 GATE_PAGES = (gate_log, gate_phones)
 """The modules that add their pages to the blueprint of `gate`."""
+GUEST_PAGES = (
+    guest_block,
+    guest_block_form,
+    guest_handout,
+    guest_links,
+    guest_moves,
+    guest_packs,
+    guest_papers,
+    guest_release,
+    guest_will_call,
+)
+"""The modules that add their pages to the blueprint of `guests`."""
 __all__ = ["DESK_PAGES", "gallery"]

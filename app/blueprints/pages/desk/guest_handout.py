@@ -1,0 +1,268 @@
+"""Places of a block given out by the organiser: invitations by mail, reminders, and claim codes to print."""
+
+import re
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+from marshmallow import ValidationError
+
+from app.accounts.caller import Caller
+from app.allocations import actions, errors, links, queries, states
+from app.allocations.actions.invites import Invites
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block, list_slots
+from app.blueprints.pages.desk.guest_block_form import MAX_PLACES
+from app.blueprints.pages.desk.guest_words import REFUSALS, SLOT_LABELS, name_block, reword
+from app.blueprints.pages.desk.guests import MAIL, MAIL_LIMIT, WRITE, blueprint, count_act
+from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
+from app.blueprints.pages.desk.tables import STATUS, Column, Row, Table, render_desk_table
+from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.rendering import describe_error
+from app.core.errors import AppError
+from app.core.formatting import format_count
+from app.core.paging import Order, Page, SortKey, page_of
+from app.events.queries import OwnEvent
+from app.web.fields import Boolean, Email, Text, WholeNumber, field_error
+from app.web.schema import Query
+from app.web.text_fields import EmailName
+from app.web.types import RawData
+
+MAX_RECIPIENTS, MAX_SHOWN, MAX_WRONG_LINES = 500, 50, 10
+MAX_LIST_LENGTH = 60_000
+SKIPPED_LABELS = {
+    "REMINDED_RECENTLY": "reminded in the last day",
+    "NO_ADDRESS": "codes without an address",
+    "ALREADY_CLAIMED": "have a ticket",
+}
+
+
+class RecipientSchema(Query):
+    name = EmailName(required=True, min=1, max=200)
+    email = Email(required=True)
+
+
+class GuestLines(Text):
+    """One guest a line: a name and an address, with a comma, a semicolon or a tab between them."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) > MAX_RECIPIENTS:
+            raise field_error("too_many", f"Invite at most {MAX_RECIPIENTS} guests at once.")
+        recipients, wrong_numbers = [], []
+        for number, line in lines:
+            parts = [part.strip() for part in re.split(r"[,;\t]", line) if part.strip()]
+            try:
+                recipients.append(RecipientSchema().load({"name": " ".join(parts[:-1]), "email": parts[-1]}))
+            except (ValidationError, IndexError):
+                wrong_numbers.append(str(number))
+        if wrong_numbers:
+            numbers = ", ".join(wrong_numbers[:MAX_WRONG_LINES])
+            more = " and others" if len(wrong_numbers) > MAX_WRONG_LINES else ""
+            raise field_error(
+                "wrong_lines", f"Write a name and an e-mail address, no web address. Look at line {numbers}{more}."
+            )
+        return recipients
+
+
+class InviteSchema(Query):
+    recipients = GuestLines(required=True, max=MAX_RECIPIENTS)
+    allow_duplicates = Boolean(load_default=False)
+
+
+class CodesSchema(Query):
+    count = WholeNumber(min=1, max=MAX_PLACES)
+
+
+INVITE = Form(
+    InviteSchema,
+    Input(
+        "recipients",
+        "Guests",
+        hint="One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com",
+        type="textarea",
+        messages={"required": "Write down at least one guest."},
+        error_codes=(errors.InsufficientSlots.code,),
+    ),
+    Input("allowDuplicates", "Invite people again who have a place of this block", type="checkbox"),
+)
+CODES_FORM = Form(
+    CodesSchema,
+    Input(
+        "count",
+        "How many",
+        hint="Empty: one for each free place.",
+        inputmode="numeric",
+        messages={"invalid_type": WRONG_NUMBER},
+        error_codes=(errors.InsufficientSlots.code,),
+    ),
+)
+CODES = Table(
+    "codes",
+    Column("code", "Code"),
+    Column("url", "Address to claim the ticket", link=lambda row: str(row["url"])),
+    Column("status", "State", STATUS, labels=SLOT_LABELS),
+    Column("name", "Guest"),
+    Column("email", "E-mail"),
+    sorts={"id": queries.SLOT_ID},
+    default_sort="id",
+    noun="code",
+    empty="Codes appear here when you make them. Each is for one guest, who claims the ticket with it.",
+    returns_page=True,
+)
+
+
+@blueprint.page("/<block_id>/invite", access=MAIL)
+def write_invitations(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Show the form for the guests to invite."""
+    event, block = get_event_block(caller, event_id, block_id)
+    return _render_invitations(event, block, INVITE.fill())
+
+
+@blueprint.act("/<block_id>/invite", access=MAIL)
+def invite(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Show who gets a mail and who does not; with `send` invite them."""
+    event, block = get_event_block(caller, event_id, block_id)
+    form = INVITE.from_request()
+    try:
+        values = form.load()
+        if request.form.get("change"):
+            return _render_invitations(event, block, form)
+        if not request.form.get("send"):
+            invites = actions.invite_recipients(caller, event_id, block_id, **values, dry_run=True)
+            return _render_check(event, block, form, invites)
+        count_act(caller, MAIL_LIMIT, "/invite")
+        done = do_once(caller, lambda: _send_invitations(caller, event_id, block_id, values))
+    except FORM_ERRORS as error:
+        return _render_invitations(event, block, form.with_error(reword(error)))
+    return go_to(build_block_path(event_id, block_id), done)
+
+
+@blueprint.page("/<block_id>/remind", access=MAIL)
+def confirm_reminder(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Say who is reminded."""
+    event, block = get_event_block(caller, event_id, block_id)
+    return _render_reminder(event, block)
+
+
+@blueprint.act("/<block_id>/remind", access=MAIL)
+def remind(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Mail the claim link again to the guests who have not claimed, each once a day at most."""
+    event, block = get_event_block(caller, event_id, block_id)
+    try:
+        count_act(caller, MAIL_LIMIT, "/remind")
+        reminders = actions.remind_recipients(caller, event_id, block_id)
+    except FORM_ERRORS as error:
+        return _render_reminder(event, block, reword(error))
+    reasons = [slot.get("reason", "") for slot in reminders.skipped]
+    skipped = [f"{reasons.count(reason)} {label}" for reason, label in SKIPPED_LABELS.items() if reason in reasons]
+    done = f"Reminded: {len(reminders.reminded)}." + (f" Not reminded: {', '.join(skipped)}." if skipped else "")
+    return go_to(build_block_path(event_id, block_id), done)
+
+
+@blueprint.page("/<block_id>/codes", access=WRITE)
+def show_codes(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Show the claim codes of a block, and who has used them. It is recorded, as a code is worth a ticket."""
+    event, block = get_event_block(caller, event_id, block_id)
+    record_export(Action.CODES_EXPORTED, event_id=event_id, subject=block_id)
+    view = partial(_list_codes, block_id)
+    return render_desk_table("desk/guest_codes.html", CODES, view, event=event, block=block, title=name_block(block))
+
+
+@blueprint.page("/<block_id>/codes/new", access=MAIL)
+def add_codes(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Ask how many codes to make."""
+    event, block = get_event_block(caller, event_id, block_id)
+    return _render_codes_form(event, block, CODES_FORM.fill())
+
+
+@blueprint.act("/<block_id>/codes/new", access=MAIL)
+def create_codes(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Give codes to free places."""
+    event, block = get_event_block(caller, event_id, block_id)
+    form = CODES_FORM.from_request()
+
+    def create() -> str:
+        codes = actions.create_claim_codes(caller, event_id, block_id, **form.load())
+        return f"Made: {format_count(len(codes), 'code')}." if codes else "No place is free, so no code was made."
+
+    try:
+        done = do_once(caller, create)
+    except FORM_ERRORS as error:
+        return _render_codes_form(event, block, form.with_error(reword(error)))
+    return go_to(url_for("desk_guests.show_codes", event_id=event_id, block_id=block_id), done)
+
+
+def _send_invitations(caller: Caller, event_id: str, block_id: str, values: dict[str, Any]) -> str:
+    invites = actions.invite_recipients(caller, event_id, block_id, **values, dry_run=False)
+    skipped = len(invites["duplicates"])
+    return f"Invited: {len(invites['invited'])}." + (f" Not invited: {skipped}." if skipped else "")
+
+
+def _list_codes(block_id: str, *, sort: str, limit: int, after: SortKey | None, with_total: bool) -> Page:
+    page = page_of(
+        queries.list_claim_codes_query(block_id),
+        id_column=queries.SLOT_ID,
+        order=Order(queries.SLOT_ID, sort.startswith("-")),
+        limit=limit,
+        after=after,
+        with_total=with_total,
+    )
+    url_prefix = links.build_url_prefix("claim")
+    return replace(page, rows=[{**row, "url": f"{url_prefix}{row['code']}"} for row in page.rows])
+
+
+def _render_invitations(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"Invite guests: {name_block(block)}",
+        lead=f"Each gets a link to claim a ticket by mail. {format_count(block['available'], 'place')} free. "
+        "First you see who gets a mail.",
+        button="Check the list",
+        back=build_block_path(event.id, block["id"]),
+    )
+
+
+def _render_check(event: OwnEvent, block: queries.BlockRow, form: FilledForm, invites: Invites) -> Response:
+    return render_desk(
+        "desk/guest_invite.html",
+        event=event,
+        form=form,
+        invites=invites,
+        refusals=REFUSALS,
+        title=f"{format_count(len(invites['invited']), 'guest')} will get a mail",
+        path=request.path,
+    )
+
+
+def _render_reminder(event: OwnEvent, block: queries.BlockRow, error: AppError | None = None) -> Response:
+    invited = list_slots(block["id"], limit=MAX_SHOWN, status=states.INVITED)
+    people: list[Row] = [slot for slot in invited.rows if slot["email"]]
+    return render_desk(
+        "desk/guest_remind.html",
+        event=event,
+        status=error.status if error else 200,
+        error=describe_error(error) if error else "",
+        title=f"Remind the guests of {name_block(block)}?",
+        people=people,
+        more=(invited.total or 0) - len(invited.rows),
+        back=build_block_path(event.id, block["id"]),
+        path=request.path,
+    )
+
+
+def _render_codes_form(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"Make claim codes: {name_block(block)}",
+        lead=f"Each code gives one guest a ticket. {format_count(block['available'], 'place')} free.",
+        button="Make the codes",
+        back=url_for("desk_guests.show_codes", event_id=event.id, block_id=block["id"]),
+    )

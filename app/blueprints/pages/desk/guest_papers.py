@@ -1,0 +1,247 @@
+"""The papers of a block: its invoice with the payment, and its report for the holder."""
+
+from typing import Any
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+from marshmallow import fields
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import MONEY_READ, MONEY_WRITE
+from app.allocations import errors, invoice_payments, invoices, queries
+from app.allocations.guest_report import draw_guest_report, enqueue_guest_report_email, get_guest_report
+from app.allocations.pricing import calculate_row_cost
+from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
+from app.blueprints.pages.desk.guest_words import name_block, name_holder, reword
+from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
+from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation, render_desk, render_desk_form
+from app.blueprints.pages.desk.ticket_types import format_amount
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.inputs import Amount
+from app.core.errors import AppError
+from app.core.formatting import format_money
+from app.events.queries import OwnEvent
+from app.web.access import may
+from app.web.fields import Email
+from app.web.pdf_response import build_pdf_response
+from app.web.schema import Query
+from app.web.text_fields import Name
+
+READ_MONEY, SETTLE = may(MONEY_READ), may(MONEY_WRITE)
+MAIL_INVOICE = SETTLE.with_verified_email()
+
+
+class MailSchema(Query):
+    to = Email(required=True)
+
+
+class ReceivedSchema(Query):
+    amount_minor = Amount(data_key="amountMinor", required=True)
+    reference = Name(required=True, min=1, max=80)
+    received_on = fields.Date(required=True)
+
+
+MAIL_FORM = Form(
+    MailSchema,
+    Input(
+        "to",
+        "Send it to",
+        type="email",
+        messages={"required": "Enter an e-mail address."},
+        error_codes=(errors.InvoiceAddressMissing.code,),
+    ),
+)
+RECEIVED = Form(
+    ReceivedSchema,
+    Input(
+        "amountMinor",
+        "Amount in N$",
+        inputmode="decimal",
+        messages={
+            "required": "Enter the amount.",
+            "invalid_type": "Enter an amount like 1500 or 1500.50.",
+            "wrong_fee": "This is not the whole sum that is due.",
+        },
+    ),
+    Input("reference", "Text of the transfer", messages={"required": "Enter the text of the transfer."}),
+    Input(
+        "receivedOn",
+        "Day on which it came in",
+        type="date",
+        messages={
+            "required": "Enter the day.",
+            "future": "This day is in the future.",
+            "too_early": "This day is more than a year ago.",
+        },
+    ),
+)
+
+
+@blueprint.page("/<block_id>/invoice", access=READ_MONEY)
+def show_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Show the invoice with its credit notes and its payment, or what an invoice would charge."""
+    event, block = get_event_block(caller, event_id, block_id)
+    return render_desk(
+        "desk/guest_invoice.html",
+        event=event,
+        block=block,
+        title=name_block(block),
+        holder=name_holder(block),
+        invoice=invoices.get_invoice(caller, event_id, block_id) if block["invoice"] else None,
+        cost=calculate_row_cost(block),
+        back=build_block_path(event_id, block_id),
+        **get_permissions(caller, event),
+    )
+
+
+@blueprint.page("/<block_id>/invoice.pdf", access=READ_MONEY)
+def open_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """The PDF of the invoice, or of the credit note with this `number`. Raises InvoiceNotIssued."""
+    count_act(caller, PDF_LIMIT, "/invoice.pdf")
+    invoices.get_invoice(caller, event_id, block_id)
+    number = request.args.get("number", "").replace("\0", "")[:20] or None
+    invoice_number, data = invoices.get_or_issue_invoice_pdf(caller, event_id, block_id, number=number)
+    return build_pdf_response(data, invoice_number)
+
+
+@blueprint.page("/<block_id>/invoice/issue", access=SETTLE)
+def confirm_issue(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Say what the invoice will charge, and that it stays."""
+    event, block = get_event_block(caller, event_id, block_id)
+    return _render_issue(event, block)
+
+
+@blueprint.act("/<block_id>/invoice/issue", access=SETTLE)
+def issue(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Issue the invoice, under the next number of the year. A second time changes nothing."""
+    event, block = get_event_block(caller, event_id, block_id)
+    try:
+        document = invoices.issue_invoice(caller, event_id, block_id)
+    except FORM_ERRORS as error:
+        return _render_issue(event, block, reword(error))
+    return go_to(_build_invoice_path(event_id, block_id), f"Invoice {document.number} is issued.")
+
+
+@blueprint.page("/<block_id>/invoice/mail", access=MAIL_INVOICE)
+def address_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Ask to whom the invoice goes."""
+    event, block = get_event_block(caller, event_id, block_id)
+    return _render_invoice_mail(event, block, MAIL_FORM.fill(to=block["holder_email"] or ""))
+
+
+@blueprint.act("/<block_id>/invoice/mail", access=MAIL_INVOICE)
+def mail_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Mail the invoice; it is issued if it was not before."""
+    event, block = get_event_block(caller, event_id, block_id)
+    form = MAIL_FORM.from_request()
+    try:
+        address = do_once(caller, lambda: invoices.enqueue_invoice_email(caller, event_id, block_id, **form.load()).to)
+    except FORM_ERRORS as error:
+        return _render_invoice_mail(event, block, form.with_error(reword(error)))
+    return go_to(_build_invoice_path(event_id, block_id), f"The invoice goes to {address}.")
+
+
+@blueprint.page("/<block_id>/invoice/received", access=SETTLE)
+def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Show the form for the transfer that paid the invoice. Raises InvoiceNotIssued."""
+    event, block = get_event_block(caller, event_id, block_id)
+    invoice = invoices.get_invoice(caller, event_id, block_id)
+    form = RECEIVED.fill(
+        amountMinor=format_amount(max(0, invoice["due_minor"])), reference=invoice["number"], receivedOn=""
+    )
+    return _render_payment(event, block, invoice, form)
+
+
+@blueprint.act("/<block_id>/invoice/received", access=SETTLE)
+def receive_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Record that all that is due came in. The same transfer again changes nothing."""
+    event, block = get_event_block(caller, event_id, block_id)
+    form = RECEIVED.from_request()
+    try:
+        invoice_payments.receive_invoice_payment(caller, event_id, block_id, **form.load())
+    except FORM_ERRORS as error:
+        invoice = invoices.get_invoice(caller, event_id, block_id)
+        return _render_payment(event, block, invoice, form.with_error(reword(error)))
+    return go_to(_build_invoice_path(event_id, block_id), "The payment is recorded.")
+
+
+@blueprint.page("/<block_id>/report", access=READ)
+def show_report(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Say what the report has, with its PDF and the way to send it."""
+    event, block = get_event_block(caller, event_id, block_id)
+    return _render_report(caller, event, block, MAIL_FORM.fill(to=block["holder_email"] or ""))
+
+
+@blueprint.page("/<block_id>/report.pdf", access=READ)
+def open_report(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """The report as a PDF."""
+    count_act(caller, PDF_LIMIT, "/report")
+    report = get_guest_report(caller, event_id, block_id)
+    return build_pdf_response(draw_guest_report(report), f"guests-{block_id}")
+
+
+@blueprint.act("/<block_id>/report", access=MAIL)
+def mail_report(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Mail the report to the holder, or to another address."""
+    event, block = get_event_block(caller, event_id, block_id)
+    form = MAIL_FORM.from_request()
+    try:
+        address = do_once(caller, lambda: enqueue_guest_report_email(caller, event_id, block_id, **form.load()))
+    except FORM_ERRORS as error:
+        return _render_report(caller, event, block, form.with_error(reword(error)))
+    return go_to(build_block_path(event_id, block_id), f"The report goes to {address}.")
+
+
+def _build_invoice_path(event_id: str, block_id: str) -> str:
+    return url_for("desk_guests.show_invoice", event_id=event_id, block_id=block_id)
+
+
+def _render_issue(event: OwnEvent, block: queries.BlockRow, error: AppError | None = None) -> Response:
+    cost = calculate_row_cost(block)
+    return render_confirmation(
+        event=event,
+        title="Issue the invoice?",
+        text=f"It charges {format_money(cost.total_minor)} for {block['held']} places to "
+        f"{name_holder(block) or 'the holder, who has no name yet'}. It gets the next number of the year and never "
+        "changes; places that go back later are credited. No mail is sent.",
+        button="Issue the invoice",
+        back=_build_invoice_path(event.id, block["id"]),
+        error=error,
+    )
+
+
+def _render_invoice_mail(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
+    is_issued = block["invoice"] is not None
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"Send the invoice: {name_block(block)}",
+        lead="It goes as a PDF." if is_issued else "It is issued first, and then never changes. It goes as a PDF.",
+        button="Send it",
+        back=_build_invoice_path(event.id, block["id"]),
+    )
+
+
+def _render_payment(event: OwnEvent, block: queries.BlockRow, invoice: Any, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"Invoice {invoice['number']} is paid",
+        lead=f"Due is {format_money(invoice['due_minor'])}. Record it when it is on your account, all at once. It is booked "
+        "once, and cannot be undone here.",
+        button="Record the payment",
+        back=_build_invoice_path(event.id, block["id"]),
+    )
+
+
+def _render_report(caller: Caller, event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
+    return render_desk(
+        "desk/guest_report.html",
+        event=event,
+        form=form,
+        block=block,
+        title=f"Report: {name_block(block)}",
+        back=build_block_path(event.id, block["id"]),
+        path=url_for("desk_guests.mail_report", event_id=event.id, block_id=block["id"]),
+        **get_permissions(caller, event),
+    )

@@ -1,0 +1,152 @@
+"""Unused places of a block that go back to the public: now, or by a plan at set times."""
+
+from dataclasses import replace
+from typing import Any
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.allocations import actions, queries
+from app.allocations.release_plan import ReleaseStep, list_release_steps
+from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
+from app.blueprints.pages.desk.guest_block_form import MAX_PLACES, STEP, StepAmount
+from app.blueprints.pages.desk.guest_words import name_block, reword
+from app.blueprints.pages.desk.guests import WRITE, blueprint
+from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
+from app.blueprints.pages.desk.ticket_types import REMOVAL, WRONG_NUMBER, VersionSchema
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.core.errors import NotFound
+from app.core.formatting import format_count
+from app.events.queries import OwnEvent
+from app.web.fields import TimeField, WholeNumber
+from app.web.schema import Query
+
+
+class ReleaseSchema(Query):
+    quantity = WholeNumber(min=1, max=MAX_PLACES)
+
+
+class StepSchema(VersionSchema):
+    on = TimeField(required=True)
+    amount = StepAmount(required=True)
+
+
+RELEASE = Form(
+    ReleaseSchema,
+    Input(
+        "quantity",
+        "How many places",
+        hint="Empty: all that are unused.",
+        inputmode="numeric",
+        messages={"invalid_type": WRONG_NUMBER, "too_small": "Enter 1 or more."},
+    ),
+)
+NEW_STEP = Form(StepSchema, replace(STEP[0], label="When"), STEP[1], VERSION)
+
+
+@blueprint.page("/<block_id>/release", access=WRITE)
+def confirm_release(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Say what goes back to the public if all unused places are given back now."""
+    event, block = get_event_block(caller, event_id, block_id)
+    return _render_release(caller, event, block, RELEASE.fill())
+
+
+@blueprint.act("/<block_id>/release", access=WRITE)
+def release(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Give unused places back to the public now."""
+    event, block = get_event_block(caller, event_id, block_id)
+    form = RELEASE.from_request()
+
+    def give_back() -> str:
+        result = actions.release_unused_slots(caller, event_id, block_id, **form.load())
+        released = format_count(result["released"], "place")
+        return f"Given back: {released}. The public can get {result['public_available_after']} of these tickets now."
+
+    try:
+        done = do_once(caller, give_back)
+    except FORM_ERRORS as error:
+        return _render_release(caller, event, block, form.with_error(reword(error)))
+    return go_to(build_block_path(event_id, block_id), done)
+
+
+@blueprint.page("/<block_id>/plan", access=WRITE)
+def show_plan(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Show the steps of the release plan, and the form for another one."""
+    event, block = get_event_block(caller, event_id, block_id)
+    return _render_plan(event, block, NEW_STEP.fill(version=str(block["version"])))
+
+
+@blueprint.act("/<block_id>/plan", access=WRITE)
+def add_step(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Add a step to the plan, unless somebody else has changed the block since the form was opened."""
+    event, block = get_event_block(caller, event_id, block_id)
+    form = NEW_STEP.from_request()
+    try:
+        values = form.load()
+        new_step = {"on": values["on"], **values["amount"]}
+        _store_steps(caller, block, [*_list_coming(block), new_step], version=values["version"])
+    except FORM_ERRORS as error:
+        return _render_plan(event, block, form.with_error(reword(error)))
+    return go_to(_build_plan_path(event_id, block_id), "The step is added.")
+
+
+@blueprint.act("/<block_id>/plan/remove", access=WRITE)
+def remove_step(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """Take a step out of the plan. It can be added again."""
+    event, block = get_event_block(caller, event_id, block_id)
+    steps = _list_coming(block)
+    kept = [step for step in steps if step["on"].isoformat() != request.form.get("on")]
+    if len(kept) == len(steps):
+        raise NotFound()
+    try:
+        version = REMOVAL.from_request().load()["version"]
+        _store_steps(caller, block, kept, version=version)
+    except FORM_ERRORS as error:
+        return _render_plan(event, block, NEW_STEP.fill(version=str(block["version"])).with_error(reword(error)))
+    return go_to(_build_plan_path(event_id, block_id), "The step is removed.")
+
+
+def _list_coming(block: queries.BlockRow) -> list[ReleaseStep]:
+    return [step for step in list_release_steps(block["release_plan"]) if step["released_at"] is None]
+
+
+def _store_steps(caller: Caller, block: queries.BlockRow, steps: list[Any], *, version: int) -> None:
+    plan: list[Any] = [{name: step.get(name) for name in ("on", "quantity", "percent")} for step in steps]
+    actions.update_block(caller, block["event_id"], block["id"], expected_version=version, release_plan=plan)
+
+
+def _build_plan_path(event_id: str, block_id: str) -> str:
+    return url_for("desk_guests.show_plan", event_id=event_id, block_id=block_id)
+
+
+def _render_release(caller: Caller, event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
+    preview = actions.preview_release(caller, event.id, block["id"])
+    unused = format_count(preview["released"], "place")
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"Give unused places of {name_block(block)} back now?",
+        lead=f"Unused are {unused}: {block['available']} free and {block['invited']} invited. If all go back, the public "
+        f"can get {preview['public_available_after']} of these tickets, and {preview['public_available_before']} if none "
+        "do. Free places go first, then the oldest invitations. Their links and codes end, without a mail. This cannot be "
+        "undone; you can take places from the public again while it has some.",
+        button="Give them back",
+        back=build_block_path(event.id, block["id"]),
+        is_dangerous=True,
+    )
+
+
+def _render_plan(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        template="desk/guest_plan.html",
+        title=f"Release plan: {name_block(block)}",
+        lead="Unused places go back to the public in steps: so many a week before, the rest on the day.",
+        button="Add the step",
+        back=build_block_path(event.id, block["id"]),
+        block=block,
+        steps=list_release_steps(block["release_plan"]),
+    )

@@ -1,0 +1,164 @@
+"""The guests of an event: its blocks as a table, with the figures of all of them."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from flask import request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import GATE_READ, GUESTS_READ, GUESTS_WRITE, MONEY_READ, MONEY_WRITE
+from app.allocations import queries, states
+from app.allocations.pricing import calculate_row_cost
+from app.blueprints.pages.desk.guest_words import BLOCK_LABELS, KIND_LABELS, describe_invoice, name_block, name_holder
+from app.blueprints.pages.desk.shell import DeskPages
+from app.blueprints.pages.desk.tables import MONEY, NUMBER, STATUS, Column, Row, Table, render_desk_table
+from app.blueprints.pages.forms import Form, Input
+from app.core.errors import ValidationFailed
+from app.core.paging import Order, Page, SortKey, page_of
+from app.events import queries as events
+from app.events.queries import OwnEvent
+from app.web.access import may
+from app.web.fields import Choice, Id
+from app.web.rate_limits import Limit, count_request
+from app.web.schema import Query
+
+blueprint = DeskPages("desk_guests", __name__, url_prefix="/desk/events/<event_id>/guests")
+"""The modules `guest_…` add their pages to it."""
+READ, WRITE = may(GUESTS_READ), may(GUESTS_WRITE)
+MAIL = WRITE.with_verified_email()
+"""For what sends mails, and for the links and codes by which guests get places."""
+MAIL_LIMIT, PDF_LIMIT = Limit(60), Limit(120)
+ROUTE = "/api/events/<eventId>/allocations/<blockId>"
+FIGURES = (
+    ("held", "Places in blocks"),
+    ("available", "Free"),
+    ("invited", "Invited"),
+    ("claimed", "Have a ticket"),
+    ("admitted", "Admitted"),
+    ("revoked", "Revoked"),
+    ("released", "Given back"),
+)
+"""The counters of blocks that the figures show. Revoked and given back places are history, and not among the others."""
+
+
+class FilterSchema(Query):
+    ticket_type_id = Id()
+    kind = Choice(*states.BLOCK_KINDS)
+    status = Choice(*states.BLOCK_STATES)
+
+
+@blueprint.page("", access=READ)
+def show(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the blocks, and the sums of their counters for the same filters."""
+    event = events.get_event(caller, event_id)
+    permissions = get_permissions(caller, event)
+    is_file = request.args.get("format") == "csv"
+    table = _build_table(event, with_money=permissions["may_read_money"], for_file=is_file)
+    return render_desk_table(
+        "desk/guests.html",
+        table,
+        partial(_list_blocks, caller, event_id),
+        event=event,
+        totals=_sum_counters(caller, event_id, table),
+        figures=FIGURES,
+        **permissions,
+    )
+
+
+def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
+    """What the caller may do with the guests of the event, for the buttons."""
+    permissions = {
+        "may_write": GUESTS_WRITE,
+        "may_read_money": MONEY_READ,
+        "may_settle": MONEY_WRITE,
+        "may_read_gate": GATE_READ,
+    }
+    return {
+        name: caller.may(permission, organisation_id=event.organiser_id, event_id=event.id)
+        for name, permission in permissions.items()
+    }
+
+
+def count_act(caller: Caller, limit: Limit, end: str = "") -> None:
+    """Count a request against the limit that the page shares with an operation of the API. Raises Throttled."""
+    count_request(limit, f"{ROUTE}{end}", account_id=caller.client_id)
+
+
+def link_block(row: Row) -> str:
+    """The page of a block."""
+    return url_for("desk_guests.show_block", event_id=row["event_id"], block_id=row["id"])
+
+
+def _build_table(event: OwnEvent, *, with_money: bool, for_file: bool) -> Table:
+    """The table of the blocks. The file has more columns than fit on a page."""
+    types = [(ticket_type.id, ticket_type.name) for ticket_type in event.ticket_types]
+    file_columns = (Column("kind", "Kind", labels=KIND_LABELS), Column("status", "State", STATUS, labels=BLOCK_LABELS))
+    return Table(
+        "blocks",
+        Column("title", "Block", sort="name", link=link_block),
+        Column("holder", "Holder"),
+        Column("ticket_type_name", "Tickets"),
+        *(file_columns if for_file else ()),
+        Column("quantity", "Kept", NUMBER, sort="quantity"),
+        Column("available", "Free", NUMBER, sort="available"),
+        Column("invited", "Invited", NUMBER),
+        Column("claimed", "Have a ticket", NUMBER),
+        Column("admitted", "Admitted", NUMBER),
+        Column("revoked", "Revoked", NUMBER),
+        Column("released", "Given back", NUMBER),
+        *((Column("total_minor", "Price", MONEY),) if for_file and with_money else ()),
+        *((Column("invoice_label", "Invoice"),) if with_money else ()),
+        sorts=queries.BLOCK_SORTS,
+        default_sort="name",
+        noun="block",
+        filters=Form(
+            FilterSchema,
+            Input("ticketTypeId", "Tickets", options=[("", "All"), *types]),
+            Input("kind", "Kind", options=[("", "All"), *KIND_LABELS.items()]),
+            Input("status", "State", options=[("", "All"), *BLOCK_LABELS.items()]),
+        ),
+        empty="Blocks keep places for sponsors, artists, the press, staff and groups. They appear here when you make one.",
+        returns_page=True,
+    )
+
+
+def _sum_counters(caller: Caller, event_id: str, table: Table) -> queries.BlockTotals:
+    try:
+        filters = table.filters.from_query().load()
+    except ValidationFailed:
+        filters = {}
+    return queries.sum_block_counters(caller, event_id, **filters)
+
+
+def _list_blocks(
+    caller: Caller,
+    event_id: str,
+    *,
+    sort: str,
+    limit: int,
+    after: SortKey | None,
+    with_total: bool,
+    **filters: Any,
+) -> Page:
+    page = page_of(
+        queries.list_blocks_query(caller, event_id, **filters),
+        id_column=queries.BLOCK_ID,
+        order=Order(queries.BLOCK_SORTS[sort.removeprefix("-")], sort.startswith("-")),
+        limit=limit,
+        after=after,
+        with_total=with_total,
+    )
+    return replace(page, rows=[_describe_row(row) for row in page.rows])
+
+
+def _describe_row(row: Row) -> Row:
+    total_minor = calculate_row_cost(row).total_minor
+    return {
+        **row,
+        "title": name_block(row),
+        "holder": name_holder(row),
+        "total_minor": total_minor,
+        "invoice_label": describe_invoice(row["invoice"]) or ("Not issued" if total_minor else ""),
+    }

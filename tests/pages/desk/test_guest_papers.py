@@ -1,0 +1,145 @@
+"""Places that move or go back, invoices and reports of blocks at the desk."""
+
+from flask import Flask
+
+from tests.allocations.law import assert_books_agree
+from tests.factories.accounts import list_mails_to, run_jobs
+from tests.factories.allocations import Block, create_another_block
+from tests.factories.applications import TRANSFER_DAY
+from tests.http import Client, data
+from tests.pages.desk.test_guests import block as block
+from tests.pages.desk.test_guests import build_path
+from tests.pages.desk.test_guests import desk as desk
+from tests.pages.desk.test_guests import organiser as organiser
+from tests.pages.desk.test_guests import owner as owner
+from tests.pages.pages import Visitor
+from tests.pages.test_stall_page import find_title
+
+
+def test_unused_places_go_back_after_the_page_has_said_how_many(block: Block, desk: Visitor) -> None:
+    block.claimed(2)
+    block.invite("anna@example.com")
+    page = desk.open(build_path(block, "release"))
+    assert "Unused are 8 places: 7 free and 1 invited." in page.text and "can get 98 of these tickets" in page.text
+    assert block.now()["released"] == 0
+    assert desk.send(form=1, quantity="0").status_code == 422
+    first, second = desk.press(form=1, quantity="3"), desk.press(form=1, quantity="3")
+    assert first.status_code == second.status_code == 303 and block.now()["released"] == 3
+    desk.open(build_path(block, "release"))
+    page = desk.send(form=1)
+    assert "Given back: 5 places. The public can get 98" in page.text and block.now()["held"] == 2
+    assert_books_agree()
+
+
+def test_steps_of_the_plan_are_added_and_removed(block: Block, desk: Visitor) -> None:
+    path = build_path(block, "plan")
+    assert "What is left stays in the block." in desk.open(path).text
+    page = desk.send(form=1, on="", amount="many")
+    assert page.status_code == 422 and 'href="#on"' in page.text and 'href="#amount"' in page.text
+    for wrong in ({"on": "2020-01-01T10:00", "amount": "50 %"}, {"on": "2027-06-01T10:00", "amount": "0"}):
+        assert desk.send(form=1, **wrong).status_code == 422, wrong
+    assert "The step is added." in desk.send(form=1, on="2027-06-01T10:00", amount="50%").text
+    assert "50 % of what is unused then" in desk.page.text
+    assert "The step is added." in desk.send(form=2, on="2027-05-25T10:00", amount="4").text
+    page = desk.send(form=3, on="2027-06-01T10:00", amount="4")
+    assert page.status_code == 422 and 'href="#on"' in page.text, "two steps at one time"
+    plan = block.now()["releasePlan"]
+    assert [(step["quantity"], step["percent"]) for step in plan] == [(4, None), (None, 50)]
+    desk.open(path)
+    assert "The step is removed." in desk.send(form=1).text
+    assert [step["percent"] for step in block.now()["releasePlan"]] == [50]
+    assert desk.press(form=1, on="x").status_code == 404
+    block.change(name="Platinum")
+    assert desk.send(form=1).status_code == 412 and len(block.now()["releasePlan"]) == 1
+    block.change(releaseAt="2027-06-03T10:00:00Z")
+    assert "Links and codes of the block end." in desk.open(path).text
+
+
+def test_places_are_split_off_and_moved(block: Block, desk: Visitor) -> None:
+    (slot_id,) = block.claimed(1, name="Frieda")
+    desk.open(build_path(block, "move"))
+    page = desk.send(form=1)
+    assert page.status_code == 422 and "Enter how many places." in page.text
+    page = desk.send(form=1, quantity="10")
+    assert page.status_code == 409 and "Only 9 places of this block are free." in page.text
+    first = desk.press(form=1, quantity="4", name="Silver", holderEmail="sara@bank.example", price="10")
+    second = desk.press(form=1, quantity="4", name="Silver", holderEmail="sara@bank.example", price="10")
+    assert first.headers["Location"] == second.headers["Location"]
+    page = desk.open(first.headers["Location"])
+    assert find_title(page.text) == "Silver" and "N$ 40.00" in page.text.replace("\xa0", " ")
+    silver_id = first.headers["Location"].rpartition("/")[2]
+    page = desk.open(build_path(block, f"move?id={slot_id}&id=nonsense"))
+    assert "Move 1 chosen place" in page.text and 'name="quantity"' not in page.text and "Silver" in page.text
+    page = desk.send(form=1, toBlockId=silver_id)
+    assert find_title(page.text) == "Silver" and "Frieda" in page.text and "Guests keep their links" in page.text
+    desk.open(build_path(block, f"move?id={slot_id}"))
+    page = desk.send(form=1, toBlockId=silver_id)
+    assert page.status_code == 422 and "The block has no such place now." in page.text
+    desk.open(build_path(block, "move"))
+    assert desk.send(form=1, quantity="1", toBlockId="0" * 24).status_code == 404
+    data(block.post("invoice/email"), 202)
+    desk.open(build_path(block, "move"))
+    page = desk.send(form=1, quantity="1", toBlockId=silver_id)
+    assert page.status_code == 409 and "no places come or leave by a move" in page.text
+    assert_books_agree()
+
+
+def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> None:
+    path = build_path(block, "invoice")
+    assert desk.open(build_path(block, "invoice.pdf")).status_code == 409
+    assert "Not issued. It would charge N$\xa08\u202f500.00" in desk.open(path).text
+    assert desk.open(build_path(block, "invoice/received")).status_code == 409
+    page = desk.open(build_path(block, "invoice/issue"))
+    assert "No mail is sent." in page.text and block.now()["invoice"] is None, "looking at it issues nothing"
+    page = desk.send(form=1)
+    number = block.now()["invoice"]["number"]
+    assert f"Invoice {number} is issued." in page.text and list_mails_to("tuli@bank.example") == []
+    desk.open(build_path(block, "invoice/issue"))
+    assert f"Invoice {number} is issued." in desk.send(form=1).text
+    assert desk.open(build_path(block, "invoice.pdf")).data.startswith(b"%PDF")
+    for wrong in ("nonsense", "%00"):
+        assert desk.open(build_path(block, f"invoice.pdf?number={wrong}")).status_code in (200, 404)
+    page = desk.open(build_path(block, "invoice/mail"))
+    assert 'value="tuli@bank.example"' in page.text
+    assert desk.send(form=1, to="x").status_code == 422
+    assert desk.press(form=1, to="money@bank.example").status_code == 303
+    assert desk.press(form=1, to="money@bank.example").status_code == 303
+    assert len(list_mails_to("money@bank.example")) == 1
+    desk.open(build_path(block, "invoice/received"))
+    assert desk.forms[1].fields["amountMinor"] == "8500"
+    page = desk.send(form=1, amountMinor="1", receivedOn=TRANSFER_DAY)
+    assert page.status_code == 422 and "This is not the whole sum that is due." in page.text
+    for wrong in ("x", "9999-99-99", "2999-01-01", ""):
+        assert desk.send(form=1, amountMinor="8500", receivedOn=wrong).status_code == 422, wrong
+    page = desk.send(form=1, amountMinor="8500", receivedOn=TRANSFER_DAY)
+    assert "The payment is recorded." in page.text and "Payment received" not in page.text
+    assert block.now()["invoice"]["dueMinor"] == 0
+    assert f"{number}, settled" in desk.open(build_path(block)).text
+    block.post("release-unused", quantity=2)
+    run_jobs()
+    page = desk.open(path)
+    assert "You owe back" in page.text and "CN-" in page.text
+    note = page.text.split("number=CN-")[1].split('"')[0]
+    assert desk.open(build_path(block, f"invoice.pdf?number=CN-{note}")).data.startswith(b"%PDF")
+
+
+def test_a_free_block_has_no_invoice(block: Block, desk: Visitor) -> None:
+    free = create_another_block(block, unitPriceMinor=0)
+    assert "there is nothing to invoice" in desk.open(build_path(free, "invoice")).text
+    for end, fields in (("invoice/issue", {}), ("invoice/mail", {"to": "a@example.com"})):
+        desk.open(build_path(free, end))
+        page = desk.send(form=1, **fields)
+        assert page.status_code == 409 and "there is nothing to invoice" in page.text, end
+
+
+def test_the_report_is_shown_and_mailed_to_the_holder(app: Flask, client: Client, block: Block, desk: Visitor) -> None:
+    block.claimed(1, name="Frieda")
+    page = desk.open(build_path(block, "report"))
+    assert 'value="tuli@bank.example"' in page.text and list_mails_to("tuli@bank.example") == []
+    assert desk.open(build_path(block, "report.pdf")).data.startswith(b"%PDF")
+    desk.open(build_path(block, "report"))
+    assert desk.send(form=1, to="").status_code == 422
+    desk.press(form=1, to="tuli@bank.example")
+    assert "The report goes to tuli@bank.example." in desk.send(form=1, to="tuli@bank.example").text
+    run_jobs()
+    assert len(list_mails_to("tuli@bank.example")) == 1
