@@ -7,11 +7,12 @@ from typing import TypedDict, cast
 
 from sqlalchemy import RowMapping, select
 
-from app.allocations import links, queries, states
+from app.allocations import links, slot_queries, states
 from app.allocations.errors import NoSlotsLeft
 from app.allocations.links import ResolvedToken, decode_token, parse_code, resolve_token
 from app.allocations.models import AllocationBlock, AllocationSlot
-from app.allocations.queries import BlockRow, SlotsQuery, find_block
+from app.allocations.queries import BlockRow, find_block
+from app.allocations.slot_queries import SlotsQuery
 from app.core.db import db
 from app.core.errors import NotFound
 
@@ -111,7 +112,7 @@ def get_allocator_block(token: str, network: str) -> AllocatorBlock:
 
 def list_allocator_slots_query(block_id: str) -> SlotsQuery:
     """Select the places that the holder has handed out."""
-    return queries.list_slots_query(block_id, handed_out=True).where(
+    return slot_queries.list_slots_query(block_id, handed_out=True).where(
         AllocationSlot.via == states.ALLOCATOR, AllocationSlot.ended_at.is_(None)
     )
 

@@ -1,4 +1,4 @@
-"""Reads of blocks and slots, and the locks of blocks.
+"""Reads of blocks, and their locks.
 
 All transactions lock in the same order, so they do not deadlock: the block (of two blocks, the smaller id first), its
 slots, the ticket type, the day's figures. A change first locks the block in a statement of its own, because a statement
@@ -9,7 +9,7 @@ Admission takes a claimed slot without the block's lock, so scanners never wait 
 claimed slot away therefore names the status (`AND status = …`), and its caller checks that a row came back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from sqlalchemy import ColumnElement, RowMapping, Select, and_, bindparam, case, func, select
@@ -22,8 +22,6 @@ from app.accounts.queries import owner_id_sql
 from app.allocations import states
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice, InvoicePayment
 from app.allocations.pricing import CostLine, PromoCode, build_quote
-from app.audit.actions import Action
-from app.audit.log import record_export
 from app.core.db import ObjectId, db, fetch_mapping
 from app.core.errors import NotFound
 from app.events import queries as events
@@ -34,44 +32,14 @@ from app.events.queries import owned
 from app.events.visibility import ARCHIVED, CANCELLED
 from app.invoicing.documents import CREDIT_NOTE, INVOICE
 
-BLOCK_ID, SLOT_ID = AllocationBlock.id.expression, AllocationSlot.id.expression
+BLOCK_ID = AllocationBlock.id.expression
 BLOCK_SORTS: dict[str, ColumnElement[Any]] = {
     "createdAt": AllocationBlock.created_at.expression,
     "name": func.coalesce(AllocationBlock.name, ""),
     "quantity": AllocationBlock.quantity.expression,
     "available": AllocationBlock.available.expression,
 }
-SLOT_SORTS: dict[str, ColumnElement[Any]] = {"name": AllocationSlot.name_key.expression, "id": SLOT_ID}
 """What lists are sorted by."""
-SlotsQuery = Select[*tuple[object, ...]]
-SLOT_COLUMNS = (
-    AllocationSlot.id,
-    AllocationSlot.status,
-    AllocationSlot.via,
-    AllocationSlot.generation,
-    AllocationSlot.name,
-    AllocationSlot.email,
-    AllocationSlot.phone,
-    AllocationSlot.code,
-    AllocationSlot.delivery,
-    AllocationSlot.party_id,
-    AllocationSlot.party_size,
-    AllocationSlot.version,
-    AllocationSlot.given_at,
-    AllocationSlot.reminded_at,
-    AllocationSlot.claimed_at,
-    AllocationSlot.admitted_at,
-    AllocationSlot.gate,
-    AllocationSlot.ended_at,
-)
-CLAIM_CODE_COLUMN = func.coalesce(AllocationSlot.claim_code, AllocationSlot.code).label("code")
-CODE_SLOT_COLUMNS = (
-    AllocationSlot.id,
-    AllocationSlot.id.label("slot_id"),
-    AllocationSlot.status,
-    AllocationSlot.name,
-    AllocationSlot.email,
-)
 BlocksQuery = Select[*tuple[object, ...]]
 BlockRow = Mapping[Any, Any]
 """A row of `blocks_query`: the block's columns by name, and those of BLOCK_COLUMNS."""
@@ -305,62 +273,6 @@ def has_invoice(session: Session, *block_ids: str) -> bool:
     """Return whether one of these locked blocks has an invoice."""
     statement = select(Invoice.id).where(Invoice.block_id.in_(block_ids), Invoice.kind == INVOICE)
     return session.scalar(statement.limit(1)) is not None
-
-
-def list_slots_query(
-    block_id: str, *, status: str | None = None, q: str | None = None, handed_out: bool = False
-) -> SlotsQuery:
-    """Select the slots of a block, ended ones included; with `handed_out` only those that a guest has or had.
-
-    `q` is a part of the name or of the address of the guest.
-    """
-    conditions = [AllocationSlot.block_id == block_id]
-    if status is not None:
-        conditions.append(AllocationSlot.status == status)
-    if q:
-        conditions.append(
-            AllocationSlot.name.icontains(q, autoescape=True) | AllocationSlot.email.icontains(q, autoescape=True)
-        )
-    if handed_out:
-        conditions.append(AllocationSlot.given_at.is_not(None))
-    return select(*SLOT_COLUMNS).where(*conditions)
-
-
-def get_slot(caller: Caller, event_id: str, slot_id: str) -> RowMapping:
-    """Return a slot of an event, with the id of its block. Raises NotFound."""
-    statement = (
-        select(*SLOT_COLUMNS, AllocationSlot.block_id)
-        .join(Event, Event.id == AllocationSlot.event_id)
-        .where(AllocationSlot.id == slot_id, AllocationSlot.event_id == event_id, owned(caller))
-    )
-    row = db.session.execute(statement).mappings().first()
-    if row is None:
-        raise NotFound()
-    return row
-
-
-def list_claim_codes_query(block_id: str) -> SlotsQuery:
-    """Select the claim codes of a block that have not ended, with who has used them."""
-    return select(CLAIM_CODE_COLUMN, *CODE_SLOT_COLUMNS).where(
-        AllocationSlot.block_id == block_id, AllocationSlot.via == states.CODE, AllocationSlot.ended_at.is_(None)
-    )
-
-
-def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[RowMapping]:
-    """Return the claim codes of a block that have not ended, with who has used them. It is recorded. Raises NotFound."""
-    get_block(caller, event_id, block_id)
-    record_export(Action.CODES_EXPORTED, event_id=event_id, subject=block_id)
-    return db.session.execute(list_claim_codes_query(block_id).order_by(AllocationSlot.id)).mappings().all()
-
-
-def find_taken_emails(session: Session, block_id: str, emails: Sequence[str]) -> set[str]:
-    """Return which of these addresses have a slot in the block that has not ended."""
-    statement = select(AllocationSlot.email).where(
-        AllocationSlot.block_id == block_id,
-        AllocationSlot.ended_at.is_(None),
-        AllocationSlot.email == func.any(list(emails)),
-    )
-    return {email for email in session.scalars(statement) if email is not None}
 
 
 def slot_holders_sql(event_sql: str) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.quotas import SLOTS_QUOTA, count_unverified_use
-from app.allocations import queries, sql, states
+from app.allocations import queries, slot_queries, sql, states
 from app.allocations.errors import AlreadyAdmitted, InsufficientTickets, SlotReleased
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.allocations.pricing import Quote, build_quote
@@ -294,7 +294,9 @@ def _count_releasable(block: BlockRow, quantity: int | None) -> int:
 
 
 def _get_slot(session: Session, block_id: str, slot_id: str) -> RowMapping:
-    statement = select(*queries.SLOT_COLUMNS).where(AllocationSlot.id == slot_id, AllocationSlot.block_id == block_id)
+    statement = select(*slot_queries.SLOT_COLUMNS).where(
+        AllocationSlot.id == slot_id, AllocationSlot.block_id == block_id
+    )
     row = session.execute(statement).mappings().first()
     if row is None:
         raise NotFound()

@@ -19,7 +19,8 @@ from app.allocations import sql, states
 from app.allocations.errors import InsufficientSlots
 from app.allocations.links import build_link_url, check_block_open, generate_code
 from app.allocations.models import AllocationSlot
-from app.allocations.queries import BlockRow, find_taken_emails, lock_block
+from app.allocations.queries import BlockRow, lock_block
+from app.allocations.slot_queries import find_taken_emails
 from app.allocations.sql import Actor, build_organiser_actor
 from app.audit.actions import Action
 from app.audit.log import record

@@ -8,7 +8,7 @@ from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.accounts.permissions import GUESTS_READ, GUESTS_WRITE
-from app.allocations import actions, errors, queries
+from app.allocations import actions, errors, queries, slot_queries
 from app.allocations.actions.block_changes import BlockChanges
 from app.allocations.actions.blocks import BlockTerms
 from app.allocations.actions.invites import Invites, Recipient, Reminders
@@ -109,7 +109,7 @@ def read_block(
     """Read a block, with a page of its slots. `q` is a part of the name or of the address of a guest."""
     block = queries.get_block(get_current_caller(), event_id, block_id)
     return add_slot_page(
-        block, queries.list_slots_query, limit=limit, with_total=with_total, cursor=cursor, status=status, q=q
+        block, slot_queries.list_slots_query, limit=limit, with_total=with_total, cursor=cursor, status=status, q=q
     )
 
 
@@ -160,7 +160,7 @@ def make_codes(event_id: str, block_id: str, count: int | None = None) -> Respon
 @blp.get("/<eventId>/allocations/<blockId>/codes", access=may(GUESTS_WRITE), returns=response_schemas.CodesData)
 def list_codes(event_id: str, block_id: str) -> Response:
     """List a block's claim codes and who has used them. As CSV with `Accept: text/csv`."""
-    return build_code_response(queries.list_claim_codes(get_current_caller(), event_id, block_id), 200)
+    return build_code_response(slot_queries.list_claim_codes(get_current_caller(), event_id, block_id), 200)
 
 
 @blp.post(

@@ -13,8 +13,9 @@ from app.allocations.actions.blocks import HOLDER_FIELDS
 from app.allocations.guest_report import GuestReport, draw_guest_report
 from app.allocations.link_summaries import describe_allocator_link, describe_open_link
 from app.allocations.pricing import calculate_row_cost
-from app.allocations.queries import SLOT_ID, BlockRow, SlotsQuery
+from app.allocations.queries import BlockRow
 from app.allocations.release_plan import list_release_steps
+from app.allocations.slot_queries import SLOT_ID, SlotsQuery
 from app.allocations.ticket_data import Ticket
 from app.allocations.ticket_packs import PackStatus
 from app.allocations.will_call import WillCallSlot

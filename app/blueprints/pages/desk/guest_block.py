@@ -8,7 +8,7 @@ from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.allocations import actions, links, queries, states
+from app.allocations import actions, links, queries, slot_queries, states
 from app.allocations.link_summaries import describe_allocator_link, describe_open_link
 from app.allocations.pricing import calculate_row_cost
 from app.allocations.release_plan import list_release_steps
@@ -76,7 +76,7 @@ def _build_table(*ticket_columns: Column) -> Table:
         *ticket_columns,
         Column("admitted_at", "Admitted", TIME),
         Column("gate", "Gate"),
-        sorts=queries.SLOT_SORTS,
+        sorts=slot_queries.SLOT_SORTS,
         default_sort="name",
         noun="place",
         filters=Form(
@@ -154,9 +154,9 @@ def build_block_path(event_id: str, block_id: str) -> str:
 def list_slots(block_id: str, *, limit: int, **filters: Any) -> Page:
     """The first places of a block with these filters, and how many there are."""
     return page_of(
-        queries.list_slots_query(block_id, **filters),
-        id_column=queries.SLOT_ID,
-        order=Order(queries.SLOT_ID, False),
+        slot_queries.list_slots_query(block_id, **filters),
+        id_column=slot_queries.SLOT_ID,
+        order=Order(slot_queries.SLOT_ID, False),
         limit=limit,
         after=None,
         with_total=True,
@@ -175,9 +175,9 @@ def _list_places(
     q: str | None = None,
 ) -> Page:
     page = page_of(
-        queries.list_slots_query(block["id"], status=status, q=q, handed_out=status is None),
-        id_column=queries.SLOT_ID,
-        order=Order(queries.SLOT_SORTS[sort.removeprefix("-")], sort.startswith("-")),
+        slot_queries.list_slots_query(block["id"], status=status, q=q, handed_out=status is None),
+        id_column=slot_queries.SLOT_ID,
+        order=Order(slot_queries.SLOT_SORTS[sort.removeprefix("-")], sort.startswith("-")),
         limit=limit,
         after=after,
         with_total=with_total,
@@ -203,7 +203,7 @@ def _describe_place(row: Row, block: queries.BlockRow, *, with_tickets: bool) ->
 
 
 def _get_slot(caller: Caller, event_id: str, block_id: str, slot_id: str) -> Row:
-    slot = queries.get_slot(caller, event_id, slot_id)
+    slot = slot_queries.get_slot(caller, event_id, slot_id)
     if slot["block_id"] != block_id:
         raise NotFound()
     return slot

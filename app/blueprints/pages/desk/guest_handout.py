@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from marshmallow import ValidationError
 
 from app.accounts.caller import Caller
-from app.allocations import actions, errors, links, queries, states
+from app.allocations import actions, errors, links, queries, slot_queries, states
 from app.allocations.actions.invites import Invites
 from app.audit.actions import Action
 from app.audit.log import record_export
@@ -109,7 +109,7 @@ CODES = Table(
     Column("status", "State", STATUS, labels=SLOT_LABELS),
     Column("name", "Guest"),
     Column("email", "E-mail"),
-    sorts={"id": queries.SLOT_ID},
+    sorts={"id": slot_queries.SLOT_ID},
     default_sort="id",
     noun="code",
     empty="Codes appear here when you make them. Each is for one guest, who claims the ticket with it.",
@@ -206,9 +206,9 @@ def _send_invitations(caller: Caller, event_id: str, block_id: str, values: dict
 
 def _list_codes(block_id: str, *, sort: str, limit: int, after: SortKey | None, with_total: bool) -> Page:
     page = page_of(
-        queries.list_claim_codes_query(block_id),
-        id_column=queries.SLOT_ID,
-        order=Order(queries.SLOT_ID, sort.startswith("-")),
+        slot_queries.list_claim_codes_query(block_id),
+        id_column=slot_queries.SLOT_ID,
+        order=Order(slot_queries.SLOT_ID, sort.startswith("-")),
         limit=limit,
         after=after,
         with_total=with_total,

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import GATE_ADMIT, GATE_READ
-from app.allocations import actions, errors, queries, states
+from app.allocations import actions, errors, slot_queries, states
 from app.allocations.will_call import list_will_call
 from app.blueprints.pages.desk.guest_words import SLOT_LABELS, name_slot, reword
 from app.blueprints.pages.desk.guests import blueprint
@@ -101,7 +101,7 @@ def admit(caller: Caller, event_id: str, slot_id: str) -> ResponseReturnValue:
 
 
 def _get_event_slot(caller: Caller, event_id: str, slot_id: str) -> tuple[OwnEvent, Any]:
-    return events.get_event(caller, event_id), queries.get_slot(caller, event_id, slot_id)
+    return events.get_event(caller, event_id), slot_queries.get_slot(caller, event_id, slot_id)
 
 
 def _get_form(slot: Any) -> Form:

@@ -104,7 +104,7 @@ def _build_table(event: OwnEvent, *, with_money: bool, for_file: bool) -> Table:
         Column("quantity", "Kept", NUMBER, sort="quantity"),
         Column("available", "Free", NUMBER, sort="available"),
         Column("invited", "Invited", NUMBER),
-        Column("claimed", "Have a ticket", NUMBER),
+        Column("claimed", "Claimed", NUMBER),
         Column("admitted", "Admitted", NUMBER),
         Column("revoked", "Revoked", NUMBER),
         Column("released", "Given back", NUMBER),
