@@ -74,7 +74,9 @@ def _select_refused_refunds() -> TaskQuery:
 
 
 def _select_low_stock() -> TaskQuery:
-    return select().where(StockItem.event_id == Event.id, StockItem.is_low, _is_not_over())
+    return select().where(
+        StockItem.event_id == Event.id, StockItem.is_low, StockItem.archived_at.is_(None), _is_not_over()
+    )
 
 
 def _select_conflicts() -> TaskQuery:

@@ -21,6 +21,9 @@ RESULT_COLUMNS = ("done", *ITEM_COLUMN_NAMES, *(f"movement_{column}" for column 
 
 DELTA_SQL = "coalesce(%(delta)s::numeric, %(counted)s::numeric - previous.{column})"
 
+EXPECTED_ITEM_SQL = """i.archived_at IS NULL AND (%(expected)s::numeric IS NULL OR i.on_hand = %(expected)s::numeric)
+       AND (%(expected_version)s::int IS NULL OR i.version = %(expected_version)s::int)"""
+
 ENOUGH_STOCK_SQL = """least(i.on_hand + w.on_hand_by, i.reserved + w.reserved_by, i.damaged + w.damaged_by,
                i.available + w.on_hand_by - w.reserved_by - w.damaged_by) >= 0"""
 
@@ -28,11 +31,12 @@ QUANTITY_LIMIT_SQL = f"(w.delta <= 0 OR i.{{column}} + w.delta <= {MAX_QUANTITY}
 
 
 def guard_sql(column: str) -> str:
-    """Return the condition of an update: no bucket is negative, and the changed one stays below the maximum.
+    """Return the condition of an update: the item is as expected, no bucket is negative, and the changed one stays below
+    the maximum.
 
     A bucket above the maximum may decrease.
     """
-    return f"{ENOUGH_STOCK_SQL} AND {QUANTITY_LIMIT_SQL.format(column=column)}"
+    return f"{EXPECTED_ITEM_SQL} AND {ENOUGH_STOCK_SQL} AND {QUANTITY_LIMIT_SQL.format(column=column)}"
 
 
 @cache
@@ -59,7 +63,7 @@ WITH previous AS (
                            THEN greatest(0, i.on_order - w.on_hand_by) ELSE i.on_order END,
            version = i.version + 1, moved_at = {next_moved_at_sql("i")}, updated_at = now()
       FROM requested w
-     WHERE i.id = w.id AND i.event_id = %(event)s AND {guard_sql(column)} AND (%(expected)s::numeric IS NULL OR i.on_hand = %(expected)s::numeric)
+     WHERE i.id = w.id AND i.event_id = %(event)s AND {guard_sql(column)}
     RETURNING i.*, w.delta AS moved_by, w.was_low, w.was_on_order - i.on_order AS arrived
 ), entries AS (
     SELECT event_id, id AS item_id, '{bucket}' AS bucket, moved_by AS delta, on_hand AS on_hand_after,
@@ -107,8 +111,7 @@ WITH previous AS (
                            THEN greatest(0, i.on_order - greatest(0, %(delta)s::numeric)) ELSE i.on_order END,
            version = version + 1, updated_at = now()
       FROM previous
-     WHERE i.id = previous.id AND i.event_id = %(event)s
-       AND (%(expected)s::numeric IS NULL OR i.on_hand = %(expected)s::numeric)
+     WHERE i.id = previous.id AND i.event_id = %(event)s AND {EXPECTED_ITEM_SQL}
     RETURNING i.*, previous.on_order - i.on_order AS arrived
 ), entries AS (
     SELECT event_id, id AS item_id, %(bucket)s AS bucket, %(delta)s::numeric AS delta, on_hand AS on_hand_after,

@@ -45,6 +45,7 @@ class Adjustment(OwnershipParams):
     note: str | None
     reference: str | None
     expected: Decimal | None
+    expected_version: int | None
     occurred_at: datetime | None
 
 

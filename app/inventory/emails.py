@@ -71,10 +71,10 @@ def build_digest_email(digest: Digest, sender: EventSender, *, to: str, key: str
 def build_alert_email(
     sender: EventSender, available_by_item: dict[str, Decimal], *, to: str, key: str
 ) -> Message | None:
-    """Return the email with the items that fell to their reorder level; None when they have been deleted."""
+    """Return the email with the items that fell to their reorder level; None when they have been deleted or archived."""
     rows = db.session.execute(
         select(*(ITEM_TABLE.c[name] for name in AlertItem._fields))
-        .where(ITEM_TABLE.c.id.in_(list(available_by_item)))
+        .where(ITEM_TABLE.c.id.in_(list(available_by_item)), ITEM_TABLE.c.archived_at.is_(None))
         .order_by(func.lower(ITEM_TABLE.c.name))
         .limit(MAX_LISTED_ITEMS)
     )

@@ -1,6 +1,6 @@
 """Errors of the stock."""
 
-from app.core.errors import Conflict, Gone, StaleVersion
+from app.core.errors import SHARED_NUMBER, Conflict, Gone, StaleVersion
 from app.events.errors import ImportRejected as ImportRejected
 from app.events.errors import ImportTooLarge as ImportTooLarge
 from app.events.errors import NotASpreadsheet as NotASpreadsheet
@@ -13,7 +13,17 @@ class InsufficientStock(Conflict):
 
 class SkuTaken(Conflict):
     number, code = 40923, "SKU_TAKEN"
-    message = "Another item of this event has this SKU; upper and lower case count as equal."
+    message = "Another item of this event has this SKU; upper and lower case count as equal. It may be archived."
+
+
+class ItemArchived(Conflict):
+    number, code = SHARED_NUMBER, "ITEM_ARCHIVED"
+    message = "This item is archived. Restore it first."
+
+
+class ImportExpired(Conflict):
+    number, code = SHARED_NUMBER, "IMPORT_EXPIRED"
+    message = "The file was kept for two hours. Choose it again."
 
 
 class QuantityTooLarge(Conflict):

@@ -23,7 +23,9 @@ _COLUMNS_SQL = ", ".join(
     else field.attribute
     for field in ITEM_FIELDS
 )
-STOCK_SQL = f"SELECT {_COLUMNS_SQL} FROM inventory_item WHERE event_id = %(event)s ORDER BY sku_key"
+STOCK_SQL = (
+    f"SELECT {_COLUMNS_SQL} FROM inventory_item WHERE event_id = %(event)s AND archived_at IS NULL ORDER BY sku_key"
+)
 
 
 def build_template_csv() -> bytes:
@@ -33,6 +35,6 @@ def build_template_csv() -> bytes:
 
 @as_of_now
 def stream_stock_csv(event_id: str) -> Iterator[bytes]:
-    """Return all items of an event as CSV, and record the export."""
+    """Return the items of an event as CSV, without the archived ones, and record the export."""
     record_export(Action.STOCK_EXPORTED, event_id=event_id, subject=event_id)
     return stream_query_csv(STOCK_SQL, HEADER.split(","), {"event": event_id})

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 
-from sqlalchemy import BindParameter, Boolean, ColumnElement, Date, Integer, String, false, func, literal_column
+from sqlalchemy import BindParameter, Boolean, ColumnElement, Date, Integer, String, and_, false, func, literal_column
 from sqlalchemy import cast as as_type
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
@@ -21,7 +21,11 @@ _EVENT_TAG_LENGTH_SQL: ColumnElement[int] = literal_column(str(item_search.EVENT
 _QUOTE_SQL: ColumnElement[str] = literal_column("''''", String)
 _PREFIX_QUERY_SQL: ColumnElement[str] = literal_column("''':*'", String)
 _LAST_DATE_SQL: ColumnElement[date] = literal_column(f"'{NO_EXPIRY_DATE}'::date", Date)
-INDEXED_FILTERS = frozenset((*FACET_COLUMNS, "sku", "name", "expiry_date", "expiring_before", "low_stock"))
+IN_USE = "in_use"
+"""The filter of the items that are not archived: nearly all, so that no index helps, and it needs none."""
+INDEXED_FILTERS = frozenset(
+    (*FACET_COLUMNS, "sku", "name", "expiry_date", "expiring_before", "low_stock", "is_low", "archived")
+)
 
 
 def normalize_filters(filters: Filters) -> dict[str, FilterValue] | None:
@@ -38,7 +42,9 @@ def normalize_filters(filters: Filters) -> dict[str, FilterValue] | None:
         values["sku"] = fold_sku(str(values["sku"]))
     if values.get("on_hand") == 0:
         # An item with nothing on hand is never above its reorder level, and low items have an index.
-        values.setdefault("low_stock", True)
+        values.setdefault("is_low", True)
+    if values.get("archived") is False:
+        values[IN_USE] = values.pop("archived")
     return values | {f"{WORD_PREFIX}{index}": word for index, word in enumerate(words)}
 
 
@@ -55,7 +61,9 @@ def build_condition(
     if is_word_filter(name):
         return columns.words.like(_WORD_START_SQL.concat(value).concat(_ANY_SUFFIX_SQL))
     if name == "low_stock":
-        return columns.is_low == value
+        return and_(columns.is_low == value, columns.archived_at.is_(None))
+    if name in (IN_USE, "archived"):
+        return columns.archived_at.is_(None) if name == IN_USE else columns.archived_at.is_not(None)
     if name == "expiring_before":
         return expiry_sql(columns) < value
     if name == "sku":
@@ -69,8 +77,17 @@ def build_condition(
 
 def list_filter_columns(names: Iterable[str]) -> set[str]:
     """Return the names of the columns that these filters read."""
-    column_names = {"low_stock": "is_low", "expiring_before": "expiry_date", "name": "name_key", "sku": "sku_key"}
-    return {"words" if is_word_filter(name) else column_names.get(name, name) for name in names}
+    column_names = {
+        "low_stock": ("is_low", "archived_at"),
+        "archived": ("archived_at",),
+        IN_USE: ("archived_at",),
+        "expiring_before": ("expiry_date",),
+        "name": ("name_key",),
+        "sku": ("sku_key",),
+    }
+    return {
+        column for name in names for column in (("words",) if is_word_filter(name) else column_names.get(name, (name,)))
+    }
 
 
 def build_word_entry_condition(word: BindParameter[FilterValue], event_id: BindParameter[str]) -> ColumnElement[bool]:

@@ -59,6 +59,7 @@ class ItemFilters(ItemValues, total=False):
     q: str
     low_stock: bool
     expiring_before: date
+    archived: bool
 
 
 class ItemRow(ItemValues):
@@ -70,6 +71,7 @@ class ItemRow(ItemValues):
     available: Decimal
     is_low: bool
     version: int
+    archived_at: datetime | None
     created_at: datetime
     updated_at: datetime
 

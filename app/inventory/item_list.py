@@ -14,7 +14,7 @@ from app.core.errors import NotFound
 from app.core.paging import Page, SortKey
 from app.events.queries import ownership_params
 from app.inventory import item_list_sql
-from app.inventory.filters import Filters, is_indexed, is_word_filter, normalize_filters
+from app.inventory.filters import IN_USE, Filters, is_indexed, is_word_filter, normalize_filters
 from app.inventory.item_fields import ItemFilters
 from app.inventory.item_list_sql import SORTS, QueryShape
 from app.inventory.serializers import ITEM_JSON_KEYS
@@ -86,11 +86,11 @@ def _find_rows(shape: QueryShape, params: Parameters) -> _ScanResult:
         return _run_statement(item_list_sql.index_sql(shape), params, prepare=None)
     if "sku" in shape.filter_names:
         return _run_statement(item_list_sql.search_sql(shape, frozenset({"sku"})), params)
-    if not all(map(is_indexed, shape.remaining_filters)):
+    if not all(map(is_indexed, shape.remaining_filters - {IN_USE})):
         return _run_statement(item_list_sql.scan_sql(shape, UNINDEXED_SCAN), params)
     scan_length = SCANNED_PER_ROW * shape.row_limit
     result = _run_statement(item_list_sql.scan_sql(shape, scan_length), params)
-    if result.stop_key and all(map(is_word_filter, shape.filter_names)):
+    if result.stop_key and all(map(is_word_filter, shape.filter_names - {IN_USE})):
         result = _run_statement(item_list_sql.scan_sql(shape, max(WORD_SCAN, scan_length)), params)
     elif result.stop_key and SECOND_SCAN_FACTOR * len(result.hits) >= shape.row_limit:
         result = _run_statement(item_list_sql.scan_sql(shape, SECOND_SCAN_FACTOR * scan_length), params)

@@ -51,7 +51,7 @@ SORTS: dict[str, AnyColumn] = {
     "expiryDate": expiry_sql(ITEM_TABLE.c),
 }
 FILTERS_BY_INDEX: dict[str, list[tuple[str, ...]]] = {
-    "name": [("name",), *((facet,) for facet in FACET_COLUMNS), ("low_stock",)],
+    "name": [("name",), *((facet,) for facet in FACET_COLUMNS), ("low_stock",), ("is_low",), ("archived",)],
     "sku": [("sku",)],
     "expiryDate": [("expiry_date", "expiring_before")],
 }
@@ -153,7 +153,8 @@ def _search_rows_query(shape: QueryShape, index_filters: frozenset[str]) -> Item
     indexable = _build_indexable_conditions(index_filters)
     unindexable = _build_filter_conditions(shape.filter_names - index_filters, ITEM_TABLE.c)
     # The entries of words name the event. Without another filter the index of all items of the event is no help.
-    (unindexable if all(map(is_word_filter, index_filters)) else indexable).append(_build_event_condition())
+    has_only_words = bool(index_filters) and all(map(is_word_filter, index_filters))
+    (unindexable if has_only_words else indexable).append(_build_event_condition())
     return select(ITEM_TABLE, shape.sort_expression.label("sort_key")).where(
         *indexable, *(case((clause, true()), else_=false()) for clause in unindexable)
     )

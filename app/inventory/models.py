@@ -58,7 +58,11 @@ def _quantity_column() -> Mapped[Decimal]:
 
 
 class StockItem(EventRow, Base):
-    """An item of an event's stock. `moved_at` is the time of its last movement that was not backdated."""
+    """An item of an event's stock. `moved_at` is the time of its last movement that was not backdated.
+
+    An archived item keeps its quantities and movements, and cannot be changed. `is_low` does not consider that: an item
+    counts as low if it is not archived as well.
+    """
 
     __tablename__ = "inventory_item"
     __table_args__ = (
@@ -75,6 +79,13 @@ class StockItem(EventRow, Base):
         ),
         # These use lower(name) and not name_key, so that the planner never confuses them with the index of all names.
         Index("ix_inventory_item_low", "event_id", "is_low", text("lower(name)"), "id"),
+        Index(
+            "ix_inventory_item_archived",
+            "event_id",
+            text("lower(name)"),
+            "id",
+            postgresql_where=text("archived_at IS NOT NULL"),
+        ),
         *(
             Index(
                 f"ix_inventory_item_{facet}",
@@ -126,6 +137,7 @@ class StockItem(EventRow, Base):
     name_key: Mapped[str] = mapped_column(Text, Computed("lower(name)", persisted=True), deferred=True)
     words: Mapped[str] = mapped_column(Text, Computed(item_search.WORDS_SQL, persisted=True), deferred=True)
     version: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    archived_at: Mapped[datetime | None] = mapped_column(Timestamp)
     moved_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())

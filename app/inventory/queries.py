@@ -1,9 +1,10 @@
 """Reads of the stock of an event that the caller may see."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, RowMapping, Select, func, select
+from sqlalchemy import ColumnElement, RowMapping, Select, column, func, literal, select
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
@@ -11,7 +12,7 @@ from app.accounts.permissions import STOCK_READ
 from app.accounts.queries import find_viewer, owner_id_sql
 from app.audit.actions import Action
 from app.audit.log import record_export
-from app.core.db import db
+from app.core.db import Timestamp, db
 from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.tokens import verify_download_token
@@ -26,6 +27,10 @@ ITEM_COLUMNS = ITEM_TABLE.c
 ITEM_SELECTION = [ITEM_COLUMNS[name] for name in ITEM_COLUMN_NAMES]
 MOVEMENT_COLUMNS = MOVEMENT_TABLE.c
 MOVEMENT_SORTS: dict[str, AnyColumn] = {"occurredAt": MOVEMENT_COLUMNS.occurred_at}
+HISTORY_SORTS: dict[str, AnyColumn] = {"occurredAt": column("occurred_at", Timestamp)}
+ORDER_SORTS: dict[str, AnyColumn] = {"createdAt": cast(AnyColumn, StockOrder.created_at)}
+CHOICE_COLUMNS = ("category", "supplier", "storage_location")
+MAX_LATEST, MAX_CHOICES = 50, 200
 
 
 class StockEvent(NamedTuple):
@@ -79,6 +84,60 @@ def list_movements_query(caller: Caller, event_id: str, item_id: str) -> Select[
 def movement_id_sql() -> ColumnElement[str]:
     """Return the expression of `format_movement_id`."""
     return func.lpad(func.to_hex(MOVEMENT_COLUMNS.seq), 24, "0")
+
+
+def list_history_query(caller: Caller, event_id: str, item_id: str) -> Select[*tuple[Any, ...]]:
+    """Return the query of the movements of an item with the quantity of the bucket before and after each, who made it,
+    and the time zone of the event. Raises NotFound.
+    """
+    event = get_event(caller, event_id)
+    get_item(caller, event_id, item_id)
+    after = func.sum(MOVEMENT_COLUMNS.delta).over(
+        partition_by=MOVEMENT_COLUMNS.bucket, order_by=(MOVEMENT_COLUMNS.occurred_at, MOVEMENT_COLUMNS.seq)
+    )
+    columns = [MOVEMENT_COLUMNS[name] for name in ("bucket", "delta", "reason", "note", "reference", "occurred_at")]
+    movements = select(
+        movement_id_sql().label("id"),
+        *columns,
+        MOVEMENT_COLUMNS.actor_id,
+        (after - MOVEMENT_COLUMNS.delta).label("before"),
+        after.label("after"),
+    ).where(MOVEMENT_COLUMNS.item_id == item_id)
+    rows = movements.subquery("history")
+    return (
+        select(*rows.c, Account.name.label("actor_name"), literal(event.timezone).label("timezone"))
+        .select_from(rows)
+        .outerjoin(Account, Account.id == rows.c.actor_id)
+    )
+
+
+def list_latest_movements(caller: Caller, event_id: str) -> Sequence[RowMapping]:
+    """Return the latest movements of a stock with their items and who made them, the newest first. Raises NotFound."""
+    event = get_event(caller, event_id)
+    columns = [MOVEMENT_COLUMNS[name] for name in MOVEMENT_COLUMN_NAMES]
+    statement = (
+        select(*columns, ITEM_COLUMNS.name, ITEM_COLUMNS.unit, Account.name.label("actor_name"))
+        .join(ITEM_TABLE, ITEM_COLUMNS.id == MOVEMENT_COLUMNS.item_id)
+        .outerjoin(Account, Account.id == MOVEMENT_COLUMNS.actor_id)
+        .where(MOVEMENT_COLUMNS.event_id == event.id)
+        .order_by(MOVEMENT_COLUMNS.occurred_at.desc(), MOVEMENT_COLUMNS.seq.desc())
+        .limit(MAX_LATEST)
+    )
+    return db.session.execute(statement).mappings().all()
+
+
+def list_choices(caller: Caller, event_id: str) -> dict[str, list[str]]:
+    """Return the categories, suppliers and storage locations of a stock, each in order. Raises NotFound."""
+    event = get_event(caller, event_id)
+    values = [func.array_agg(ITEM_COLUMNS[name].distinct()).label(name) for name in CHOICE_COLUMNS]
+    row = db.session.execute(select(*values).where(ITEM_COLUMNS.event_id == event.id)).mappings().one()
+    return {name: _list_spellings(row[name] or ())[:MAX_CHOICES] for name in CHOICE_COLUMNS}
+
+
+def _list_spellings(texts: Iterable[str | None]) -> list[str]:
+    """One spelling of each text in any case, in order."""
+    spellings = {text.casefold(): text for text in texts if text}
+    return [spellings[key] for key in sorted(spellings)]
 
 
 def get_job(caller: Caller, event_id: str, job_id: str) -> StockJob:
@@ -160,6 +219,21 @@ def load_buyer(event_id: str) -> tuple[str, str]:
         .where(Event.id == event_id)
     ).one()
     return row[0], row[1]
+
+
+def list_orders_query(caller: Caller, event_id: str) -> Select[*tuple[Any, ...]]:
+    """Return the query of the purchase orders with their number of items, who made them, and the time zone of the event.
+
+    Raises NotFound.
+    """
+    event = get_event(caller, event_id)
+    items = select(func.count()).where(StockOrderLine.order_id == StockOrder.id).scalar_subquery()
+    columns = [StockOrder.id, StockOrder.event_id, StockOrder.supplier, StockOrder.created_at, items.label("items")]
+    return (
+        select(*columns, Account.name.label("actor_name"), literal(event.timezone).label("timezone"))
+        .outerjoin(Account, Account.id == StockOrder.actor_id)
+        .where(StockOrder.event_id == event.id)
+    )
 
 
 def get_order(caller: Caller, event_id: str, order_id: str) -> tuple[StockOrder, list[StockOrderLine], StockEvent]:

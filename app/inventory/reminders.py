@@ -143,7 +143,7 @@ def list_expiring_items_query(event_id: str, until: date) -> ItemQuery:
 def _list_items_query(event_id: str, *conditions: ColumnElement[bool], sort_key: AnyColumn) -> ItemQuery:
     return (
         select(*(ITEM_TABLE.c[name] for name in DigestItem._fields))
-        .where(ITEM_TABLE.c.event_id == event_id, *conditions)
+        .where(ITEM_TABLE.c.event_id == event_id, ITEM_TABLE.c.archived_at.is_(None), *conditions)
         .order_by(sort_key, ITEM_TABLE.c.id)
         .limit(MAX_LISTED_ITEMS + 1)
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 
-from sqlalchemy import ColumnElement, DateTime, Double, Numeric, RowMapping, cast, func, literal_column
+from sqlalchemy import ColumnElement, DateTime, Double, Numeric, RowMapping, and_, cast, func, literal_column
 
 from app.core.clock import rfc3339
 from app.inventory.item_fields import ITEM_FIELDS, JsonObject
@@ -21,6 +21,7 @@ _ITEM_KEYS = (
     ("on_order", "onOrder"),
     ("is_low", "lowStock"),
     ("version", "version"),
+    ("archived_at", "archivedAt"),
     ("created_at", "createdAt"),
     ("updated_at", "updatedAt"),
 )
@@ -47,12 +48,14 @@ def list_json_columns(columns: Columns) -> list[AnyColumn]:
 
     Exact numbers become doubles and times become text; days stay dates.
     """
-    return [_json_value_sql(columns[column]).label(name) for column, name in _ITEM_KEYS]
+    values = {"is_low": and_(columns.is_low, columns.archived_at.is_(None))}
+    return [values.get(column, _json_value_sql(columns[column])).label(name) for column, name in _ITEM_KEYS]
 
 
 def serialize_item(row: Row) -> JsonObject:
-    """Return an item as JSON."""
-    return {name: _serialize_value(row[column]) for column, name in _ITEM_KEYS}
+    """Return an item as JSON. An archived item is never low."""
+    item = {name: _serialize_value(row[column]) for column, name in _ITEM_KEYS}
+    return item if row["archived_at"] is None else {**item, "lowStock": False}
 
 
 def serialize_movement(row: Row) -> JsonObject:

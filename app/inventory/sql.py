@@ -24,6 +24,7 @@ ITEM_COLUMN_NAMES = (
     "available",
     "is_low",
     "version",
+    "archived_at",
     "created_at",
     "updated_at",
 )
@@ -87,7 +88,7 @@ def next_moved_at_sql(item: str) -> str:
 
 
 MAX_ITEMS = 2000
-DUE_CONDITION_SQL = "i.is_low AND i.available + i.on_order <= i.reorder_level"
+DUE_CONDITION_SQL = "i.is_low AND i.archived_at IS NULL AND i.available + i.on_order <= i.reorder_level"
 ORDER_QUANTITY_SQL = "greatest(i.min_order_qty, i.par_level - i.available - i.on_order)"
 _DUE_ITEMS_SQL = f"""
     SELECT i.id, i.supplier, {ORDER_QUANTITY_SQL} AS quantity FROM inventory_item i

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Numeric, Select, String, column, func, select, text
+from sqlalchemy import ColumnElement, Numeric, Select, String, column, func, literal, select, text
 from sqlalchemy import DateTime as Timestamp
 from sqlalchemy import Integer as Whole
 from sqlalchemy.types import TypeEngine
@@ -60,11 +60,15 @@ SORTS: dict[str, AnyColumn] = {"name": NAME_SORT_SQL}
 def list_variances_query(
     caller: Caller, event_id: str, *, since: datetime | None = None, until: datetime | None = None
 ) -> Select[*tuple[Any, ...]]:
-    """Return the query of the variances, one row for each item counted in the period. Raises NotFound."""
-    params = _build_period_params(queries.get_event(caller, event_id), since, until)
+    """Return the query of the variances, one row for each item counted in the period, with the time zone of the event.
+
+    Raises NotFound.
+    """
+    event = queries.get_event(caller, event_id)
+    params = _build_period_params(event, since, until)
     statement = text(VARIANCE_SQL.format(event=":event", since=":since", until=":until")).bindparams(**params)
     rows = statement.columns(**_COLUMN_TYPES).subquery("counted")
-    return select(*(rows.c[name] for name in _COLUMN_TYPES))
+    return select(*(rows.c[name] for name in _COLUMN_TYPES), literal(event.timezone).label("timezone"))
 
 
 @as_of_now

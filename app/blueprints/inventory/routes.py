@@ -15,7 +15,7 @@ from app.blueprints.inventory.file_transfer import (
     read_uploaded_file,
 )
 from app.blueprints.inventory.reports import ReportData, ReportQuery, ReportResponse, build_report_response
-from app.core.errors import Throttled
+from app.core.errors import StaleVersion, Throttled
 from app.core.paging import Page
 from app.events.queries import ListQuery
 from app.inventory import actions, errors, export, item_list, purchase_order_pdf, queries, reminders, stream_queries
@@ -79,10 +79,13 @@ def read_stock_item(event_id: str, item_id: str) -> Row:
     body=schemas.ItemChanges,
     returns=schemas.ItemRow,
     etag=True,
-    errors=[errors.SkuTaken, errors.InsufficientStock],
+    errors=[errors.SkuTaken, errors.InsufficientStock, errors.ItemArchived],
 )
 def change_stock_item(event_id: str, item_id: str, **body: Any) -> tuple[ItemRow, dict[str, str]]:
-    """Change the fields that are sent; a changed quantity is recorded as a correction."""
+    """Change the fields that are sent; a changed quantity is recorded as a correction.
+
+    `archived` archives the item or restores it. An archived item is not low and cannot be changed until it is restored.
+    """
     item = actions.update_item(caller=get_current_caller(), event_id=event_id, item_id=item_id, **body)
     return item, {"ETag": f'"{item["version"]}"'}
 
@@ -103,7 +106,7 @@ def list_movements(event_id: str, item_id: str) -> ListQuery:
     body=schemas.AdjustBody,
     returns=schemas.Adjusted,
     idempotent=True,
-    errors=[errors.InsufficientStock, errors.QuantityTooLarge, errors.StaleStock],
+    errors=[errors.InsufficientStock, errors.QuantityTooLarge, errors.StaleStock, errors.ItemArchived, StaleVersion],
 )
 def adjust_stock_item(event_id: str, item_id: str, **body: Any) -> AdjustedItem:
     """Change a quantity by a difference, or to a counted quantity.
@@ -233,6 +236,16 @@ def trigger_reminder(event_id: str) -> dict[str, object]:
 def apply_reorder(event_id: str, **body: Any) -> Reorder:
     """Order the low items, one order for each supplier. Stock on order counts as available."""
     return actions.reorder_items(caller=get_current_caller(), event_id=event_id, **body)
+
+
+@blp.get(
+    f"{STOCK_PATH}/orders",
+    access=may(STOCK_READ),
+    returns=Listing("orders", schemas.OrderRow, queries.ORDER_SORTS, "-createdAt"),
+)
+def list_orders(event_id: str) -> ListQuery:
+    """List the purchase orders that reorders have made."""
+    return queries.list_orders_query(get_current_caller(), event_id)
 
 
 @blp.get(f"{STOCK_PATH}/orders/<orderId>/sheet.pdf", access=may(STOCK_READ), content_type="application/pdf")

@@ -5,7 +5,6 @@ from typing import Any, cast
 
 from marshmallow import ValidationError, fields, validates_schema
 
-from app.blueprints.inventory.custom_fields import Day, build_item_field, build_quantity_field
 from app.inventory.item_fields import BUCKETS, ITEM_FIELDS, REASONS, AdjustedItem, JsonObject
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
 from app.inventory.serializers import Row, serialize_item, serialize_movement
@@ -24,6 +23,7 @@ from app.web.fields import (
 )
 from app.web.row_errors import RowErrorData
 from app.web.schema import PartialResponse, Query, Schema
+from app.web.stock_fields import Day, build_item_field, build_quantity_field
 
 ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MAX_RECIPIENTS = 20
@@ -43,7 +43,10 @@ NewItem = _create_schema(
 ItemChanges = _create_schema(
     "ItemChanges",
     "Fields of an item.",
-    {item_field.attribute: build_item_field(item_field) for item_field in ITEM_FIELDS},
+    {
+        **{item_field.attribute: build_item_field(item_field) for item_field in ITEM_FIELDS},
+        "archived": Boolean(metadata={"rare": True, "description": "archive the item, or restore it"}),
+    },
 )
 FIELD_FILTERS = {item_field.attribute: build_item_field(item_field) for item_field in ITEM_FIELDS}
 
@@ -60,8 +63,9 @@ class Filters(_create_schema("FieldFilters", "Fields of an item.", FIELD_FILTERS
             "brand, supplier, barcode, storage location and batch",
         },
     )
-    low_stock = Boolean(metadata={"description": "at or below the reorder level, or not"})
+    low_stock = Boolean(metadata={"description": "at or below the reorder level, or not; never an archived item"})
     expiring_before = Day(metadata={"example": "2027-02-28"})
+    archived = Boolean(metadata={"description": "archived or not; without it both"})
 
 
 class AdjustBody(Schema):
@@ -79,6 +83,9 @@ class AdjustBody(Schema):
     )
     expected_on_hand = build_quantity_field(
         min=0, allow_none=True, metadata={"rare": True, "description": "409 when on hand is another quantity"}
+    )
+    expected_version = WholeNumber(
+        min=0, allow_none=True, metadata={"rare": True, "description": "412 when the item has another version"}
     )
 
     @validates_schema(skip_on_field_errors=False)
@@ -108,6 +115,7 @@ class ItemRow(_create_schema("ItemFields", "An item.", ITEM_MEMBERS)):  # type: 
     on_order = Number(required=True)
     low_stock = Boolean(required=True, attribute="is_low", metadata={"description": "at or below the reorder level"})
     version = WholeNumber(required=True)
+    archived_at = TimeField(required=True, allow_none=True, metadata={"description": "since when it is archived"})
     created_at = TimeField(required=True)
     updated_at = TimeField(required=True)
 
@@ -219,6 +227,15 @@ class OrderData(Schema):
     lines = List(Nested(OrderLine), required=True)
     total_value = Number(required=True)
     sheet_url = fields.String(required=True, allow_none=True, metadata={"description": "the order as a PDF"})
+
+
+class OrderRow(Schema):
+    """A purchase order; `items` is how many it has."""
+
+    id = fields.String(required=True, metadata=ID_METADATA)
+    supplier = fields.String(required=True, allow_none=True)
+    items = WholeNumber(required=True, metadata={"description": "number of items", "example": 12})
+    created_at = TimeField(required=True)
 
 
 class Reordered(Schema):

@@ -1,6 +1,6 @@
 """The changes of the stock; each function is one transaction."""
 
-from app.inventory.actions.imports import import_stock
+from app.inventory.actions.imports import import_stock, prepare_import, start_prepared_import
 from app.inventory.actions.items import adjust_item, create_item, update_item
 from app.inventory.actions.purchase_orders import reorder_items
 from app.inventory.actions.reminders import enqueue_digest, update_reminder
@@ -12,6 +12,8 @@ __all__ = [
     "update_reminder",
     "create_item",
     "import_stock",
+    "prepare_import",
+    "start_prepared_import",
     "reorder_items",
     "request_report_pdf",
     "enqueue_digest",

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TypedDict, cast
+from typing import NamedTuple, TypedDict, cast
+
+from sqlalchemy import func, update
 
 from app.accounts.caller import Caller
 from app.accounts.quotas import IMPORTS_QUOTA, count_unverified_use
@@ -14,7 +16,7 @@ from app.core.transaction import transaction
 from app.events.queries import hold
 from app.events.ticket_import_sql import PATIENCE
 from app.inventory import background_jobs, queries
-from app.inventory.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
+from app.inventory.errors import ImportExpired, ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.inventory.models import StockJob
 from app.inventory.stock_import.importer import ImportOptions, ImportResult, import_rows
 from app.inventory.stock_import.parser import (
@@ -30,6 +32,7 @@ MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 100_000
 MAX_SYNC_BYTES, MAX_SYNC_ROWS = 2 * 1024 * 1024, 5_000
 MAX_RETURNED_ERRORS = 1000
 PARSED_PERCENT = 70
+IMPORT_KIND = "import"
 
 
 class RowErrorJson(TypedDict):
@@ -63,6 +66,13 @@ class ImportFlags(TypedDict):
     again: bool
 
 
+class PreparedImport(NamedTuple):
+    """The job that will import a kept file, and the job that checks the file."""
+
+    import_id: str
+    check_id: str
+
+
 def import_stock(*, caller: Caller, event_id: str, data: bytes, mode: str, dry_run: bool, again: bool) -> ImportJson:
     """Return the result (`created, updated, unchanged, errors`), or the job that will import the file (`job_id`).
 
@@ -84,6 +94,37 @@ def import_stock(*, caller: Caller, event_id: str, data: bytes, mode: str, dry_r
     if _has_failed(result, import_options):
         raise ImportRejected(**response)
     return response
+
+
+def prepare_import(*, caller: Caller, event_id: str, data: bytes) -> PreparedImport:
+    """Keep a file for an import, and start the job that says what the import would do.
+
+    Raises NotASpreadsheet, ImportTooLarge, NotFound, ValidationFailed, EmailNotVerified.
+    """
+    _count_checked_rows(data)
+    event = queries.get_event(caller, event_id)
+    if not caller.email_verified:
+        with transaction() as session:
+            count_unverified_use(session, caller, IMPORTS_QUOTA)
+    with transaction() as session:
+        import_id = _add_import_job(session, caller, event.id, data, _build_flags())
+        check_id = _add_import_job(session, caller, event.id, data, _build_flags(dry_run=True))
+        _enqueue_job(check_id)
+    return PreparedImport(import_id, check_id)
+
+
+def start_prepared_import(*, caller: Caller, event_id: str, job_id: str, partial: bool) -> None:
+    """Start the import of a file that was kept; a second call changes nothing. Raises NotFound, ImportExpired."""
+    job = queries.get_job(caller, event_id, job_id)
+    with transaction() as session:
+        is_waiting = StockJob.id == job.id, StockJob.kind == IMPORT_KIND, StockJob.status == "queued"
+        is_recent = StockJob.created_at > func.now() - background_jobs.TIMEOUT
+        flags = _build_flags(partial=partial, again=True)
+        statement = update(StockJob).where(*is_waiting, is_recent).values(asked=dict(flags)).returning(StockJob.id)
+        if session.scalar(statement) is not None:
+            _enqueue_job(job.id)
+        elif job.status == "queued":
+            raise ImportExpired()
 
 
 def run_import_job(run: Run, job_id: str) -> None:
@@ -155,12 +196,27 @@ def _count_checked_rows(data: bytes) -> int:
 
 def _enqueue_import(caller: Caller, event_id: str, data: bytes, options: ImportFlags) -> ImportJson:
     with transaction() as session:
-        hold(session, event_id)
-        job = StockJob(event_id=event_id, account_id=caller.id, kind="import", asked=dict(options), input=data)
-        session.add(job)
-        session.flush()
-        enqueue("inventory.import", key=f"inventory-import:{job.id}", job_id=job.id)
-    return {"job_id": job.id, "status": "queued", "progress": 0}
+        job_id = _add_import_job(session, caller, event_id, data, options)
+        _enqueue_job(job_id)
+    return {"job_id": job_id, "status": "queued", "progress": 0}
+
+
+def _add_import_job(
+    session: ReadOrWriteSession, caller: Caller, event_id: str, data: bytes, options: ImportFlags
+) -> str:
+    hold(session, event_id)
+    job = StockJob(event_id=event_id, account_id=caller.id, kind=IMPORT_KIND, asked=dict(options), input=data)
+    session.add(job)
+    session.flush()
+    return job.id
+
+
+def _enqueue_job(job_id: str) -> None:
+    enqueue("inventory.import", key=f"inventory-import:{job_id}", job_id=job_id)
+
+
+def _build_flags(*, partial: bool = False, dry_run: bool = False, again: bool = False) -> ImportFlags:
+    return {"partial": partial, "dry_run": dry_run, "again": again}
 
 
 def _store_errors(import_options: ImportOptions, errors: Sequence[RowError]) -> str:

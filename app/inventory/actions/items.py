@@ -19,7 +19,7 @@ from app.events.queries import hold_event, owned, ownership_params
 from app.inventory import adjustments
 from app.inventory.adjustment_sql import CREATE_ITEM_SQL, RECORD_CORRECTIONS_SQL, RESULT_COLUMNS, adjustment_sql
 from app.inventory.adjustments import Adjustment
-from app.inventory.errors import InsufficientStock, QuantityTooLarge, SkuTaken, StaleStock
+from app.inventory.errors import InsufficientStock, ItemArchived, QuantityTooLarge, SkuTaken, StaleStock
 from app.inventory.item_fields import (
     ATTRIBUTES,
     BUCKETS,
@@ -53,17 +53,28 @@ def create_item(*, caller: Caller, event_id: str, **values: Unpack[ItemValues]) 
 
 
 def update_item(
-    *, caller: Caller, event_id: str, item_id: str, expected_version: int | None, **changes: Unpack[ItemValues]
+    *,
+    caller: Caller,
+    event_id: str,
+    item_id: str,
+    expected_version: int | None,
+    archived: bool | None = None,
+    **changes: Unpack[ItemValues],
 ) -> ItemRow:
-    """Change an item; a changed quantity is recorded as a `correction`.
+    """Change an item; a changed quantity is recorded as a `correction`. `archived` archives or restores it.
 
-    Fields that keep their value change nothing. Raises NotFound, StaleVersion, SkuTaken, InsufficientStock.
+    Fields that keep their value change nothing. Raises NotFound, StaleVersion, ItemArchived, SkuTaken, InsufficientStock.
     """
     with transaction() as session:
         current = _lock_item(session, caller, event_id, item_id)
         if expected_version not in (None, current["version"]):
             raise StaleVersion()
         new_values = {name: value for name, value in changes.items() if current[name] != value}
+        is_archived = current["archived_at"] is not None
+        if new_values and is_archived and archived is not False:
+            raise ItemArchived()
+        if archived not in (None, is_archived):
+            new_values["archived_at"] = func.now() if archived else None
         if not new_values:
             return cast(ItemRow, {column_name: current[column_name] for column_name in ITEM_COLUMN_NAMES})
         _check_available(*({**current, **new_values}[column] for column in BUCKETS.values()))
@@ -125,11 +136,12 @@ def adjust_item(
     reference: str | None = None,
     occurred_at: datetime | None = None,
     expected_on_hand: Decimal | None = None,
+    expected_version: int | None = None,
 ) -> AdjustedItem:
     """Change one bucket of an item by `delta` or to `counted`; return the item with the movement.
 
     A movement from before a count changes the difference that the count found, not the present quantity. Raises
-    NotFound, InsufficientStock, QuantityTooLarge, StaleStock, ValidationFailed.
+    NotFound, ItemArchived, InsufficientStock, QuantityTooLarge, StaleStock, StaleVersion, ValidationFailed.
     """
     params: Adjustment = {
         "item": item_id,
@@ -142,6 +154,7 @@ def adjust_item(
         "note": note,
         "reference": reference,
         "expected": expected_on_hand,
+        "expected_version": expected_version,
         "occurred_at": None,
         "bucket": bucket,
     }
@@ -160,6 +173,10 @@ def _parse_adjustment_row(row: DriverRow | None, params: Adjustment) -> Adjusted
         movement = {column: item[f"movement_{column}"] for column in MOVEMENT_COLUMN_NAMES}
         movement["id"] = format_movement_id(movement["seq"])
         return cast(AdjustedItem, {**item, "movement": movement})
+    if item["archived_at"] is not None:
+        raise ItemArchived()
+    if params["expected_version"] not in (None, item["version"]):
+        raise StaleVersion()
     if params["expected"] not in (None, item["on_hand"]):
         raise StaleStock(on_hand=item["on_hand"])
     quantities = {name: item[name] for name in ("on_hand", "reserved", "damaged", "available")}

@@ -72,8 +72,10 @@ def _sum_sql(expression: str) -> str:
 
 _COUNT_FIELDS = (
     Field("items", "count(*)", COUNT, "Items", 12),
-    Field("lowStock", _count_where_sql("i.is_low"), COUNT, "Low", 10, hides_zero=True),
-    Field("outOfStock", _count_where_sql("i.available <= 0"), COUNT, "Out", 10, hides_zero=True),
+    Field("lowStock", _count_where_sql("i.is_low AND i.archived_at IS NULL"), COUNT, "Low", 10, hides_zero=True),
+    Field(
+        "outOfStock", _count_where_sql("i.available <= 0 AND i.archived_at IS NULL"), COUNT, "Out", 10, hides_zero=True
+    ),
     Field(
         "expired",
         _count_where_sql(f"{_ON_HAND_EXPIRY_SQL} < {TODAY_SQL}"),

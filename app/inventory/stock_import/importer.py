@@ -32,6 +32,7 @@ COPY_BLOCK_BYTES = 256 * 1024
 MAX_ATTEMPTS = 3
 ERROR_MESSAGES = {
     "required": "A new item needs it.",
+    "archived": "This item is archived. Restore it first.",
     "insufficient_stock": "More would be reserved and damaged than there is.",
 }
 

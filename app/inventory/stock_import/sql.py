@@ -45,7 +45,8 @@ ANALYZE_STAGING_SQL = text("ANALYZE stock_staging (row, sku_key)")
 
 CREATE_PLAN_SQL = text(f"""
     CREATE TEMP TABLE stock_plan ON COMMIT DROP AS
-    SELECT s.row, s.sku_key, coalesce(i.id, {NEW_ID_SQL}) AS id, i.id IS NOT NULL AS known, i.is_low AS was_low, {_OLD_QUANTITIES},
+    SELECT s.row, s.sku_key, coalesce(i.id, {NEW_ID_SQL}) AS id, i.id IS NOT NULL AS known, i.is_low AS was_low, i.archived_at IS NOT NULL AS archived,
+           {_OLD_QUANTITIES},
            {_NEW_VALUES}, i.id IS NOT NULL AND ROW({_MERGED_VALUES}) IS NOT DISTINCT FROM ROW({_CURRENT_VALUES}) AS same
       FROM stock_staging s
       LEFT JOIN (SELECT known.* FROM inventory_item known
@@ -63,6 +64,7 @@ PLAN_ERRORS_SQL = text(f"""
     {_MISSING_VALUES_SQL}
     UNION ALL SELECT row, 'onHand', 'insufficient_stock', on_hand::text FROM stock_plan
      WHERE on_hand - reserved - damaged < 0
+    UNION ALL SELECT row, 'sku', 'archived', sku FROM stock_plan WHERE archived AND NOT same
     ORDER BY 1
 """)
 
