@@ -19,25 +19,31 @@ for (const button of /** @type {NodeListOf<HTMLButtonElement>} */ (document.quer
 }
 
 // A second tap does not send a form twice. After the back button the form can be sent again.
-for (const form of document.querySelectorAll('form[method="post"]')) {
-  let sent = false;
-  form.addEventListener("submit", (event) => {
-    if (sent) event.preventDefault();
-    sent = true;
-  });
-  window.addEventListener("pageshow", () => { sent = false; });
-}
+/** @type {Set<EventTarget | null>} */
+const sent = new Set();
+document.addEventListener("submit", (event) => {
+  if (!(event.target instanceof HTMLFormElement) || event.target.method !== "post") return;
+  if (sent.has(event.target)) event.preventDefault();
+  sent.add(event.target);
+});
+window.addEventListener("pageshow", () => sent.clear());
 
 // A part of a page that changes while a person looks at it: a list, or the progress of a job. It waits while they use it or
-// look at another window, and ends when the new part no longer asks for it. A page with several gives each an id. The answer to a form names the address.
+// look at another window, and ends when the new part no longer asks for it. A page with several gives each an id. The answer to a form
+// names the address.
+/** Whether a person is there, or has typed something that is not sent yet. @param {HTMLElement} part */
+const isUsed = (part) => part.contains(document.activeElement) || part.querySelector("details[open]") !== null
+  || [...part.querySelectorAll("input")].some((input) => input.value !== input.defaultValue);
 for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-refresh-seconds]"))) {
   const timer = setInterval(async () => {
-    if (document.hidden || part.contains(document.activeElement)) return;
+    if (document.hidden || isUsed(part)) return;
     const response = await fetch(part.dataset.refreshUrl ?? location.href).catch(() => null);
     if (!response?.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const fresh = part.id ? page.getElementById(part.id) : page.querySelector("[data-refresh-seconds]");
-    if (!(fresh instanceof HTMLElement)) return;
+    if (!(fresh instanceof HTMLElement) || isUsed(part)) return;
+    const token = part.querySelector("[name=csrf_token]")?.getAttribute("value");
+    if (token) for (const input of fresh.querySelectorAll("[name=csrf_token]")) input.setAttribute("value", token);
     if (fresh.innerHTML !== part.innerHTML) part.innerHTML = fresh.innerHTML;
     if (!fresh.dataset.refreshSeconds) clearInterval(timer);
   }, Number(part.dataset.refreshSeconds) * 1000);

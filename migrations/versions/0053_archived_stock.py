@@ -1,7 +1,7 @@
 """Stock: items can be archived
 
 Revision ID: 0053
-Revises: 0048
+Revises: 0050
 """
 
 from alembic import op
@@ -9,7 +9,7 @@ from alembic import op
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0053'
-down_revision = '0048'
+down_revision = '0050'
 branch_labels = None
 depends_on = None
 

@@ -36,6 +36,7 @@ ROUTES = [
     ("/desk/settings", PICTURES),
     (f"/desk/events/{EVENT}/cover", PICTURES),
     (f"/desk/events/{EVENT}/sales/import", SALES),
+    (f"/desk/events/{EVENT}/stock/import", SHEETS),
 ]
 PAGES_WITH_UPLOADS = (
     "/documents/x",
@@ -43,6 +44,7 @@ PAGES_WITH_UPLOADS = (
     "/desk/settings",
     f"/desk/events/{EVENT}/cover",
     f"/desk/events/{EVENT}/sales/import",
+    f"/desk/events/{EVENT}/stock/import",
 )
 
 
@@ -76,7 +78,7 @@ def test_every_upload_has_a_limit_here(app: Flask, client: Client) -> None:
         "/api/merchant-applications/docs/{token}",
     }
     large = {name for name, it in app.blueprints.items() if getattr(it, "max_bytes", 0) > MAX_BODY}
-    assert large == {"documents", "apply_pictures", "organisation", "desk_stalls", "desk_sales"}
+    assert large == {"documents", "apply_pictures", "organisation", "desk_stalls", "desk_sales", "desk_stock"}
 
 
 def picture() -> bytes:

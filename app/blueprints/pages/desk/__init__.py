@@ -35,6 +35,11 @@ from app.blueprints.pages.desk import (
     stall_statement,
     stall_types,
     stalls,
+    stock,
+    stock_import,
+    stock_items,
+    stock_orders,
+    stock_reminder,
     team,
     ticket_types,
 )
@@ -56,6 +61,7 @@ DESK_PAGES = (
     audit,
     settings,
     guests,
+    stock,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
 SALES_PAGES = (sales_imports, sales_uploads)
@@ -76,4 +82,6 @@ GUEST_PAGES = (
     guest_will_call,
 )
 """The modules that add their pages to the blueprint of `guests`."""
+STOCK_PAGES = (stock_import, stock_items, stock_orders, stock_reminder)
+"""The modules that add their pages to the blueprint of `stock`."""
 __all__ = ["DESK_PAGES", "gallery"]

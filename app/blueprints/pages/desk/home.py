@@ -44,7 +44,9 @@ TASK_WORDS = {
     FEES: TaskWords(
         "stall fee is overdue", "stall fees are overdue", "See who owes", "desk_stalls.show", {"feeState": "overdue"}
     ),
-    LOW_STOCK: TaskWords("item is running out", "items are running out", "See the stock", "desk_stock.show"),
+    LOW_STOCK: TaskWords(
+        "item is running out", "items are running out", "See the stock", "desk_stock.show", {"lowStock": "true"}
+    ),
     PUBLISH: TaskWords("draft, not published yet", "drafts, not published yet", "Finish it", "desk_event.show"),
 }
 """A task whose page is not there yet is not shown."""

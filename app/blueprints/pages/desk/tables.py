@@ -69,7 +69,7 @@ class Column:
         if self.kind == MONEY:
             return format_money(value)
         if self.kind == NUMBER:
-            return f"{value:,}".replace(",", NARROW)
+            return _trim_decimals(f"{value:,}").replace(",", NARROW)
         if self.kind in (DAY, TIME):
             if not isinstance(value, datetime):
                 return format_calendar_day(value)
@@ -88,7 +88,7 @@ class Column:
         if isinstance(value, date):
             return value.isoformat()
         if self.kind == NUMBER:
-            return str(value)
+            return _trim_decimals(str(value))
         return escape(self.labels.get(value, str(value)))
 
 
@@ -150,11 +150,18 @@ class TablePage:
 
 
 def render_desk_table(
-    template: str, table: Table, view: View, *, event: DeskEvent | None = None, **context: Any
+    template: str,
+    table: Table,
+    view: View,
+    *,
+    event: DeskEvent | None = None,
+    row_form: FilledForm | None = None,
+    **context: Any,
 ) -> Response:
     """Return the page of a table, or with `format=csv` the file of all its rows.
 
-    The template gets the `TablePage` as `page`. A filter with an error shows no rows.
+    The template gets the `TablePage` as `page`. A filter with an error shows no rows. `row_form` is the form of a row
+    after an error, which decides the HTTP status.
     """
     filters, sort = table.filters.from_query(), request.args.get("sort", "")
     if sort not in table.listing.sort_choices:
@@ -168,7 +175,7 @@ def render_desk_table(
     if request.args.get("format") == "csv":
         return _build_csv(table, _list_all_rows(table, view, sort, values))
     page = _load_table_page(table, view, filters, sort, values)
-    return render_desk(template, event=event, form=filters, page=page, **context)
+    return render_desk(template, event=event, form=row_form or filters, page=page, **context)
 
 
 def _load_table_page(
@@ -208,6 +215,11 @@ def _build_csv(table: Table, rows: Iterator[Row]) -> Response:
     writer.writerows([column.format_csv(row) for column in table.columns] for row in rows)
     headers = {"Content-Disposition": f'attachment; filename="{table.name}.csv"', "Cache-Control": "no-store"}
     return Response(BYTE_ORDER_MARK + file.getvalue().encode(), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _trim_decimals(number: str) -> str:
+    """A number without the zeros at the end of its decimals: 48 for 48.000."""
+    return number.rstrip("0").rstrip(".") if "." in number else number
 
 
 def _build_url(filters: FilledForm, **arguments: str) -> str:

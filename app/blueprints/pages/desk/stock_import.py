@@ -1,0 +1,156 @@
+"""The stock as a list: exported, and imported by upload after a check; and the progress of the jobs of the stock."""
+
+from typing import Any
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.blueprints.pages.desk.shell import go_to, render_desk
+from app.blueprints.pages.desk.stock import MAX_UPLOAD_BYTES, READ, WRITE, blueprint
+from app.blueprints.pages.desk.stock_items import LABELS
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
+from app.blueprints.pages.rendering import describe_error
+from app.core.errors import AppError, NotFound, ValidationFailed
+from app.core.ids import is_id
+from app.events import queries as events
+from app.inventory import actions, background_jobs, export, queries
+from app.inventory.actions.imports import IMPORT_KIND
+from app.web.fields import Boolean, Text
+from app.web.schema import Query
+
+MAX_SHOWN_ERRORS = 100
+FILE_HEADERS = {"Cache-Control": "private, no-store", "Content-Security-Policy": "sandbox; default-src 'none'"}
+JOB_ERRORS = {
+    "IMPORT_REJECTED": "Some rows have errors, so nothing was imported.",
+    "GIVEN_UP": "It took too long. Try again.",
+}
+
+
+class SheetSchema(Query):
+    file = Text(required=True)
+
+
+class StartSchema(Query):
+    only_correct = Boolean(load_default=False)
+
+
+SHEET = Form(
+    SheetSchema,
+    Input(
+        "file",
+        "List",
+        hint="CSV or Excel, up to 20 MB and 100,000 rows. The SKU says which item a row is; an empty cell changes nothing.",
+        messages={"required": "Choose a file."},
+        error_codes=("NOT_A_SPREADSHEET", "IMPORT_TOO_LARGE", "PAYLOAD_TOO_LARGE"),
+    ),
+)
+START = Form(StartSchema, Input("onlyCorrect", "", type="hidden"))
+
+
+@blueprint.page("/import", access=WRITE)
+def choose_sheet(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the form for a list, and the lists to download."""
+    error = find_upload_error(MAX_UPLOAD_BYTES)
+    return _render_upload(caller, event_id, SHEET.fill().with_error(error) if error else SHEET.fill())
+
+
+@blueprint.act("/import", access=WRITE)
+def check_sheet(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Keep the list, and check what an import of it would do."""
+    form, file = SHEET.fill(), request.files.get("file")
+    try:
+        if file is None or not file.filename:
+            raise ValidationFailed.of("file", "required", "Choose a file.")
+        prepared = actions.prepare_import(caller=caller, event_id=event_id, data=file.read())
+    except FORM_ERRORS as error:
+        return _render_upload(caller, event_id, form.with_error(error))
+    path = url_for("desk_stock.show_check", event_id=event_id, import_id=prepared.import_id, check_id=prepared.check_id)
+    return go_to(path, "The file is here. Nothing is imported yet.")
+
+
+@blueprint.page("/import/<import_id>/<check_id>", access=WRITE)
+def show_check(caller: Caller, event_id: str, import_id: str, check_id: str) -> ResponseReturnValue:
+    """Show the progress of the check, and then what the import would do."""
+    return _render_check(caller, event_id, import_id, check_id)
+
+
+@blueprint.act("/import/<import_id>/<check_id>", access=WRITE)
+def start_import(caller: Caller, event_id: str, import_id: str, check_id: str) -> ResponseReturnValue:
+    """Import the list that was checked."""
+    try:
+        partial = START.from_request().load()["only_correct"]
+        actions.start_prepared_import(caller=caller, event_id=event_id, job_id=import_id, partial=partial)
+    except FORM_ERRORS as error:
+        return _render_check(caller, event_id, import_id, check_id, error)
+    return go_to(url_for("desk_stock.show_job", event_id=event_id, job_id=import_id), "The import has started.")
+
+
+@blueprint.page("/export.csv", access=READ)
+def download_stock(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Download the stock as a list that an import reads back, or with `template=true` its columns."""
+    event = queries.get_event(caller, event_id)
+    if request.args.get("template") == "true":
+        return _build_file(export.build_template_csv(), "stock-template.csv", "text/csv; charset=utf-8")
+    return _build_file(export.stream_stock_csv(event.id), "stock.csv", "text/csv; charset=utf-8")
+
+
+@blueprint.page("/jobs/<job_id>", access=READ)
+def show_job(caller: Caller, event_id: str, job_id: str) -> ResponseReturnValue:
+    """Show the progress of an import or a report, and then its result."""
+    return render_desk(
+        "desk/stock_job.html", event=events.get_event(caller, event_id), **_load_job(caller, event_id, job_id)
+    )
+
+
+@blueprint.page("/jobs/<job_id>/file", access=READ)
+def download_file(caller: Caller, event_id: str, job_id: str) -> ResponseReturnValue:
+    """Download the file of a job: a report, or the errors of an import."""
+    return _build_file(*queries.get_job_file(caller, event_id, job_id))
+
+
+def _build_file(content: Any, name: str, content_type: str) -> Response:
+    response = Response(content, content_type=content_type, headers=FILE_HEADERS)
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
+def _load_job(caller: Caller, event_id: str, job_id: str) -> dict[str, Any]:
+    """A job for the page. Raises NotFound."""
+    job = queries.get_job(caller, event_id, job_id)
+    state: dict[str, Any] = background_jobs.serialize_job(job, caller.session_id)
+    result = state["result"]
+    return {
+        "job": state,
+        "is_import": job.kind == IMPORT_KIND,
+        "is_check": bool(job.asked.get("dry_run")),
+        "is_over": state["status"] in ("done", "failed"),
+        "problem": JOB_ERRORS.get(state.get("error", ""), "It could not be done. Try again.")
+        if "error" in state
+        else "",
+        "errors": result.get("errors", [])[:MAX_SHOWN_ERRORS],
+        "column_labels": LABELS,
+        "file_url": url_for("desk_stock.download_file", event_id=event_id, job_id=job_id) if job.file_name else "",
+    }
+
+
+def _render_upload(caller: Caller, event_id: str, form: FilledForm) -> Response:
+    return render_desk("desk/stock_import.html", event=events.get_event(caller, event_id), form=form, path=request.path)
+
+
+def _render_check(
+    caller: Caller, event_id: str, import_id: str, check_id: str, error: AppError | None = None
+) -> Response:
+    prepared, check = queries.get_job(caller, event_id, import_id), _load_job(caller, event_id, check_id)
+    if not (is_id(check_id) and check["is_check"] and prepared.kind == IMPORT_KIND):
+        raise NotFound()
+    return render_desk(
+        "desk/stock_check.html",
+        event=events.get_event(caller, event_id),
+        status=error.status if error else 200,
+        error=describe_error(error) if error else "",
+        is_started=prepared.status != "queued",
+        import_id=import_id,
+        path=request.path,
+        **check,
+    )

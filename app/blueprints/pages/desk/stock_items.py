@@ -1,0 +1,275 @@
+"""One item of a stock: its facts and movements, the forms for a new and a changed item, archiving and restoring it."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import partial
+from typing import Any, NamedTuple
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk_form
+from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions
+from app.blueprints.pages.desk.stock_words import (
+    ALL_BUCKET_LABELS,
+    REASON_LABELS,
+    STOCK_MESSAGES,
+    WRONG_NUMBER,
+    WRONG_PRICE,
+)
+from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Table, render_desk_table
+from app.blueprints.pages.desk.ticket_types import VersionSchema
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.core.errors import AppError, NotFound
+from app.events import queries as events
+from app.inventory import actions, queries
+from app.inventory.formatting import format_quantity
+from app.inventory.item_fields import BUCKETS, DATE, DECIMAL_PLACES, ITEM_FIELDS, LINK, QUANTITY, ItemField
+from app.web.schema import Query
+from app.web.stock_fields import build_item_field
+
+LABELS = {
+    "name": "Name",
+    "sku": "SKU",
+    "imageUrl": "Address of a picture",
+    "productType": "Type",
+    "expiryDate": "Good until",
+    "category": "Category",
+    "brand": "Brand",
+    "supplier": "Supplier",
+    "barcode": "Barcode",
+    "storageLocation": "Place of storage",
+    "batchNumber": "Batch",
+    "unit": "Unit",
+    "costPrice": "Cost price in N$",
+    "sellPrice": "Sale price in N$",
+    "taxRate": "Tax rate in %",
+    "parLevel": "Fill up to",
+    "minOrderQty": "Order at least",
+    "reorderLevel": "Low at",
+    "onHand": "On hand",
+    "reserved": "Reserved",
+    "damaged": "Damaged",
+    "notes": "Notes",
+}
+HINTS = {
+    "sku": "Your own number for the item. Upper and lower case count as equal.",
+    "unit": "For example: case, bottle, kg.",
+    "parLevel": "An order brings the item up to this number.",
+    "reorderLevel": "At this number or below, the item is low and is ordered.",
+}
+MESSAGES = {"required": "Fill in this field.", "invalid_url": "Enter an address that begins with https://."}
+
+
+def _build_input(field: ItemField) -> Input:
+    is_number = field.kind in DECIMAL_PLACES
+    numbers = (WRONG_NUMBER if field.kind == QUANTITY else WRONG_PRICE) if is_number else {}
+    codes = {"sku": ("SKU_TAKEN",), "onHand": ("INSUFFICIENT_STOCK",)}.get(field.name, ())
+    return Input(
+        field.name,
+        LABELS[field.name],
+        hint=HINTS.get(field.name, ""),
+        type={DATE: "date", LINK: "url"}.get(field.kind, "textarea" if field.name == "notes" else "text"),
+        inputmode="decimal" if is_number else "",
+        messages={**MESSAGES, **numbers, **{code: STOCK_MESSAGES[code] for code in codes}},
+        error_codes=codes,
+    )
+
+
+def _build_fields(fields: tuple[ItemField, ...]) -> dict[str, Any]:
+    return {field.attribute: build_item_field(field, required=field.required) for field in fields}
+
+
+CHANGED_FIELDS = tuple(field for field in ITEM_FIELDS if field.name not in BUCKETS)
+OPTIONAL_ATTRIBUTES = tuple(field.attribute for field in ITEM_FIELDS if not field.required)
+NewItemSchema: type[Query] = type("NewItemSchema", (Query,), _build_fields(ITEM_FIELDS))
+ItemChangesSchema: type[Query] = type("ItemChangesSchema", (VersionSchema,), _build_fields(CHANGED_FIELDS))
+NEW_ITEM = Form(NewItemSchema, *map(_build_input, ITEM_FIELDS))
+ITEM_CHANGES = Form(ItemChangesSchema, *map(_build_input, CHANGED_FIELDS), VERSION)
+ARCHIVING = Form(VersionSchema, VERSION)
+MOVEMENTS = Table(
+    "movements",
+    Column("occurred_at", "When", TIME, sort="occurredAt"),
+    Column("bucket", "Which", labels=ALL_BUCKET_LABELS),
+    Column("before", "Before", NUMBER),
+    Column("delta", "Change", NUMBER),
+    Column("after", "After", NUMBER),
+    Column("reason", "Why", STATUS, labels=REASON_LABELS),
+    Column("note", "Note"),
+    Column("reference", "Reference"),
+    Column("actor_name", "Who"),
+    sorts=queries.HISTORY_SORTS,
+    default_sort="-occurredAt",
+    noun="movement",
+    empty="Every change of a number appears here.",
+)
+
+
+class Step(NamedTuple):
+    """Archiving or restoring: its words, and what it makes of the item."""
+
+    title: str
+    text: str
+    button: str
+    done: str
+    archived: bool
+
+
+STEPS = {
+    "archive": Step(
+        "Archive {}?",
+        "The item leaves the table, and is never low or ordered. Its numbers and movements stay, and so does its SKU. "
+        "You can restore it.",
+        "Archive",
+        "The item is archived.",
+        archived=True,
+    ),
+    "restore": Step(
+        "Restore {}?",
+        "The item is in the table again, with the numbers that it had.",
+        "Restore",
+        "The item is restored.",
+        archived=False,
+    ),
+}
+
+
+@blueprint.page("/items/new", access=WRITE)
+def add_item(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the form for a new item."""
+    zeros = {field.name: "0" for field in ITEM_FIELDS if field.kind == QUANTITY}
+    return _render_new(caller, event_id, NEW_ITEM.fill(**zeros))
+
+
+@blueprint.act("/items/new", access=WRITE)
+def create_item(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Add an item with its opening stock."""
+    form = NEW_ITEM.from_request()
+    try:
+        item = actions.create_item(caller=caller, event_id=event_id, **form.load())
+    except FORM_ERRORS as error:
+        return _render_new(caller, event_id, form.with_error(error))
+    return go_to(_build_path(event_id, item["id"]), "The item is added.")
+
+
+@blueprint.page("/items/<item_id>", access=READ)
+def show_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnValue:
+    """Show an item with its movements."""
+    event, item = events.get_event(caller, event_id), queries.get_item(caller, event_id, item_id)
+    if request.args.get("format") == "csv":
+        record_export(Action.STOCK_EXPORTED, event_id=event_id, subject=event_id)
+    return render_desk_table(
+        "desk/stock_item.html",
+        MOVEMENTS,
+        partial(queries.list_history_query, caller, event_id, item_id),
+        event=event,
+        item=item,
+        facts=[(LABELS[field.name], _format_fact(field, item[field.attribute])) for field in CHANGED_FIELDS[2:]],
+        buckets=[(label, item[BUCKETS[name]]) for name, label in ALL_BUCKET_LABELS.items() if name in BUCKETS],
+        format_quantity=format_quantity,
+        **get_permissions(caller, event),
+    )
+
+
+@blueprint.page("/items/<item_id>/change", access=WRITE)
+def edit_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnValue:
+    """Show the form of an item."""
+    item = queries.get_item(caller, event_id, item_id)
+    values = {field.name: _format_value(item[field.attribute]) for field in CHANGED_FIELDS}
+    return _render_changes(caller, event_id, item, ITEM_CHANGES.fill(**values, version=str(item["version"])))
+
+
+@blueprint.act("/items/<item_id>/change", access=WRITE)
+def change_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnValue:
+    """Save the fields of an item, unless somebody else has changed it since the form was opened."""
+    item, form = queries.get_item(caller, event_id, item_id), ITEM_CHANGES.from_request()
+    try:
+        values = {**dict.fromkeys(OPTIONAL_ATTRIBUTES), **form.load()}
+        version = values.pop("version")
+        actions.update_item(caller=caller, event_id=event_id, item_id=item_id, expected_version=version, **values)
+    except FORM_ERRORS as error:
+        return _render_changes(caller, event_id, item, form.with_error(error))
+    return go_to(_build_path(event_id, item_id), "The item is saved.")
+
+
+@blueprint.page("/items/<item_id>/<step>", access=WRITE)
+def confirm_step(caller: Caller, event_id: str, item_id: str, step: str) -> ResponseReturnValue:
+    """Ask whether to archive or to restore an item."""
+    return _render_step(caller, event_id, queries.get_item(caller, event_id, item_id), _get_step(step))
+
+
+@blueprint.act("/items/<item_id>/<step>", access=WRITE)
+def take_step(caller: Caller, event_id: str, item_id: str, step: str) -> ResponseReturnValue:
+    """Archive or restore an item."""
+    chosen_step = _get_step(step)
+    try:
+        actions.update_item(
+            caller=caller,
+            event_id=event_id,
+            item_id=item_id,
+            expected_version=ARCHIVING.from_request().load()["version"],
+            archived=chosen_step.archived,
+        )
+    except FORM_ERRORS as error:
+        return _render_step(caller, event_id, queries.get_item(caller, event_id, item_id), chosen_step, error)
+    return go_to(_build_path(event_id, item_id), chosen_step.done)
+
+
+def _get_step(name: str) -> Step:
+    if name not in STEPS:
+        raise NotFound()
+    return STEPS[name]
+
+
+def _build_path(event_id: str, item_id: str) -> str:
+    return url_for("desk_stock.show_item", event_id=event_id, item_id=item_id)
+
+
+def _format_value(value: Any) -> str:
+    """The value of a field of the form."""
+    return format_quantity(value) if isinstance(value, Decimal) else "" if value is None else str(value)
+
+
+def _format_fact(field: ItemField, value: Any) -> str:
+    if field.kind == DATE and value is not None:
+        return f"{value.day} {value:%B %Y}"
+    return _format_value(value)
+
+
+def _render_new(caller: Caller, event_id: str, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=events.get_event(caller, event_id),
+        title="New item",
+        button="Add the item",
+        back=url_for("desk_stock.show", event_id=event_id),
+    )
+
+
+def _render_changes(caller: Caller, event_id: str, item: Mapping[Any, Any], form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=events.get_event(caller, event_id),
+        title=f"Change {item['name']}",
+        lead="Its numbers are changed in the table.",
+        button="Save",
+        back=_build_path(event_id, item["id"]),
+    )
+
+
+def _render_step(
+    caller: Caller, event_id: str, item: Mapping[Any, Any], step: Step, error: AppError | None = None
+) -> Response:
+    return render_confirmation(
+        event=events.get_event(caller, event_id),
+        title=step.title.format(item["name"]),
+        text=step.text,
+        button=step.button,
+        back=_build_path(event_id, item["id"]),
+        values={"version": request.form.get("version") or str(item["version"])},
+        error=error,
+    )

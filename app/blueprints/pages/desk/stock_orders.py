@@ -1,0 +1,144 @@
+"""What to order, and what counts found: the reorder with its orders, the variances, and the reports of a stock."""
+
+from functools import partial
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.blueprints.pages.desk.shell import go_to
+from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions, link_item
+from app.blueprints.pages.desk.tables import NUMBER, TIME, Column, Row, Table, render_desk_table
+from app.blueprints.pages.forms import Form, Input
+from app.core.errors import NotFound
+from app.core.ids import is_id
+from app.events import queries as events
+from app.inventory import actions, purchase_order_pdf, queries
+from app.inventory.formatting import format_quantity
+from app.inventory.reports.definitions import REPORTS
+from app.inventory.reports.parameters import ReportParameters, build_report_parameters
+from app.inventory.reports.report_queries import stream_report_csv
+from app.inventory.sql import MAX_ITEMS
+from app.inventory.variance import SORTS as VARIANCE_SORTS
+from app.inventory.variance import list_variances_query
+from app.web.fields import EndTimeField, TimeField
+from app.web.pdf_response import build_pdf_response
+from app.web.schema import Query
+
+EXPIRY_DAYS = 90
+FILE_HEADERS = {"Cache-Control": "private, no-store"}
+
+
+class PeriodSchema(Query):
+    since = TimeField(data_key="from")
+    until = EndTimeField(data_key="to")
+
+
+ORDERS = Table(
+    "orders",
+    Column("created_at", "Ordered", TIME, sort="createdAt", link=lambda row: _link_order(row)),
+    Column("supplier", "Supplier"),
+    Column("items", "Items", NUMBER),
+    Column("actor_name", "By"),
+    sorts=queries.ORDER_SORTS,
+    default_sort="-createdAt",
+    noun="order",
+    empty="Orders appear here when you have made one.",
+)
+VARIANCES = Table(
+    "variances",
+    Column("name", "Item", sort="name", link=link_item),
+    Column("sku", "SKU"),
+    Column("counted_at", "Counted", TIME),
+    Column("expected", "Expected", NUMBER),
+    Column("counted", "Found", NUMBER),
+    Column("variance", "Difference", NUMBER),
+    Column("value", "Value in N$", NUMBER),
+    Column("counts", "Counts", NUMBER),
+    sorts=VARIANCE_SORTS,
+    default_sort="name",
+    noun="counted item",
+    filters=Form(PeriodSchema, Input("from", "From", type="date"), Input("to", "Until", type="date")),
+    empty="What counts find appears here.",
+)
+
+
+@blueprint.page("/order", access=READ)
+def show_reorder(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show what an order would contain, by supplier, and the orders that were made."""
+    return _render_reorder(caller, event_id)
+
+
+@blueprint.act("/order", access=WRITE)
+def order_items(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Order the items that the page showed, if they are still low."""
+    ids = [id for id in request.form.get("items", "").split(",")[:MAX_ITEMS] if is_id(id)]
+    reorder = actions.reorder_items(caller=caller, event_id=event_id, item_ids=ids)
+    done = f"Items ordered: {reorder.items}. Print the orders, or mail them to the suppliers."
+    return go_to(request.path, done if reorder.items else "Nothing was ordered: these items are on order already.")
+
+
+@blueprint.page("/orders/<order_id>", access=READ)
+def download_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnValue:
+    """Show the sheet of an order, to print or to send."""
+    data = purchase_order_pdf.get_order_pdf(caller, event_id, order_id)
+    return build_pdf_response(data, f"order-{order_id[-8:]}")
+
+
+@blueprint.page("/counts", access=READ)
+def show_variances(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show what the counts of a period found, and the reports."""
+    event = events.get_event(caller, event_id)
+    if request.args.get("format") == "csv":
+        record_export(Action.VARIANCE_EXPORTED, event_id=event_id, subject=event_id)
+    view = partial(list_variances_query, caller, event_id)
+    return render_desk_table("desk/stock_counts.html", VARIANCES, view, event=event, reports=REPORTS.values())
+
+
+@blueprint.page("/reports/<name>", access=READ)
+def download_report(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
+    """Download a report as CSV."""
+    event, parameters = _build_report(caller, event_id, name)
+    headers = {**FILE_HEADERS, "Content-Disposition": f'attachment; filename="stock-{name}.csv"'}
+    return Response(stream_report_csv(event, parameters), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+@blueprint.act("/reports/<name>", access=READ)
+def request_report(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
+    """Start the job that draws a report."""
+    event, parameters = _build_report(caller, event_id, name)
+    job = actions.request_report_pdf(caller=caller, event=event, parameters=parameters)
+    return go_to(url_for("desk_stock.show_job", event_id=event_id, job_id=job["job_id"]), "The report is being drawn.")
+
+
+def _build_report(caller: Caller, event_id: str, name: str) -> tuple[queries.StockEvent, ReportParameters]:
+    """The event, and a report of the last thirty days. Raises NotFound."""
+    event = queries.get_event(caller, event_id)
+    if name not in REPORTS:
+        raise NotFound()
+    parameters = build_report_parameters(
+        event.timezone, type=name, now=event.now, since=None, until=None, within_days=EXPIRY_DAYS
+    )
+    return event, parameters
+
+
+def _link_order(row: Row) -> str:
+    return url_for("desk_stock.download_order", event_id=row["event_id"], order_id=row["id"])
+
+
+def _render_reorder(caller: Caller, event_id: str) -> Response:
+    event = events.get_event(caller, event_id)
+    reorder = actions.reorder_items(caller=caller, event_id=event_id, dry_run=True)
+    return render_desk_table(
+        "desk/stock_order.html",
+        ORDERS,
+        partial(queries.list_orders_query, caller, event_id),
+        event=event,
+        reorder=reorder,
+        item_ids=",".join(line.item_id for order in reorder.orders for line in order.lines),
+        format_quantity=format_quantity,
+        path=request.path,
+        **get_permissions(caller, event),
+    )

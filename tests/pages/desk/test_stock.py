@@ -1,0 +1,284 @@
+"""The stock of an event at the desk: table, numbers changed in place, live changes, items, archive."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from tests.counting import count_statements
+from tests.factories.accounts import create_signed_in_client
+from tests.factories.events import create_event
+from tests.factories.inventory import Stock, assert_quantities_match_movements
+from tests.http import Client, data
+from tests.pages.desk.test_events import EVENTS, open_as
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_team_pages import create_owner
+
+ROLES = ("owner", "manager", "finance", "door", "stock", "messages", "viewer")
+READERS, WRITERS = ("owner", "manager", "finance", "stock", "viewer"), ("owner", "manager", "stock")
+REMINDERS = ("owner", "manager")
+
+
+class DeskStock(Stock):
+    """The stock of an event of a given organiser."""
+
+    def __init__(self, organiser: Client) -> None:
+        self.owner = organiser
+        self.event = create_event(organiser, name="Windhoek Lights")
+        self.path = f"/api/events/{self.event['id']}/inventory"
+        self.desk_path = f"{EVENTS}/{self.event['id']}/stock"
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_owner()
+
+
+@pytest.fixture
+def desk(app: Flask, owner: Account) -> Visitor:
+    return sign_in_browser(app, owner)
+
+
+@pytest.fixture
+def stock(client: Client, owner: Account) -> DeskStock:
+    return DeskStock(create_signed_in_client(client, owner))
+
+
+def find_form(desk: Visitor, item: dict[str, Any]) -> int:
+    """The number of the form in the row of an item."""
+    return next(number for number, form in enumerate(desk.forms) if form.fields.get("item") == item["id"])
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_sees_and_does_what_it_may(
+    app: Flask, client: Client, owner: Account, stock: DeskStock, role: str
+) -> None:
+    item = stock.item(name="Lager", onHand=10)
+    visitor = open_as(app, client, owner, role)
+    reading = 200 if role in READERS else 403
+    for path in ("", "/live", "/counts", "/order", "/export.csv", f"/items/{item['id']}", "/reports/valuation"):
+        assert visitor.open(f"{stock.desk_path}{path}").status_code == reading, path
+    if role in READERS:
+        page = visitor.open(stock.desk_path).text
+        assert ("New number of Lager" in page) == ("New item" in page) == (role in WRITERS)
+        assert ("Reminder</a>" in page) == (role in REMINDERS)
+        page = visitor.open(f"{stock.desk_path}/items/{item['id']}").text
+        assert ("Archive</a>" in page) == (role in WRITERS)
+    for path, roles in {
+        "/items/new": WRITERS,
+        f"/items/{item['id']}/change": WRITERS,
+        f"/items/{item['id']}/archive": WRITERS,
+        "/import": WRITERS,
+        "/reminder": REMINDERS,
+        "/reminder/send": REMINDERS,
+    }.items():
+        assert visitor.open(f"{stock.desk_path}{path}").status_code == (200 if role in roles else 403), path
+    visitor.open(EVENTS)
+    body = {"csrf_token": visitor.forms[0].fields["csrf_token"], "item": item["id"], "quantity": "3", "version": "1"}
+    for path in ("", f"/items/{item['id']}/archive", "/items/new", "/order", "/import"):
+        if role not in WRITERS:
+            assert visitor.flask.post(f"{stock.desk_path}{path}", data=body).status_code == 403, path
+    assert stock.read(item) == item
+
+
+def test_the_stock_of_others_is_not_there(app: Flask, stock: DeskStock) -> None:
+    item = stock.item()
+    stranger = sign_in_browser(app, create_owner("Other"))
+    for path in ("", "/live", f"/items/{item['id']}", f"/items/{item['id']}/change", "/order", "/counts", "/reminder"):
+        assert stranger.open(f"{stock.desk_path}{path}").status_code == 404, path
+    assert stranger.open(f"{stock.desk_path}/jobs/{item['id']}").status_code == 404
+    assert stranger.open(f"{stock.desk_path}/export.csv").status_code == 404
+    stranger.open(EVENTS)
+    body = {"csrf_token": stranger.forms[0].fields["csrf_token"], "item": item["id"], "quantity": "3", "version": "1"}
+    for path in ("", f"/items/{item['id']}/archive", f"/items/{item['id']}/change", "/items/new"):
+        assert stranger.flask.post(f"{stock.desk_path}{path}", data=body).status_code == 404, path
+    assert stock.read(item) == item
+
+
+def test_the_table_is_searched_filtered_and_sorted(stock: DeskStock, desk: Visitor) -> None:
+    assert "Items appear here" in desk.open(stock.desk_path).text
+    stock.item(name="Lager", sku="BEE-1", category="Beer", supplier="Brewery", storageLocation="Bar", onHand=48.5)
+    stock.item(name="Cups", sku="CUP-1", category="Consumable", supplier="Print House", onHand=1, reorderLevel=4)
+    old = stock.item(name="Absinthe", sku="ABS-1", onHand=0)
+    data(stock.owner.patch(f"{stock.path}/items/{old['id']}", {"archived": True}))
+    page = desk.open(stock.desk_path).text
+    assert (
+        "2 items" in page and "Absinthe" not in page and ">48.5<" in page and page.index("Cups") < page.index("Lager")
+    )
+    for query, name in (
+        ("q=lag", "Lager"),
+        ("lowStock=true", "Cups"),
+        ("category=beer", "Lager"),
+        ("supplier=Print House", "Cups"),
+        ("storageLocation=Bar", "Lager"),
+        ("archived=true", "Absinthe"),
+    ):
+        page = desk.open(f"{stock.desk_path}?{query}").text
+        assert "1 item " in page and f">{name}</a>" in page, query
+    assert "New number of" not in page
+    page = desk.open(f"{stock.desk_path}?sort=-sku").text
+    assert page.index("CUP-1") < page.index("BEE-1")
+    assert "Nothing matches" in desk.open(f"{stock.desk_path}?q=nothing").text
+    assert desk.open(f"{stock.desk_path}?archived=x&lowStock=7").status_code == 422
+    csv = desk.open(f"{stock.desk_path}?format=csv&q=lager").text
+    assert '"Lager","BEE-1","Beer","Bar","48.5","0","0","48.5",""' in csv and "Cups" not in csv
+
+
+def test_a_number_is_changed_in_its_row_and_the_place_is_kept(stock: DeskStock, desk: Visitor) -> None:
+    items = [stock.item(name=f"Lager {number}", onHand=10) for number in range(3)]
+    item = items[1]
+    desk.open(f"{stock.desk_path}?q=lager&sort=-name")
+    answer = desk.press(form=find_form(desk, item), quantity="7.5")
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == f"{stock.desk_path}?q=lager&sort=-name#item-{item['id']}"
+    page = desk.open(f"{stock.desk_path}?q=lager&sort=-name").text
+    assert "The number is saved." in page and ">7.5<" in page
+    desk.send(form=find_form(desk, item), quantity="6", reason="damage", note="fell down")
+    desk.send(form=find_form(desk, item), quantity="2", bucket="damaged", reason="damage")
+    desk.send(form=find_form(desk, item), quantity="1", bucket="reserved", reason="transfer")
+    read = stock.read(item)
+    assert [read[name] for name in ("onHand", "damaged", "reserved", "available")] == [6, 2, 1, 3]
+    movements = [(row["bucket"], row["delta"], row["reason"], row["counted"]) for row in stock.book(item)[1:]]
+    assert movements == [
+        ("onHand", -2.5, "count", 7.5),
+        ("onHand", -1.5, "damage", None),
+        ("damaged", 2, "damage", None),
+        ("reserved", 1, "transfer", None),
+    ]
+    desk.send(form=find_form(desk, item), quantity="6")
+    assert stock.book(item)[-1]["counted"] == 6
+    assert_quantities_match_movements()
+
+
+def test_a_wrong_number_is_said_in_its_row_and_changes_nothing(stock: DeskStock, desk: Visitor) -> None:
+    item = stock.item(name="Lager", onHand=10)
+    for typed, status, text in (
+        ({}, 422, "Enter the new number."),
+        ({"quantity": "many"}, 422, "Enter a number like 12 or 12.5."),
+        ({"quantity": "-1"}, 422, "Enter 0 or more."),
+        ({"quantity": "1.2345"}, 422, "Enter at most three decimals."),
+        ({"quantity": "9" * 15}, 422, "This number is too large."),
+        ({"quantity": "9" * 400}, 422, "Enter a number like 12 or 12.5."),
+        ({"quantity": "10", "reason": "sold"}, 422, "This is the number already."),
+        ({"quantity": "11", "bucket": "reserved", "reason": "sold"}, 409, "More would be reserved and damaged"),
+        ({"quantity": "1", "bucket": "other"}, 422, "Choose one of the choices."),
+        ({"quantity": "1", "version": "x"}, 422, "Enter"),
+        ({"quantity": "1", "item": "x"}, 422, ""),
+        ({"quantity": "1\0"}, 422, ""),
+    ):
+        desk.open(f"{stock.desk_path}?q=lager")
+        page = desk.send(form=find_form(desk, item), **typed)
+        assert page.status_code == status, (typed, page.text)
+        assert (text or "There is a problem") in page.text and "<title>Error: " in page.text, typed
+        assert "data-refresh-seconds" not in page.text
+    assert stock.read(item) == item
+    desk.open(stock.desk_path)
+    unknown = {"item": item["id"][::-1], "quantity": "1"}
+    assert desk.press(form=find_form(desk, item), **unknown).status_code in (404, 422)
+
+
+def test_what_somebody_else_has_changed_is_not_overwritten(stock: DeskStock, desk: Visitor) -> None:
+    item = stock.item(name="Lager", onHand=10)
+    desk.open(stock.desk_path)
+    data(stock.adjust(item, -4, reason="sold"))
+    page = desk.send(form=find_form(desk, item), quantity="9")
+    assert page.status_code == 412 and "Somebody else has changed this item." in page.text
+    assert desk.elements["quantity"]["value"] == "9" and stock.read(item)["onHand"] == 6
+    desk.send(form=find_form(desk, item), quantity="9")
+    assert stock.read(item)["onHand"] == 9
+    data(stock.owner.patch(f"{stock.path}/items/{item['id']}", {"archived": True}))
+    page = desk.send(form=find_form(desk, item), quantity="3")
+    assert page.status_code == 409 and "This item is archived." in page.text
+
+
+def test_the_table_takes_few_statements(stock: DeskStock, desk: Visitor) -> None:
+    for _ in range(3):
+        stock.item()
+    _, statements = count_statements(lambda: desk.flask.get(stock.desk_path))
+    assert len(statements) == 8, statements
+    _, statements = count_statements(lambda: desk.flask.get(f"{stock.desk_path}/live"))
+    assert len(statements) == 6, statements
+
+
+def test_live_shows_who_changed_what_and_why(
+    app: Flask, client: Client, owner: Account, stock: DeskStock, desk: Visitor
+) -> None:
+    assert "Changes appear here" in desk.open(f"{stock.desk_path}/live").text
+    first, second = stock.item(name="Lager", onHand=10, unit="case"), stock.item(name="Cups", onHand=5)
+    data(stock.adjust(second, 1, bucket="damaged", reason="damage", note="wet", reference="till 3"))
+    data(stock.adjust(first, -2, reason="sold"))
+    rows = desk.open(f"{stock.desk_path}/live").text.split("<tbody>")[1].split("<tr>")[1:]
+    assert "Lager" in rows[0] and "On hand -2, now 8 cases" in rows[0] and "Sold" in rows[0] and owner.name in rows[0]
+    assert "Damaged +1" in rows[1] and "wet (till 3)" in rows[1]
+    assert 'data-refresh-seconds="1.5"' in desk.page.text
+
+
+def test_an_item_is_added_and_changed(stock: DeskStock, desk: Visitor) -> None:
+    desk.open(f"{stock.desk_path}/items/new")
+    page = desk.send(form=1, name="", sku="BEE-1", costPrice="x", expiryDate="soon", imageUrl="http://a.example")
+    assert page.status_code == 422
+    for text in ("Fill in this field.", "Enter a number like 12 or 12.5.", "begins with https://"):
+        assert text in page.text
+    assert desk.elements["sku"]["value"] == "BEE-1" and desk.elements["costPrice"]["value"] == "x"
+    page = desk.send(
+        form=1, name="Lager", costPrice="285.14", expiryDate="2027-03-01", imageUrl="", onHand="1", damaged="2"
+    )
+    assert page.status_code == 409 and "More would be reserved and damaged" in page.text
+    page = desk.send(form=1, name="Lager", onHand="12.5", damaged="2", reorderLevel="4", category="Beer")
+    assert "The item is added." in page.text and "1 March 2027" in page.text and "285.14" in page.text
+    desk.open(f"{stock.desk_path}/items/new")
+    page = desk.send(form=1, name="Other", sku="bee-1")
+    assert page.status_code == 409 and "Another item has this SKU." in page.text
+    (item,) = stock.items()
+    assert (item["onHand"], item["damaged"], item["category"]) == (12.5, 2, "Beer")
+    path = f"{stock.desk_path}/items/{item['id']}"
+    desk.open(f"{path}/change")
+    assert "onHand" not in desk.elements and desk.elements["costPrice"]["value"] == "285.14"
+    assert "The item is saved." in desk.send(form=1, name="Lager 330 ml", category="", costPrice="290").text
+    changed = stock.read(item)
+    assert (changed["name"], changed["category"], changed["costPrice"]) == ("Lager 330 ml", None, 290)
+    desk.open(f"{path}/change")
+    data(stock.adjust(item, -1))
+    page = desk.send(form=1, name="Mine")
+    assert page.status_code == 412 and "Open the page again" in page.text and stock.read(item)["name"] == "Lager 330 ml"
+    assert desk.open(f"{path}/burn").status_code == desk.open(f"{stock.desk_path}/items/x").status_code == 404
+
+
+def test_an_item_is_archived_and_restored(stock: DeskStock, desk: Visitor) -> None:
+    item = stock.item(name="Lager", onHand=10)
+    path = f"{stock.desk_path}/items/{item['id']}"
+    desk.open(f"{path}/archive")
+    data(stock.adjust(item, -1))
+    page = desk.send(form=1)
+    assert page.status_code == 412 and stock.read(item)["archivedAt"] is None
+    desk.open(f"{path}/archive")
+    page = desk.send(form=1).text
+    assert "The item is archived." in page and "This item was archived on" in page and "Change</a>" not in page
+    desk.open(f"{path}/change")
+    page = desk.send(form=1, name="Other")
+    assert page.status_code == 409 and "This item is archived. Restore it first." in page.text
+    desk.open(f"{path}/restore")
+    assert "The item is restored." in desk.send(form=1).text
+    assert stock.read(item)["archivedAt"] is None and stock.read(item)["onHand"] == 9
+
+
+def test_movements_show_before_and_after(stock: DeskStock, desk: Visitor) -> None:
+    item = stock.item(name="Lager", onHand=10)
+    data(stock.adjust(item, 3, bucket="damaged", reason="damage"))
+    data(stock.adjust(item, -2, reason="sold", note="bar", reference="till 3"))
+    data(stock.adjust(item, counted=7))
+    path = f"{stock.desk_path}/items/{item['id']}"
+    rows = desk.open(path).text.split("<tbody>")[1].split("<tr>")[1:]
+    cells = [[cell.split(">", 1)[1].split("</td")[0] for cell in row.split("<td")[1:]] for row in rows]
+    assert [row[1:5] for row in cells] == [
+        ["On hand", "8", "-1", "7"],
+        ["On hand", "10", "-2", "8"],
+        ["Damaged", "0", "3", "3"],
+        ["On hand", "0", "10", "10"],
+    ]
+    assert cells[1][6:8] == ["bar", "till 3"] and "4 movements" in desk.page.text
+    assert '"Damaged","0","3","3"' in desk.open(f"{path}?format=csv").text
+    _, statements = count_statements(lambda: desk.flask.get(path))
+    assert len(statements) == 9, statements

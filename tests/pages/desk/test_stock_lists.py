@@ -1,0 +1,211 @@
+"""Lists of a stock at the desk: import after a check, orders, counts, reports, the reminder."""
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from app.core.outbox.executor import run_due_jobs
+from tests.factories.accounts import list_mails_to
+from tests.factories.inventory import build_csv
+from tests.factories.payouts import execute_sql
+from tests.http import Client, data
+from tests.pages.desk.test_events import open_as
+from tests.pages.desk.test_stock import DeskStock
+from tests.pages.desk.test_stock import desk as desk
+from tests.pages.desk.test_stock import owner as owner
+from tests.pages.desk.test_stock import stock as stock
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_team_pages import create_owner
+
+SHEET = build_csv("BEE-1,Lager,120,24,4,48,0,0", "CUP-1,Cups,10,1,4,2,0,0")
+
+
+def upload(desk: Visitor, stock: DeskStock, content: str | bytes | None, name: str = "stock.csv") -> Any:
+    """The page after a file was sent."""
+    desk.open(f"{stock.desk_path}/import")
+    raw = content.encode() if isinstance(content, str) else content
+    files = {} if raw is None else {"file": (BytesIO(raw), name)}
+    body = {"csrf_token": desk.forms[1].fields["csrf_token"], **files}
+    desk.page = desk.flask.post(
+        f"{stock.desk_path}/import", data=body, content_type="multipart/form-data", follow_redirects=True
+    )
+    return desk.page
+
+
+def test_a_list_is_checked_and_then_imported(stock: DeskStock, desk: Visitor) -> None:
+    stock.item(sku="BEE-1", name="Lager", onHand=5)
+    page = upload(desk, stock, SHEET)
+    assert "Nothing is imported yet." in page.text and "data-refresh-seconds" in page.text
+    run_due_jobs(worker="test")
+    check_path = page.request.path
+    page = desk.open(check_path)
+    assert "Import the list" in page.text and len(stock.items()) == 1
+    page = desk.send(form=1)
+    assert "The import has started." in page.text
+    run_due_jobs(worker="test")
+    page = desk.open(page.request.path)
+    assert "Done." in page.text and [item["onHand"] for item in stock.items()] == [2, 48]
+    page = desk.open(check_path)
+    assert "It is imported." in page.text and "Import the list" not in page.text
+
+
+def test_an_import_that_is_confirmed_twice_happens_once(stock: DeskStock, desk: Visitor) -> None:
+    check = upload(desk, stock, SHEET)
+    run_due_jobs(worker="test")
+    desk.open(check.request.path)
+    assert [desk.press(form=1).status_code for _ in range(2)] == [303, 303]
+    run_due_jobs(worker="test")
+    item = stock.items(q="lager")[0]
+    data(stock.adjust(item, -8, reason="sold"))
+    assert desk.press(form=1).status_code == 303
+    run_due_jobs(worker="test")
+    assert stock.read(item)["onHand"] == 40 and len(stock.book(item)) == 2
+
+
+def test_errors_of_a_list_are_shown_by_row_and_column(stock: DeskStock, desk: Visitor) -> None:
+    check = upload(desk, stock, build_csv("BEE-1,Lager,120,24,4,many,0,0", "CUP-1,Cups,10,1,4,2,0,0"))
+    run_due_jobs(worker="test")
+    page = desk.open(check.request.path).text
+    row = page.split("<tbody>")[1]
+    for text in (">2<", ">onHand<", "Must be a number", ">many<"):
+        assert text in row, text
+    assert "Import the list" not in page and "Download all errors" in page
+    errors = desk.open(page.split('">Download all errors')[0].split('href="')[-1])
+    assert errors.mimetype == "text/csv" and "many" in errors.text
+    desk.open(check.request.path)
+    page = desk.send(form=1)
+    run_due_jobs(worker="test")
+    assert [item["name"] for item in stock.items()] == ["Cups"]
+    page = desk.open(page.request.path).text
+    assert "Done." in page and ">many<" in page
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "status", "text"),
+    [
+        (None, "", 422, "Choose a file."),
+        ("", "a.csv", 422, 'href="#file"'),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "a.png", 415, 'href="#file"'),
+        (b"PK\x03\x04broken", "a.xlsx", 415, 'href="#file"'),
+    ],
+)
+def test_a_file_of_the_wrong_kind_is_refused(
+    stock: DeskStock, desk: Visitor, content: Any, name: str, status: int, text: str
+) -> None:
+    page = upload(desk, stock, content, name)
+    assert page.status_code == status and text in page.text
+
+
+def test_a_file_is_kept_for_two_hours(stock: DeskStock, desk: Visitor) -> None:
+    check = upload(desk, stock, SHEET)
+    run_due_jobs(worker="test")
+    desk.open(check.request.path)
+    execute_sql("UPDATE inventory_job SET created_at = now() - interval '3 hours' WHERE status = 'queued'")
+    page = desk.send(form=1)
+    assert page.status_code == 409 and "Choose it again." in page.text and stock.items() == []
+
+
+def test_a_file_that_was_imported_before_is_noticed(stock: DeskStock, desk: Visitor) -> None:
+    data(stock.sheet(SHEET))
+    check = upload(desk, stock, SHEET)
+    run_due_jobs(worker="test")
+    assert "This file was imported before." in desk.open(check.request.path).text
+
+
+def test_jobs_of_others_are_not_there(app: Flask, stock: DeskStock, desk: Visitor) -> None:
+    check = upload(desk, stock, SHEET)
+    run_due_jobs(worker="test")
+    import_id, check_id = check.request.path.split("/")[-2:]
+    assert desk.open(f"{stock.desk_path}/import/{check_id}/{import_id}").status_code == 404
+    other = sign_in_browser(app, create_owner("Other"))
+    for path in (check.request.path, f"{stock.desk_path}/jobs/{check_id}", f"{stock.desk_path}/jobs/{check_id}/file"):
+        assert other.open(path).status_code == 404
+
+
+def test_the_stock_and_an_empty_list_are_downloaded(stock: DeskStock, desk: Visitor) -> None:
+    stock.item(name="Lager")
+    assert "Lager" in desk.open(f"{stock.desk_path}/export.csv").text
+    template = desk.open(f"{stock.desk_path}/export.csv?template=true").text
+    assert "sku" in template and "Lager" not in template
+
+
+def test_low_items_are_ordered_once(stock: DeskStock, desk: Visitor) -> None:
+    assert "Nothing is low." in desk.open(f"{stock.desk_path}/order").text
+    stock.item(name="Lager", onHand=1, reorderLevel=4, parLevel=20, supplier="Brewery", costPrice=10, unit="case")
+    stock.item(name="Cups", onHand=1, reorderLevel=4, parLevel=5, minOrderQty=1)
+    page = desk.open(f"{stock.desk_path}/order").text
+    assert "Brewery" in page and "24 cases" in page and "N$\u00a0240.00" in page.replace("&#160;", "\u00a0")
+    late = stock.item(name="Late", onHand=0, reorderLevel=4)
+    page = desk.send(form=1)
+    assert "Items ordered: 2." in page.text and "2 orders" in page.text
+    assert stock.read(late)["onOrder"] == 0
+    page = desk.open(f"{stock.desk_path}/order")
+    link = page.text.split(f"{stock.desk_path}/orders/")[1].split('"')[0]
+    assert desk.open(f"{stock.desk_path}/orders/{link}").get_data().startswith(b"%PDF")
+    desk.open(f"{stock.desk_path}/order")
+    assert desk.press(form=1).status_code == desk.press(form=1).status_code == 303
+    assert stock.read(late)["onOrder"] == 120
+    desk.open(f"{stock.desk_path}/order")
+    assert desk.open(f"{stock.desk_path}/orders/{late['id']}").status_code == 404
+
+
+def test_an_order_of_anything_else_orders_nothing(stock: DeskStock, desk: Visitor) -> None:
+    stock.item(name="Lager", onHand=1, reorderLevel=4)
+    desk.open(f"{stock.desk_path}/order")
+    for items in ("", "x,y", "\0", "0" * 24, "," * 40_000):
+        desk.open(f"{stock.desk_path}/order")
+        assert "Nothing was ordered" in desk.send(form=1, items=items).text
+
+
+def test_counts_and_reports(stock: DeskStock, desk: Visitor) -> None:
+    item = stock.item(name="Lager", onHand=10, costPrice=2.5)
+    data(stock.adjust(item, counted=7))
+    page = desk.open(f"{stock.desk_path}/counts").text
+    assert "1 counted item " in page and ">-3<" in page and ">-7.5<" in page
+    assert '"-3"' in desk.open(f"{stock.desk_path}/counts?format=csv").text
+    assert "Nothing matches" in desk.open(f"{stock.desk_path}/counts?to=2020-01-01").text
+    assert desk.open(f"{stock.desk_path}/counts?from=x").status_code == 422
+    report = desk.open(f"{stock.desk_path}/reports/valuation")
+    assert report.mimetype == "text/csv" and "Lager" in report.text
+    assert desk.open(f"{stock.desk_path}/reports/other").status_code == 404
+    desk.open(f"{stock.desk_path}/counts")
+    page = desk.send(form=3)
+    assert "The report is being drawn." in page.text
+    run_due_jobs(worker="test")
+    page = desk.open(page.request.path)
+    assert "Download the report" in page.text
+    assert desk.open(f"{page.request.path}/file").get_data().startswith(b"%PDF")
+
+
+def test_the_reminder_is_set_and_sent(stock: DeskStock, desk: Visitor, owner: Account) -> None:
+    path = f"{stock.desk_path}/reminder"
+    desk.open(path)
+    page = desk.send(form=1, enabled="true", frequency="weekly", weekday="friday", hour="25", recipients="nobody")
+    assert page.status_code == 422 and "no e-mail address" in page.text
+    settings = {"enabled": "true", "frequency": "weekly", "weekday": "friday", "hour": "7"}
+    page = desk.send(form=1, **settings, recipients="")
+    assert page.status_code == 422 and "Enter an address." in page.text
+    page = desk.send(form=1, **settings, recipients="bar@stock.example, Boss@stock.example\n\nbar@stock.example")
+    assert "The reminder is saved." in page.text
+    reminder = data(stock.owner.get(f"{stock.path}/reminder"))
+    assert reminder["recipients"] == ["bar@stock.example", "boss@stock.example"] and reminder["weekday"] == "friday"
+    desk.open(path)
+    data(stock.owner.patch(f"{stock.path}/reminder", {"hour": 9}))
+    page = desk.send(form=1, **settings, recipients="x@stock.example")
+    assert page.status_code == 412 and data(stock.owner.get(f"{stock.path}/reminder"))["hour"] == 9
+    desk.open(f"{path}/send")
+    assert "The reminder goes to bar@stock.example" in desk.send(form=1).text
+    run_due_jobs(worker="test")
+    assert len(list_mails_to("bar@stock.example")) == 1
+
+
+def test_only_who_may_sets_the_reminder(app: Flask, client: Client, owner: Account, stock: DeskStock) -> None:
+    visitor = open_as(app, client, owner, "stock")
+    visitor.open(stock.desk_path)
+    body = {"csrf_token": visitor.forms[0].fields["csrf_token"], "version": "0"}
+    for path in ("/reminder", "/reminder/send"):
+        assert visitor.flask.post(f"{stock.desk_path}{path}", data=body).status_code == 403
