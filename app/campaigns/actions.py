@@ -13,7 +13,7 @@ from app.campaigns import audience_counts, campaign_store, queries, validation
 from app.campaigns.delivery_sql import COUNT_CLICK, READ_HREF, RESEND_UNCERTAIN
 from app.campaigns.errors import CampaignFrozen, CampaignStarted, NoReachableChannel, NothingUncertain
 from app.campaigns.message_templates import absolute_url
-from app.campaigns.states import CANCELED, HOLDERS, OPEN, SCHEDULED
+from app.campaigns.states import CANCELED, FILTERED, OPEN, SCHEDULED, SPECIFIC
 from app.core import throttle
 from app.core.db import fetch_row, release_connection
 from app.core.errors import NotFound, StaleVersion, Throttled
@@ -108,10 +108,13 @@ def change_campaign(
 
 
 def _stored_fields(campaign: RowMapping, changes: Mapping[str, object]) -> dict[str, object]:
-    """The fields of a campaign to which changes are applied; a change to all holders drops its `user_ids`."""
+    """The fields of a campaign to which changes are applied; another audience drops its `user_ids` or its filter."""
     stored = {name: campaign[name] for name in validation.FIELDS}
-    if changes.get("audience_type") == HOLDERS:
+    audience_type = changes.get("audience_type") or campaign["audience_type"]
+    if audience_type != SPECIFIC:
         stored["user_ids"] = []
+    if audience_type != FILTERED:
+        stored["audience_filter"] = None
     return stored
 
 

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.campaigns import audience_sql
-from app.campaigns.states import CHANNELS, HOLDERS
+from app.campaigns.filtered_people_sql import Filter, build_filter_parameters
+from app.campaigns.states import CHANNELS, FILTERED, HOLDERS, SPECIFIC
 from app.core.addresses import mask_email
 from app.core.db import fetch_rows
 from app.core.errors import NotFound
@@ -29,6 +30,7 @@ class Audience:
     channels: Sequence[str] = ("email",)
     respect: bool = True
     user_ids: Sequence[str] = ()
+    filter: Filter | None = None
     share_b: float = 0
 
     @property
@@ -38,7 +40,9 @@ class Audience:
 
     @property
     def parameters(self) -> dict[str, object]:
-        return {"respect": self.respect, "ids": None if self.type == HOLDERS else list(self.user_ids)}
+        ids = list(self.user_ids) if self.type == SPECIFIC else None
+        chosen = build_filter_parameters(self.filter or {}) if self.type == FILTERED else {}
+        return {"respect": self.respect, "ids": ids, **chosen}
 
 
 class AudiencePreview(TypedDict):
@@ -76,8 +80,12 @@ class AudienceCounts:
 def count_audience(caller: Caller, event_id: str, audience: Audience, *, small: int = SMALL) -> AudienceCounts:
     """The counts of an audience; for more than `small` places only their total. Raises NotFound.
 
-    So the request is as fast for 100,000 people as for ten. The full count follows when sending starts.
+    So the request is as fast for 100,000 people as for ten. The full count follows when sending starts. A filtered audience
+    is always counted, because its total is known only then.
     """
+    if audience.type == FILTERED:
+        timezone, *counts = _count_all(caller, event_id, audience)
+        return AudienceCounts(timezone=timezone, audience=_build_preview(audience, counts))
     statement = audience_sql.count_small_sql(audience.type, audience.ordered_channels)
     parameters = {"small": small, "after": "", "most": small}
     timezone, total, *counts = _fetch_counts(statement, caller, event_id, audience, parameters, prepare=None)
@@ -87,9 +95,7 @@ def count_audience(caller: Caller, event_id: str, audience: Audience, *, small: 
 
 def preview_audience(caller: Caller, event_id: str, audience: Audience) -> AudiencePreviewWithSample:
     """The counts of an audience and a sample of five people with masked e-mail addresses. Raises NotFound."""
-    # Planned for this event: a generic plan would read a large event as if it were small.
-    statement = audience_sql.count_all_sql(audience.type, audience.ordered_channels)
-    row = _fetch_counts(statement, caller, event_id, audience, {}, prepare=False)
+    row = _count_all(caller, event_id, audience)
     parameters = {"event_id": event_id, "after": "", "most": SAMPLE_CANDIDATES, **audience.parameters}
     sample_statement = audience_sql.sample_sql(audience.type, audience.ordered_channels, SAMPLE_SIZE)
     sample: list[SamplePerson] = [
@@ -105,6 +111,12 @@ def final_counts(session: OrmSession, event_id: str, audience: Audience) -> Audi
     statement = text(audience_sql.audience_counts_sql(audience.type, audience.ordered_channels, people))
     row = session.execute(statement, {"event_id": event_id, **audience.parameters}).one()
     return _build_preview(audience, list(row))
+
+
+def _count_all(caller: Caller, event_id: str, audience: Audience) -> tuple[Any, ...]:
+    # Planned for this event: a generic plan would read a large event as if it were small.
+    statement = audience_sql.count_all_sql(audience.type, audience.ordered_channels)
+    return _fetch_counts(statement, caller, event_id, audience, {}, prepare=False)
 
 
 def _fetch_counts(

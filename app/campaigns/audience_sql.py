@@ -1,7 +1,8 @@
 """The SQL of audiences: the people of an event, their reachability per channel, counts, samples and searches.
 
-A preview and the sending use the same conditions. Parameters: `event_id` and `respect`, for named people `ids`, and for a
-page of people `after` and `most`. A person is an e-mail address and gets one verdict per channel.
+A preview and the sending use the same conditions. Parameters: `event_id` and `respect`, for named people `ids`, for filtered
+people those of `build_filter_parameters`, and for a page of people `after` and `most`. A person is an e-mail address and
+gets one verdict per channel.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from sqlalchemy import TextClause, text
 
 from app.allocations.models import CLAIMED_SLOT_CONDITION
 from app.allocations.queries import slot_holders_sql
-from app.campaigns.states import HOLDERS, SPECIFIC
+from app.campaigns.filtered_people_sql import list_sources
+from app.campaigns.states import FILTERED, HOLDERS, SPECIFIC
 from app.events.queries import OWNED_EVENT_SQL
 from app.events.ticket_holders import ticket_holders_sql
 from app.subscriptions.sql import has_device_sql, has_disabled_channel_sql, is_suppressed_sql, is_unsubscribed_sql
@@ -85,6 +87,11 @@ def audience_sql(audience: str, event: str = EVENT) -> str:
         return f"""
             SELECT n.email, max(n.name) AS name, max(n.phone) AS phone, count(*) AS places
               FROM {named_people_sql(event)} n WHERE n.related AND n.email IS NOT NULL GROUP BY n.email"""
+    if audience == FILTERED:
+        sides = " UNION ALL ".join(map(_group_by_email, list_sources(event)))
+        return f"""
+            SELECT side.email, max(side.name) AS name, max(side.phone) AS phone, sum(side.places) AS places
+              FROM ({sides}) side GROUP BY side.email"""
     # Each side is grouped on its own: PostgreSQL then estimates the number of people and hashes the exclusions.
     tickets, slots = _group_by_email(ticket_holders_sql(event)), _group_by_email(slot_holders_sql(event))
     return f"""
@@ -102,6 +109,8 @@ def _group_by_email(holders: str) -> str:
 def next_page_sql(audience: str, event: str = EVENT) -> str:
     """SQL: the next `most` people after `after`, in the order of their e-mail addresses, with all their places. The cost
     of a page does not depend on the size of the audience."""
+    if audience == FILTERED:
+        return _next_filtered_sql(event)
     if audience == SPECIFIC:
         name, phone = "page.name", "page.phone"
         page = (
@@ -116,6 +125,18 @@ def next_page_sql(audience: str, event: str = EVENT) -> str:
           FROM ({page}) page,
                LATERAL (SELECT max(h.name) AS name, max(h.phone) AS phone, count(*) AS places
                           FROM {holders_sql(event)} h WHERE h.email = page.email) held"""
+
+
+def _next_filtered_sql(event: str) -> str:
+    """SQL: as `next_page_sql`, for filtered people. `places` are all their tickets, for the text "You have 2 tickets"."""
+    sources = list_sources(event)
+    page = " UNION ".join(f"({_next_emails(source)})" for source in sources)
+    return f"""
+        SELECT page.email, chosen.name, chosen.phone, held.places
+          FROM (SELECT email FROM ({page}) sides ORDER BY email LIMIT {MOST}) page,
+               LATERAL (SELECT max(c.name) AS name, max(c.phone) AS phone
+                          FROM ({" UNION ALL ".join(sources)}) c WHERE c.email = page.email) chosen,
+               LATERAL (SELECT count(*) AS places FROM {holders_sql(event)} h WHERE h.email = page.email) held"""
 
 
 def _next_emails(holders: str) -> str:
@@ -202,7 +223,8 @@ def _count_unaddressed(audience: str, event: str) -> str:
     if audience == SPECIFIC:
         return f"""SELECT count(*) FILTER (WHERE n.related AND n.email IS NULL) AS without_email,
                           count(*) FILTER (WHERE NOT n.related) AS unrelated FROM {named_people_sql(event)} n"""
-    return f"SELECT count(*) AS without_email, 0 AS unrelated FROM {holders_sql(event)} h WHERE h.email IS NULL"
+    people = f"({' UNION ALL '.join(list_sources(event))})" if audience == FILTERED else holders_sql(event)
+    return f"SELECT count(*) AS without_email, 0 AS unrelated FROM {people} h WHERE h.email IS NULL"
 
 
 @lru_cache(maxsize=64)

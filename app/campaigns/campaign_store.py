@@ -160,6 +160,7 @@ def build_audience(fields: Fields) -> Audience:
         channels=fields["channels"],
         respect=fields["respect_preferences"],
         user_ids=fields.get("user_ids") or (),
+        filter=fields.get("audience_filter"),
         share_b=share,
     )
 

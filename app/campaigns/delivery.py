@@ -125,7 +125,7 @@ def deliver(run: Run, recipient_id: str) -> None:
         recipient_id=recipient_id,
     )
     try:
-        _send(run, OutgoingMessage(due.channel, due.address, _build_context(due), content))
+        _send(run, OutgoingMessage(due.channel, due.address, build_context(due), content))
     except PermanentAddressError as error:
         suppress_address(due.channel, due.address, str(error))
         raise
@@ -134,11 +134,10 @@ def deliver(run: Run, recipient_id: str) -> None:
 
 def deliver_test(run: Run, account_id: str, event_id: str, channel: str, texts: Mapping[str, str | None]) -> None:
     """Sends the texts to the account itself. Nothing is counted, and suppressions do not apply."""
-    row = fetch_row(delivery_sql.TEST_RECIPIENT, {"account_id": account_id, "event_id": event_id})
+    recipient = find_test_recipient(account_id, event_id)
     release_connection()
-    if row is None:
+    if recipient is None:
         return
-    recipient = TestRecipient(*row)
     address = {"email": recipient.person, "sms": recipient.phone, "push": account_id}[channel]
     if address:
         content = MessageContent(
@@ -147,9 +146,9 @@ def deliver_test(run: Run, account_id: str, event_id: str, channel: str, texts: 
             href=texts.get("href"),
             image_url=texts.get("image_url"),
             banner_url=texts.get("banner_url"),
-            recipient_id=None,
+            is_test=True,
         )
-        _send(run, OutgoingMessage(channel, address, _build_context(recipient), content))
+        _send(run, OutgoingMessage(channel, address, build_context(recipient), content))
 
 
 def record_results(session: OrmSession, results: Iterable[DeliveryResult]) -> int:
@@ -197,7 +196,14 @@ def _record_result(run: Run, result: DeliveryResult) -> None:
         record_results(session, [result])
 
 
-def _build_context(row: DueMessage | TestRecipient) -> RecipientContext:
+def find_test_recipient(account_id: str, event_id: str) -> TestRecipient | None:
+    """The account as the recipient of a test or a preview; None if it or the event is gone."""
+    row = fetch_row(delivery_sql.TEST_RECIPIENT, {"account_id": account_id, "event_id": event_id})
+    return TestRecipient(*row) if row else None
+
+
+def build_context(row: DueMessage | TestRecipient) -> RecipientContext:
+    """The facts for the texts of a message to this recipient."""
     facts = Facts(
         event_name=row.event_name,
         starts_at=row.starts_at,

@@ -137,7 +137,7 @@ def placeholder_values(facts: Facts) -> dict[str, str]:
     values = {
         "firstName": name.split()[0],
         "name": name,
-        "tickets": "one ticket" if facts.places == 1 else f"{facts.places} tickets",
+        "tickets": {0: "no ticket", 1: "one ticket"}.get(facts.places, f"{facts.places} tickets"),
         "ticketCount": str(facts.places),
         "eventName": facts.event_name,
         "startsAt": format_time(facts.starts_at, facts.zone),
@@ -163,14 +163,18 @@ def _nearest(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class MessageContent:
-    """The texts of a message, with placeholders. Without `recipient_id` it is a test, whose clicks are not counted."""
+    """The texts of a message, with placeholders. Without `recipient_id` it is a test or a preview: clicks are not counted.
+
+    The title of a test says so.
+    """
 
     title: str
     body: str
     href: str | None
     image_url: str | None
     banner_url: str | None
-    recipient_id: str | None
+    recipient_id: str | None = None
+    is_test: bool = False
 
     @property
     def link(self) -> str | None:
@@ -242,4 +246,4 @@ def render_push(recipient: RecipientContext, content: MessageContent, device: De
 def _fill_texts(recipient: RecipientContext, content: MessageContent) -> tuple[str, str]:
     values = placeholder_values(recipient.facts)
     title = fill_placeholders(content.title, values)
-    return title if content.recipient_id else f"Test: {title}", fill_placeholders(content.body, values)
+    return f"Test: {title}" if content.is_test else title, fill_placeholders(content.body, values)

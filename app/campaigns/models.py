@@ -39,6 +39,7 @@ def _count() -> Mapped[int]:
 class Campaign(EventRow, Base):
     """One message to the people of an event. `turn` counts its schedules: only the last one starts it.
 
+    `audience_filter` chooses the people of a filtered audience (`filtered_people_sql`).
     `audience` has the counts of the audience, from its creation and finally from the start of sending. `after` is the last
     person whose recipients were added.
     """
@@ -70,6 +71,7 @@ class Campaign(EventRow, Base):
     ab_split_percent: Mapped[Decimal] = mapped_column(Numeric(5, 2), default=50, server_default=text("50"))
     audience_type: Mapped[str] = mapped_column(String(30))
     user_ids: Mapped[list[str]] = mapped_column(ARRAY(String(24)), default=list, server_default=text("'{}'"))
+    audience_filter: Mapped[dict[str, object] | None] = mapped_column(JSONB(none_as_null=True))
     respect_preferences: Mapped[bool] = mapped_column(Boolean)
     scheduled_at: Mapped[datetime | None] = mapped_column(Timestamp)
     status: Mapped[str] = mapped_column(String(20))
@@ -105,6 +107,7 @@ class Recipient(EventRow, Base):
             postgresql_where=text("channel = 'sms'"),
         ),
         Index("ix_campaign_recipient_uncertain", "campaign_id", "id", postgresql_where=text("state = 'uncertain'")),
+        Index("ix_campaign_recipient_failed", "campaign_id", "id", postgresql_where=text("state = 'failed'")),
         {"postgresql_with": {"fillfactor": "85"}},
     )
 

@@ -5,29 +5,33 @@ are few. The id is that of a ticket or slot, or of a merchant's account; campaig
 does not show whether a holder has an account.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Label, RowMapping, Select, Table, literal_column, select
+from sqlalchemy import ColumnElement, Label, RowMapping, Select, Table, and_, func, literal_column, or_, select
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.accounts.caller import Caller
+from app.allocations.models import AllocationBlock
 from app.allocations.will_call import build_tsquery
 from app.campaigns.audience_sql import FIND_PEOPLE
 from app.campaigns.campaign_store import CAMPAIGN
 from app.campaigns.message_templates import PLACEHOLDERS, TEMPLATES, Template
-from app.campaigns.models import Recipient
-from app.campaigns.states import SETTLED, UNCERTAIN
+from app.campaigns.models import Campaign, Recipient, Tally
+from app.campaigns.states import FAILED, SETTLED, UNCERTAIN
 from app.core.addresses import mask_email
 from app.core.db import db, fetch_rows
 from app.core.errors import NotFound
-from app.events.models import Event
+from app.events.models import Event, TicketType
 from app.events.queries import owned, ownership_params
 
 ListQuery = Select[Any]
 """A list that the caller sorts and pages."""
 CampaignRow = RowMapping
+MAX_CHOICES = 200
 RECIPIENT = cast(Table, Recipient.__table__).c
 SORTS: dict[str, ColumnElement[Any]] = {"created_at": CAMPAIGN.created_at}
+UNDELIVERED = (FAILED, UNCERTAIN)
 RECIPIENT_SORTS: dict[str, ColumnElement[Any]] = {"id": RECIPIENT.id}
 _FIGURES = ", ".join(f"'{figure}', sum({figure})" for figure in ("total", *SETTLED, "clicked"))
 TALLIES: Label[Any] = literal_column(
@@ -60,6 +64,13 @@ class TextChoices(NamedTuple):
     placeholders: list[Placeholder]
 
 
+class AudienceChoices(NamedTuple):
+    """What an audience is chosen by: pairs of id and name."""
+
+    ticket_types: list[tuple[str, str]]
+    blocks: list[tuple[str, str]]
+
+
 def check_event_access(caller: Caller, event_id: str) -> None:
     """Raises NotFound unless the caller has the permission of the route for the event."""
     if db.session.scalar(select(Event.id).where(Event.id == event_id, owned(caller))) is None:
@@ -73,6 +84,20 @@ def list_campaigns_query(caller: Caller, event_id: str, *, status: str | None = 
     return statement if status is None else statement.where(CAMPAIGN.status == status)
 
 
+def list_campaigns_with_sums_query(caller: Caller, event_id: str, *, status: str | None = None) -> ListQuery:
+    """As `list_campaigns_query`, with the figures as columns, `channel_names`, and the event's `timezone`."""
+    sums = [
+        select(func.sum(getattr(Tally, name)))
+        .where(Tally.campaign_id == CAMPAIGN.id, Tally.event_id == CAMPAIGN.event_id)
+        .scalar_subquery()
+        .label(name)
+        for name in ("total", *SETTLED)
+    ]
+    channel_names = func.array_to_string(CAMPAIGN.channels, ", ").label("channel_names")
+    zone = select(Event.timezone).where(Event.id == CAMPAIGN.event_id).scalar_subquery().label("timezone")
+    return list_campaigns_query(caller, event_id, status=status).add_columns(*sums, channel_names, zone)
+
+
 def get_campaign(caller: Caller, event_id: str, campaign_id: str) -> CampaignRow:
     """A campaign with its figures and its acts. Raises NotFound."""
     return _fetch_one(select(*CAMPAIGN, TALLIES, HISTORY), caller, event_id, campaign_id)
@@ -83,11 +108,54 @@ def get_campaign_to_copy(caller: Caller, event_id: str, campaign_id: str) -> Cam
     return _fetch_one(select(*CAMPAIGN, Event.timezone), caller, event_id, campaign_id)
 
 
+def build_figures(tally: Mapping[str, int]) -> dict[str, int]:
+    """The figures of a variant from its entry in `tallies`; `pending` is the rest of the total."""
+    known = {name: int(tally.get(name, 0)) for name in ("total", *SETTLED, "clicked")}
+    return {**known, "pending": known["total"] - sum(known[name] for name in SETTLED)}
+
+
 def list_uncertain_query(caller: Caller, event_id: str, campaign_id: str) -> ListQuery:
     """The recipients whose message may or may not have arrived. Raises NotFound."""
     _fetch_one(select(CAMPAIGN.id), caller, event_id, campaign_id)
     return select(*RECIPIENT).where(
         RECIPIENT.campaign_id == campaign_id, RECIPIENT.event_id == event_id, RECIPIENT.state == UNCERTAIN
+    )
+
+
+def list_undelivered_query(
+    caller: Caller, event_id: str, *, campaign_id: str | None = None, state: str | None = None
+) -> ListQuery:
+    """The messages of an event, or of one campaign, that failed or whose arrival is uncertain. Raises NotFound."""
+    check_event_access(caller, event_id)
+    statement = (
+        select(*RECIPIENT, CAMPAIGN.name.label("campaign_name"), Event.timezone)
+        .join(Campaign, and_(CAMPAIGN.id == RECIPIENT.campaign_id, CAMPAIGN.event_id == RECIPIENT.event_id))
+        .join(Event, Event.id == CAMPAIGN.event_id)
+        .where(CAMPAIGN.event_id == event_id, has_not_arrived(state))
+    )
+    return statement if campaign_id is None else statement.where(RECIPIENT.campaign_id == campaign_id)
+
+
+def has_not_arrived(state: str | None = None) -> ColumnElement[bool]:
+    """The condition that a message failed or is uncertain, or is in that one of these states."""
+    # Each state by itself, because each has an index of its own.
+    return or_(*(RECIPIENT.state == each for each in UNDELIVERED if state in (None, each)))
+
+
+def list_audience_choices(caller: Caller, event_id: str) -> AudienceChoices:
+    """The ticket types and blocks of an event, by which an audience is chosen: the id and name of each. Raises NotFound."""
+    check_event_access(caller, event_id)
+    ticket_types = select(TicketType.id, TicketType.name).where(TicketType.event_id == event_id)
+    block_name = func.coalesce(
+        AllocationBlock.name, AllocationBlock.holder_organisation, AllocationBlock.holder_name, ""
+    )
+    blocks = select(AllocationBlock.id, block_name).where(AllocationBlock.event_id == event_id)
+    return AudienceChoices(
+        [(id, name) for id, name in db.session.execute(ticket_types.order_by(TicketType.position))],
+        [
+            (id, name)
+            for id, name in db.session.execute(blocks.order_by(block_name, AllocationBlock.id).limit(MAX_CHOICES))
+        ],
     )
 
 

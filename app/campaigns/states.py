@@ -35,5 +35,5 @@ RECIPIENT_STEPS: dict[str, frozenset[str]] = {
 }
 """Failed and uncertain messages can be sent again: by the organiser (`pending`), or by an operator's retry."""
 CHANNELS = ("email", "sms", "push")
-HOLDERS, SPECIFIC = "event_ticket_holders", "specific_users"
-AUDIENCES = (HOLDERS, SPECIFIC)
+HOLDERS, SPECIFIC, FILTERED = "event_ticket_holders", "specific_users", "filtered_people"
+AUDIENCES = (HOLDERS, SPECIFIC, FILTERED)

@@ -6,8 +6,9 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from app.campaigns import message_templates
+from app.campaigns.filtered_people_sql import ROLES_BY_CONDITION
 from app.campaigns.message_templates import TEMPLATES
-from app.campaigns.states import HOLDERS, SPECIFIC
+from app.campaigns.states import FILTERED, HOLDERS, SPECIFIC
 from app.core.db import database_now
 from app.core.errors import ValidationFailed
 from app.events.timezones import to_instant
@@ -29,6 +30,7 @@ FIELDS = (
     "ab_split_percent",
     "audience_type",
     "user_ids",
+    "audience_filter",
     "respect_preferences",
 )
 """Columns of a campaign that its organiser sets."""
@@ -53,6 +55,7 @@ def find_faults(fields: Fields) -> list[Fault]:
         *_check_template(fields),
         *_check_variants(fields),
         *_check_user_ids(fields),
+        *_check_filter(fields),
         *_check_time(fields),
     ]
 
@@ -111,10 +114,25 @@ def _check_user_ids(fields: Fields) -> list[Fault]:
     user_ids, audience_type = fields.get("user_ids"), fields.get("audience_type")
     if audience_type == SPECIFIC and not user_ids:
         return [Fault("user_ids", "required", "Name at least one id.")]
-    if audience_type == HOLDERS and user_ids:
-        message = "All holders get the campaign, so leave this empty; or choose specific_users."
+    if audience_type in (HOLDERS, FILTERED) and user_ids:
+        message = "This audience takes no ids, so leave this empty; or choose specific_users."
         return [Fault("user_ids", "conflicting", message)]
     return []
+
+
+def _check_filter(fields: Fields) -> list[Fault]:
+    chosen, audience_type = fields.get("audience_filter"), fields.get("audience_type")
+    if audience_type == FILTERED and not chosen:
+        return [Fault("audience_filter", "required", "Say which people: choose at least one role.")]
+    if audience_type in (HOLDERS, SPECIFIC) and chosen:
+        return [Fault("audience_filter", "conflicting", "Only filtered_people takes a filter, so leave this empty.")]
+    if not chosen:
+        return []
+    return [
+        Fault(f"audience_filter.{name}", "contradiction", f"Choose {' or '.join(roles)} too, or leave this empty.")
+        for name, roles in ROLES_BY_CONDITION.items()
+        if chosen.get(name) not in (None, []) and not set(roles) & set(chosen["roles"])
+    ]
 
 
 def _check_time(fields: Fields) -> list[Fault]:

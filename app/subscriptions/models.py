@@ -5,7 +5,7 @@ A person is identified by their lower-case e-mail address, because ticket holder
 
 from datetime import datetime
 
-from sqlalchemy import Boolean, ForeignKey, Index, Integer, String, UniqueConstraint, func
+from sqlalchemy import Boolean, ForeignKey, Index, Integer, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, Timestamp, id_column, one_of
@@ -16,7 +16,10 @@ Token = String(1024, collation="C")
 
 
 class Unsubscribe(Base):
-    """An address wants no messages of one organiser, or of any (`organiser_id` is null), on all channels."""
+    """An address wants no messages of one organiser, or of any (`organiser_id` is null), on all channels.
+
+    With `by_organiser` the organisation entered the address itself, and may remove it; else only the person may.
+    """
 
     __tablename__ = "unsubscribe"
     __table_args__ = (
@@ -27,6 +30,7 @@ class Unsubscribe(Base):
     id: Mapped[str] = id_column()
     address: Mapped[str] = mapped_column(Address)
     organiser_id: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"))
+    by_organiser: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"))
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 

@@ -5,7 +5,9 @@ from typing import Any
 
 from marshmallow import fields, pre_dump
 
-from app.campaigns.states import HOLDERS, SETTLED, UNCERTAIN
+from app.blueprints.campaigns.schemas import AudienceFilter
+from app.campaigns.queries import build_figures
+from app.campaigns.states import HOLDERS, UNCERTAIN
 from app.core.addresses import mask_email
 from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
 from app.web.schema import Schema
@@ -98,7 +100,7 @@ class CampaignRow(Schema):
 
     @pre_dump
     def add_figures(self, row: Mapping[str, Any], **_: Any) -> dict[str, object]:
-        variants = {variant: _build_figures((row["tallies"] or {}).get(variant, {})) for variant in ("A", "B")}
+        variants = {variant: build_figures((row["tallies"] or {}).get(variant, {})) for variant in ("A", "B")}
         progress = {name: sum(figures[name] for figures in variants.values()) for name in variants["A"]}
         return {**row, "progress": progress, "variants": variants, "history": row.get("history") or []}
 
@@ -119,6 +121,7 @@ class CampaignRow(Schema):
     ab_split_percent = Number(required=True)
     audience_type = fields.String(required=True, metadata={"example": HOLDERS})
     user_ids = List(fields.String(metadata=ID), required=True)
+    audience_filter = Nested(AudienceFilter, required=True, allow_none=True)
     respect_preferences = Boolean(required=True)
     scheduled_at = TimeField(required=True, allow_none=True)
     started_at = TimeField(required=True, allow_none=True)
@@ -200,9 +203,3 @@ class UserRow(Schema):
 
 class UsersData(Schema):
     users = List(Nested(UserRow), required=True)
-
-
-def _build_figures(tally: Mapping[str, int]) -> dict[str, int]:
-    """The figures of a variant; `pending` is the rest of the total."""
-    known = {name: int(tally.get(name, 0)) for name in ("total", *SETTLED, "clicked")}
-    return {**known, "pending": known["total"] - sum(known[name] for name in SETTLED)}

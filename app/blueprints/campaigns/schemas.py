@@ -1,29 +1,27 @@
 """Request schemas of campaigns (specification 4.0-N and 4.6), with their custom fields."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from marshmallow import ValidationError, fields, validates_schema
+from marshmallow import fields
 
-from app.campaigns import validation
-from app.campaigns.states import AUDIENCES, CHANNELS, HOLDERS, STATES
-from app.core.addresses import is_url
+from app.applications.states import STATES as APPLICATION_STATES
+from app.campaigns.filtered_people_sql import ROLES
+from app.campaigns.states import AUDIENCES, HOLDERS, STATES
 from app.core.errors import ValidationFailed
+from app.core.languages import LANGUAGES
+from app.web.campaign_fields import MOST_CHOICES, CheckedSchema, Destination, ListOrText, OneLine, channels
 from app.web.fields import (
-    BaseField,
     Boolean,
     Choice,
-    CodedMessage,
     Id,
     List,
+    Nested,
     Number,
-    OneOf,
     Text,
     TimeField,
-    field_error,
 )
-from app.web.safe_redirect import is_local_path
 from app.web.schema import Query, RequiredFieldsSchema, Schema, to_camel_case
 from app.web.text_fields import ImageUrl
 
@@ -31,50 +29,34 @@ ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 MOST_USERS = 500
 
 
-class ListOrText(BaseField, fields.Field[Any]):
-    """A list without duplicates, or one text with entries separated by commas."""
+class AudienceFilter(Schema):
+    """The people of an event by their roles; they must meet all conditions that are about their role."""
 
-    def __init__(
-        self,
-        inner: fields.Field[Any],
-        *,
-        min: int = 0,
-        max: int,
-        example: list[str],
-        choices: Sequence[str] = (),
-        keep_duplicates: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        self.inner_list, self.keep_duplicates = List(inner, min=min, max=max), keep_duplicates
-        entry = {"type": "string", **({"enum": list(choices)} if choices else {})}
-        entries = {"type": "array", "items": entry, "minItems": min, "maxItems": max}
-        metadata = {"anyOf": [entries, {"type": "string"}], "example": example, **kwargs.pop("metadata", {})}
-        super().__init__(metadata=metadata, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        self.inner_list.data_key = self.data_key
-        entries = [entry for part in value.split(",") if (entry := part.strip())] if isinstance(value, str) else value
-        loaded = self.inner_list.deserialize(entries, attr, data)
-        return loaded if self.keep_duplicates else list(dict.fromkeys(loaded))
-
-
-def channels(**options: Any) -> ListOrText:
-    return ListOrText(Text(validate=[OneOf(CHANNELS)]), min=1, max=10, example=["email"], choices=CHANNELS, **options)
-
-
-class CheckedSchema(Schema):
-    """Reports problems across fields together with those of single fields."""
-
-    @validates_schema(skip_on_field_errors=False, pass_original=True)
-    def check_across_fields(self, data: dict[str, object], original: object, **_: object) -> None:
-        messages: dict[str, list[str]] = {}
-        for fault in validation.find_faults(data):
-            name = to_camel_case(fault.field)
-            # A field that was sent and is invalid on its own is not missing.
-            if fault.code != "required" or not (isinstance(original, dict) and original.get(name)):
-                messages.setdefault(name, []).append(CodedMessage(fault.code, fault.message))
-        if messages:
-            raise ValidationError(messages)
+    roles = List(
+        Choice(*ROLES, metadata={"example": "ticket_holders"}),
+        min=1,
+        max=len(ROLES),
+        required=True,
+        metadata={"description": "Which people; each gets the message once."},
+    )
+    ticket_type_ids = List(
+        Id(metadata=ID), max=MOST_CHOICES, metadata={"description": "For ticket holders and guests; without it all."}
+    )
+    admitted = Boolean(
+        allow_none=True,
+        metadata={"example": True, "description": "Whether ticket holders and guests have entered; null: all."},
+    )
+    block_ids = List(Id(metadata=ID), max=MOST_CHOICES, metadata={"description": "For guests; without it all blocks."})
+    application_states = List(
+        Choice(*APPLICATION_STATES, metadata={"example": "submitted"}),
+        max=len(APPLICATION_STATES),
+        metadata={"description": "For applicants; without it all who were not declined and have not withdrawn."},
+    )
+    languages = List(
+        Choice(*LANGUAGES, metadata={"example": "de"}),
+        max=len(LANGUAGES),
+        metadata={"description": "For everybody; people without a known language count as readers of English."},
+    )
 
 
 def _fields(*, required: bool) -> dict[str, fields.Field[Any]]:
@@ -107,33 +89,15 @@ def _fields(*, required: bool) -> dict[str, fields.Field[Any]]:
             allow_none=True,
             metadata={"rare": True, "description": "for specific_users: a list, or one text with commas"},
         ),
+        "audience_filter": Nested(
+            AudienceFilter, allow_none=True, metadata={"rare": True, "description": "for filtered_people"}
+        ),
         "respect_preferences": Boolean(**need, metadata={"example": True}),
     }
 
 
 def _create_schema(name: str, doc: str, members: dict[str, fields.Field[object]]) -> type[Schema]:
     return type(name, (CheckedSchema,), {**members, "__doc__": doc})
-
-
-class OneLine(Text):
-    """A text without line breaks, for headers of e-mails."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        text = super()._deserialize(value, attr, data, **kwargs)
-        if len(text.splitlines()) > 1:
-            raise field_error("invalid_characters", "Must be one line, without line breaks.")
-        return text
-
-
-class Destination(Text):
-    """The link of a button: an https URL or a path of this site. An empty text means no link."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        href = super()._deserialize(value, attr, data, **kwargs)
-        is_valid = href.isprintable() and (is_url(href, ("https",)) or is_local_path(href))
-        if href and not is_valid:
-            raise field_error("invalid_url", "Must be an https address, or a path of this site like /events/lights.")
-        return href or None
 
 
 NewCampaign = _create_schema("NewCampaign", "A campaign.", _fields(required=True))
