@@ -129,6 +129,11 @@ class Action(StrEnum):
     SALES_EXPORTED = "exports.sales", "event", "The imported tickets of an event were downloaded as CSV."
     STALL_FEES_EXPORTED = "exports.stall_fees", "event", "The stall fees of an event were downloaded as CSV."
     JOURNAL_EXPORTED = "exports.journal", "account", "The journal of an organisation was downloaded as CSV."
+    MESSAGE_ADDRESSES_EXPORTED = (
+        "exports.message_addresses",
+        "event",
+        "Undelivered messages, or addresses without messages, were downloaded as CSV.",
+    )
     AUDIT_EXPORTED = "exports.audit", "audit", "The audit trail was downloaded as CSV."
 
     ADMITTED = "admissions.admitted", "slot", "A ticket was admitted at the gate, or its guest left."
@@ -161,6 +166,8 @@ class Action(StrEnum):
     CAMPAIGN_SENT = "messages.campaign_sent", "campaign", "A message to many was sent, or scheduled."
     CAMPAIGN_CANCELLED = "messages.campaign_cancelled", "campaign", "A scheduled message was cancelled."
     CAMPAIGN_RESENT = "messages.campaign_resent", "campaign", "Messages of uncertain arrival were sent again."
+    ADDRESS_STOPPED = "messages.address_stopped", "address", "An organisation stopped its messages to an address."
+    ADDRESS_ALLOWED = "messages.address_allowed", "address", "An organisation allowed its messages to an address again."
 
     EVENT_CREATED = "events.created", "event", "An event was created."
     EVENT_PUBLISHED = "events.published", "event", "An event was published, listed or unlisted."

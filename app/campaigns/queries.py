@@ -139,7 +139,7 @@ def list_undelivered_query(
 def has_not_arrived(state: str | None = None) -> ColumnElement[bool]:
     """The condition that a message failed or is uncertain, or is in that one of these states."""
     # Each state by itself, because each has an index of its own.
-    return or_(*(RECIPIENT.state == each for each in UNDELIVERED if state in (None, each)))
+    return or_(*(RECIPIENT.state == value for value in UNDELIVERED if state in (None, value)))
 
 
 def list_audience_choices(caller: Caller, event_id: str) -> AudienceChoices:

@@ -5,7 +5,7 @@ A kind is one entry of `TASK_QUERIES`. All counts are one statement.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, literal, select, union_all
@@ -14,6 +14,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import (
     EVENTS_WRITE,
     GATE_ADMIT,
+    MESSAGES_WRITE,
     MONEY_WRITE,
     STALLS_DECIDE,
     STOCK_WRITE,
@@ -22,20 +23,25 @@ from app.admissions.models import Admission
 from app.applications.models import Application, StallFeeRefund
 from app.applications.queries import IS_FEE_OVERDUE_SQL
 from app.applications.states import REFUND_REFUSED, SUBMITTED
+from app.campaigns.models import Campaign, Recipient
+from app.campaigns.queries import has_not_arrived
 from app.core.db import db
 from app.events.models import Event
 from app.events.queries import owned
 from app.events.visibility import CANCELLED, DRAFT
 from app.inventory.models import StockItem
 
-PUBLISH, APPLICATIONS, FEES, REFUNDS, LOW_STOCK, CONFLICTS = (
+PUBLISH, APPLICATIONS, FEES, REFUNDS, LOW_STOCK, CONFLICTS, UNDELIVERED = (
     "publish",
     "applications",
     "fees",
     "refunds",
     "low_stock",
     "conflicts",
+    "undelivered",
 )
+DAYS_SHOWN = timedelta(days=7)
+"""For how long messages wait that failed: afterwards nobody can do much about them."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +91,22 @@ def _select_conflicts() -> TaskQuery:
     )
 
 
+def _select_undelivered_messages() -> TaskQuery:
+    return select().where(
+        Campaign.event_id == Event.id,
+        Campaign.started_at > func.now() - DAYS_SHOWN,
+        Recipient.campaign_id == Campaign.id,
+        Recipient.event_id == Campaign.event_id,
+        has_not_arrived(),
+    )
+
+
 TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     CONFLICTS: (GATE_ADMIT, _select_conflicts),
     APPLICATIONS: (STALLS_DECIDE, _select_applications),
     REFUNDS: (MONEY_WRITE, _select_refused_refunds),
     FEES: (MONEY_WRITE, _select_unpaid_fees),
+    UNDELIVERED: (MESSAGES_WRITE, _select_undelivered_messages),
     LOW_STOCK: (STOCK_WRITE, _select_low_stock),
     PUBLISH: (EVENTS_WRITE, _select_drafts),
 }

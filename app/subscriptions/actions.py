@@ -72,7 +72,10 @@ def update_preferences(
 
 
 def unsubscribe(target: UnsubscribeTarget, *, from_all: bool = False) -> None:
-    """Unsubscribes the address from the link's organiser, or from all organisers, on every channel."""
+    """Unsubscribes the address from the link's organiser, or from all organisers, on every channel.
+
+    If the organiser had stopped the address, the wish of the person counts from now on.
+    """
     organiser_id = None if from_all else target.organiser_id
     statement = insert(Unsubscribe)
     if organiser_id is None:
@@ -81,7 +84,13 @@ def unsubscribe(target: UnsubscribeTarget, *, from_all: bool = False) -> None:
         row = select(literal(new_id()), literal(target.address), Account.id).where(Account.id == organiser_id)
         statement = statement.from_select(["id", "address", "organiser_id"], row)
     with transaction() as session:
-        session.execute(statement.on_conflict_do_nothing())
+        session.execute(
+            statement.on_conflict_do_update(
+                index_elements=[Unsubscribe.address, Unsubscribe.organiser_id],
+                set_={"by_organiser": False},
+                where=Unsubscribe.by_organiser.is_(True),
+            )
+        )
 
 
 def resubscribe(target: UnsubscribeTarget) -> None:

@@ -1,7 +1,7 @@
 """Campaigns: filtered audiences, addresses that an organiser stopped, and an index of failed messages
 
 Revision ID: 0054
-Revises: 0050
+Revises: 0053
 """
 
 from alembic import op
@@ -9,7 +9,7 @@ from alembic import op
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0054'
-down_revision = '0050'
+down_revision = '0053'
 branch_labels = None
 depends_on = None
 

@@ -248,6 +248,20 @@ def downloading_sales(client: Client) -> None:
     assert desk.open(f"/desk/events/{event['id']}/sales/tickets?format=csv").status_code == 200
 
 
+@records(Action.ADDRESS_STOPPED, Action.ADDRESS_ALLOWED, Action.MESSAGE_ADDRESSES_EXPORTED)
+def stopping_messages_to_an_address(client: Client) -> None:
+    owner = create_owner()
+    event = create_published_event(create_signed_in_client(client, owner))
+    desk = sign_in_browser(client.flask.application, owner)
+    path = f"/desk/events/{event['id']}/messages/suppressions"
+    desk.open(f"{path}/add")
+    for _ in range(2):
+        assert desk.press(form=1, address="frieda@example.com").status_code == 303
+    assert desk.open(f"{path}?format=csv").status_code == 200
+    desk.open(f"{path}/remove?reason=stopped&channel=all&address=frieda@example.com")
+    assert desk.send(form=1).status_code == 200
+
+
 @records(Action.STALL_PLACED)
 def placing_a_stall(client: Client) -> None:
     owner = create_organiser_client(client)

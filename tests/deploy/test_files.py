@@ -35,6 +35,8 @@ ROUTES = [
     ("/apply/pictures", PICTURES_OF_STALLS),
     ("/desk/settings", PICTURES),
     (f"/desk/events/{EVENT}/cover", PICTURES),
+    (f"/desk/events/{EVENT}/messages/new", PICTURES),
+    (f"/desk/events/{EVENT}/messages/{EVENT}/edit", PICTURES),
     (f"/desk/events/{EVENT}/sales/import", SALES),
     (f"/desk/events/{EVENT}/stock/import", SHEETS),
 ]
@@ -45,6 +47,8 @@ PAGES_WITH_UPLOADS = (
     f"/desk/events/{EVENT}/cover",
     f"/desk/events/{EVENT}/sales/import",
     f"/desk/events/{EVENT}/stock/import",
+    f"/desk/events/{EVENT}/messages/new",
+    f"/desk/events/{EVENT}/messages/{EVENT}/edit",
 )
 
 
@@ -78,7 +82,16 @@ def test_every_upload_has_a_limit_here(app: Flask, client: Client) -> None:
         "/api/merchant-applications/docs/{token}",
     }
     large = {name for name, it in app.blueprints.items() if getattr(it, "max_bytes", 0) > MAX_BODY}
-    assert large == {"documents", "apply_pictures", "organisation", "desk_stalls", "desk_sales", "desk_stock"}
+    assert large == {
+        "documents",
+        "apply_pictures",
+        "desk_event_cover",
+        "desk_messages",
+        "desk_sales",
+        "desk_settings",
+        "desk_stalls",
+        "desk_stock",
+    }
 
 
 def picture() -> bytes:

@@ -17,11 +17,11 @@ from tests.gate.test_batch import offline_scan
 from tests.http import Client, data
 
 KINDS_BY_ROLE = {
-    "manager": ["conflicts", "applications", "fees", "low_stock", "publish"],
+    "manager": ["conflicts", "applications", "fees", "undelivered", "low_stock", "publish"],
     "finance": ["fees"],
     "door": ["conflicts"],
     "stock": ["low_stock"],
-    "messages": [],
+    "messages": ["undelivered"],
     "viewer": [],
 }
 
@@ -55,7 +55,25 @@ def create_tasks(client: Client, organiser: Client) -> str:
     data(organiser.post(f"/api/events/{event_id}/inventory/items", {**low, "reserved": 0, "damaged": 0}), 201)
     path = f"/api/events/{event_id}/admissions/batch"
     data(organiser.post(path, {"admissions": [offline_scan("unknown"), offline_scan("unknown too")]}))
+    create_failed_message(organiser, event_id)
     return event_id
+
+
+def create_failed_message(organiser: Client, event_id: str) -> None:
+    """A campaign of an hour ago with one message that failed."""
+    texts = {"name": "Gates", "templateId": "blank", "title": "Gates", "body": "Hello"}
+    audience = {"channels": ["email"], "audienceType": "event_ticket_holders", "respectPreferences": True}
+    body = {**texts, **audience, "sendNow": False}
+    campaign = data(organiser.post(f"/api/events/{event_id}/notifications/broadcast", body), 202)["campaignId"]
+    execute_sql(
+        "UPDATE campaign SET status = 'sent', started_at = now() - interval '1 hour' WHERE id = :id", id=campaign
+    )
+    execute_sql(
+        "INSERT INTO campaign_recipient (id, campaign_id, event_id, channel, person, address, places, variant, state)"
+        " VALUES (:id, :id, :event, 'email', 'a@example.com', 'a@example.com', 1, 'A', 'failed')",
+        id=campaign,
+        event=event_id,
+    )
 
 
 def test_owner_sees_all_kinds_and_others_nothing(client: Client, owner: Account, organiser: Client) -> None:
@@ -64,6 +82,7 @@ def test_owner_sees_all_kinds_and_others_nothing(client: Client, owner: Account,
         ("conflicts", "Windhoek Lights", 2),
         ("applications", "Windhoek Lights", 1),
         ("fees", "Windhoek Lights", 1),
+        ("undelivered", "Windhoek Lights", 1),
         ("low_stock", "Windhoek Lights", 1),
         ("publish", "River Nights", 1),
     ]
@@ -88,4 +107,6 @@ def test_what_is_over_or_settled_no_longer_waits(client: Client, owner: Account,
         "UPDATE event SET starts_at = now() - interval '2 days', ends_at = now() - interval '1 day' WHERE id = :id",
         id=event_id,
     )
+    assert [task.kind for task in list_tasks(build_caller(owner))] == ["undelivered", "publish"]
+    execute_sql("UPDATE campaign SET started_at = now() - interval '8 days'")
     assert [task.kind for task in list_tasks(build_caller(owner))] == ["publish"]

@@ -19,6 +19,7 @@ from typing import Any
 from flask import Response, flash, redirect, request
 from flask.typing import ResponseReturnValue
 from marshmallow import ValidationError
+from werkzeug.datastructures import MultiDict
 
 from app.accounts.errors import EmailNotVerified
 from app.blueprints.pages.rendering import FOR_PROGRAMS, POLICY, TOO_LARGE_KEY, describe_error, render_page
@@ -72,7 +73,8 @@ class Input:
 
     `messages` maps validation codes to sentences. `error_codes` lists the errors that are shown at this field.
     Spaces are removed from a field of type `code`. A field of type `password` is never sent back to the browser. A field
-    with `options` (value and text) is a list to choose from; the types `textarea`, `checkbox` and `hidden` work as well.
+    with `options` (value and text) is a list to choose from; the types `textarea`, `checkbox` and `hidden` work as well. With
+    the type `checkboxes` several of the options can be chosen: the value has them with commas between.
     """
 
     name: str
@@ -87,6 +89,11 @@ class Input:
 
     def normalize(self, value: str) -> str:
         return _SPACES_AND_DASHES.sub("", value) if self.type == "code" else value
+
+    def read(self, values: MultiDict[str, str]) -> str:
+        """The value of the field in a request."""
+        text = ",".join(values.getlist(self.name)) if self.type == "checkboxes" else values.get(self.name, "")
+        return self.normalize(text)
 
     def is_blank(self, value: str) -> bool:
         return not value if self.type == "password" else not value.strip()
@@ -134,8 +141,8 @@ class Form:
         """The form with the values in the address, for a form that is sent by GET."""
         return self._read(request.args)
 
-    def _read(self, values: Mapping[str, str]) -> "FilledForm":
-        return FilledForm(self, {name: input_.normalize(values.get(name, "")) for name, input_ in self.inputs.items()})
+    def _read(self, values: MultiDict[str, str]) -> "FilledForm":
+        return FilledForm(self, {name: input_.read(values) for name, input_ in self.inputs.items()})
 
 
 @dataclass(frozen=True)

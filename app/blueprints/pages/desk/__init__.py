@@ -23,6 +23,9 @@ from app.blueprints.pages.desk import (
     guests,
     home,
     keys,
+    message_deliveries,
+    message_sending,
+    messages,
     sales,
     sales_imports,
     sales_uploads,
@@ -62,6 +65,7 @@ DESK_PAGES = (
     settings,
     guests,
     stock,
+    messages,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
 SALES_PAGES = (sales_imports, sales_uploads)
@@ -84,4 +88,6 @@ GUEST_PAGES = (
 """The modules that add their pages to the blueprint of `guests`."""
 STOCK_PAGES = (stock_import, stock_items, stock_orders, stock_reminder)
 """The modules that add their pages to the blueprint of `stock`."""
+MESSAGE_PAGES = (message_deliveries, message_sending)
+"""The modules that add their pages to the blueprint of `messages`."""
 __all__ = ["DESK_PAGES", "gallery"]

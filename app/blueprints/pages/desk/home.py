@@ -12,7 +12,7 @@ from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.navigation import is_registered
 from app.blueprints.pages.desk.shell import DeskPages, may_use, render_desk
 from app.desk.home import load_home_events
-from app.desk.tasks import APPLICATIONS, CONFLICTS, FEES, LOW_STOCK, PUBLISH, REFUNDS, Task, list_tasks
+from app.desk.tasks import APPLICATIONS, CONFLICTS, FEES, LOW_STOCK, PUBLISH, REFUNDS, UNDELIVERED, Task, list_tasks
 from app.web.access import may
 
 blueprint = DeskPages("desk", __name__)
@@ -46,6 +46,9 @@ TASK_WORDS = {
     ),
     LOW_STOCK: TaskWords(
         "item is running out", "items are running out", "See the stock", "desk_stock.show", {"lowStock": "true"}
+    ),
+    UNDELIVERED: TaskWords(
+        "message did not arrive", "messages did not arrive", "Look at them", "desk_messages.show_undelivered"
     ),
     PUBLISH: TaskWords("draft, not published yet", "drafts, not published yet", "Finish it", "desk_event.show"),
 }

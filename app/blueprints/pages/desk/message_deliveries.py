@@ -1,0 +1,241 @@
+"""What did not arrive, and who gets no messages: undelivered messages, sending again, the suppression list."""
+
+from functools import partial
+from typing import Any
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, SUPPRESSION_LABELS, UNDELIVERED_LABELS
+from app.blueprints.pages.desk.messages import ORGANISATION, WRITE, blueprint, link_message
+from app.blueprints.pages.desk.shell import go_to, may_use, render_confirmation, render_desk_form
+from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.campaigns import actions, queries, suppressions
+from app.campaigns.delivery_sql import MAX_RESENT
+from app.core.errors import AppError, NotFound
+from app.core.ids import is_id
+from app.events import queries as events
+from app.events.queries import OwnEvent
+from app.web.fields import Choice, Email, Id, Text
+from app.web.schema import Query
+
+MAX_CHOSEN = 50
+
+
+class UndeliveredSchema(Query):
+    state = Choice(*UNDELIVERED_LABELS)
+    campaign_id = Id()
+
+
+class SuppressionFilterSchema(Query):
+    q = Text(max=254)
+    reason = Choice(*suppressions.REASONS)
+
+
+class AddressSchema(Query):
+    address = Email(required=True)
+
+
+class EntrySchema(Query):
+    reason = Choice(suppressions.STOPPED, suppressions.BOUNCED, required=True)
+    channel = Text(required=True, max=10)
+    address = Text(required=True, max=1024)
+
+
+def _link_campaign(row: Row) -> str:
+    return link_message({"event_id": row["event_id"], "id": row["campaign_id"]})
+
+
+UNDELIVERED = Table(
+    "undelivered",
+    Column("name", "Person"),
+    Column("address", "Address"),
+    Column("channel", "Channel", labels=CHANNEL_LABELS),
+    Column("campaign_name", "Message", link=_link_campaign),
+    Column("state", "State", STATUS, labels=UNDELIVERED_LABELS),
+    Column("reason", "Why"),
+    Column("settled_at", "When", TIME),
+    sorts=queries.RECIPIENT_SORTS,
+    default_sort="-id",
+    noun="message",
+    filters=Form(
+        UndeliveredSchema,
+        Input("state", "State", options=[("", "All"), *UNDELIVERED_LABELS.items()]),
+        Input("campaignId", "", type="hidden"),
+    ),
+    empty="All messages arrived, as far as we know.",
+)
+SUPPRESSIONS = Table(
+    "suppression-list",
+    Column("address", "Address", sort="address"),
+    Column("reason", "Why", STATUS, labels=SUPPRESSION_LABELS),
+    Column("channel", "Channel", labels={**CHANNEL_LABELS, suppressions.ALL_CHANNELS: "All"}),
+    Column("details", "Said by the other side"),
+    Column("since", "Since", TIME, sort="since"),
+    sorts=suppressions.SORTS,
+    default_sort="-since",
+    noun="address",
+    filters=Form(
+        SuppressionFilterSchema,
+        Input("q", "Search", type="search"),
+        Input("reason", "Why", options=[("", "All"), *SUPPRESSION_LABELS.items()]),
+    ),
+    empty="Addresses appear here when somebody unsubscribes, or when an address refuses messages for good.",
+)
+ADDRESS = Form(
+    AddressSchema,
+    Input("address", "E-mail address", type="email", messages={"required": "Enter an e-mail address."}),
+)
+
+
+@blueprint.page("/undelivered", access=WRITE)
+def show_undelivered(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the messages that failed, or that may not have arrived."""
+    event = events.get_event(caller, event_id)
+    _record_csv(event)
+    view = partial(queries.list_undelivered_query, caller, event_id)
+    campaign_id = request.args.get("campaignId", "")
+    return render_desk_table(
+        "desk/undelivered.html",
+        UNDELIVERED,
+        view,
+        event=event,
+        campaign_id=campaign_id if is_id(campaign_id) else "",
+        may_stop=may_use(ORGANISATION),
+    )
+
+
+@blueprint.page("/<campaign_id>/resend", access=WRITE)
+def confirm_resending(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
+    """Ask before uncertain messages are sent again: those that were chosen, or all."""
+    return _render_resending(caller, event_id, campaign_id, request.args.getlist("id"))
+
+
+@blueprint.act("/<campaign_id>/resend", access=WRITE)
+def resend(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
+    """Send uncertain messages again. A second time finds nothing uncertain any more."""
+    ids = request.form.get("ids", "")
+    chosen_ids = _read_ids(ids.split(","))
+    if ids and not chosen_ids:
+        raise NotFound()
+    try:
+        resent = actions.resend_uncertain(
+            caller=caller, event_id=event_id, campaign_id=campaign_id, recipient_ids=chosen_ids or None
+        )
+    except FORM_ERRORS as error:
+        return _render_resending(caller, event_id, campaign_id, chosen_ids, error)
+    path = url_for("desk_messages.show_message", event_id=event_id, campaign_id=campaign_id)
+    return go_to(path, f"Sent again: {resent['resent']}.")
+
+
+@blueprint.page("/suppressions", access=ORGANISATION)
+def show_suppressions(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the addresses that get no messages of the organisation, why, and since when."""
+    event = events.get_event(caller, event_id)
+    _record_csv(event)
+    view = partial(suppressions.list_suppressions_query, caller, event_id)
+    return render_desk_table("desk/suppressions.html", SUPPRESSIONS, view, event=event, suppressions=suppressions)
+
+
+@blueprint.page("/suppressions/add", access=ORGANISATION)
+def add_address(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the form for an address that gets no more messages."""
+    return _render_address(caller, event_id, ADDRESS.fill())
+
+
+@blueprint.act("/suppressions/add", access=ORGANISATION)
+def stop_address(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Send no more messages to an address."""
+    form = ADDRESS.from_request()
+    try:
+        is_new = suppressions.stop_address(caller, event_id, **form.load())
+    except FORM_ERRORS as error:
+        return _render_address(caller, event_id, form.with_error(error))
+    done = "The address gets no more messages." if is_new else "The address was on the list already."
+    return go_to(url_for("desk_messages.show_suppressions", event_id=event_id), done)
+
+
+@blueprint.page("/suppressions/remove", access=ORGANISATION)
+def confirm_removal(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Ask before an address gets messages again."""
+    event = events.get_event(caller, event_id)
+    entry = _read_entry(request.args)
+    texts = {
+        suppressions.STOPPED: "Your next message goes to this address again. Make sure that the person wants it.",
+        suppressions.BOUNCED: "Your next message tries this address again. If it is refused again, it is back on the list.",
+    }
+    return render_confirmation(
+        event=event,
+        title=f"Write to {entry['address']} again?",
+        text=texts[entry["reason"]],
+        button="Take it off the list",
+        back=url_for("desk_messages.show_suppressions", event_id=event_id),
+        values=entry,
+    )
+
+
+@blueprint.act("/suppressions/remove", access=ORGANISATION)
+def allow_address(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Let an address get messages again. If that was done already, it is as it should be."""
+    path = url_for("desk_messages.show_suppressions", event_id=event_id)
+    entry = _read_entry(request.form)
+    suppressions.allow_address(caller, event_id, **entry)
+    return go_to(path, "The address is off the list.")
+
+
+def _read_ids(ids: list[str]) -> list[str]:
+    return [id for id in dict.fromkeys(ids) if is_id(id)][:MAX_CHOSEN]
+
+
+def _read_entry(values: Any) -> dict[str, str]:
+    """The entry that a link or a form names. Raises NotFound."""
+    schema = EntrySchema()
+    if schema.validate(values):
+        raise NotFound()
+    loaded: dict[str, str] = schema.load(values)
+    return loaded
+
+
+def _record_csv(event: OwnEvent) -> None:
+    if request.args.get("format") == "csv":
+        record_export(
+            Action.MESSAGE_ADDRESSES_EXPORTED,
+            organisation_id=event.organiser_id,
+            event_id=event.id,
+            subject=event.id,
+        )
+
+
+def _render_address(caller: Caller, event_id: str, form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=events.get_event(caller, event_id),
+        title="Stop messages to an address",
+        lead="It gets none of your messages to many any more, on any channel and at any event. Tickets, codes and what "
+        "somebody asks for still arrive.",
+        button="Stop the messages",
+        back=url_for("desk_messages.show_suppressions", event_id=event_id),
+    )
+
+
+def _render_resending(
+    caller: Caller, event_id: str, campaign_id: str, ids: list[str], error: AppError | None = None
+) -> Response:
+    event, campaign = events.get_event(caller, event_id), queries.get_campaign(caller, event_id, campaign_id)
+    chosen_ids = _read_ids(ids)
+    count = sum(variant["uncertain"] for variant in (campaign["tallies"] or {}).values())
+    which = f"the {len(chosen_ids)} chosen messages" if chosen_ids else f"all {count} uncertain messages"
+    return render_confirmation(
+        event=event,
+        title=f"Send {which} again?",
+        text="We handed each of them over and got no answer, so it may have arrived. Some people may get it twice. "
+        f"At most {MAX_RESENT} go out at once.",
+        button="Send them again",
+        back=link_message(campaign),
+        values={"ids": ",".join(chosen_ids)},
+        error=error,
+    )

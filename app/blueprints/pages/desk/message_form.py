@@ -1,0 +1,272 @@
+"""The form of a message to many: texts, picture, channels, a second variant, and who gets it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from flask import request
+
+from app.accounts.caller import Caller
+from app.applications.states import STATES as APPLICATION_STATES
+from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, ROLE_LABELS
+from app.blueprints.pages.desk.stall_words import STATE_LABELS
+from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
+from app.blueprints.pages.forms import FilledForm, Form, Input
+from app.blueprints.pages.organisation import PICTURE_ERRORS
+from app.campaigns import actions
+from app.campaigns.filtered_people_sql import GUESTS, ROLES, TICKET_HOLDERS
+from app.campaigns.message_templates import TEMPLATES
+from app.campaigns.queries import AudienceChoices
+from app.campaigns.states import FILTERED, HOLDERS, SPECIFIC
+from app.core.languages import LANGUAGES
+from app.web.campaign_fields import MOST_CHOICES, CheckedSchema, Destination, ListOrText, OneLine, channels
+from app.web.fields import Boolean, Choice, Id, Number, OneOf, Text, WholeNumber
+from app.web.schema import Query, to_camel_case
+from app.web.text_fields import ImageUrl
+
+EXAMPLE = ["x"]
+FILTER_FIELDS = ("ticket_type_ids", "admitted", "block_ids", "application_states", "languages")
+CLEARED = {
+    **dict.fromkeys(("href", "image_url", "variant_b_title", "variant_b_body")),
+    "ab_split_percent": 50,
+}
+"""The values of fields that were left empty."""
+
+
+def _several(*values: str, **options: Any) -> ListOrText:
+    return ListOrText(Text(validate=[OneOf(values)]), max=len(values), example=EXAMPLE, **options)
+
+
+def _ids() -> ListOrText:
+    return ListOrText(Id(), max=MOST_CHOICES, example=EXAMPLE)
+
+
+class MessageSchema(CheckedSchema, Query):
+    name = OneLine(required=True, min=2, max=120)
+    template_id = Choice(*TEMPLATES, required=True)
+    title = OneLine(required=True, min=1, max=160)
+    body = Text(required=True, min=1, max=600)
+    href = Destination(max=300)
+    image = Text()
+    image_url = ImageUrl()
+    remove_image = Boolean(load_default=False)
+    channels = channels(required=True)
+    ab_test_enabled = Boolean(load_default=False)
+    variant_b_title = OneLine(max=160)
+    variant_b_body = Text(max=600)
+    ab_split_percent = Number(min=10, max=90)
+    override_preferences = Boolean(load_default=False)
+    version = WholeNumber(min=0)
+
+
+class FilteredMessageSchema(MessageSchema):
+    roles = _several(*ROLES, required=True, min=1)
+    ticket_type_ids = _ids()
+    admitted = Boolean()
+    block_ids = _ids()
+    application_states = _several(*APPLICATION_STATES)
+    languages = _several(*LANGUAGES)
+
+
+UNKNOWN_PLACEHOLDER = {
+    "unknown_placeholder": "There is a word in braces that we do not know. The list below the text has those that we know."
+}
+INPUTS = (
+    Input("name", "Name", hint="Only your team sees it.", messages={"required": "Enter a name."}),
+    Input("templateId", "", type="hidden"),
+    Input(
+        "title",
+        "Title",
+        hint="The subject of the mail. Up to 160 characters.",
+        messages={"required": "Enter a title.", **UNKNOWN_PLACEHOLDER},
+    ),
+    Input(
+        "body",
+        "Text",
+        hint="Up to 600 characters. An empty line begins a paragraph.",
+        type="textarea",
+        messages={
+            "required": "Enter the text.",
+            "too_long": "The text has more than 600 characters.",
+            **UNKNOWN_PLACEHOLDER,
+        },
+    ),
+    Input(
+        "href",
+        "Link of the button",
+        hint="An https address, or a path of this site like /e/lights. Clicks are counted.",
+        type="url",
+    ),
+    Input("image", "Picture", hint="JPEG, PNG or WebP, up to 5 MB.", type="file", error_codes=PICTURE_ERRORS),
+    Input("imageUrl", "", type="hidden"),
+    Input("removeImage", "Send it without the picture", type="checkbox"),
+    Input(
+        "channels",
+        "Channels",
+        type="checkboxes",
+        options=list(CHANNEL_LABELS.items()),
+        messages={"required": "Choose at least one channel."},
+    ),
+    Input("abTestEnabled", "Try a second variant on a part of the people", type="checkbox"),
+    Input(
+        "variantBTitle",
+        "Title of variant B",
+        hint="Empty: the same title.",
+        messages={"required": "Enter another title, another text, or both.", **UNKNOWN_PLACEHOLDER},
+    ),
+    Input(
+        "variantBBody",
+        "Text of variant B",
+        hint="Empty: the same text.",
+        type="textarea",
+        messages=UNKNOWN_PLACEHOLDER,
+    ),
+    Input(
+        "abSplitPercent",
+        "Share of variant B in percent",
+        hint="10 to 90. Empty: 50.",
+        inputmode="numeric",
+        messages={"invalid_type": WRONG_NUMBER, "too_small": "At least 10.", "too_large": "At most 90."},
+    ),
+    Input(
+        "overridePreferences",
+        "Also write to people who switched a channel off",
+        hint="Only for what they have to know, like a change of the venue. It is recorded with your name. Who has "
+        "unsubscribed gets nothing in any case.",
+        type="checkbox",
+    ),
+)
+NEEDS_TICKETS = "Choose ticket holders or guests too, or leave this open."
+ADMITTED_OPTIONS = [("", "All"), ("true", "Only people who are in"), ("false", "Only people who are not in yet")]
+
+
+def build_message_form(choices: AudienceChoices, *, with_audience: bool = True) -> Form:
+    """The form for an event with these ticket types and blocks. A message to named people has no choice of people."""
+    audience = [
+        Input(
+            "roles",
+            "Who gets it",
+            hint="Everybody gets it once, however many of these they are.",
+            type="checkboxes",
+            options=list(ROLE_LABELS.items()),
+            messages={"required": "Choose who gets it."},
+        ),
+        Input(
+            "ticketTypeIds",
+            "Only of these ticket types",
+            hint="For ticket holders and guests. None chosen: all.",
+            type="checkboxes",
+            options=choices.ticket_types,
+            messages={"contradiction": NEEDS_TICKETS},
+        ),
+        Input(
+            "admitted",
+            "At the gate",
+            hint="For ticket holders and guests.",
+            options=ADMITTED_OPTIONS,
+            messages={"contradiction": NEEDS_TICKETS},
+        ),
+        Input(
+            "blockIds",
+            "Only of these blocks",
+            hint="For guests. None chosen: all.",
+            type="checkboxes",
+            options=choices.blocks,
+            messages={"contradiction": "Choose guests too, or choose no block."},
+        ),
+        Input(
+            "applicationStates",
+            "Only with these applications",
+            hint="For applicants. None chosen: all who were not declined and have not withdrawn.",
+            type="checkboxes",
+            options=list(STATE_LABELS.items()),
+            messages={"contradiction": "Choose applicants too, or choose no state."},
+        ),
+        Input(
+            "languages",
+            "Only readers of these languages",
+            hint="Whose language is not known counts as a reader of English.",
+            type="checkboxes",
+            options=list(LANGUAGES.items()),
+        ),
+    ]
+    if not with_audience:
+        return Form(MessageSchema, *INPUTS, VERSION)
+    audience_inputs = [
+        input_ for input_ in audience if len(input_.options) > 1 or input_.name == "blockIds" and input_.options
+    ]
+    return Form(FilteredMessageSchema, *INPUTS, *audience_inputs, VERSION)
+
+
+def fill_new_message(form: Form, template_id: str) -> FilledForm:
+    """The form with the texts of a template, for everybody with a ticket by e-mail."""
+    template = TEMPLATES.get(template_id) or TEMPLATES["blank"]
+    return form.fill(
+        name="" if template.id == "blank" else template.name,
+        templateId=template.id,
+        title=template.title,
+        body=template.body,
+        channels="email",
+        roles=f"{TICKET_HOLDERS},{GUESTS}",
+    )
+
+
+def fill_message_form(form: Form, campaign: Mapping[Any, Any]) -> FilledForm:
+    """The form with a message, and its version."""
+    chosen = campaign["audience_filter"] or {"roles": [TICKET_HOLDERS, GUESTS]}
+    values = {**campaign, **chosen, "override_preferences": not campaign["respect_preferences"]}
+    if not campaign["ab_test_enabled"]:
+        values["ab_split_percent"] = None
+    texts = {to_camel_case(name): _format_value(value) for name, value in values.items()}
+    return form.fill(**{name: text for name, text in texts.items() if name in form.inputs})
+
+
+def store_picture(caller: Caller, event_id: str, form: FilledForm) -> FilledForm:
+    """Store the uploaded picture, if there is one, and return the form with its address.
+
+    So the picture is not lost when another field is wrong. Raises NotFound, and what `actions.upload_image` raises.
+    """
+    file = request.files.get("image")
+    if file is None or not file.filename:
+        return form
+    picture = actions.upload_image(caller=caller, event_id=event_id, data=file.read())
+    return replace(form, values={**form.values, "imageUrl": picture.url, "removeImage": ""})
+
+
+def read_message(form: FilledForm) -> dict[str, Any]:
+    """The fields of a campaign from the form. Raises ValidationFailed with all errors."""
+    values = {**CLEARED, **form.load()}
+    for name in ("image", "version"):
+        values.pop(name, None)
+    if values.pop("remove_image"):
+        values["image_url"] = None
+    values["respect_preferences"] = not values.pop("override_preferences")
+    if "roles" in values:
+        values |= _read_audience(values)
+    return values
+
+
+def _read_audience(values: dict[str, Any]) -> dict[str, Any]:
+    """The audience that was chosen: without conditions, holders and guests are all ticket holders of the API."""
+    roles, conditions = values.pop("roles"), {name: values.pop(name, None) for name in FILTER_FIELDS}
+    chosen = {name: value for name, value in conditions.items() if value not in (None, [])}
+    if not chosen and set(roles) == {TICKET_HOLDERS, GUESTS}:
+        return {"audience_type": HOLDERS, "audience_filter": None}
+    return {"audience_type": FILTERED, "audience_filter": {"roles": roles, **chosen}}
+
+
+def has_named_people(campaign: Mapping[Any, Any]) -> bool:
+    """Whether a program chose the people of this message one by one."""
+    return bool(campaign["audience_type"] == SPECIFIC)
+
+
+def _format_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    if isinstance(value, Decimal):
+        return f"{value:g}"
+    return ",".join(map(str, value)) if isinstance(value, Iterable) and not isinstance(value, str) else str(value)

@@ -1,0 +1,240 @@
+"""Writing, testing, scheduling and sending a message to many. Each message is a draft first."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response, request, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.blueprints.pages.desk.event_form import VERSION, format_local_time
+from app.blueprints.pages.desk.message_form import (
+    build_message_form,
+    fill_message_form,
+    fill_new_message,
+    has_named_people,
+    read_message,
+    store_picture,
+)
+from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, EXCLUSION_LABELS
+from app.blueprints.pages.desk.messages import (
+    WRITE,
+    blueprint,
+    count_people,
+    link_message,
+    render_message,
+)
+from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
+from app.blueprints.pages.desk.ticket_types import VersionSchema
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
+from app.campaigns import actions, queries, states
+from app.campaigns.message_templates import PLACEHOLDERS, TEMPLATES
+from app.core.errors import AppError, ValidationFailed
+from app.events import queries as events
+from app.events.queries import OwnEvent
+from app.media.actions import MAX_UPLOAD_BYTES
+from app.web.fields import TimeField
+
+LATE_ERRORS = ("STALE_VERSION", "CAMPAIGN_FROZEN")
+
+
+class ScheduleSchema(VersionSchema):
+    scheduled_at = TimeField()
+
+
+SCHEDULE = Form(
+    ScheduleSchema,
+    Input(
+        "scheduledAt",
+        "Send it at",
+        hint="On the clock of the event. Empty: it is a draft again.",
+        type="datetime-local",
+        messages={
+            "too_small": "Choose a time in the future.",
+            "too_large": "Choose a time within a year.",
+            "invalid_time": "There is no such time on the clock of the event.",
+        },
+    ),
+    VERSION,
+)
+SEND = Form(VersionSchema, VERSION)
+
+
+@blueprint.page("/new", access=WRITE)
+def write(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the form of a new message, with the texts of a template."""
+    form = build_message_form(queries.list_audience_choices(caller, event_id))
+    return _render_new(caller, event_id, fill_new_message(form, request.args.get("template", "")))
+
+
+@blueprint.act("/new", access=WRITE)
+def create(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Save a new message as a draft, and show it with its previews."""
+    form = build_message_form(queries.list_audience_choices(caller, event_id)).from_request()
+    try:
+        form = store_picture(caller, event_id, form)
+        fields = read_message(form)
+        campaign = actions.broadcast(caller=caller, event_id=event_id, send_now=False, **fields)
+    except FORM_ERRORS as error:
+        return _render_new(caller, event_id, form.with_error(error))
+    return go_to(link_message(campaign), "The draft is saved. Look at it before you send it.")
+
+
+@blueprint.page("/<campaign_id>/edit", access=WRITE)
+def edit(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
+    """Show the form of a draft or a scheduled message."""
+    campaign = queries.get_campaign(caller, event_id, campaign_id)
+    form = _build_form(caller, campaign)
+    return _render_edit(caller, campaign, fill_message_form(form, campaign))
+
+
+@blueprint.act("/<campaign_id>/edit", access=WRITE)
+def change(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
+    """Save a draft or a scheduled message, unless somebody else has changed it since the form was opened."""
+    campaign = queries.get_campaign(caller, event_id, campaign_id)
+    form = _build_form(caller, campaign).from_request()
+    try:
+        form = store_picture(caller, event_id, form)
+        fields = read_message(form)
+        actions.change_campaign(
+            caller=caller,
+            event_id=event_id,
+            campaign_id=campaign_id,
+            expected_version=_read_version(form),
+            **fields,
+        )
+    except FORM_ERRORS as error:
+        return _render_edit(caller, campaign, form.with_error(error))
+    return go_to(link_message(campaign), "The message is saved.")
+
+
+@blueprint.act("/<campaign_id>/test", access=WRITE)
+def send_test(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
+    """Send the message to the person at the screen."""
+    campaign = queries.get_campaign(caller, event_id, campaign_id)
+    names = (*actions.TEST_FIELDS, "ab_test_enabled", "variant_b_title", "variant_b_body")
+    try:
+        test = actions.send_test(
+            caller=caller,
+            event_id=event_id,
+            channels=campaign["channels"],
+            **{name: campaign[name] for name in names},
+        )
+    except FORM_ERRORS as error:
+        return render_message(caller, event_id, campaign_id, error)
+    channels = ", ".join(CHANNEL_LABELS[channel] for channel in test["channels"])
+    return go_to(link_message(campaign), f"The test goes to you ({test['to']}) by: {channels}.")
+
+
+@blueprint.page("/<campaign_id>/schedule", access=WRITE)
+def choose_time(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
+    """Show the form with the time of sending."""
+    event, campaign = events.get_event(caller, event_id), queries.get_campaign(caller, event_id, campaign_id)
+    time = format_local_time(campaign["scheduled_at"], event.timezone)
+    return _render_schedule(event, campaign, SCHEDULE.fill(scheduledAt=time, version=str(campaign["version"])))
+
+
+@blueprint.act("/<campaign_id>/schedule", access=WRITE)
+def schedule(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
+    """Schedule the message, give it another time, or make it a draft again."""
+    event, campaign = events.get_event(caller, event_id), queries.get_campaign(caller, event_id, campaign_id)
+    form = SCHEDULE.from_request()
+    try:
+        values = {"scheduled_at": None, **form.load()}
+        version, scheduled_at = values["version"], values["scheduled_at"]
+        actions.change_campaign(
+            caller=caller,
+            event_id=event_id,
+            campaign_id=campaign_id,
+            expected_version=version,
+            scheduled_at=scheduled_at,
+        )
+    except FORM_ERRORS as error:
+        return _render_schedule(event, campaign, form.with_error(error))
+    done = "The message is scheduled." if scheduled_at else "The message is a draft again."
+    return go_to(link_message(campaign), done)
+
+
+@blueprint.page("/<campaign_id>/send", access=WRITE)
+def confirm_sending(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
+    """Say how many people get the message by which channel, and who does not, before it is sent."""
+    return _render_send(caller, queries.get_campaign(caller, event_id, campaign_id))
+
+
+@blueprint.act("/<campaign_id>/send", access=WRITE)
+def send(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
+    """Send the message now. Sending the form twice sends it once: the second finds it changed."""
+    campaign = queries.get_campaign(caller, event_id, campaign_id)
+    try:
+        version = SEND.from_request().load()["version"]
+        actions.change_campaign(
+            caller=caller, event_id=event_id, campaign_id=campaign_id, expected_version=version, send_now=True
+        )
+    except FORM_ERRORS as error:
+        now = queries.get_campaign(caller, event_id, campaign_id)
+        if error.code in LATE_ERRORS and now["status"] in (states.SENDING, states.SENT):
+            return go_to(link_message(campaign), "It was sent already. Nobody gets it twice.")
+        return _render_send(caller, now, error)
+    return go_to(link_message(campaign), "The message is being sent.")
+
+
+def _build_form(caller: Caller, campaign: Mapping[Any, Any]) -> Form:
+    choices = queries.list_audience_choices(caller, campaign["event_id"])
+    return build_message_form(choices, with_audience=not has_named_people(campaign))
+
+
+def _read_version(form: FilledForm) -> int:
+    version: int | None = form.load().get("version")
+    if version is None:
+        raise ValidationFailed.of("version", "required", "Open the page again.")
+    return version
+
+
+def _render_new(caller: Caller, event_id: str, form: FilledForm) -> Response:
+    back = url_for("desk_messages.show", event_id=event_id)
+    return _render_form(
+        caller, event_id, form, title="Write a message", button="Save the draft", back=back, is_new=True
+    )
+
+
+def _render_edit(caller: Caller, campaign: Mapping[Any, Any], form: FilledForm) -> Response:
+    title, back = f"Change “{campaign['name']}”", link_message(campaign)
+    return _render_form(caller, campaign["event_id"], form, title=title, button="Save", back=back)
+
+
+def _render_form(caller: Caller, event_id: str, form: FilledForm, **context: Any) -> Response:
+    upload_error = find_upload_error(MAX_UPLOAD_BYTES)
+    return render_desk_form(
+        form.with_error(upload_error) if upload_error else form,
+        event=events.get_event(caller, event_id),
+        template="desk/message_form.html",
+        templates=TEMPLATES.values(),
+        placeholders=PLACEHOLDERS,
+        **context,
+    )
+
+
+def _render_schedule(event: OwnEvent, campaign: Mapping[Any, Any], form: FilledForm) -> Response:
+    return render_desk_form(
+        form,
+        event=event,
+        title=f"When to send “{campaign['name']}”",
+        lead="Who gets it is chosen at that time.",
+        button="Save the time",
+        back=link_message(campaign),
+    )
+
+
+def _render_send(caller: Caller, campaign: Mapping[Any, Any], error: AppError | None = None) -> Response:
+    form = SEND.fill(version=str(campaign["version"]))
+    return render_desk(
+        "desk/message_send.html",
+        event=events.get_event(caller, campaign["event_id"]),
+        form=form.with_error(error) if error else form,
+        campaign=campaign,
+        counts=count_people(caller, campaign),
+        channel_labels=CHANNEL_LABELS,
+        exclusion_labels=EXCLUSION_LABELS,
+        path=request.path,
+        back=link_message(campaign),
+    )

@@ -1,0 +1,309 @@
+"""Messages to many at the desk: who may, writing, previews, the numbers before sending, sending once, suppressions."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from app.subscriptions.actions import unsubscribe as unsubscribe_by_link
+from app.subscriptions.message_links import UnsubscribeTarget
+from tests.campaigns.test_audience import execute, suppress, unsubscribe
+from tests.counting import count_statements
+from tests.factories.accounts import create_signed_in_client, list_mails_to, run_jobs
+from tests.factories.applications import create_application
+from tests.factories.campaigns import CampaignEvent, fetch_sql_rows
+from tests.factories.events import create_published_event
+from tests.http import Client
+from tests.pages.desk.test_events import EVENTS, HOME, open_as
+from tests.pages.desk.test_stalls import ROLES
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_team_pages import create_owner
+
+READERS, WRITERS = ("owner", "manager", "messages", "viewer"), ("owner", "manager", "messages")
+TEXTS = {"name": "Gates", "title": "{eventName}: gates open at five", "body": "Hello {firstName}"}
+FILLED: dict[str, Any] = {**TEXTS, "channels": ["email"], "roles": ["ticket_holders", "guests"]}
+"""A form with everything that is required."""
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_owner()
+
+
+@pytest.fixture
+def organiser(client: Client, owner: Account) -> Client:
+    return create_signed_in_client(client, owner)
+
+
+@pytest.fixture
+def desk(app: Flask, owner: Account) -> Visitor:
+    return sign_in_browser(app, owner)
+
+
+@pytest.fixture
+def campaign_event(client: Client, organiser: Client) -> CampaignEvent:
+    return CampaignEvent(client, owner=organiser, name="Windhoek Lights")
+
+
+def build_path(campaign_event: CampaignEvent, *parts: str) -> str:
+    return "/".join((f"{EVENTS}/{campaign_event.event['id']}/messages", *parts))
+
+
+def write(desk: Visitor, campaign_event: CampaignEvent, **fields: Any) -> Any:
+    """The page after a draft was saved, or the form with its errors."""
+    desk.open(build_path(campaign_event, "new"))
+    return desk.send(form=1, **{**FILLED, **fields})
+
+
+def newest(campaign_event: CampaignEvent) -> dict[str, Any]:
+    ((id,),) = fetch_sql_rows("SELECT id FROM campaign ORDER BY created_at DESC LIMIT 1")
+    return campaign_event.now(id)
+
+
+def break_deliveries(state: str, reason: str = "no such mailbox") -> None:
+    execute(
+        "UPDATE campaign_recipient SET state = :state, reason = :reason, settled_at = now()", state=state, reason=reason
+    )
+    execute(f"UPDATE campaign_tally SET sent = 0, {state} = total")
+    execute(
+        "UPDATE outbox SET state = :state WHERE dedupe_key LIKE 'campaign-%'",
+        state="uncertain" if state == "uncertain" else "dead",
+    )
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_sees_and_does_what_it_may(
+    app: Flask, client: Client, owner: Account, campaign_event: CampaignEvent, role: str
+) -> None:
+    campaign_event.sold("frieda@example.com")
+    draft = campaign_event.draft()
+    visitor = open_as(app, client, owner, role)
+    for path in (
+        build_path(campaign_event),
+        build_path(campaign_event, draft),
+        build_path(campaign_event, draft, "mail", "A"),
+    ):
+        answer = visitor.open(path)
+        assert answer.status_code == (200 if role in READERS else 403), path
+        if role in READERS and "mail" not in path:
+            assert ("Write a message" in answer.text or "Send now" in answer.text) == (role in WRITERS)
+    pages = [("new",), ("undelivered",), ("suppressions",), ("suppressions", "add")]
+    pages += [(draft, verb) for verb in ("edit", "schedule", "send", "cancel", "resend")]
+    for parts in pages:
+        assert visitor.open(build_path(campaign_event, *parts)).status_code == (200 if role in WRITERS else 403), parts
+    if role in WRITERS:
+        return
+    visitor.open(EVENTS)
+    body = {"csrf_token": visitor.forms[0].fields["csrf_token"], "version": "1", "address": "a@example.com"}
+    acts = [("new",), ("suppressions", "add"), ("suppressions", "remove")]
+    acts += [(draft, verb) for verb in ("edit", "schedule", "send", "cancel", "resend", "test", "duplicate")]
+    for parts in acts:
+        assert visitor.flask.post(build_path(campaign_event, *parts), data=body).status_code == 403, parts
+    assert campaign_event.now(draft)["status"] == "draft"
+
+
+def test_messages_of_others_are_not_there(
+    app: Flask, campaign_event: CampaignEvent, organiser: Client, desk: Visitor
+) -> None:
+    draft = campaign_event.draft()
+    other = create_published_event(organiser, name="Desert Days")
+    assert desk.open(f"{EVENTS}/{other['id']}/messages/{draft}").status_code == 404
+    stranger = sign_in_browser(app, create_owner("Other"))
+    for parts in ((), ("new",), ("undelivered",), ("suppressions",), (draft,), (draft, "send"), (draft, "mail", "A")):
+        assert stranger.open(build_path(campaign_event, *parts)).status_code == 404, parts
+    for parts in (("0" * 24,), ("x",), (draft, "mail", "C"), (draft, "nothing")):
+        assert desk.open(build_path(campaign_event, *parts)).status_code == 404, parts
+
+
+def test_a_member_for_one_event_does_not_see_the_list_of_the_organisation(
+    app: Flask, client: Client, owner: Account, campaign_event: CampaignEvent
+) -> None:
+    visitor = open_as(app, client, owner, "messages", eventIds=[campaign_event.event["id"]])
+    assert "Who gets no messages" not in visitor.open(build_path(campaign_event)).text
+    assert visitor.open(build_path(campaign_event, "suppressions")).status_code == 403
+
+
+def test_a_message_is_written_looked_at_tested_and_sent_once(
+    owner: Account, campaign_event: CampaignEvent, desk: Visitor
+) -> None:
+    campaign_event.sold("frieda@example.com", "frieda@example.com", "gone@example.com", "dead@example.com", None)
+    unsubscribe("gone@example.com", campaign_event)
+    suppress("email", "dead@example.com")
+    page = write(desk, campaign_event)
+    assert "The draft is saved" in page.text
+    draft = newest(campaign_event)
+    assert (draft["status"], draft["audienceType"], draft["audienceFilter"]) == ("draft", "event_ticket_holders", None)
+    for text in ("1 person", "Unsubscribed, or switched the channel off: 1", "refused messages for good: 1"):
+        assert text in page.text, text
+    assert "Windhoek Lights: gates open at five" in page.text
+    mail = desk.open(build_path(campaign_event, draft["id"], "mail", "A"))
+    assert "Hello" in mail.text and "sandbox" in mail.headers["Content-Security-Policy"]
+    desk.open(build_path(campaign_event, draft["id"]))
+    assert f"The test goes to you ({owner.email})" in desk.send(form=1).text
+    run_jobs()
+    assert list_mails_to(owner.email)[0]["subject"].startswith("Test: Windhoek Lights")
+    page = desk.open(build_path(campaign_event, draft["id"], "send"))
+    assert "to 1 person?" in page.text and "cannot be taken back" in page.text
+    form = desk.forms[1]
+    assert "The message is being sent." in desk.send(form=1).text
+    again = desk.flask.post(form.action, data=form.fields, follow_redirects=True)
+    assert again.status_code == 200 and "It was sent already" in again.text
+    assert campaign_event.finished(draft["id"])["progress"]["sent"] == 1
+    assert len(list_mails_to("frieda@example.com")) == 1
+    page = desk.open(build_path(campaign_event, draft["id"])).text
+    assert "What became of it" in page and "Send now" not in page
+
+
+def test_wrong_input_says_everything_at_once_and_keeps_what_was_typed(
+    campaign_event: CampaignEvent, desk: Visitor
+) -> None:
+    wrong = {
+        "title": "",
+        "body": "Hello {firstname}",
+        "href": "javascript:alert(1)",
+        "channels": [],
+        "abTestEnabled": "true",
+        "abSplitPercent": "9" * 400,
+        "roles": [],
+    }
+    page = write(desk, campaign_event, **wrong)
+    assert page.status_code == 422
+    for text in (
+        "Enter a title.",
+        "a word in braces that we do not know",
+        "Choose at least one channel.",
+        "Choose who gets it.",
+        "Enter another title, another text, or both.",
+    ):
+        assert text in page.text, text
+    assert "Hello {firstname}" in page.text and "javascript:alert(1)" in page.text
+    page = write(desk, campaign_event, body="x" * 601)
+    assert "more than 600 characters" in page.text
+    page = write(desk, campaign_event, roles=["stallholders"], admitted="true")
+    assert page.status_code == 422 and "Choose ticket holders or guests too" in page.text
+    for fields in ({"name": "\0"}, {"applicationStates": ["x"]}, {"languages": ["tlh"]}, {"templateId": "none"}):
+        assert write(desk, campaign_event, **fields).status_code == 422, fields
+    assert fetch_sql_rows("SELECT id FROM campaign") == []
+
+
+def test_people_are_chosen_by_role_and_condition(campaign_event: CampaignEvent, desk: Visitor) -> None:
+    campaign_event.sold("frieda@example.com")
+    create_application(campaign_event.client, eventId=campaign_event.event["id"], email="stall@example.com")
+    page = write(
+        desk,
+        campaign_event,
+        roles=["applicants"],
+        applicationStates=["submitted"],
+        languages=["en"],
+        channels=["email", "sms"],
+    )
+    draft = newest(campaign_event)
+    assert draft["audienceFilter"]["roles"] == ["applicants"] and draft["audienceFilter"]["languages"] == ["en"]
+    assert "Applications: To decide" in page.text and "Languages: English" in page.text
+    assert " parts" in page.text or " part." in page.text
+    desk.open(build_path(campaign_event, draft["id"], "edit"))
+    desk.send(form=1, **FILLED, applicationStates=[], languages=[])
+    assert newest(campaign_event)["audienceType"] == "event_ticket_holders"
+
+
+def test_a_message_is_scheduled_changed_and_cancelled(campaign_event: CampaignEvent, desk: Visitor) -> None:
+    campaign_event.sold("frieda@example.com")
+    write(desk, campaign_event)
+    draft = newest(campaign_event)["id"]
+    desk.open(build_path(campaign_event, draft, "schedule"))
+    assert "Choose a time in the future." in desk.send(form=1, scheduledAt="2020-01-01T10:00").text
+    assert "The message is scheduled." in desk.send(form=1, scheduledAt="2027-05-01T18:00").text
+    desk.open(build_path(campaign_event, draft, "edit"))
+    stale = desk.forms[1]
+    assert "The message is saved." in desk.send(form=1, **{**FILLED, "title": "Another title"}).text
+    campaign = campaign_event.now(draft)
+    assert (campaign["status"], campaign["title"]) == ("scheduled", "Another title")
+    answer = desk.flask.post(stale.action, data={**stale.fields, **FILLED, "title": "Too late"})
+    assert answer.status_code == 412 and "Open the page again" in answer.text
+    desk.open(build_path(campaign_event, draft, "schedule"))
+    assert "The message is a draft again." in desk.send(form=1, scheduledAt="").text
+    desk.open(build_path(campaign_event, draft, "cancel"))
+    assert "The message is cancelled." in desk.send(form=1).text
+    assert campaign_event.now(draft)["status"] == "canceled"
+    desk.open(build_path(campaign_event, draft))
+    assert "This is the copy, a draft." in desk.send(form=1).text
+
+
+def test_variants_stand_side_by_side(campaign_event: CampaignEvent, desk: Visitor) -> None:
+    campaign_event.sold(*(f"guest{number}@example.com" for number in range(12)))
+    page = write(desk, campaign_event, abTestEnabled="true", variantBTitle="Another title", abSplitPercent="50")
+    assert "Variant A" in page.text and "Variant B" in page.text and "for 50 %" in page.text
+    id = newest(campaign_event)["id"]
+    assert "Another title" in desk.open(build_path(campaign_event, id, "mail", "B")).text
+    desk.open(build_path(campaign_event, id, "send"))
+    desk.send(form=1)
+    campaign_event.finished(id)
+    page = desk.open(build_path(campaign_event, id)).text
+    assert "The variants side by side" in page and "Clicks per 100 sent" in page
+
+
+def test_what_did_not_arrive_is_a_task_and_uncertain_messages_go_out_again(
+    campaign_event: CampaignEvent, desk: Visitor
+) -> None:
+    campaign_event.sold("frieda@example.com", "john@example.com")
+    id = campaign_event.send()
+    campaign_event.finished(id)
+    assert "did not arrive" not in desk.open(HOME).text
+    break_deliveries("uncertain")
+    assert "2 messages did not arrive" in desk.open(HOME).text
+    page = desk.open(f"{build_path(campaign_event, 'undelivered')}?campaignId={id}")
+    assert "frieda@example.com" in page.text and "no such mailbox" in page.text
+    assert "john@example.com" in desk.open(f"{build_path(campaign_event, 'undelivered')}?format=csv").text
+    assert "Nothing matches" in desk.open(f"{build_path(campaign_event, 'undelivered')}?state=failed").text
+    page = desk.open(build_path(campaign_event, id, "resend"))
+    assert "all 2 uncertain messages" in page.text and "get it twice" in page.text
+    form = desk.forms[1]
+    assert "Sent again: 2." in desk.send(form=1).text
+    again = desk.flask.post(form.action, data=form.fields)
+    assert again.status_code == 409
+
+
+def test_the_suppression_list_says_who_why_and_lets_back_who_may(campaign_event: CampaignEvent, desk: Visitor) -> None:
+    campaign_event.sold("dead@example.com")
+    campaign_event.finished(campaign_event.send())
+    break_deliveries("failed")
+    suppress("email", "dead@example.com")
+    suppress("email", "of-others@example.com")
+    unsubscribe("gone@example.com", campaign_event)
+    path = build_path(campaign_event, "suppressions")
+    page = desk.open(path).text
+    assert "dead@example.com" in page and "gone@example.com" in page and "of-others" not in page
+    desk.open(f"{path}/add")
+    assert "Enter an e-mail address" in desk.send(form=1, address="nobody").text
+    assert "gets no more messages" in desk.send(form=1, address="Stop@Example.com").text
+    assert campaign_event.preview()["people"] == 0
+    for reason, channel, address in (("stopped", "all", "stop@example.com"), ("bounced", "email", "dead@example.com")):
+        desk.open(f"{path}/remove?reason={reason}&channel={channel}&address={address}")
+        assert "off the list" in desk.send(form=1).text
+        assert address not in desk.open(path).text
+    refused = f"{path}/remove?reason=unsubscribed&channel=all&address=gone@example.com"
+    assert desk.open(refused).status_code == 404
+    assert desk.open(f"{path}?q=gone").text.count("gone@example.com") == 1
+    assert campaign_event.preview()["people"] == 1
+
+
+def test_a_person_who_unsubscribes_themselves_cannot_be_let_back(campaign_event: CampaignEvent, desk: Visitor) -> None:
+    path = build_path(campaign_event, "suppressions")
+    desk.open(f"{path}/add")
+    desk.send(form=1, address="frieda@example.com")
+    ((organiser_id,),) = fetch_sql_rows("SELECT organiser_id FROM unsubscribe")
+    unsubscribe_by_link(UnsubscribeTarget("frieda@example.com", organiser_id))
+    desk.open(f"{path}/remove?reason=stopped&channel=all&address=frieda@example.com")
+    assert desk.send(form=1).status_code == 404
+    assert "Unsubscribed" in desk.open(path).text
+
+
+def test_pages_take_few_statements(campaign_event: CampaignEvent, desk: Visitor) -> None:
+    campaign_event.sold("frieda@example.com")
+    for _ in range(3):
+        id = campaign_event.draft()
+    for parts, most in (((), 9), ((id,), 14), (("suppressions",), 9), (("undelivered",), 9)):
+        _, statements = count_statements(lambda parts=parts: desk.flask.get(build_path(campaign_event, *parts)))
+        assert len(statements) <= most, (parts, statements)
