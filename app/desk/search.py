@@ -47,7 +47,8 @@ STATEMENTS: dict[str, tuple[tuple[str, ...], str]] = {
 class Hit(NamedTuple):
     """Something that was found. `key` finds it by the filter of its section's table.
 
-    `parent` is `slot` or `ticket` for a guest, and the application of the invoice of a stall fee.
+    `parent` is the block of a place (an imported ticket has none), and the application of the invoice of a stall fee. The
+    `id` of another invoice is that of its block.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """The SQL of the search of the desk: one statement for each kind, with the same columns.
 
 A row is: id, title, detail, search text that finds it in the table of its section, parent, organisation, event and its
-name. Guests and items come from the text indexes, in which every word begins with its event; for these the statement puts
+name. The id of an invoice is that of its block. Guests and items come from the text indexes, in which every word begins with its event; for these the statement puts
 the id of each event into the query of the words. Everything else of an organisation is a few hundred rows, whose words
 are compared.
 """
@@ -38,30 +38,30 @@ EVENTS_SQL = f"""
      ORDER BY e.starts_at DESC, e.id {_END}"""
 
 GUESTS_SQL = f"""
-    SELECT g.id, coalesce(g.name, g.email, g.found_by), concat_ws(' · ', g.status, g.email, g.number), g.found_by, g.kind,
+    SELECT g.id, coalesce(g.name, g.email, g.found_by), concat_ws(' · ', g.status, g.email, g.number), g.found_by, g.block_id,
            {_EVENT_COLUMNS}
       FROM (SELECT e.organiser_id, e.id, e.name, e.starts_at, e.ends_at, {ADMISSION_SQL} AS may_admit,
                    CAST(replace(%(holder_query)s, '{EVENT_PLACEHOLDER}', e.id) AS tsquery) AS query
               FROM event e WHERE {SCOPE_SQL}) e
      CROSS JOIN LATERAL (
-           (SELECT 'slot' AS kind, s.id, s.name, s.email, s.status, NULL AS number, coalesce(s.email, s.name) AS found_by
+           (SELECT s.block_id, s.id, s.name, s.email, s.status, NULL AS number, coalesce(s.email, s.name) AS found_by
               FROM allocation_slot s
              WHERE s.event_id = e.id AND s.claimed_at IS NOT NULL AND s.ended_at IS NULL AND s.search @@ e.query
                AND (e.may_admit OR ts_delete(s.search, s.event_id || lower(coalesce(s.code, ''))) @@ e.query)
              ORDER BY s.name_key, s.id {_END})
             UNION ALL
-           (SELECT 'slot', s.id, s.name, s.email, s.status, NULL, coalesce(s.email, s.name)
+           (SELECT s.block_id, s.id, s.name, s.email, s.status, NULL, coalesce(s.email, s.name)
               FROM allocation_block b JOIN allocation_slot s ON s.block_id = b.id AND s.event_id = b.event_id
              WHERE b.event_id = e.id AND e.ends_at > now() AND s.given_at IS NOT NULL AND s.claimed_at IS NULL AND s.ended_at IS NULL
                AND s.search @@ e.query
              ORDER BY s.id {_END})
             UNION ALL
-           (SELECT 'ticket', t.id, t.name, t.email, t.status, t.reference, t.reference
+           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference
               FROM ticket t
              WHERE t.event_id = e.id AND t.status = 'sold' AND t.search @@ e.query
              ORDER BY lower(t.name), t.id {_END})
             UNION ALL
-           (SELECT 'ticket', t.id, t.name, t.email, t.status, t.reference, t.reference
+           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference
               FROM ticket t WHERE t.event_id = e.id AND t.status <> 'sold' AND t.reference = %(exact)s)) g
      ORDER BY e.starts_at DESC, lower(g.name), g.id {_END}"""
 """Places and imported tickets. A place that nobody has claimed is found until the event ends, for it is in no index, and
@@ -104,7 +104,7 @@ INVOICES_SQL = f"""
     SELECT i.id, i.number, i.name, i.number, i.application_id, {_EVENT_COLUMNS}
       FROM event e
       JOIN LATERAL (
-           SELECT d.id, d.number, coalesce(b.holder_organisation, b.holder_name, b.name) AS name, NULL AS application_id,
+           SELECT b.id, d.number, coalesce(b.holder_organisation, b.holder_name, b.name) AS name, NULL AS application_id,
                   d.issued_at
              FROM invoice d JOIN allocation_block b ON b.id = d.block_id AND b.event_id = d.event_id
             WHERE b.event_id = e.id

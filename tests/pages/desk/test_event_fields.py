@@ -93,7 +93,6 @@ def test_the_times_and_other_facts_are_saved_and_cleared(
         "keywords": "reggae, river ,",
         "latitude": "-22.5609",
         "longitude": "17.0658",
-        "reentry": "counted",
         "isCashless": "true",
         "country": "NA",
         "timezone": "Africa/Windhoek",
@@ -103,7 +102,7 @@ def test_the_times_and_other_facts_are_saved_and_cleared(
     saved = read(organiser, event)
     assert saved["publishAt"] == "2027-05-01T06:00:00.000Z" and saved["salesEndAt"] == "2027-06-04T10:00:00.000Z"
     assert (saved["ticketsUrl"], saved["keywords"]) == ("https://tickets.example/lights", ["reggae", "river"])
-    assert (saved["latitude"], saved["longitude"], saved["reentry"]) == (-22.5609, 17.0658, "counted")
+    assert (saved["latitude"], saved["longitude"]) == (-22.5609, 17.0658)
     assert saved["isCashless"] is True
     open_page(desk, event, "edit")
     cleared = dict.fromkeys(("publishAt", "salesEndAt", "ticketsUrl", "keywords", "latitude", "longitude"), "")
@@ -115,14 +114,14 @@ def test_the_times_and_other_facts_are_saved_and_cleared(
 
 def test_wrong_facts_are_named_all_at_once(desk: Visitor, organiser: Client, event: dict[str, Any]) -> None:
     open_page(desk, event, "edit")
-    wrong = {"ticketsUrl": "http://tickets.example", "latitude": "91", "salesEndAt": "yesterday", "reentry": "maybe"}
+    wrong = {"ticketsUrl": "http://tickets.example", "latitude": "91", "salesEndAt": "yesterday"}
     page = desk.send(form=1, **wrong, country="NA", timezone="Africa/Windhoek")
     assert page.status_code == 422
     for name in wrong:
         assert f'href="#{name}"' in page.text, name
     assert "http://tickets.example" in page.text
     open_page(desk, event, "edit")
-    typed = {"country": "NA", "timezone": "Africa/Windhoek", "reentry": "none"}
+    typed = {"country": "NA", "timezone": "Africa/Windhoek"}
     page = desk.send(form=1, **typed, publishAt="2020-01-01T08:00", salesEndAt="2027-06-07T08:00")
     assert page.status_code == 422 and "Choose a time in the future." in page.text
     assert "Sales must end no later than the event." in page.text

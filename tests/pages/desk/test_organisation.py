@@ -132,9 +132,11 @@ def test_the_trail_is_filtered_by_person_event_action_and_time(
     assert page.status_code == 422 and 'href="#actor"' in page.text
 
 
-def test_the_trail_takes_few_statements(desk: Visitor, organiser: Client) -> None:
+@pytest.mark.parametrize("path", [TEAM, AUDIT, DEVICES, KEYS, SETTINGS])
+def test_each_page_takes_few_statements(desk: Visitor, organiser: Client, path: str) -> None:
     create_event(organiser)
-    page, statements = count_statements(lambda: desk.flask.get(AUDIT))
+    add_key(organiser)
+    page, statements = count_statements(lambda: desk.flask.get(path))
     assert page.status_code == 200 and len(statements) <= 9, statements
 
 

@@ -103,6 +103,13 @@ def test_guests_are_found_by_name_address_code_and_number(
         assert list_groups(page) == {"Guests"} and name in page, q
     execute_sql("UPDATE ticket SET status = 'refunded'")
     assert "Inv Zoë" in desk.open(f"{SEARCH}?q=R-S3CRET").text
+    block = fetch_scalar("SELECT id FROM allocation_block")
+    path = f"/desk/events/{event['id']}"
+    assert f"{path}/guests/{block}?q=Inv+M" in desk.open(f"{SEARCH}?q=muller").text
+    assert f"{path}/sales/tickets?q=R-S3CRET" in desk.page.text + desk.open(f"{SEARCH}?q=zoe").text
+    door = open_as(app, client, owner, "door")
+    assert f"{path}/guests/will-call?q=Inv+M" in door.open(f"{SEARCH}?q=muller").text
+    assert door.open(f"{path}/guests/will-call?q=Inv+M").status_code == 200
     viewer = open_as(app, client, owner, "viewer")
     assert "Nothing matches" in viewer.open(f"{SEARCH}?q={code}").text
     assert f"/desk/events/{event['id']}" in desk.open(f"{SEARCH}?q=nights").text
@@ -119,8 +126,8 @@ def test_items_stalls_and_invoices_are_found_by_their_numbers(client: Client, or
         assert text in desk.open(f"{SEARCH}?q={q}").text, q
     reference, id = fetch_row("SELECT reference, id FROM merchant_application", {})  # type: ignore[misc]
     assert f"/desk/events/{event['id']}/stalls/{id}" in desk.open(f"{SEARCH}?q={reference}").text
-    number = fetch_scalar("SELECT number FROM invoice")
-    assert number in desk.open(f"{SEARCH}?q={number}").text
+    number, block = fetch_row("SELECT number, block_id FROM invoice", {})  # type: ignore[misc]
+    assert f"/desk/events/{event['id']}/guests/{block}/invoice" in desk.open(f"{SEARCH}?q={number}").text
 
 
 def test_members_of_one_event_and_other_organisations_find_nothing_else(

@@ -23,7 +23,7 @@ def test_an_organiser_finds_and_edits(
         page = view.page
         sign_in(page, address, owner.email)
         page.get_by_label("Find anything").fill("inv")
-        page.get_by_role("button", name="Find anything").click()
+        page.get_by_role("button", name="Find").click()
         expect(page.get_by_role("heading", name="Invoices")).to_be_visible()
         view.check("found")
         page.get_by_label("Search").fill("nothing like this")

@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.events import countries
 from app.events.queries import OwnEvent, get_version
-from app.events.reentry import COUNTED_REENTRY, FREE_REENTRY, NO_REENTRY, REENTRY_MODES
 from app.events.validation import CATEGORIES
 from app.web.fields import Boolean, Choice, EndTimeField, Number, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query
@@ -28,11 +27,6 @@ OPTIONAL_FIELDS = (
     "latitude",
     "longitude",
 )
-REENTRY_LABELS = {
-    NO_REENTRY: "No: a ticket enters once",
-    COUNTED_REENTRY: "Yes, when it was scanned at the exit",
-    FREE_REENTRY: "Yes, always",
-}
 MAX_KEYWORDS, MAX_KEYWORD_LENGTH = 50, 80
 
 
@@ -67,7 +61,6 @@ class EventChangesSchema(NewEventSchema):
     keywords = Keywords(load_default=list)
     latitude = Number(min=-90, max=90)
     longitude = Number(min=-180, max=180)
-    reentry = Choice(*REENTRY_MODES, required=True)
     is_cashless = Boolean(load_default=False)
     version = WholeNumber(required=True)
 
@@ -139,7 +132,6 @@ EXTRA_INPUTS = (
         inputmode="decimal",
     ),
     Input("longitude", "Longitude", hint="For example 17.0658.", inputmode="decimal"),
-    Input("reentry", "May guests leave and come back?", options=list(REENTRY_LABELS.items())),
     Input("isCashless", "The event is cashless", type="checkbox"),
 )
 VERSION = Input("version", "", type="hidden")
@@ -166,7 +158,6 @@ def fill_event_form(event: OwnEvent) -> FilledForm:
         keywords=", ".join(event.keywords),
         latitude="" if event.latitude is None else str(event.latitude),
         longitude="" if event.longitude is None else str(event.longitude),
-        reentry=event.reentry,
         isCashless="true" if event.is_cashless else "",
         version=str(get_version(event)),
     )

@@ -83,10 +83,14 @@ def _link(endpoint: str, event_id: str, **values: Any) -> str:
 
 
 def _link_guest(caller: Caller, hit: Hit) -> str:
-    """Where a guest is: an imported ticket among the sales, a place among the guests, or the gate for its crew."""
-    if not caller.may(GUESTS_READ, organisation_id=hit.organisation_id, event_id=hit.event_id):
+    """Where a guest is: a place in its block, an imported ticket among the tickets, for the gate crew at the gate."""
+    if caller.may(GUESTS_READ, organisation_id=hit.organisation_id, event_id=hit.event_id):
+        if hit.parent is None:
+            return _link("desk_sales.list_tickets", hit.event_id, q=hit.key)
+        return _link("desk_guests.show_block", hit.event_id, block_id=hit.parent, q=hit.title)
+    if hit.parent is None:
         return _link("desk_gate.show_log", hit.event_id, q=hit.title)
-    return _link("desk_sales.list_tickets" if hit.parent == "ticket" else "desk_guests.show", hit.event_id, q=hit.key)
+    return _link("desk_guests.show_will_call", hit.event_id, q=hit.title)
 
 
 def _link_application(_: Caller, hit: Hit) -> str:
@@ -94,9 +98,9 @@ def _link_application(_: Caller, hit: Hit) -> str:
 
 
 def _link_invoice(_: Caller, hit: Hit) -> str:
-    if hit.parent is not None and is_registered("desk_stalls.show_application"):
-        return url_for("desk_stalls.show_application", event_id=hit.event_id, application_id=hit.parent)
-    return _link("desk_money.show", hit.event_id, q=hit.key)
+    if hit.parent is not None:
+        return _link("desk_stalls.show_application", hit.event_id, application_id=hit.parent)
+    return _link("desk_guests.show_invoice", hit.event_id, block_id=hit.id)
 
 
 def _by_key(endpoint: str) -> Callable[[Caller, Hit], str]:
@@ -106,7 +110,7 @@ def _by_key(endpoint: str) -> Callable[[Caller, Hit], str]:
 _LINKS: Mapping[str, Callable[[Caller, Hit], str]] = {
     EVENTS: lambda _, hit: _link("desk_event.show", hit.event_id),
     GUESTS: _link_guest,
-    BLOCKS: _by_key("desk_guests.show"),
+    BLOCKS: lambda _, hit: _link("desk_guests.show_block", hit.event_id, block_id=hit.id),
     APPLICATIONS: _link_application,
     ITEMS: _by_key("desk_stock.show"),
     ORDERS: lambda _, hit: _link("desk_stock.show", hit.event_id),
