@@ -10,6 +10,8 @@ from app.web.schema import Query
 from app.web.text_fields import OneTimeCode
 from app.web.types import RawData
 
+PICTURE_ERRORS = ("IMAGE_TOO_LARGE", "IMAGE_KIND_UNSUPPORTED", "IMAGE_TOO_MANY_PIXELS", "IMAGE_UNREADABLE")
+"""The errors of an uploaded picture, for the field of its file."""
 MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
 _AMOUNT = re.compile(r"(\d+|\d{1,3}(?:[.,]?\d{3})+)(?:[.,](\d{1,2}))?")
 

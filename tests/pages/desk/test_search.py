@@ -126,6 +126,9 @@ def test_items_stalls_and_invoices_are_found_by_their_numbers(client: Client, or
         assert text in desk.open(f"{SEARCH}?q={q}").text, q
     reference, id = fetch_row("SELECT reference, id FROM merchant_application", {})  # type: ignore[misc]
     assert f"/desk/events/{event['id']}/stalls/{id}" in desk.open(f"{SEARCH}?q={reference}").text
+    item = fetch_scalar("SELECT id FROM inventory_item")
+    assert f"/desk/events/{event['id']}/stock/items/{item}" in desk.open(f"{SEARCH}?q=lager").text
+    assert f"/desk/events/{event['id']}/messages/0123456789abcdef01234567" in desk.open(f"{SEARCH}?q=gates").text
     number, block = fetch_row("SELECT number, block_id FROM invoice", {})  # type: ignore[misc]
     assert f"/desk/events/{event['id']}/guests/{block}/invoice" in desk.open(f"{SEARCH}?q={number}").text
 

@@ -9,6 +9,7 @@ from app.blueprints.pages.desk.event_form import VERSION
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk_form
 from app.blueprints.pages.event_metadata import find_upload_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
+from app.blueprints.pages.inputs import PICTURE_ERRORS
 from app.core.errors import ValidationFailed
 from app.core.images import Crop
 from app.events import actions, queries
@@ -53,13 +54,7 @@ COVER = Form(
         "Picture",
         hint="JPEG, PNG or WebP, up to 5 MiB.",
         messages={"required": "Choose a picture."},
-        error_codes=(
-            "IMAGE_TOO_LARGE",
-            "IMAGE_KIND_UNSUPPORTED",
-            "IMAGE_TOO_MANY_PIXELS",
-            "IMAGE_UNREADABLE",
-            "PAYLOAD_TOO_LARGE",
-        ),
+        error_codes=(*PICTURE_ERRORS, "PAYLOAD_TOO_LARGE"),
     ),
     Input(
         "part",

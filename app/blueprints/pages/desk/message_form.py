@@ -14,7 +14,7 @@ from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, ROLE_LABELS
 from app.blueprints.pages.desk.stall_words import STATE_LABELS
 from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FilledForm, Form, Input
-from app.blueprints.pages.organisation import PICTURE_ERRORS
+from app.blueprints.pages.inputs import PICTURE_ERRORS
 from app.campaigns import actions
 from app.campaigns.filtered_people_sql import GUESTS, ROLES, TICKET_HOLDERS
 from app.campaigns.message_templates import TEMPLATES

@@ -93,27 +93,19 @@ def _link_guest(caller: Caller, hit: Hit) -> str:
     return _link("desk_guests.show_will_call", hit.event_id, q=hit.title)
 
 
-def _link_application(_: Caller, hit: Hit) -> str:
-    return _link("desk_stalls.show_application", hit.event_id, application_id=hit.id)
-
-
 def _link_invoice(_: Caller, hit: Hit) -> str:
     if hit.parent is not None:
         return _link("desk_stalls.show_application", hit.event_id, application_id=hit.parent)
     return _link("desk_guests.show_invoice", hit.event_id, block_id=hit.id)
 
 
-def _by_key(endpoint: str) -> Callable[[Caller, Hit], str]:
-    return lambda _, hit: _link(endpoint, hit.event_id, q=hit.key)
-
-
 _LINKS: Mapping[str, Callable[[Caller, Hit], str]] = {
     EVENTS: lambda _, hit: _link("desk_event.show", hit.event_id),
     GUESTS: _link_guest,
     BLOCKS: lambda _, hit: _link("desk_guests.show_block", hit.event_id, block_id=hit.id),
-    APPLICATIONS: _link_application,
-    ITEMS: _by_key("desk_stock.show"),
-    ORDERS: lambda _, hit: _link("desk_stock.show", hit.event_id),
+    APPLICATIONS: lambda _, hit: _link("desk_stalls.show_application", hit.event_id, application_id=hit.id),
+    ITEMS: lambda _, hit: _link("desk_stock.show_item", hit.event_id, item_id=hit.id),
+    ORDERS: lambda _, hit: _link("desk_stock.download_order", hit.event_id, order_id=hit.id),
     INVOICES: _link_invoice,
-    CAMPAIGNS: _by_key("desk_messages.show"),
+    CAMPAIGNS: lambda _, hit: _link("desk_messages.show_message", hit.event_id, campaign_id=hit.id),
 }

@@ -8,6 +8,7 @@ from app.accounts.organisation_details import BankDetails, load_organisation_det
 from app.accounts.permissions import MEMBERS_WRITE
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
+from app.blueprints.pages.inputs import PICTURE_ERRORS
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.media.actions import MAX_UPLOAD_BYTES, store_picture
 from app.teams import actions, queries
@@ -19,7 +20,6 @@ from app.web.text_fields import BankNumber, Name
 blueprint = DeskPages("desk_settings", __name__, url_prefix="/desk/settings", max_bytes=MAX_UPLOAD_BYTES)
 ACCESS = may(MEMBERS_WRITE, whole_organisation=True)
 DIGITS = {"invalid_number": "Enter digits only; blanks and hyphens between them are fine."}
-PICTURE_ERRORS = ("IMAGE_TOO_LARGE", "IMAGE_KIND_UNSUPPORTED", "IMAGE_TOO_MANY_PIXELS", "IMAGE_UNREADABLE")
 
 
 class DetailsSchema(Query):
