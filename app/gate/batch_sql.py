@@ -3,7 +3,8 @@
 from sqlalchemy import text
 
 from app.admissions.sql import ENTRY_ORDER, add_to_tallies_sql, count_entries_sql
-from app.allocations.errors import AlreadyAdmitted, PartyTooSmall
+from app.allocations.errors import NotClaimed
+from app.gate.errors import WrongDay
 
 FIND_LOGGED_SQL = """
     SELECT nonce, min(scan_id), count(*), max(conflict), min(direction), min(place_id), max(code)
@@ -39,7 +40,7 @@ ORDER_ENTRIES = text(f"""
                bool_and(a.is_reentry) OVER () AS has_no_first
           FROM admission a
          WHERE a.event_id = :event_id AND a.place_id = :place_id AND a.direction = 'in' AND a.undone_at IS NULL
-           AND coalesce(a.conflict, '{AlreadyAdmitted.code}') IN ('{AlreadyAdmitted.code}', '{PartyTooSmall.code}')),
+           AND coalesce(a.conflict, '') NOT IN ('{WrongDay.code}', '{NotClaimed.code}')),
     changed AS (
         UPDATE admission a SET is_reentry = n.number > 1, transaction_id = pg_current_xact_id()
           FROM entries n
@@ -49,7 +50,10 @@ ORDER_ENTRIES = text(f"""
     add_to_tallies_sql("changed", first_entries="sum(CASE WHEN is_reentry THEN -1 ELSE 1 END)", entries="0", exits="0")
 }
     SELECT count(*) FROM changed""")
-"""Makes the earliest scan of a place its first entry, if it has one. `conflict` stays with the scan that came later."""
+"""Makes the earliest scan of a place its first entry, if it has one: not a scan before the ticket was valid or claimed.
+
+`conflict` stays with the scan that arrived later.
+"""
 _LAST_EXIT = """
         (SELECT CASE WHEN a.direction = 'out' THEN a.occurred_at END FROM admission a
           WHERE a.event_id = :event_id AND a.place_id = :place_id AND a.undone_at IS NULL

@@ -50,8 +50,12 @@ SETTLE_CONFLICTS = text("""
       FROM admission u
      WHERE u.event_id = :event_id AND u.scan_id = :scan_id AND u.direction = 'in' AND u.conflict IS NULL
        AND a.event_id = u.event_id AND a.place_id = u.place_id AND a.direction = 'in' AND NOT a.is_reentry
-       AND a.undone_at IS NULL AND a.conflict IS NOT NULL RETURNING a.id""")
-"""An undone entry that was no conflict leaves its place to the entry that is the first now, which is none any more."""
+       AND a.undone_at IS NULL AND a.conflict IS NOT NULL AND NOT EXISTS (
+           SELECT FROM admission o
+            WHERE o.event_id = a.event_id AND o.place_id = a.place_id AND o.direction = 'in' AND o.conflict IS NULL
+              AND o.undone_at IS NULL)
+    RETURNING a.id""")
+"""If the undone entry was the only one that is no conflict, the first entry is none any more."""
 STATE = """
     state AS (
         SELECT p.id,

@@ -10,10 +10,11 @@ from sqlalchemy import text
 from app.core.db import db
 from app.ledger.commands import list_differences
 from tests.factories.gate import Gate
+from tests.factories.payouts import execute_sql
 from tests.gate.test_undo import pair_device
 from tests.http import Client, data
 
-MINUTES = (40, 30, 20, 10)
+MINUTES = (30, 20, 10)
 SLOT = text("""
     SELECT s.admitted_at, s.gate, s.admitted_by = e.organiser_id, s.nonce FROM allocation_slot s
       JOIN event e ON e.id = s.event_id WHERE s.code = :code""")
@@ -56,13 +57,13 @@ def test_any_order_of_arrival_has_the_same_first_entry(client: Client, kind: str
             send(gate, phones[number], scans[number])
         first = datetime.fromisoformat(scans[0]["occurredAt"])
         (entry,) = db.session.execute(FIRST_ENTRIES, {"code": code}).all()
-        assert tuple(entry) == (first, "G40", "Phone 40", scans[0]["nonce"]), order
-        expected = (first, "G40", True, scans[0]["nonce"]) if kind == "slot" else (first,)
+        assert tuple(entry) == (first, "G30", "Phone 30", scans[0]["nonce"]), order
+        expected = (first, "G30", True, scans[0]["nonce"]) if kind == "slot" else (first,)
         assert tuple(db.session.execute(SLOT if kind == "slot" else TICKET, {"code": code}).one()) == expected, order
         for number in order:
             assert send(gate, phones[number], scans[number]) == ["repeated"]
     tallies = [tuple(row) for row in db.session.execute(TALLIES, {"id": gate.event_id})]
-    assert tallies == [(f"G{m}", len(orders) * (m == 40), len(orders)) for m in sorted(MINUTES)]
+    assert tallies == [(f"G{m}", len(orders) * (m == 30), len(orders)) for m in sorted(MINUTES)]
     assert list(list_differences(lambda _: None)) == []
 
 
@@ -123,5 +124,15 @@ def test_an_entry_on_a_wrong_day_is_never_the_first(client: Client, order: tuple
         send(gate, gate.owner, scans[number])
     (conflict,) = data(gate.owner.get(f"{gate.path}/conflicts"))["conflicts"]
     assert conflict["reason"] == "WRONG_DAY"
+    (entry,) = db.session.execute(FIRST_ENTRIES, {"code": ticket.secret}).all()
+    assert entry.gate == "G10"
+
+
+def test_a_scan_before_the_cancellation_that_arrives_after_it_is_the_first(client: Client) -> None:
+    gate = Gate(client)
+    ticket = gate.sell()
+    data(gate.scan(ticket.secret))
+    execute_sql("UPDATE ticket SET status = 'cancelled' WHERE id = :id", id=ticket.id)
+    assert send(gate, gate.owner, offline_scan(ticket.secret or "", 10)) == ["conflict"]
     (entry,) = db.session.execute(FIRST_ENTRIES, {"code": ticket.secret}).all()
     assert entry.gate == "G10"

@@ -30,7 +30,8 @@ OTHER_THAN_LOGGED = """
                AND NOT a.is_reentry)
         OR p.admitted_at <>
            (SELECT min(a.occurred_at) FROM admission a
-             WHERE a.event_id = p.event_id AND a.place_id = p.id AND a.direction = 'in' AND a.undone_at IS NULL)"""
+             WHERE a.event_id = p.event_id AND a.place_id = p.id AND a.direction = 'in' AND a.undone_at IS NULL
+               AND coalesce(a.conflict, '') NOT IN ('WRONG_DAY', 'NOT_CLAIMED'))"""
 ENDED = """
     SELECT a.place_id FROM admission a JOIN allocation_slot s ON s.id = a.place_id AND s.event_id = a.event_id
      WHERE s.ended_at IS NOT NULL AND a.direction = 'in' AND a.conflict IS NULL AND a.undone_at IS NULL"""

@@ -27,7 +27,7 @@ from app.web.fields import Choice
 blueprint = DeskPages("desk_gate", __name__, url_prefix="/desk/events/<event_id>/gate")
 """The modules `gate_…` add their pages to it."""
 READ, ADMIT, WRITE = may(GATE_READ), may(GATE_ADMIT), may(EVENTS_WRITE)
-QUARTER, MAX_QUARTERS = timedelta(minutes=15), 48
+QUARTER, MIN_QUARTERS, MAX_QUARTERS = timedelta(minutes=15), 8, 48
 REENTRY_WORDS = {
     NO_REENTRY: "Each ticket enters once",
     COUNTED_REENTRY: "Again after a scan at the exit; the gate counts who is inside",
@@ -91,12 +91,12 @@ def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
 
 
 def _build_chart(event: OwnEvent, quarters: Sequence[dict[str, Any]]) -> Chart:
-    """The entries of the last 12 hours in which there were any, also the quarters without."""
+    """The entries of up to 12 hours before the last one, also the quarters without any."""
     entries: dict[datetime, int] = {quarter["from"]: quarter["entries"] for quarter in quarters}
     if not entries:
         return build_chart("Entries each quarter of an hour", [])
     last = max(entries)
-    first = max(min(entries), last - (MAX_QUARTERS - 1) * QUARTER)
+    first = max(min(*entries, last - (MIN_QUARTERS - 1) * QUARTER), last - (MAX_QUARTERS - 1) * QUARTER)
     starts = [first + number * QUARTER for number in range((last - first) // QUARTER + 1)]
     zone = ZoneInfo(event.timezone)
     points = [Point(f"{start.astimezone(zone):%H:%M}", entries.get(start, 0)) for start in starts]

@@ -1,7 +1,9 @@
 """The log of the gate as a table, undoing a scan, and the conflicts of gates that were offline."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
+from zoneinfo import ZoneInfo
 
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
@@ -15,7 +17,7 @@ from app.blueprints.pages.desk.gate import ADMIT, blueprint
 from app.blueprints.pages.desk.shell import go_to, render_desk_form
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
-from app.core.formatting import format_time
+from app.core.formatting import format_day
 from app.events import queries
 from app.events.queries import ListQuery, OwnEvent
 from app.gate import conflicts, log
@@ -122,7 +124,7 @@ def show_conflicts(caller: Caller, event_id: str) -> ResponseReturnValue:
         event=event,
         may_undo_all=_may_undo_all(caller, event),
         reasons=REASONS,
-        format_entry_time=partial(_format_entry_time, event),
+        describe_entry=partial(_describe_entry, event),
     )
 
 
@@ -157,20 +159,26 @@ def _may_undo_all(caller: Caller, event: OwnEvent) -> bool:
     return caller.may(GUESTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
 
 
-def _format_entry_time(event: OwnEvent, moment: str) -> str:
-    return format_time(datetime.fromisoformat(moment), event.timezone)
+def _describe_entry(event: OwnEvent, entry: Mapping[str, str | None]) -> str:
+    """When, where and by whom, to the second: two entries may be in the same minute."""
+    return _describe_scan(event, datetime.fromisoformat(entry["occurred_at"] or ""), entry["gate"], entry["by"])
+
+
+def _describe_scan(event: OwnEvent, occurred_at: datetime, gate: str | None, by: str | None) -> str:
+    clock = f"{occurred_at.astimezone(ZoneInfo(event.timezone)):%H:%M:%S}"
+    texts = (f"{format_day(occurred_at, event.timezone)}, {clock}", gate, by)
+    return ", ".join(dict.fromkeys(text for text in texts if text))  # A phone's gate has its own name if none is set.
 
 
 def _render_undo(caller: Caller, event_id: str, admission_id: str, form: FilledForm) -> Response:
     event, entry = queries.get_event(caller, event_id), log.get_log_entry(caller, event_id, admission_id)
     people = f" All {entry['people']} people of this scan count as outside again." if entry["people"] > 1 else ""
-    when = format_time(entry["occurred_at"], event.timezone)
-    where = ", ".join(filter(None, (when, entry["gate"], entry["actor_name"])))
+    scan = _describe_scan(event, entry["occurred_at"], entry["gate"], entry["actor_name"])
     return render_desk_form(
         form,
         event=event,
         title=f"Undo the scan of {entry['name'] or entry['ticket_type'] or 'an unknown code'}?",
-        lead=f"{where}. The ticket is then as if this scan had not been: without another scan it may enter again.{people}",
+        lead=f"{scan}. The ticket is then as if this scan had not been: without another scan it may enter again.{people}",
         button="Undo the scan",
         back=url_for("desk_gate.show_log", event_id=event_id),
     )
