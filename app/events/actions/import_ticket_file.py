@@ -78,8 +78,7 @@ def import_ticket_file(
     Raises NotFound, ValidationFailed, NotASpreadsheet, ImportTooLarge, ImportRejected.
     """
     event = queries.get_event(caller, event_id)
-    limits = {"max_bytes": MAX_BYTES, "max_rows": MAX_ROWS}
-    response = import_data(event.id, data, file_name, caller.name, options, **limits)
+    response = import_data(event.id, data, file_name, caller.name, options, max_bytes=MAX_BYTES, max_rows=MAX_ROWS)
     if response["error_count"] and not options.dry_run:
         raise ImportRejected(**response)
     return response

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from app.core.formatting import NARROW
 
 WIDTH, HEIGHT, TOP, BOTTOM = 640, 240, 24, 28
-BAR_SHARE, MAX_LABELS = 0.7, 8
+BAR_SHARE, MAX_BAR_WIDTH, MAX_LABELS, CHARACTER_WIDTH = 0.7, 120, 8, 11
+"""A character is that wide on a phone, where the letters are larger."""
 BARS, LINE = "bars", "line"
 
 
@@ -22,9 +23,10 @@ class Point(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A point as drawn. `shows_label` and `shows_value` say what has room beside it."""
+    """A point as drawn. `shows_label` and `shows_value` say what has room beside it; `short_label` has room in any case."""
 
     label: str
+    short_label: str
     text: str
     x: float
     y: float
@@ -61,6 +63,7 @@ def build_chart(
     step, room = WIDTH / max(len(points), 1), HEIGHT - TOP - BOTTOM
     label_step = -(-len(points) // MAX_LABELS) or 1
     shown_values = {len(points) - 1, next((i for i, point in enumerate(points) if point.value == highest), 0)}
+    max_length, bar_width = int(step * label_step / CHARACTER_WIDTH), min(step * BAR_SHARE, MAX_BAR_WIDTH)
     marks = []
     for index, point in enumerate(points):
         height = room * point.value / highest if highest else 0
@@ -68,12 +71,13 @@ def build_chart(
         marks.append(
             Mark(
                 label=point.label,
+                short_label=point.label if len(point.label) <= max_length else f"{point.label[: max_length - 1]}…",
                 text=format_value(point.value)
                 + (f" of {format_value(point.limit)}" if point.limit is not None else ""),
                 x=round(x, 1),
                 y=round(HEIGHT - BOTTOM - height, 1),
-                bar_x=round(x - step * BAR_SHARE / 2, 1),
-                bar_width=round(step * BAR_SHARE, 1),
+                bar_x=round(x - bar_width / 2, 1),
+                bar_width=round(bar_width, 1),
                 bar_height=round(height, 1),
                 shows_label=index % label_step == 0,
                 shows_value=len(points) <= MAX_LABELS or index in shown_values,

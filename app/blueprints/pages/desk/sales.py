@@ -16,9 +16,8 @@ from app.audit.log import record_export
 from app.blueprints.pages.desk.charts import BARS, LINE, Chart, Point, build_chart
 from app.blueprints.pages.desk.sales_words import FORMAT_LABELS, STATE_LABELS
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
-from app.blueprints.pages.desk.tables import MONEY, STATUS, TIME, Column, Table, render_desk_table
+from app.blueprints.pages.desk.tables import DAY, MONEY, STATUS, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
-from app.core.formatting import format_calendar_day
 from app.events import queries as events
 from app.events import stats, tickets
 from app.events.actions.ticket_uploads import MAX_BYTES
@@ -54,7 +53,7 @@ def _build_tickets_table(event: OwnEvent) -> Table:
         Column("ticket_type", "Ticket type"),
         Column("status", "State", STATUS, labels=STATE_LABELS),
         Column("price_minor", "Price", MONEY),
-        Column("sold_at", "Sold", TIME),
+        Column("sold_at", "Sold", DAY),
         Column("admitted_at", "Entered", TIME),
         sorts=tickets.SORTS,
         default_sort="reference",
@@ -113,7 +112,7 @@ def _build_charts(figures: Mapping[str, Any]) -> list[tuple[Chart, str]]:
         sold_by_day[row["day"]] += row["sold"]
     days = _list_days(sorted(day for day, count in sold_by_day.items() if count > 0))
     types = [Point(row["name"], row["sold"], limit=row["total"]) for row in figures["ticket_types"]]
-    by_day = [Point(format_calendar_day(day), max(sold_by_day[day], 0)) for day in days]
+    by_day = [Point(f"{day:%-d %b}", max(sold_by_day[day], 0)) for day in days]
     sources = [Point(FORMAT_LABELS.get(row["format"], row["format"]), row["tickets"]) for row in figures["sources"]]
     return [
         (build_chart("Sold of each ticket type, and how many there are", types), "Ticket type"),

@@ -108,7 +108,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
     options, result = actions.load_options(upload), upload.result or {}
     if not (upload.format or options.mapping):
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id))
-    errors = result.get("errors", [])
+    errors, names = result.get("errors", []), {column["name"] for column in upload.sample}
     return render_desk(
         "desk/sales_upload.html",
         event=event,
@@ -118,7 +118,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         result=result,
         format_label=FORMAT_LABELS[options.mapping and "mapping" or upload.format or "own"],
         errors=[
-            (error["row"], name_column(error["column"]), error["value"], describe_row_error(error))
+            (error["row"], name_column(error["column"], names), error["value"], describe_row_error(error))
             for error in errors[:MAX_SHOWN_ERRORS]
         ],
         is_sold_out=any(error["code"] == "sold_out" for error in errors),

@@ -1,7 +1,7 @@
 """How the pages of the sales name formats, fields and states, and say what is wrong with a row."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from app.events.ticket_files import FIELDS
@@ -54,6 +54,6 @@ def describe_row_error(error: Mapping[str, Any]) -> str:
     return ERROR_WORDS.get(error["code"], message) if error["column"] in FIELDS else message
 
 
-def name_column(column: str) -> str:
-    """The name of a column: that of the file, or of our field."""
-    return FIELD_LABELS.get(column, column)
+def name_column(column: str, names: Collection[str]) -> str:
+    """The name of a column: as the file has it among its `names`, or that of our field."""
+    return column if column in names else FIELD_LABELS.get(column, column)
