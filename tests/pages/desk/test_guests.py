@@ -14,6 +14,7 @@ from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_stall_page import find_title
 from tests.pages.test_team_pages import create_owner
+from tests.races import run_concurrently
 
 READERS, WRITERS, SETTLERS = (
     ("owner", "manager", "finance", "viewer"),
@@ -219,6 +220,15 @@ def test_a_form_that_is_sent_twice_makes_one_block(block: Block, desk: Visitor) 
     for key in ("", "\0", "x" * 200):
         assert desk.press(form=1, **typed, formKey=key).status_code == 303
     assert len(data(block.owner.get(block.events))["allocations"]) == 5
+
+
+def test_a_form_that_is_sent_twice_at_once_makes_one_block(app: Flask, owner: Account, block: Block) -> None:
+    visitors = [sign_in_browser(app, owner) for _ in range(2)]
+    typed = [{**start_block(visitor, block), "formKey": "a-key-of-one-form"} for visitor in visitors]
+    answers = run_concurrently(2, lambda number: visitors[number].press(form=1, **typed[number]))
+    assert [answer.status_code for answer in answers] == [303, 303]
+    assert answers[0].headers["Location"] == answers[1].headers["Location"]
+    assert len(data(block.owner.get(block.events))["allocations"]) == 2
 
 
 def test_a_block_is_changed_with_its_version(block: Block, desk: Visitor) -> None:

@@ -61,7 +61,7 @@ REVOCATION = Form(
     Input(
         "returnTo",
         "The place",
-        options=[("block", "Stays in the block, to give to another guest"), ("public", "Goes back to the public sale")],
+        options=[("block", "Stays in the block"), ("public", "Goes to the public sale")],
     ),
 )
 

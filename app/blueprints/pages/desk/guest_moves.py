@@ -94,7 +94,9 @@ def _build_form(caller: Caller, block: queries.BlockRow) -> Form:
     page = page_of(statement, id_column=queries.BLOCK_ID, order=order, limit=MAX_BLOCKS, after=None, with_total=False)
     others = [(row["id"], name_block(row)) for row in page.rows if row["id"] != block["id"]]
     to_block = Input("toBlockId", "Move them to", options=[("", "A new block"), *others])
-    return Form(MoveSchema, *(() if _list_chosen_ids() else (QUANTITY,)), to_block, *NEW_BLOCK)
+    form = Form(MoveSchema, *(() if _list_chosen_ids() else (QUANTITY,)), to_block, *NEW_BLOCK)
+    form.marks_optional = False
+    return form
 
 
 def _read_places(values: dict[str, Any]) -> dict[str, Any]:
