@@ -24,6 +24,7 @@ from app.crew import jobs as crew
 from app.diagnostics import jobs as diagnostics
 from app.events import data_export as events_data_export
 from app.events import jobs as events
+from app.files import jobs as files
 from app.gate import integrity_checks as gate_integrity_checks
 from app.inventory import jobs as inventory
 from app.invitations import data_export as invitations_data_export
@@ -51,6 +52,7 @@ MODULES: tuple[ModuleType, ...] = (
     crew,
     diagnostics,
     events,
+    files,
     inventory,
     invitations,
     merchants,

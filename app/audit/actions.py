@@ -134,6 +134,7 @@ class Action(StrEnum):
         "event",
         "Undelivered messages, or addresses without messages, were downloaded as CSV.",
     )
+    FILE_EXPORTED = "exports.file", "file", "A file that a worker has made was downloaded."
     AUDIT_EXPORTED = "exports.audit", "audit", "The audit trail was downloaded as CSV."
 
     ADMITTED = "admissions.admitted", "slot", "A ticket was admitted at the gate, or its guest left."
@@ -174,6 +175,7 @@ class Action(StrEnum):
     EVENT_CANCELLED = "events.cancelled", "event", "An event was cancelled."
     EVENT_ARCHIVED = "events.archived", "event", "An event was archived."
     EVENT_DELETED = "events.deleted", "event", "An event was deleted."
+    FILE_DELETED = "events.file_deleted", "file", "A file that a worker has made or was to make was deleted."
     TICKETS_IMPORTED = "events.tickets_imported", "event", "Sold tickets were imported."
     TICKET_IMPORT_UNDONE = "events.ticket_import_undone", "event", "An import of sold tickets was undone."
 

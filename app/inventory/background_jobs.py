@@ -22,7 +22,7 @@ from app.inventory.item_fields import JsonObject
 from app.inventory.models import StockJob
 
 LINK_PURPOSE = "stock-file"
-RETENTION = timedelta(days=2)
+RETENTION = timedelta(days=7)
 TIMEOUT = timedelta(hours=2)
 STEPS: dict[str, frozenset[str]] = {
     "queued": frozenset({"running"}),
@@ -135,7 +135,7 @@ def create_finished_job(
 
 
 def delete_old_jobs(session: ReadOrWriteSession) -> None:
-    """Delete the jobs older than two days."""
+    """Delete the jobs older than seven days."""
     session.execute(delete(StockJob).where(StockJob.created_at < func.now() - RETENTION))
 
 

@@ -102,7 +102,7 @@ def send_alert(run: Run, *, event_id: str, to: str, fallen: dict[str, str]) -> N
 
 @job("inventory.housekeeping", Delivery.LOCAL, every=timedelta(hours=1))
 def delete_expired(run: Run) -> None:
-    """Delete the stream changes and background jobs older than two days."""
+    """Delete the stream changes older than two days, and the background jobs older than seven."""
     while _delete_old_changes():
         pass
     with transaction() as session:

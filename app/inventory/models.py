@@ -265,7 +265,7 @@ class StockImport(Base):
 
 
 class StockJob(EventRow, Base):
-    """A background job: its parameters, progress and result. Kept for two days."""
+    """A background job: its parameters, progress and result. Kept for seven days."""
 
     __tablename__ = "inventory_job"
     __table_args__ = (

@@ -7,6 +7,7 @@ from app.campaigns import states as campaigns
 from app.core.outbox import models as outbox
 from app.crew import states as crew
 from app.events import visibility as events
+from app.files import states as files
 from app.inventory import background_jobs
 from app.invitations import states as invitations
 from app.merchants import states as merchants
@@ -237,6 +238,20 @@ STATE_MACHINES = (
         source=("STEPS", "app/inventory/background_jobs.py"),
         doc_pages=("inventory-reports.md#pdf-reports",),
         transition_labels={("queued", "running"): "a worker takes it"},
+    ),
+    StateMachine(
+        name="File",
+        description="What a worker makes for an organisation; it is deleted seven days after its end. If a worker dies,"
+        " another one starts again, up to five times.",
+        transitions=files.STEPS,
+        initial_states=(files.QUEUED,),
+        column=("organisation_file", "status"),
+        source=("STEPS", "app/files/states.py"),
+        doc_pages=("desk.md#files",),
+        transition_labels={
+            (files.QUEUED, files.RUNNING): "a worker takes it",
+            (files.QUEUED, files.FAILED): "no worker could start it",
+        },
     ),
     StateMachine(
         name="Work",

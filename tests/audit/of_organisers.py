@@ -2,9 +2,11 @@
 
 from io import BytesIO
 
+from app.accounts.caller import build_caller
 from app.applications.moved_events import reopen_expiring_documents
 from app.applications.waitlist import lapse_offers
 from app.audit.actions import Action
+from app.files.actions import request_file
 from app.invitations.actions import decline_link
 from tests.audit.scenes import records
 from tests.factories.accounts import create_signed_in_client
@@ -29,6 +31,7 @@ from tests.factories.merchants import (
     invite_merchants,
 )
 from tests.factories.payouts import execute_sql, run_all_jobs
+from tests.files.sample import SAMPLE, register_sample
 from tests.http import Client, data
 from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_team_pages import create_owner
@@ -260,6 +263,18 @@ def stopping_messages_to_an_address(client: Client) -> None:
     assert desk.open(f"{path}?format=csv").status_code == 200
     desk.open(f"{path}/remove?reason=stopped&channel=all&address=frieda@example.com")
     assert desk.send(form=1).status_code == 200
+
+
+@records(Action.FILE_EXPORTED, Action.FILE_DELETED)
+def using_files(client: Client) -> None:
+    owner = create_owner()
+    desk = sign_in_browser(client.flask.application, owner)
+    with register_sample():
+        file_id = request_file(build_caller(owner), SAMPLE, organisation_id=owner.id)
+        run_all_jobs()
+        assert desk.open(f"/desk/files/{file_id}/download").status_code == 200
+        desk.open(f"/desk/files/{file_id}/delete")
+        assert desk.send(form=1).status_code == 200
 
 
 @records(Action.STALL_PLACED)

@@ -313,7 +313,7 @@ def test_files_are_forgotten(stock: Stock) -> None:
     run_due_jobs(worker="test")
     link = job(stock, made)["downloadUrl"]
     with transaction() as session:
-        session.execute(text("UPDATE inventory_job SET created_at = now() - interval '3 days'"))
+        session.execute(text("UPDATE inventory_job SET created_at = now() - interval '8 days'"))
         enqueue("inventory.housekeeping")
     run_due_jobs(worker="test")
     assert read_error(stock.owner.get(f"{stock.path}/reports?jobId={made['jobId']}"))[0] == 404

@@ -247,7 +247,7 @@ def test_what_nobody_can_ask_for_is_forgotten(stock: Stock, app: Flask) -> None:
     data(stock.sheet(large()), 202)
     with transaction() as session:
         session.execute(text("UPDATE inventory_change SET at = now() - interval '3 days'"))
-        session.execute(text("UPDATE inventory_job SET created_at = now() - interval '3 days'"))
+        session.execute(text("UPDATE inventory_job SET created_at = now() - interval '8 days'"))
     run("inventory.housekeeping")
     with transaction() as session:
         assert session.scalar(text("SELECT count(*) FROM inventory_change WHERE at < now() - interval '2 days'")) == 0

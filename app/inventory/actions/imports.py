@@ -220,7 +220,7 @@ def _build_flags(*, partial: bool = False, dry_run: bool = False, again: bool = 
 
 
 def _store_errors(import_options: ImportOptions, errors: Sequence[RowError]) -> str:
-    """Keep all errors as a CSV file for two days, and return where to fetch it."""
+    """Keep all errors as a CSV file for seven days, and return where to fetch it."""
     with transaction() as session:
         job_id = background_jobs.create_finished_job(
             session, import_options.event_id, import_options.caller_id, "import", _build_errors_file(errors)

@@ -7,6 +7,7 @@ from app.blueprints.pages.desk import (
     event_cover,
     event_lists,
     events,
+    files,
     gallery,
     gate,
     gate_log,
@@ -66,6 +67,7 @@ DESK_PAGES = (
     guests,
     stock,
     messages,
+    files,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
 SALES_PAGES = (sales_imports, sales_uploads)

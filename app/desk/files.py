@@ -1,0 +1,84 @@
+"""The files of an organisation in one list: those of `app.files`, and the reports and imports of stock."""
+
+from collections import ChainMap
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, false, func, literal, literal_column, null, select, union_all
+
+from app.accounts.caller import Caller
+from app.accounts.models import Account
+from app.accounts.permissions import STOCK_READ
+from app.core.db import Timestamp
+from app.events.models import Event
+from app.events.queries import owned
+from app.files.kinds import LABELS
+from app.files.models import OrganisationFile
+from app.files.queries import is_deletable, is_visible
+from app.files.states import FAILED
+from app.inventory.background_jobs import OPEN_STATES, RETENTION, TIMEOUT
+from app.inventory.models import StockJob
+
+ListQuery = Select[Any]
+STOCK = "stock_"
+FILE_LABELS: Mapping[str, str] = ChainMap(LABELS, {f"{STOCK}report": "Stock report", f"{STOCK}import": "Stock import"})
+"""The words of each kind of the list; `stock_` begins the kinds of stock, whose files the stock has."""
+SORTS: dict[str, ColumnElement[Any]] = {"createdAt": literal_column("files.created_at", Timestamp)}
+KILOBYTE = 1024
+
+
+def list_files_query(caller: Caller) -> ListQuery:
+    """The files that the caller may see, with the names of their events and of the persons who asked for them."""
+    files = union_all(_select_files(caller), _select_stock_jobs(caller)).subquery("files")
+    columns: list[Any] = [*files.c]
+    return (
+        select(*columns, Event.name.label("event_name"), Event.timezone, Account.name.label("asked_by"))
+        .outerjoin(Event, Event.id == files.c.event_id)
+        .outerjoin(Account, Account.id == files.c.account_id)
+    )
+
+
+def _select_files(caller: Caller) -> Select[Any]:
+    file: Any = OrganisationFile
+    return select(
+        file.id,
+        file.event_id,
+        file.account_id,
+        file.kind,
+        file.status,
+        file.progress,
+        file.message,
+        file.content.is_not(None).label("has_content"),
+        _count_kilobytes(file.content).label("kilobytes"),
+        file.created_at,
+        file.expires_at,
+        is_deletable(caller).label("may_delete"),
+    ).where(is_visible(caller))
+
+
+def _select_stock_jobs(caller: Caller) -> Select[Any]:
+    job = StockJob
+    is_given_up = job.status.in_(OPEN_STATES) & (job.created_at < func.now() - TIMEOUT)
+    return (
+        select(
+            job.id,
+            job.event_id,
+            job.account_id,
+            literal(STOCK).concat(job.kind).label("kind"),
+            case((is_given_up, FAILED), else_=job.status).label("status"),
+            job.progress,
+            null().label("message"),
+            job.file.is_not(None).label("has_content"),
+            _count_kilobytes(job.file).label("kilobytes"),
+            job.created_at,
+            (job.created_at + RETENTION).label("expires_at"),
+            false().label("may_delete"),
+        )
+        .join(Event, Event.id == job.event_id)
+        .where(owned(caller.for_permission(STOCK_READ)))
+    )
+
+
+def _count_kilobytes(content: Any) -> ColumnElement[Any]:
+    """The size of a file, rounded up; the database knows it without reading the file."""
+    return (func.octet_length(content) + KILOBYTE - 1) / literal_column(str(KILOBYTE))

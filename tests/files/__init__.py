@@ -1,0 +1,1 @@
+"""Files of organisations: the work on them, and who sees them."""
