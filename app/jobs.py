@@ -1,4 +1,4 @@
-"""The modules that register jobs, deletion hooks and integrity checks; `create_app` imports all of them."""
+"""The modules that register jobs, kinds of files, deletion hooks and integrity checks; `create_app` imports all of them."""
 
 from types import ModuleType
 
@@ -33,6 +33,8 @@ from app.invitations import jobs as invitations
 from app.merchants import data_export as merchants_data_export
 from app.merchants import jobs as merchants
 from app.merchants import notifications as merchants_notifications
+from app.money import documents as money_documents
+from app.money import settlement as money_settlement
 from app.payouts import data_export as payouts_data_export
 from app.payouts import deletion_hooks as payouts_deletion_hooks
 from app.payouts import jobs as payouts
@@ -79,6 +81,8 @@ HOOKS: tuple[ModuleType, ...] = (
     invitations_deadlines,
     merchants_data_export,
     merchants_notifications,
+    money_documents,
+    money_settlement,
     outbox_cleanup,
     payouts_data_export,
     payouts_deletion_hooks,

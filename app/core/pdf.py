@@ -121,7 +121,7 @@ class Sheet:
         self.story.append(drawing)
 
     def figures(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Add a few large numbers side by side, as (value, label)."""
+        """Add a few large numbers side by side, as (label, value)."""
         max_width = WIDTH / len(pairs) - 7 * mm
         size = min(17.0, max_width / max(text_width(printable(value), BOLD, 1) for _, value in pairs))
         cells = [

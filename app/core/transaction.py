@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from app.core.db import DriverRow, Parameters, ReadOrWriteSession, Statement, db, execute_autocommit, fetch_row
@@ -59,6 +59,14 @@ def request_transaction() -> Iterator[ReadOrWriteSession]:
         raise
     finally:
         session.info.pop("held", None)
+
+
+@contextmanager
+def snapshot() -> Iterator[ReadOrWriteSession]:
+    """Yield a session whose reads all see the same moment, for figures that are compared. It cannot write."""
+    with transaction() as session:
+        session.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
+        yield session
 
 
 def write_row(statement: Statement, parameters: Parameters) -> DriverRow | None:

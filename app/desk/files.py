@@ -4,7 +4,20 @@ from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, false, func, literal, literal_column, null, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Select,
+    case,
+    cast,
+    false,
+    func,
+    literal,
+    literal_column,
+    null,
+    select,
+    union_all,
+)
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
@@ -24,7 +37,7 @@ STOCK = "stock_"
 FILE_LABELS: Mapping[str, str] = ChainMap(LABELS, {f"{STOCK}report": "Stock report", f"{STOCK}import": "Stock import"})
 """The words of each kind of the list; `stock_` begins the kinds of stock, whose files the stock has."""
 SORTS: dict[str, ColumnElement[Any]] = {"createdAt": literal_column("files.created_at", Timestamp)}
-KILOBYTE = 1024
+KILOBYTE = 1024.0
 
 
 def list_files_query(caller: Caller) -> ListQuery:
@@ -81,4 +94,4 @@ def _select_stock_jobs(caller: Caller) -> Select[Any]:
 
 def _count_kilobytes(content: Any) -> ColumnElement[Any]:
     """The size of a file, rounded up; the database knows it without reading the file."""
-    return (func.octet_length(content) + KILOBYTE - 1) / literal_column(str(KILOBYTE))
+    return cast(func.ceil(func.octet_length(content) / KILOBYTE), Integer)

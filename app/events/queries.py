@@ -79,6 +79,12 @@ def get_event(caller: Caller, id: str) -> Event:
     return event
 
 
+def check_event(caller: Caller, id: str) -> None:
+    """Look up an event without reading it. Raises NotFound unless the caller may read it."""
+    if db.session.scalar(select(Event.id).where(Event.id == id, owned(caller))) is None:
+        raise NotFound()
+
+
 def lock_own_event(session: Session, caller: Caller, id: str) -> Event:
     """An event that the caller may change, locked until the transaction ends. Raises NotFound."""
     event = session.scalar(select(Event).where(Event.id == id, owned(caller)).with_for_update())

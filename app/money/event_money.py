@@ -4,18 +4,20 @@ Tickets sold elsewhere are not booked: their amounts are those of the imports. A
 event, so payouts are not in these figures.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
 from app.accounts.caller import Caller
 from app.allocations.models import Invoice, InvoicePayment
-from app.applications.fee_books import FeeBooks, load_fee_books
+from app.applications.fee_books import FeeBooks, load_fee_books_by_event
 from app.core.db import db
+from app.core.transaction import snapshot
 from app.events.event_rows import belongs_to
 from app.events.models import Ticket, TicketType
-from app.events.queries import get_event
+from app.events.queries import check_event
 from app.invoicing.documents import INVOICE
 from app.ledger.models import BLOCK_INVOICE, ORGANISATION, STALL_FEE, STALL_FEE_REFUND, LedgerEntry, LedgerTransaction
 
@@ -73,23 +75,50 @@ class EventMoney:
     def reconciled(self) -> bool:
         return not any(figure.difference_minor for figure in self.reconciliation)
 
+    @property
+    def sold_minor(self) -> int:
+        """The prices of the tickets that were sold elsewhere and kept."""
+        return sum(row.sold_minor for row in self.tickets)
+
+    @property
+    def received_minor(self) -> int:
+        """What came in for stall fees and blocks, and was kept."""
+        return self.stall_fees.paid_minor + self.stall_fees.received_minor + self.block_invoices.paid_minor
+
+    @property
+    def open_minor(self) -> int:
+        """What is still to come in for stall fees and blocks."""
+        return self.stall_fees.open_minor + self.block_invoices.open_minor
+
 
 def load_event_money(caller: Caller, event_id: str) -> EventMoney:
-    """The money of an event. Raises NotFound."""
-    get_event(caller, event_id)
-    stall_fees, invoices = load_fee_books(caller, event_id), _load_block_invoices(event_id)
+    """The money of an event, all of the same moment. Raises NotFound."""
+    with snapshot():
+        check_event(caller, event_id)
+        return load_money_by_event([event_id])[event_id]
+
+
+def load_money_by_event(event_ids: Sequence[str]) -> dict[str, EventMoney]:
+    """The money of each of these events, in a `snapshot()`, so that a payment is in all figures or in none."""
+    fees, invoices = load_fee_books_by_event(event_ids), _load_block_invoices(event_ids)
+    tickets, ledger = _list_ticket_takings(event_ids), _load_ledger_sums(event_ids)
+    return {
+        id: EventMoney(id, tickets[id], invoices[id], fees[id], _reconcile(fees[id], invoices[id], ledger[id]))
+        for id in event_ids
+    }
+
+
+def _reconcile(fees: FeeBooks, invoices: BlockInvoices, ledger: Mapping[str, int]) -> list[ReconciledFigure]:
     booked = {
-        STALL_FEE: stall_fees.paid_minor + stall_fees.received_minor + stall_fees.refunded_minor,
-        STALL_FEE_REFUND: -stall_fees.refunded_minor,
+        STALL_FEE: fees.paid_minor + fees.received_minor + fees.refunded_minor,
+        STALL_FEE_REFUND: -fees.refunded_minor,
         BLOCK_INVOICE: invoices.paid_minor,
     }
-    ledger = _load_ledger_sums(event_id)
     names = dict.fromkeys((*booked, *ledger))
-    reconciliation = [ReconciledFigure(name, booked.get(name, 0), ledger.get(name, 0)) for name in names]
-    return EventMoney(event_id, _list_ticket_takings(event_id), invoices, stall_fees, reconciliation)
+    return [ReconciledFigure(name, booked.get(name, 0), ledger.get(name, 0)) for name in names]
 
 
-def _list_ticket_takings(event_id: str) -> list[TicketTakings]:
+def _list_ticket_takings(event_ids: Sequence[str]) -> Mapping[str, list[TicketTakings]]:
     sums = [
         value
         for status in ("sold", "refunded")
@@ -99,42 +128,50 @@ def _list_ticket_takings(event_id: str) -> list[TicketTakings]:
         )
     ]
     rows = db.session.execute(
-        select(TicketType.id, TicketType.name, *sums)
+        select(TicketType.event_id, TicketType.id, TicketType.name, *sums)
         .outerjoin(Ticket, belongs_to(Ticket.ticket_type_id, TicketType))
-        .where(TicketType.event_id == event_id)
+        .where(TicketType.event_id.in_(event_ids))
         .group_by(TicketType.event_id, TicketType.id)
         .order_by(TicketType.position)
     )
-    return [TicketTakings(id, name, *map(int, amounts)) for id, name, *amounts in rows]
+    takings = defaultdict(list)
+    for event_id, id, name, *amounts in rows:
+        takings[event_id].append(TicketTakings(id, name, *map(int, amounts)))
+    return takings
 
 
-def _load_block_invoices(event_id: str) -> BlockInvoices:
+def _load_block_invoices(event_ids: Sequence[str]) -> Mapping[str, BlockInvoices]:
     blocks = (
         select(
+            Invoice.event_id,
             func.sum(Invoice.total_minor).filter(Invoice.kind == INVOICE).label("issued"),
             func.coalesce(-func.sum(Invoice.total_minor).filter(Invoice.kind != INVOICE), 0).label("credited"),
             func.coalesce(func.sum(InvoicePayment.amount_minor), 0).label("paid"),
         )
         .select_from(Invoice)
         .outerjoin(InvoicePayment, belongs_to(InvoicePayment.invoice_id, Invoice))
-        .where(Invoice.event_id == event_id)
-        .group_by(Invoice.block_id)
+        .where(Invoice.event_id.in_(event_ids))
+        .group_by(Invoice.event_id, Invoice.block_id)
         .subquery()
     )
     columns = blocks.c
     due = columns.issued - columns.credited - columns.paid
     sums = (columns.issued, columns.credited, columns.paid, func.greatest(due, 0), func.greatest(-due, 0))
-    row = db.session.execute(select(func.count(), *(func.coalesce(func.sum(value), 0) for value in sums))).one()
-    return BlockInvoices(*map(int, row))
+    query = select(columns.event_id, func.count(), *map(func.sum, sums)).group_by(columns.event_id)
+    invoices = {id: BlockInvoices(*map(int, amounts)) for id, *amounts in db.session.execute(query)}
+    return defaultdict(lambda: BlockInvoices(0, 0, 0, 0, 0, 0), invoices)
 
 
-def _load_ledger_sums(event_id: str) -> dict[str, int]:
-    """What the ledger's entries of the event say the organisation got, by kind; a refund is below zero."""
+def _load_ledger_sums(event_ids: Sequence[str]) -> Mapping[str, Mapping[str, int]]:
+    """What the ledger's entries of each event say the organisation got, by kind; a refund is below zero."""
     rows = db.session.execute(
-        select(LedgerTransaction.kind, func.sum(LedgerEntry.amount_minor))
+        select(LedgerTransaction.event_id, LedgerTransaction.kind, func.sum(LedgerEntry.amount_minor))
         .join(LedgerEntry, LedgerEntry.transaction_id == LedgerTransaction.id)
-        .where(LedgerTransaction.event_id == event_id, LedgerEntry.account == ORGANISATION)
-        .group_by(LedgerTransaction.kind)
+        .where(LedgerTransaction.event_id.in_(event_ids), LedgerEntry.account == ORGANISATION)
+        .group_by(LedgerTransaction.event_id, LedgerTransaction.kind)
         .order_by(LedgerTransaction.kind)
     )
-    return {kind: int(amount) for kind, amount in rows}
+    sums: dict[str, dict[str, int]] = defaultdict(dict)
+    for event_id, kind, amount in rows:
+        sums[str(event_id)][kind] = int(amount)
+    return sums

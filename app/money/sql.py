@@ -72,6 +72,13 @@ JOURNAL_SQL = f"""
       FROM line ORDER BY at, entry, amount DESC, code
 """
 
+COUNT_DOCUMENTS_SQL = f"SELECT count(*) FROM ({TAXED_DOCUMENTS_SQL}) document"
+PERIOD_DOCUMENTS_SQL = f"""
+    SELECT number, paper, issued_at FROM ({TAXED_DOCUMENTS_SQL}) document
+     ORDER BY issued_at, number LIMIT %(limit)s
+"""
+"""The documents of a period as they were issued, the first one first; the parameter `limit` is how many at most."""
+
 VAT_SQL = f"""
     SELECT vat_percent, kind, count(*), sum(total_minor - vat_minor), sum(vat_minor), sum(total_minor)
       FROM ({TAXED_DOCUMENTS_SQL}) document WHERE vat_percent IS NOT NULL

@@ -2,30 +2,25 @@
 
 import csv
 from collections import defaultdict
+from contextlib import nullcontext
 from decimal import Decimal
 from io import StringIO
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import text
 
-from app.core.outbox import enqueue
 from app.core.transaction import transaction
+from app.money import event_money
 from app.money.journal import HEADER
 from app.money.sql import ACCOUNTS
-from tests.allocations.blocks import block_of, festival, organiser_of, shrink
-from tests.factories.accounts import run_jobs
-from tests.factories.applications import (
-    LIST,
-    TRANSFER_DAY,
-    create_approved_application,
-    find_mailed_token,
-    pay_stall_fee,
-)
-from tests.factories.organisations import VAT_NUMBER, register_for_vat
+from tests.allocations.blocks import block_of, festival, organiser_of
+from tests.factories.money import FEE, create_settled_event
+from tests.factories.organisations import VAT_NUMBER
 from tests.http import Client, data, read_error
+from tests.races import run_concurrently
 
-FEE = 250000
 ORGANISATION = "/api/organisations/me"
 
 
@@ -36,39 +31,7 @@ def owner(client: Client) -> Client:
 
 @pytest.fixture
 def event(client: Client, owner: Client) -> dict[str, Any]:
-    """A registered organiser's festival: two stall fees paid, one of them partly refunded; a block paid and then
-    credited, another one open; three tickets sold elsewhere, one of them refunded."""
-    event = festival(owner)
-    register_for_vat(owner)
-    made = [
-        create_approved_application(
-            client, owner, eventId=event["id"], documentsRequired=[], email=f"stall{number}@example.com"
-        )
-        for number in range(2)
-    ]
-    pay_stall_fee(client, find_mailed_token("pay", "stall0@example.com"))
-    transfer = {"reference": "EFT 1", "receivedOn": TRANSFER_DAY}
-    data(owner.post(f"{LIST}/{made[1]['id']}/fee/received", {**transfer, "amountMinor": FEE}))
-    data(owner.post(f"{LIST}/{made[1]['id']}/fee/refund", {"reason": "They fell ill", "amountMinor": 50000}))
-    paid, open_block = block_of(event, name="=cmd"), block_of(event, 4)
-    for block in (paid, open_block):
-        path = f"/api/events/{block.event_id}/allocations/{block.id}/invoice"
-        data(owner.post(f"{path}/email"), 202)
-        if block is paid:
-            data(owner.post(f"{path}/received", {**transfer, "amountMinor": 850000}))
-    shrink(paid, 2)
-    with transaction() as session:
-        enqueue("allocations.credit", block_id=paid.id)
-        session.execute(
-            text(
-                "INSERT INTO ticket (id, event_id, ticket_type_id, reference, price_minor, sold_at, status)"
-                " SELECT lpad(to_hex(n), 24, '0'), :event, :kind, 'T' || n, 85000, now(),"
-                " CASE n WHEN 3 THEN 'refunded' ELSE 'sold' END FROM generate_series(1, 3) n"
-            ),
-            {"event": event["id"], "kind": event["ticketTypes"][0]["id"]},
-        )
-    run_jobs()
-    return event
+    return create_settled_event(client, owner)
 
 
 def read_journal(owner: Client, query: str = "") -> list[dict[str, str]]:
@@ -119,6 +82,39 @@ def test_a_damaged_row_is_a_difference(
     money = data(owner.get(f"/api/events/{event['id']}/money"))
     found = {row["figure"]: row["differenceMinor"] for row in money["reconciliation"] if row["differenceMinor"]}
     assert found == {figure: difference} and money["reconciled"] is False
+
+
+def read_while_the_ledger_changes(app: Flask, owner: Client, event: dict[str, Any], patch: pytest.MonkeyPatch) -> Any:
+    """The money of an event, whose ledger another process changes after the first figures were read."""
+    load = event_money._load_ledger_sums
+
+    def change(_: int) -> None:
+        with app.app_context(), transaction() as session:
+            session.execute(text("SET LOCAL session_replication_role = replica"))
+            session.execute(text("UPDATE ledger_entry SET amount_minor = amount_minor + 3"))
+
+    def load_late(event_ids: Any) -> Any:
+        run_concurrently(1, change)
+        return load(event_ids)
+
+    with patch.context() as patched:
+        patched.setattr(event_money, "_load_ledger_sums", load_late)
+        return data(owner.get(f"/api/events/{event['id']}/money"))
+
+
+def test_all_figures_are_of_the_same_moment(
+    app: Flask, owner: Client, event: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert read_while_the_ledger_changes(app, owner, event, monkeypatch)["reconciled"] is True
+    assert data(owner.get(f"/api/events/{event['id']}/money"))["reconciled"] is False
+
+
+@pytest.mark.control
+def test_without_the_snapshot_they_are_not(
+    app: Flask, owner: Client, event: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_money, "snapshot", nullcontext)
+    assert read_while_the_ledger_changes(app, owner, event, monkeypatch)["reconciled"] is False
 
 
 def test_every_entry_of_the_journal_balances(owner: Client, event: dict[str, Any]) -> None:

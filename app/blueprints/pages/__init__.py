@@ -53,7 +53,7 @@ from app.blueprints.pages import (
 )
 from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_unknown_path
 from app.config import Settings
-from app.core.formatting import format_calendar_day, format_clock, format_money, format_time, pluralize
+from app.core.formatting import format_calendar_day, format_clock, format_day, format_money, format_time, pluralize
 from app.web.error_handlers import ERROR_PAGE_KEY
 
 PAGES = (
@@ -107,6 +107,7 @@ def register(app: Flask, settings: Settings) -> None:
     app.add_template_filter(mark_code_spans, "code_spans")
     app.add_template_filter(mark_breaks_of_path, "breaks_of_path")
     app.add_template_filter(format_time, "day_and_time")
+    app.add_template_filter(format_day, "day")
     app.add_template_filter(format_clock, "clock")
     app.add_template_filter(format_calendar_day, "calendar_day")
     app.add_template_filter(format_money, "money")

@@ -1,5 +1,7 @@
 """The home of a merchant: the next step, stalls, people at work and money; the floor status, the pause, and papers."""
 
+from collections.abc import Iterator
+
 from flask import Response, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -134,7 +136,7 @@ def download_statement(month: str) -> Response:
     return build_download(draw_statement(statement), f"statement-{month}.pdf")
 
 
-def build_download(content: bytes, file_name: str, content_type: str = "application/pdf") -> Response:
+def build_download(content: bytes | Iterator[bytes], file_name: str, content_type: str = "application/pdf") -> Response:
     """Return a file that the browser saves."""
     headers = {"Content-Disposition": f'attachment; filename="{file_name}"', "Cache-Control": "private, no-store"}
     return Response(content, content_type=content_type, headers=headers)

@@ -32,6 +32,8 @@ from app.blueprints.pages.desk import (
     sales_uploads,
     search,
     settings,
+    money,
+    organisation_money,
     stall_decisions,
     stall_fees,
     stall_invitations,
@@ -67,6 +69,8 @@ DESK_PAGES = (
     guests,
     stock,
     messages,
+    money,
+    organisation_money,
     files,
 )
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""

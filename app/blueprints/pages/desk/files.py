@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ, STOCK_READ
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_confirmation, render_desk
-from app.blueprints.pages.desk.tables import DAY, NUMBER, STATUS, TIME, Column, Table, render_desk_table
+from app.blueprints.pages.desk.tables import DAY, NUMBER, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.stall import build_download
 from app.desk.files import FILE_LABELS, SORTS, STOCK, list_files_query
 from app.files import actions, queries
@@ -21,11 +21,11 @@ READ = may(EVENTS_READ)
 STATUS_LABELS = {QUEUED: "Waiting", RUNNING: "In progress", DONE: "Ready", FAILED: "Failed"}
 FILES = Table(
     "files",
-    Column("kind", "File", STATUS, labels=FILE_LABELS),
+    Column("kind", "File", labels=FILE_LABELS),
     Column("event_name", "Event"),
     Column("asked_by", "Asked by"),
     Column("created_at", "Asked", TIME, sort="createdAt"),
-    Column("status", "State", STATUS, labels=STATUS_LABELS),
+    Column("status", "State", labels=STATUS_LABELS),
     Column("message", "Note"),
     Column("kilobytes", "KB", NUMBER),
     Column("expires_at", "Kept until", DAY),
@@ -47,7 +47,9 @@ def show(caller: Caller) -> ResponseReturnValue:
 def show_file(caller: Caller, file_id: str) -> ResponseReturnValue:
     """Show how far a file is, and when it is ready its download."""
     file = queries.get_file(caller, file_id)
-    return render_desk("desk/file.html", file=file, title=FILE_LABELS.get(file.kind, "File"))
+    return render_desk(
+        "desk/file.html", file=file, title=FILE_LABELS.get(file.kind, "File"), state_labels=STATUS_LABELS
+    )
 
 
 @blueprint.page("/<file_id>/download", access=READ)

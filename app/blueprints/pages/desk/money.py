@@ -1,0 +1,94 @@
+"""The money of an event: its figures beside the ledger's, its invoices, and the settlement report."""
+
+from functools import partial
+
+from flask import redirect, url_for
+from flask.typing import ResponseReturnValue
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import MONEY_READ, STALLS_READ
+from app.blueprints.pages.desk.charts import Point, build_chart
+from app.blueprints.pages.desk.shell import DeskPages, may_use
+from app.blueprints.pages.desk.tables import DAY, MONEY, STATUS, Column, Row, Table, render_desk_table
+from app.blueprints.pages.stall import build_download
+from app.core.formatting import format_money
+from app.events import queries as events
+from app.invoicing.documents import CREDIT_NOTE, INVOICE
+from app.money.documents import FEE, SORTS, get_document_pdf, list_documents_query
+from app.money.event_money import EventMoney, load_event_money
+from app.money.settlement import request_settlement
+from app.money.settlement_pdf import FIGURE_LABELS
+from app.web.access import may
+
+blueprint = DeskPages("desk_money", __name__, url_prefix="/desk/events/<event_id>/money")
+READ = may(MONEY_READ)
+EXPORT = may(MONEY_READ, whole_organisation=True)
+KIND_LABELS = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note"}
+
+
+def _link_document(row: Row) -> str:
+    return url_for("desk_money.download_document", event_id=row["event_id"], document_id=row["id"])
+
+
+DOCUMENTS = Table(
+    "invoices",
+    Column("number", "Number", link=_link_document),
+    Column("kind", "Document", STATUS, labels=KIND_LABELS),
+    Column("issued_at", "Issued", DAY, sort="issuedAt"),
+    Column("buyer", "To"),
+    Column("total_minor", "Amount", MONEY),
+    Column("open_minor", "Open", MONEY),
+    sorts=SORTS,
+    default_sort="-issuedAt",
+    noun="document",
+    empty="Invoices and credit notes of stall fees and blocks appear here when they are issued.",
+)
+
+
+@blueprint.page("", access=READ)
+def show(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Show the money of an event."""
+    money = load_event_money(caller, event_id)
+    event = events.get_event(caller, event_id)
+    return render_desk_table(
+        "desk/money.html",
+        DOCUMENTS,
+        partial(list_documents_query, caller, event_id),
+        event=event,
+        money=money,
+        charts=_build_charts(money),
+        figure_labels=FIGURE_LABELS,
+        fee_source=FEE,
+        may_export=may_use(EXPORT),
+        may_see_stalls=caller.may(STALLS_READ, organisation_id=event.organiser_id, event_id=event_id),
+    )
+
+
+@blueprint.act("/settlement", access=READ)
+def make_settlement(caller: Caller, event_id: str) -> ResponseReturnValue:
+    """Have the settlement report drawn, and show how far it is."""
+    file_id = request_settlement(caller, event_id)
+    return redirect(url_for("desk_files.show_file", file_id=file_id), 303)
+
+
+@blueprint.page("/documents/<document_id>", access=READ)
+def download_document(caller: Caller, event_id: str, document_id: str) -> ResponseReturnValue:
+    """Download an invoice or credit note. It is recorded."""
+    number, pdf = get_document_pdf(caller, event_id, document_id)
+    return build_download(pdf, f"{number}.pdf")
+
+
+def _build_charts(money: EventMoney) -> dict[str, object]:
+    fees = money.stall_fees
+    fee_points = [
+        Point("By wallet", fees.paid_minor),
+        Point("By transfer", fees.received_minor),
+        Point("Waived", fees.waived_minor),
+        Point("Refunded", fees.refunded_minor),
+        Point("Open", fees.open_minor),
+    ]
+    ticket_points = [Point(row.ticket_type, row.sold_minor) for row in money.tickets]
+    return {
+        "tickets": build_chart("Takings of tickets by type", ticket_points, format_value=format_money),
+        "fees": build_chart("Stall fees", fee_points, format_value=format_money),
+    }

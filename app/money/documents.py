@@ -1,0 +1,166 @@
+"""The invoices and credit notes of stall fees and blocks: a list, the PDF of one, and all of a period as one ZIP."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from io import BytesIO
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Row,
+    Select,
+    SQLColumnExpression,
+    Subquery,
+    case,
+    cast,
+    func,
+    literal,
+    literal_column,
+    select,
+    union_all,
+)
+from sqlalchemy.orm import aliased
+
+from app.accounts.caller import Caller
+from app.accounts.permissions import MONEY_READ
+from app.allocations.models import Invoice, InvoicePayment
+from app.applications.models import Application, FeeCreditNote, FeeInvoice
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.core.db import Timestamp, db, fetch_rows, release_connection
+from app.core.errors import NotFound, ValidationFailed
+from app.events.event_rows import belongs_to
+from app.events.queries import check_event
+from app.files.actions import request_file
+from app.files.kinds import FileContent, FileTask, file_kind
+from app.invoicing.documents import CREDIT_NOTE, INVOICE, parse_document
+from app.invoicing.invoice_pdf import draw_invoice_pdf
+from app.money.periods import Period
+from app.money.sql import COUNT_DOCUMENTS_SQL, PERIOD_DOCUMENTS_SQL
+
+ListQuery = Select[Any]
+BLOCK, FEE = "block", "stall_fee"
+SORTS: dict[str, ColumnElement[Any]] = {"issuedAt": literal_column("documents.issued_at", Timestamp)}
+ARCHIVE_KIND, MAX_ARCHIVED, PROGRESS_STEP = "invoices", 1000, 50
+"""Of 1,000 documents the ZIP has about 40 MB, and a worker needs about 15 seconds of CPU for it."""
+
+
+def list_documents_query(caller: Caller, event_id: str) -> ListQuery:
+    """The invoices and credit notes of an event, with what of each is still open, in cents. Raises NotFound."""
+    check_event(caller, event_id)
+    columns: list[Any] = [column for column in _union_documents(event_id).c if column.name != "paper"]
+    return select(*columns)
+
+
+def list_event_documents(event_id: str) -> Sequence[Row[Any]]:
+    """The rows of `list_documents_query` for an event, in the order of their issue."""
+    documents = _union_documents(event_id)
+    return db.session.execute(select(documents).order_by(documents.c.issued_at, documents.c.number)).all()
+
+
+def get_document_pdf(caller: Caller, event_id: str, document_id: str) -> tuple[str, bytes]:
+    """Return number and PDF of an invoice or credit note of an event. The download is recorded. Raises NotFound."""
+    check_event(caller, event_id)
+    documents = _union_documents(event_id)
+    row = db.session.execute(select(documents).where(documents.c.id == document_id)).first()
+    if row is None:
+        raise NotFound()
+    release_connection()
+    action = Action.INVOICE_EXPORTED if row.source == BLOCK else Action.FEE_INVOICE_EXPORTED
+    record_export(action, event_id=event_id, subject=row.source_id, data={"number": row.number})
+    return row.number, draw_invoice_pdf(parse_document(row.paper))
+
+
+def request_archive(caller: Caller, organisation_id: str, period: Period, event_id: str | None = None) -> str:
+    """Have the invoices and credit notes of a period drawn as one ZIP, and return the id of the file.
+
+    Raises ValidationFailed without any, or with more than 1,000; NotFound, Throttled.
+    """
+    if event_id:
+        check_event(caller, event_id)
+    parameters = {"since": period.since.isoformat(), "until": period.until.isoformat()}
+    (count,) = fetch_rows(COUNT_DOCUMENTS_SQL, _build_parameters(organisation_id, parameters, event_id))[0]
+    if count == 0:
+        raise ValidationFailed.of("from", "nothing", "There are no invoices in this period.")
+    if count > MAX_ARCHIVED:
+        text = f"These are {count} invoices. One file takes {MAX_ARCHIVED}: choose a shorter period, or one event."
+        raise ValidationFailed.of("from", "too_many", text)
+    return request_file(caller, ARCHIVE_KIND, organisation_id=organisation_id, event_id=event_id, parameters=parameters)
+
+
+@file_kind(ARCHIVE_KIND, "Invoices", permission=MONEY_READ)
+def make_archive(task: FileTask) -> FileContent:
+    """Draw the invoices and credit notes of a period into one ZIP, each under its number."""
+    since, until = (date.fromisoformat(task.parameters[name]) for name in ("since", "until"))
+    rows = fetch_rows(PERIOD_DOCUMENTS_SQL, _build_parameters(task.organisation_id, task.parameters, task.event_id))
+    release_connection()
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
+        for position, (number, paper, issued_at) in enumerate(rows):
+            if position % PROGRESS_STEP == 0:
+                task.update_progress(100 * position // len(rows))
+            entry = ZipInfo(f"{number}.pdf", issued_at.timetuple()[:6])
+            entry.compress_type = ZIP_DEFLATED
+            archive.writestr(entry, draw_invoice_pdf(parse_document(paper)))
+    return FileContent(f"invoices-{since}-{until}.zip", "application/zip", buffer.getvalue())
+
+
+def _build_parameters(
+    organisation_id: str, parameters: Mapping[str, str], event_id: str | None
+) -> dict[str, str | int | None]:
+    period = {name: parameters[name] for name in ("since", "until")}
+    return {**period, "organisation_id": organisation_id, "event_id": event_id, "limit": MAX_ARCHIVED}
+
+
+def _union_documents(event_id: str) -> Subquery:
+    credit = aliased(Invoice)
+    credited = (
+        select(func.coalesce(func.sum(credit.total_minor), 0))
+        .where(credit.event_id == Invoice.event_id, credit.block_id == Invoice.block_id, credit.kind != INVOICE)
+        .scalar_subquery()
+    )
+    due = cast(Invoice.total_minor + credited - func.coalesce(InvoicePayment.amount_minor, 0), BigInteger)
+    blocks = (
+        _select_document(
+            Invoice,
+            BLOCK,
+            Invoice.block_id,
+            Invoice.event_id,
+            Invoice.kind,
+            case((Invoice.kind == INVOICE, func.greatest(due, 0)), else_=0),
+        )
+        .outerjoin(InvoicePayment, belongs_to(InvoicePayment.invoice_id, Invoice))
+        .where(Invoice.event_id == event_id)
+    )
+    fees = [
+        _select_document(model, FEE, model.application_id, Application.event_id, literal(kind), literal(0))
+        .join(Application, Application.id == model.application_id)
+        .where(Application.event_id == event_id)
+        for model, kind in ((FeeInvoice, INVOICE), (FeeCreditNote, CREDIT_NOTE))
+    ]
+    return union_all(blocks, *fees).subquery("documents")
+
+
+def _select_document(
+    model: Any,
+    source: str,
+    source_id: SQLColumnExpression[Any],
+    event_id: SQLColumnExpression[Any],
+    kind: SQLColumnExpression[Any],
+    open_minor: ColumnElement[Any],
+) -> Select[Any]:
+    return select(
+        model.id,
+        event_id.label("event_id"),
+        literal(source).label("source"),
+        source_id.label("source_id"),
+        kind.label("kind"),
+        model.number,
+        model.paper["buyer"][0].astext.label("buyer"),
+        model.total_minor,
+        open_minor.label("open_minor"),
+        model.issued_at,
+        model.paper,
+    )
