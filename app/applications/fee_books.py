@@ -6,7 +6,7 @@ checks compare these with the ledger (`fee_bookings.py`).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Row, Select, case, func, literal_column, or_, select
 
@@ -81,7 +81,7 @@ def list_fees_query(caller: Caller, event_id: str, *, status: str | None = None)
 
 def list_event_fees(event_id: str) -> Sequence[Row[Any]]:
     """The rows of `list_fees_query` for an event, by the name of the business."""
-    query: Select[Any] = _fee_rows_query(event_id)
+    query = cast(Select[Any], _fee_rows_query(event_id))
     return db.session.execute(query.order_by(func.lower(Application.business_name), Application.id)).all()
 
 

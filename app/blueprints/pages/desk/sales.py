@@ -96,7 +96,7 @@ def list_tickets(caller: Caller, event_id: str) -> ResponseReturnValue:
     return render_desk_table("desk/sales_tickets.html", _build_tickets_table(event), view, event=event)
 
 
-def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, bool]:
+def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
     """What the caller may do with the sales of the event, for the buttons."""
     permissions = {"may_import": EVENTS_WRITE, "may_read_tickets": GUESTS_READ}
     return {

@@ -1,6 +1,6 @@
 """Importing sales: a file is uploaded, its columns are chosen if need be, it is checked, and then imported."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response, redirect, request, url_for
@@ -16,10 +16,11 @@ from app.blueprints.pages.rendering import FOR_PROGRAMS
 from app.core.errors import AppError, NotFound, ValidationFailed
 from app.events import queries as events
 from app.events.actions import ticket_uploads as actions
+from app.events.actions.import_ticket_file import FileOptions
 from app.events.errors import ImportTooLarge, NotASpreadsheet
 from app.events.queries import OwnEvent
 from app.events.ticket_files import REQUIRED_FIELDS
-from app.events.ticket_uploads import ColumnSample, OwnUpload, get_upload, suggest_mapping
+from app.events.ticket_uploads import OwnUpload, get_upload, suggest_mapping
 from app.web.access import may
 from app.web.fields import Choice, Text
 from app.web.schema import Query
@@ -73,7 +74,7 @@ def upload(caller: Caller, event_id: str) -> ResponseReturnValue:
         return _render_upload(events.get_event(caller, event_id), form.with_error(_reword(error)))
     if get_upload(caller, event_id, upload_id)[0].format is None:
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id), 303)
-    return _process(caller, event_id, upload_id, actions.FileOptions(dry_run=True))
+    return _process(caller, event_id, upload_id, FileOptions(dry_run=True))
 
 
 @blueprint.page("/uploads/<upload_id>/columns", access=IMPORT)
@@ -159,7 +160,7 @@ def _reword(error: AppError) -> AppError:
     return error
 
 
-def _process(caller: Caller, event_id: str, upload_id: str, options: actions.FileOptions) -> ResponseReturnValue:
+def _process(caller: Caller, event_id: str, upload_id: str, options: FileOptions) -> ResponseReturnValue:
     actions.process_upload(caller, event_id, upload_id, options)
     return redirect(url_for("desk_sales.show_upload", event_id=event_id, upload_id=upload_id), 303)
 
@@ -194,7 +195,7 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm) -> Res
     )
 
 
-def _build_columns_form(sample: Sequence[ColumnSample]) -> Form:
+def _build_columns_form(sample: Sequence[Mapping[str, Any]]) -> Form:
     """A list to choose from for each column. Names have no digits: those of `column A`, `column B` in a spreadsheet."""
     keys = [f"column{_build_letters(number)}" for number in range(len(sample))]
     schema = type("ColumnsSchema", (Query,), {key: Choice(*FIELD_LABELS) for key in keys})
@@ -216,11 +217,11 @@ def _build_letters(number: int) -> str:
     return letters
 
 
-def _describe_values(column: ColumnSample) -> str:
+def _describe_values(column: Mapping[str, Any]) -> str:
     return f"For example: {' · '.join(column['values'])}" if column["values"] else "Empty in the first rows."
 
 
-def _read_mapping(form: FilledForm, sample: Sequence[ColumnSample]) -> dict[str, str]:
+def _read_mapping(form: FilledForm, sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The column of each field. Raises ValidationFailed with all problems."""
     form.load()
     errors: list[dict[str, str]] = []
