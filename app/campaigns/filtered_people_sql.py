@@ -1,8 +1,9 @@
 """The SQL of people whom a filter chooses by their roles: ticket holders, guests, stallholders and applicants.
 
-Each role is a source with the columns `id, email, name, phone`, one row per ticket, place, stall or application. The
-parameters are those of `build_filter_parameters`; an empty list means no condition. PostgreSQL plans these statements with
-their values, so a condition without a value, and a role that is not chosen, cost nothing.
+Each role is a source with the columns `id, email, name, phone`, one row per ticket, place, stall or application. `email` has
+the same type in all, so that PostgreSQL looks for a person by the indexes of all sources. The parameters are those of
+`build_filter_parameters`; an empty list means no condition. PostgreSQL plans these statements with their values, so a
+condition without a value, and a role that is not chosen, cost nothing.
 """
 
 from collections.abc import Mapping
@@ -47,10 +48,10 @@ def list_sources(event: str) -> list[str]:
               FROM participation JOIN account stallholder ON stallholder.id = participation.merchant_id
              WHERE participation.event_id = {event} AND {_has_role(STALLHOLDERS)}
                AND {_speaks("stallholder.language", "stallholder.email")}""",
-        f"""SELECT a.id, lower(a.email) COLLATE "default" AS email, a.contact_name AS name, a.phone
+        f"""SELECT a.id, a.email COLLATE "default" AS email, a.contact_name AS name, a.phone
               FROM merchant_application a
              WHERE a.event_id = {event} AND a.erased_at IS NULL AND {_has_role(APPLICANTS)}
-               AND {_is_listed("a.status", "application_states")} AND {_speaks("a.language", "lower(a.email)")}""",
+               AND {_is_listed("a.status", "application_states")} AND {_speaks("a.language", "a.email")}""",
     ]
 
 

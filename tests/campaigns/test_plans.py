@@ -10,6 +10,7 @@ from sqlalchemy import make_url, text
 
 from app.allocations.will_call import build_tsquery
 from app.campaigns import audience_sql
+from app.campaigns.filtered_people_sql import build_filter_parameters
 from benchmarks.seed_campaigns import seed_crowd
 from tests.events.test_plans import count_discarded, explain
 from tests.factories.accounts import create_account
@@ -50,3 +51,15 @@ def test_pages_and_searches_read_no_more_than_they_return(
         plan = explain(connection, audience_sql.FIND_PEOPLE, {**parameters, "words": build_tsquery(q, event["event"])})
         assert "ix_ticket_search" in plan and "ix_allocation_slot_search" in plan, plan
         assert count_discarded(plan) < 1500, plan
+
+
+def test_a_page_of_filtered_people_reads_the_chosen_roles_only(
+    connection: psycopg.Connection[Any], event: dict[str, Any]
+) -> None:
+    statement = text(audience_sql.with_reachability_sql(audience_sql.next_page_sql("filtered_people"), ("email",)))
+    chosen = build_filter_parameters({"roles": ["ticket_holders"], "admitted": False})
+    values = {"event_id": event["event"], "after": "holder15", "most": 500, "respect": True, **chosen}
+    plan = explain(connection, statement, values)
+    assert "ix_ticket_holders" in plan and "Seq Scan on ticket" not in plan, plan
+    assert "merchant_application" not in plan and "participation" not in plan, plan
+    assert count_discarded(plan) < 1500, plan
