@@ -156,6 +156,21 @@ def test_a_message_is_written_looked_at_tested_and_sent_once(
     assert "What became of it" in page and "Send now" not in page
 
 
+def test_a_draft_a_test_and_a_copy_are_made_once_per_form(
+    owner: Account, campaign_event: CampaignEvent, desk: Visitor
+) -> None:
+    desk.open(build_path(campaign_event, "new"))
+    first, second = (desk.press(form=1, **FILLED).headers["Location"] for _ in range(2))
+    assert first == second and fetch_sql_rows("SELECT count(*) FROM campaign") == [(1,)]
+    desk.open(first)
+    for _ in range(2):
+        assert desk.press(form=1).status_code == 303
+    run_jobs()
+    assert len(list_mails_to(owner.email)) == 1
+    assert desk.press(form=2).headers["Location"] == desk.press(form=2).headers["Location"]
+    assert fetch_sql_rows("SELECT count(*) FROM campaign") == [(2,)]
+
+
 def test_wrong_input_says_everything_at_once_and_keeps_what_was_typed(
     campaign_event: CampaignEvent, desk: Visitor
 ) -> None:

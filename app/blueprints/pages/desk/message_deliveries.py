@@ -52,8 +52,8 @@ def _link_campaign(row: Row) -> str:
 
 UNDELIVERED = Table(
     "undelivered",
-    Column("name", "Person"),
     Column("address", "Address"),
+    Column("name", "Person"),
     Column("channel", "Channel", labels=CHANNEL_LABELS),
     Column("campaign_name", "Message", link=_link_campaign),
     Column("state", "State", STATUS, labels=UNDELIVERED_LABELS),

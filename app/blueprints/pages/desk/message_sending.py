@@ -1,6 +1,7 @@
 """Writing, testing, scheduling and sending a message to many. Each message is a draft first."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from flask import Response, request, url_for
@@ -16,7 +17,7 @@ from app.blueprints.pages.desk.message_form import (
     read_message,
     store_picture,
 )
-from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, EXCLUSION_LABELS
+from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, EXCLUSION_LABELS, describe_channels
 from app.blueprints.pages.desk.messages import (
     WRITE,
     blueprint,
@@ -24,7 +25,7 @@ from app.blueprints.pages.desk.messages import (
     link_message,
     render_message,
 )
-from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
+from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.campaigns import actions, queries, states
@@ -74,10 +75,12 @@ def create(caller: Caller, event_id: str) -> ResponseReturnValue:
     try:
         form = store_picture(caller, event_id, form)
         fields = read_message(form)
-        campaign = actions.broadcast(caller=caller, event_id=event_id, send_now=False, **fields)
+        draft = partial(actions.broadcast, caller=caller, event_id=event_id, send_now=False, **fields)
+        campaign_id = do_once(caller, lambda: str(draft()["id"]))
     except FORM_ERRORS as error:
         return _render_new(caller, event_id, form.with_error(error))
-    return go_to(link_message(campaign), "The draft is saved. Look at it before you send it.")
+    path = link_message({"event_id": event_id, "id": campaign_id})
+    return go_to(path, "The draft is saved. Look at it before you send it.")
 
 
 @blueprint.page("/<campaign_id>/edit", access=WRITE)
@@ -112,18 +115,11 @@ def change(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnVal
 def send_test(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
     """Send the message to the person at the screen."""
     campaign = queries.get_campaign(caller, event_id, campaign_id)
-    names = (*actions.TEST_FIELDS, "ab_test_enabled", "variant_b_title", "variant_b_body")
     try:
-        test = actions.send_test(
-            caller=caller,
-            event_id=event_id,
-            channels=campaign["channels"],
-            **{name: campaign[name] for name in names},
-        )
+        done = do_once(caller, lambda: _send_test(caller, campaign))
     except FORM_ERRORS as error:
         return render_message(caller, event_id, campaign_id, error)
-    channels = ", ".join(CHANNEL_LABELS[channel] for channel in test["channels"])
-    return go_to(link_message(campaign), f"The test goes to you ({test['to']}) by: {channels}.")
+    return go_to(link_message(campaign), done)
 
 
 @blueprint.page("/<campaign_id>/schedule", access=WRITE)
@@ -176,6 +172,14 @@ def send(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue
             return go_to(link_message(campaign), "It was sent already. Nobody gets it twice.")
         return _render_send(caller, now, error)
     return go_to(link_message(campaign), "The message is being sent.")
+
+
+def _send_test(caller: Caller, campaign: Mapping[Any, Any]) -> str:
+    """Send the test, and return what the page says about it."""
+    names = (*actions.TEST_FIELDS, "ab_test_enabled", "variant_b_title", "variant_b_body")
+    texts = {name: campaign[name] for name in names}
+    test = actions.send_test(caller=caller, event_id=campaign["event_id"], channels=campaign["channels"], **texts)
+    return f"The test goes to you ({test['to']}) by: {describe_channels(test['channels'])}."
 
 
 def _build_form(caller: Caller, campaign: Mapping[Any, Any]) -> Form:

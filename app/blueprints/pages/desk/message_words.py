@@ -1,6 +1,7 @@
 """How the desk names the states, channels, audiences and results of messages to many."""
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 from app.blueprints.pages.desk.stall_words import STATE_LABELS
@@ -59,6 +60,14 @@ ACT_LABELS = {
 def describe_channels(channels: Sequence[str]) -> str:
     """The channels in words: `E-mail, SMS`."""
     return ", ".join(CHANNEL_LABELS[channel] for channel in channels)
+
+
+CHANNEL_LISTS = {
+    ", ".join(channels): describe_channels(channels)
+    for count in range(1, len(CHANNEL_LABELS) + 1)
+    for channels in permutations(CHANNEL_LABELS, count)
+}
+"""The words of each list of channels, as `list_campaigns_with_sums_query` joins them."""
 
 
 def describe_audience(campaign: Mapping[Any, Any], choices: AudienceChoices) -> list[str]:

@@ -14,12 +14,13 @@ from app.blueprints.pages.desk.message_words import (
     ACT_LABELS,
     CAMPAIGN_STATES,
     CHANNEL_LABELS,
+    CHANNEL_LISTS,
     EXCLUSION_LABELS,
     FIGURE_LABELS,
     describe_audience,
     describe_channels,
 )
-from app.blueprints.pages.desk.shell import DeskPages, go_to, may_use, render_confirmation, render_desk
+from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, may_use, render_confirmation, render_desk
 from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
 from app.blueprints.pages.rendering import describe_error
@@ -59,7 +60,7 @@ MESSAGES = Table(
     "messages",
     Column("name", "Message", link=link_message),
     Column("status", "State", STATUS, labels=CAMPAIGN_STATES),
-    Column("channel_names", "Channels"),
+    Column("channel_names", "Channels", labels=CHANNEL_LISTS),
     Column("scheduled_at", "Scheduled for", TIME),
     Column("sent", "Sent", NUMBER),
     Column("failed", "Failed", NUMBER),
@@ -127,9 +128,9 @@ def cancel(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnVal
 @blueprint.act("/<campaign_id>/duplicate", access=WRITE)
 def duplicate(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
     """Copy a message as a draft, and show it."""
-    copy = actions.duplicate(caller=caller, event_id=event_id, campaign_id=campaign_id, send_now=False)
-    path = url_for("desk_messages.show_message", event_id=event_id, campaign_id=copy["id"])
-    return go_to(path, "This is the copy, a draft.")
+    copy = partial(actions.duplicate, caller=caller, event_id=event_id, campaign_id=campaign_id, send_now=False)
+    copy_id = do_once(caller, lambda: str(copy()["id"]))
+    return go_to(link_message({"event_id": event_id, "id": copy_id}), "This is the copy, a draft.")
 
 
 def may_write(caller: Caller, event: OwnEvent) -> bool:
@@ -169,15 +170,19 @@ def render_message(caller: Caller, event_id: str, campaign_id: str, error: AppEr
         percent=_find_percent(campaign, totals),
         variants=figures if campaign["ab_test_enabled"] else {},
         previews=previews.preview_variants(caller, campaign),
-        history=[
-            (datetime.fromisoformat(act["at"]), ACT_LABELS.get(act["verb"], act["verb"]))
-            for act in campaign["history"] or ()
-        ],
+        history=_list_history(campaign),
         figure_labels=FIGURE_LABELS,
         channel_labels=CHANNEL_LABELS,
         exclusion_labels=EXCLUSION_LABELS,
         may_write=may_write(caller, event),
     )
+
+
+def _list_history(campaign: Mapping[Any, Any]) -> list[tuple[datetime, str]]:
+    """What happened to a message, the oldest first."""
+    acts = [(datetime.fromisoformat(act["at"]), ACT_LABELS[act["verb"]]) for act in campaign["history"] or ()]
+    sending = [(campaign["started_at"], "Sending began"), (campaign["finished_at"], "Sending ended")]
+    return sorted([*acts, *((moment, text) for moment, text in sending if moment is not None)])
 
 
 def _find_percent(campaign: Mapping[Any, Any], totals: Mapping[str, int]) -> int:
