@@ -15,7 +15,7 @@ from app.core.clock import rfc3339
 from app.core.jobs import Delivery, Run, job
 from app.core.transaction import transaction
 from app.events.actions import event_actions
-from app.events.actions.ticket_uploads import JOB, run_upload_job
+from app.events.actions.ticket_uploads import run_upload_job
 from app.events.errors import EventsNotOver
 from app.events.models import Event
 from app.events.ticket_uploads import delete_old_uploads
@@ -24,7 +24,7 @@ from app.events.visibility import CANCELLED
 MAX_LISTED_EVENTS = 20
 
 
-@job(JOB, Delivery.LOCAL, time_limit=timedelta(minutes=4), max_attempts=3)
+@job("events.import_upload", Delivery.LOCAL, time_limit=timedelta(minutes=4), max_attempts=3)
 def import_upload(run: Run, *, upload_id: str) -> None:
     """Check or import a large file of sold tickets; the tickets and the result commit together."""
     run_upload_job(run, upload_id)

@@ -41,7 +41,6 @@ MAX_BYTES, MAX_ROWS = 40 * 1024 * 1024, 100_000
 """60,000 tickets of pretix, which writes sixty columns, have 27 MB."""
 MAX_SYNC_BYTES, MAX_SYNC_ROWS = 2 * 1024 * 1024, 5_000
 PARSED_PERCENT = 60
-JOB = "events.import_upload"
 
 
 class _ImportedBefore(Exception):
@@ -100,7 +99,7 @@ def process_upload(caller: Caller, event_id: str, upload_id: str, options: FileO
         if session.scalar(statement.where(CAN_START).values(values).returning(TicketUpload.id)) is None:
             return
         if is_large:
-            enqueue(JOB, upload_id=upload.id)
+            enqueue("events.import_upload", upload_id=upload.id)
     if not is_large:
         _import_now(caller, event_id, upload_id, options)
 
