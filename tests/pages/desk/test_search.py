@@ -106,7 +106,7 @@ def test_guests_are_found_by_name_address_code_and_number(
     block = fetch_scalar("SELECT id FROM allocation_block")
     path = f"/desk/events/{event['id']}"
     assert f"{path}/guests/{block}?q=Inv+M" in desk.open(f"{SEARCH}?q=muller").text
-    assert f"{path}/sales/tickets?q=R-S3CRET" in desk.page.text + desk.open(f"{SEARCH}?q=zoe").text
+    assert f"{path}/sales/tickets?q=R-S3CRET" in desk.open(f"{SEARCH}?q=R-S3CRET").text
     door = open_as(app, client, owner, "door")
     assert f"{path}/guests/will-call?q=Inv+M" in door.open(f"{SEARCH}?q=muller").text
     assert door.open(f"{path}/guests/will-call?q=Inv+M").status_code == 200
