@@ -27,7 +27,7 @@ def explain_prepared(
 ) -> dict[str, Any]:
     """Run a prepared statement with these values, and return its plan."""
     given = sql.SQL(", ").join(sql.Literal(values[parameter]) for parameter in number_parameters(text)[1])
-    statement = sql.SQL(EXPLAIN + f" EXECUTE {name}({{}})").format(given)  # type: ignore[arg-type]
+    statement = sql.SQL(EXPLAIN + f" EXECUTE {name}({{}})").format(given)
     plan: dict[str, Any] = connection.execute(statement).fetchall()[0][0][0]["Plan"]
     return plan
 

@@ -55,9 +55,14 @@ RECORD_ADMISSIONS = f"{INSERT_ADMISSIONS}, {count_entries_sql()}"
 
 
 def scan_params(caller: Caller, places: int = 1, nonce: str | None = None) -> dict[str, object]:
-    """Return the parameters of RECORD_ADMISSIONS for a scan of at most so many places."""
+    """Return the parameters of RECORD_ADMISSIONS for a scan of at most so many places, and the `admission_id` of the scan.
+
+    The ids are an array as text: the driver takes long to turn a list into one.
+    """
+    ids = [new_id() for _ in range(places)]
     return {
-        "admission_ids": [new_id() for _ in range(places)],
+        "admission_id": ids[0],
+        "admission_ids": f"{{{','.join(ids)}}}",
         "admission_nonce": nonce,
         "admission_actor_kind": caller.kind,
         "admission_actor_id": caller.client_id,

@@ -50,6 +50,7 @@ class EngineOptions(TypedDict):
     pool_timeout: int
     pool_use_lifo: bool
     isolation_level: str
+    skip_autocommit_rollback: bool
     hide_parameters: bool
     json_deserializer: Callable[[bytes], Any]
     connect_args: dict[str, Any]
@@ -69,6 +70,7 @@ def engine_options(settings: Settings, **driver_options: int) -> EngineOptions:
         "pool_timeout": POOL_TIMEOUT_SECONDS,
         "pool_use_lifo": True,
         "isolation_level": "AUTOCOMMIT",
+        "skip_autocommit_rollback": True,
         "hide_parameters": True,
         "json_deserializer": orjson.loads,
         "connect_args": {

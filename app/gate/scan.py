@@ -187,7 +187,7 @@ def _build_scan(caller: Caller, direction: str, params: Mapping[str, Any], rows:
     """Return the result of rows of `scan_sql`."""
     id, kind, name, ticket_type_id, ticket_type, is_reentry, remaining, occurred_at = rows[0]
     return Scan(
-        params["admission_ids"][0],
+        params["admission_id"],
         kind, id, name, ticket_type_id, ticket_type, direction, is_reentry, len(rows), remaining, occurred_at,
         params["gate"], caller.name,
     )  # fmt: skip

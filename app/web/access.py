@@ -10,7 +10,7 @@ in the same query that loads the caller.
 import time
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import jwt
 from flask import Flask, current_app, g, request
@@ -26,6 +26,9 @@ from app.accounts.queries import DEVICE_TOKEN_PREFIX, KEY_PREFIXES, find_caller,
 from app.accounts.sessions import ACCESS_TOKEN_SECONDS, LoginResult, SessionUser
 from app.core.context import Actor, current_actor
 from app.web.errors import RoleNotAllowed, SessionEnded, TokenExpired, TokenInvalid, TokenMissing
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
 
 
 @dataclass(frozen=True)
@@ -175,13 +178,14 @@ def authorise(access: Access) -> None:
 
     An invalid token is an error also where a token is optional.
     """
-    g.signed_in = "HTTP_AUTHORIZATION" in request.environ
-    if access.public and not (access.optional and "Authorization" in request.headers):
+    environ = request.environ
+    g.signed_in = has_token = "HTTP_AUTHORIZATION" in environ
+    if access.public and not (access.optional and has_token):
         g.caller = None
         return
-    g.caller = _authenticate(access.permission)
-    identify_actor(g.caller)
-    check_access(access, g.caller)
+    g.caller = caller = _authenticate(environ, access.permission)
+    identify_actor(caller)
+    check_access(access, caller)
 
 
 def check_access(access: Access, caller: Caller) -> None:
@@ -213,15 +217,15 @@ def _describe_caller(caller: Caller) -> str:
     return f"The roles of your account: {', '.join(roles) or 'none'}."
 
 
-def _authenticate(permission: str | None) -> Caller:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+def _authenticate(environ: "WSGIEnvironment", permission: str | None) -> Caller:
+    scheme, _, token = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if not scheme:
         raise TokenMissing()
     if scheme.lower() != "bearer" or not token:
         raise TokenInvalid("The header does not have the form Authorization: Bearer <token>.")
     if len(token) > MAX_TOKEN_LENGTH:
         raise TokenInvalid()
-    team_id = request.environ.get(TEAM_ENVIRON)
+    team_id = environ.get(TEAM_ENVIRON)
     if token.startswith((DEVICE_TOKEN_PREFIX, *KEY_PREFIXES)):
         token_caller = find_token_caller(token, permission, team_id)
         if token_caller is None:

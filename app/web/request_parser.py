@@ -4,15 +4,15 @@ JSON is parsed strictly by RFC 8259; the extensions that Python accepts are refu
 """
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import marshmallow
 from flask import Request, request
-from marshmallow import fields, missing
+from marshmallow import fields
 from webargs.core import is_json
-from webargs.flaskparser import FlaskParser
 from webargs.multidictproxy import MultiDictProxy
 from werkzeug.datastructures import CombinedMultiDict
 
@@ -21,44 +21,43 @@ from app.web.schema import Schema, has_amounts, to_validation_failed
 from app.web.types import JsonObject, View
 
 
-class Parser(FlaskParser):
-    """The webargs parser with the errors of this API and strict JSON. `multipart` is one location for fields and files."""
-
-    __location_map__ = {**FlaskParser.__location_map__, "multipart": "load_multipart"}
-    DEFAULT_UNKNOWN_BY_LOCATION = {
-        **FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION,
-        "json": None,
-        "query": None,
-        "multipart": None,
-    }
-
-    def load_json(self, req: Request, schema: marshmallow.Schema) -> object:
-        raw = read_body(req)
-        if not raw.strip():
-            return missing
-        if not is_json(req.mimetype):
-            raise UnsupportedMedia("Send the body as application/json.")
-        return parse_json(raw, unique_keys=has_amounts(schema))
-
-    def load_querystring(self, req: Request, schema: marshmallow.Schema) -> object:
-        """Return the query as a plain dict if no parameter may repeat: lookups in it are faster than in a multidict."""
-        if any(isinstance(field, fields.List) for field in schema.load_fields.values()):
-            return super().load_querystring(req, schema)
-        return req.args.to_dict()
-
-    def load_multipart(self, req: Request, schema: marshmallow.Schema) -> MultiDictProxy:
-        if req.mimetype != "multipart/form-data" and (req.content_length or read_body(req)):
-            raise UnsupportedMedia("Send the body as multipart/form-data.")
-        return MultiDictProxy(CombinedMultiDict([req.form, req.files]), schema)
-
-    def handle_error(
-        self, error: marshmallow.ValidationError, req: Request, schema: marshmallow.Schema, **_: object
-    ) -> NoReturn:
-        (messages,) = error.messages_dict.values()
-        raise to_validation_failed(messages, schema) from error
+def parse_request(req: Request, schema: marshmallow.Schema, location: str) -> JsonObject:
+    """Return the values of a body or a query. Raises ValidationFailed and the errors of an unreadable body."""
+    try:
+        values: JsonObject = schema.load(LOADERS[location](req, schema))
+        return values
+    except marshmallow.ValidationError as error:
+        raise to_validation_failed(error.messages, schema) from error
 
 
-PARSER = Parser()
+def _load_json(req: Request, schema: marshmallow.Schema) -> Any:
+    raw = read_body(req)
+    if not raw.strip():
+        return {}
+    if not is_json(req.mimetype):
+        raise UnsupportedMedia("Send the body as application/json.")
+    return parse_json(raw, unique_keys=has_amounts(schema))
+
+
+def _load_query(req: Request, schema: marshmallow.Schema) -> Mapping[str, Any]:
+    """Return the query as a plain dict if no parameter may repeat: lookups in it are faster than in a multidict."""
+    if any(isinstance(field, fields.List) for field in schema.load_fields.values()):
+        return MultiDictProxy(req.args, schema)
+    return req.args.to_dict()
+
+
+def _load_multipart(req: Request, schema: marshmallow.Schema) -> Mapping[str, Any]:
+    """Return the fields and the files of a multipart body."""
+    if req.mimetype != "multipart/form-data" and (req.content_length or read_body(req)):
+        raise UnsupportedMedia("Send the body as multipart/form-data.")
+    return MultiDictProxy(CombinedMultiDict([req.form, req.files]), schema)
+
+
+LOADERS: Mapping[str, Callable[[Request, marshmallow.Schema], Any]] = {
+    "json": _load_json,
+    "query": _load_query,
+    "multipart": _load_multipart,
+}
 
 
 def read_body(req: Request) -> bytes:
@@ -91,9 +90,10 @@ def with_parsed_request(
         if max_bytes is not None:
             _limit_body_size(max_bytes)
         problems: list[dict[str, str]] = []
+        req: Request = request._get_current_object()  # type: ignore[attr-defined]
         for schema, location in schemas:
             try:
-                arguments |= PARSER.parse(schema, request, location=location)
+                arguments |= parse_request(req, schema, location)
             except ValidationFailed as error:
                 problems += error.data["errors"]
         if problems:
@@ -117,6 +117,8 @@ MESSAGE_BY_CODE = {
     "too_large": "This number is too large.",
     "invalid_characters": "Lone surrogates are not Unicode text.",
 }
+_SUSPECT = re.compile(rb"\\u|[0-9][eE][+]?0*[0-9]{3}|[0-9]{200}")
+"""Without escapes in UTF-8 no surrogate is alone; without such numbers none is infinite. Then nobody looks for them."""
 JsonPath = tuple["JsonPath", str | int] | tuple[()]
 """The path of a value: (the path of its container, its name or index). The path of the body is ()."""
 
@@ -124,14 +126,11 @@ JsonPath = tuple["JsonPath", str | int] | tuple[()]
 def parse_json(raw: bytes, *, unique_keys: bool) -> object:
     """Return the value of `raw`. Raises MalformedJson, or ValidationFailed for numbers and texts that cannot be stored."""
     try:
-        value = json.loads(
-            raw.decode("utf-8-sig"),
-            parse_constant=_refuse_constant,
-            parse_int=_parse_integer,
-            object_pairs_hook=_require_unique_keys if unique_keys else None,
-        )
+        value = (UNIQUE_KEYS_DECODER if unique_keys else DECODER).decode(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise MalformedJson(_format_message(error)) from error
+    if raw.count(b"{") + raw.count(b"[") <= MAX_DEPTH and not _SUSPECT.search(raw):
+        return value
     problems: list[dict[str, str]] = []
     _collect_problems(value, (), 1, problems)
     if problems:
@@ -167,6 +166,12 @@ def _require_unique_keys(pairs: list[tuple[str, object]]) -> JsonObject:
     if len({name for name, _ in pairs}) < len(pairs):
         raise _JsonRefused("The body is not valid JSON: a name occurs twice in one object.")
     return dict(pairs)
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_parse_integer)
+UNIQUE_KEYS_DECODER = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_int=_parse_integer, object_pairs_hook=_require_unique_keys
+)
 
 
 def _collect_problems(value: object, path: JsonPath, depth: int, problems: list[dict[str, str]]) -> None:

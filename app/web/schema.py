@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import Any, Self, cast
 
@@ -26,6 +26,7 @@ def to_camel_case(name: str) -> str:
     return head + "".join(word.capitalize() for word in rest)
 
 
+@lru_cache(1024)
 def to_snake_case(name: str) -> str:
     return "".join(f"_{char.lower()}" if char.isupper() else char for char in name)
 

@@ -97,6 +97,6 @@ def _check(
 
 def _explain(connection: psycopg.Connection[Any], name: str, values: dict[str, Any]) -> dict[str, Any]:
     """Run a statement, undo what it did, and return its plan."""
-    given = {**values, "admission_ids": [new_id()], "admission_nonce": new_id()}
+    given = {**values, "admission_ids": f"{{{new_id()}}}", "admission_nonce": new_id()}
     with connection.transaction(force_rollback=True):
         return explain_prepared(connection, name, driver_sql(STATEMENTS[name]), given)

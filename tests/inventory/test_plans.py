@@ -198,7 +198,7 @@ def reminders_read_what_they_tell(connection: psycopg.Connection[Any], event: st
         reminders.list_expiring_items_query(event, date(2026, 6, 1)),
     ):
         text = str(statement.compile(dialect=DIALECT, compile_kwargs={"literal_binds": True}))
-        found = connection.execute(f"{EXPLAIN} {text}")  # type: ignore[arg-type]
+        found = connection.execute(f"{EXPLAIN} {text}")
         assert read(found.fetchall()[0][0][0]["Plan"]) <= reminders.MAX_LISTED_ITEMS + 1, text
 
 
