@@ -16,6 +16,7 @@ from app.web.streams.broadcaster import Broadcaster
 from app.web.streams.connection_limits import StreamSlots
 from app.web.streams.subscription import MAX_PENDING_BYTES, Subscription
 from app.web.streams.topic_queries import FilterKey
+from tests.waiting import wait_until
 
 WHO = Caller("a" * 24, "s", "a@example.com", "A", None, True, frozenset({"admin"}), "admin", None, 1)
 
@@ -179,7 +180,8 @@ class Queries:
 
     channel = "test_streams"
 
-    def __init__(self) -> None:
+    def __init__(self, max_gap_seconds: float = 10.0) -> None:
+        self.max_gap_seconds = max_gap_seconds
         self.asked: list[dict[str, set[FilterKey]]] = []
 
     def load_position(self) -> str:
@@ -218,3 +220,14 @@ def test_clients_of_a_topic_are_read_for_together(app: Flask) -> None:
     assert thread is not None
     thread.join(90)
     assert broadcaster.thread is None and broadcaster.listener is None, "nothing is held without clients"
+
+
+def test_changes_are_read_without_a_notification(app: Flask) -> None:
+    queries, stopping = Queries(max_gap_seconds=0.2), threading.Event()
+    broadcaster = Broadcaster(app, queries, StreamSlots(app.extensions["settings"].REDIS_URL), stopping.is_set)
+    found = subscription()
+    broadcaster.subscribe(found)
+    wait_until(lambda: len(queries.asked) >= 4)
+    stopping.set()
+    list(found.iterate_events())
+    broadcaster.unsubscribe(found)
