@@ -71,7 +71,6 @@ def link_item(row: Row, key: str = "id") -> str:
 COLUMNS = (
     Column("name", "Item", sort="name", link=link_item),
     Column("sku", "SKU", sort="sku"),
-    Column("category", "Category"),
     Column("storageLocation", "Place"),
     Column("onHand", "On hand", NUMBER),
     Column("reserved", "Reserved", NUMBER),
