@@ -65,11 +65,13 @@ def find_format(header: Sequence[str]) -> str | None:
 def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
     """The column of each field whose name one of the formats has."""
     names = {column_key(column): column for column in reversed(columns)}
-    keys = {
-        name: [key for layout in LAYOUTS for key in layout.columns[attribute]] for name, attribute in FIELDS.items()
+    keys_by_field = {
+        field: [key for layout in LAYOUTS for key in layout.columns[attribute]] for field, attribute in FIELDS.items()
     }
-    found = {name: next((names[key] for key in wanted if key in names), None) for name, wanted in keys.items()}
-    return {name: column for name, column in found.items() if column}
+    columns_by_field = {
+        field: next((names[key] for key in keys if key in names), None) for field, keys in keys_by_field.items()
+    }
+    return {field: column for field, column in columns_by_field.items() if column}
 
 
 def without_nul(value: Any) -> Any:

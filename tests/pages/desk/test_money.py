@@ -167,7 +167,7 @@ def test_a_difference_is_loud(desk: Visitor, event: dict[str, Any]) -> None:
 @NEEDS_PDFTOTEXT
 def test_invoices_are_listed_with_what_is_open_and_downloaded(desk: Visitor, event: dict[str, Any]) -> None:
     page = desk.open(build_path(event)).text
-    assert "6 documents" in page and "Credit note" in page and "/stalls/" in page and "/invoice\">Block" in page
+    assert "6 documents" in page and "Credit note" in page and "/stalls/" in page and '/invoice">Block' in page
     rows = show(page).split("<tr>")
     (open_row,) = [row for row in rows if money(340000) in row and 'data-label="Number"' in row]
     assert open_row.count(money(340000)) == 2
