@@ -30,11 +30,14 @@ TICKET_CONDITIONS = {
 IS_SOLD = "t.status NOT IN ('cancelled', 'refunded')"
 """`t.status = 'sold'` would let PostgreSQL choose an index of sold tickets, and read all of the event."""
 MAY_ENTER_AGAIN = f"(e.reentry = 'free' OR e.reentry = 'counted' AND {{place}}.left_at <= {SCAN_TIME})"
-IS_INSIDE = f"""e.reentry = 'counted' AND {{place}}.admitted_at IS NOT NULL AND {{place}}.left_at IS NULL AND NOT EXISTS (
-               SELECT FROM admission a
+IS_INSIDE = f"""e.reentry = 'counted' AND {{place}}.admitted_at IS NOT NULL AND {{place}}.left_at IS NULL AND (
+               SELECT a.id FROM admission a
                 WHERE a.event_id = {{place}}.event_id AND a.place_id = {{place}}.id AND a.direction = 'in'
-                  AND a.undone_at IS NULL AND a.occurred_at > {SCAN_TIME})"""
-"""Of a scan that arrives late, by the time of the scan: nobody leaves before their last entry."""
+                  AND a.undone_at IS NULL AND a.occurred_at > {SCAN_TIME} LIMIT 1) IS NULL"""
+"""Of a scan that arrives late, by the time of the scan: nobody leaves before their last entry.
+
+PostgreSQL would make a join of NOT EXISTS, and may read all admissions of the event for it.
+"""
 OUTSIDE_OF_PARTY = """
         CASE WHEN s.party_size > 1 THEN
             (SELECT count(*) FROM allocation_slot o
