@@ -29,7 +29,7 @@ from app.files.kinds import LABELS
 from app.files.models import OrganisationFile
 from app.files.queries import is_deletable, is_visible
 from app.files.states import FAILED
-from app.inventory.background_jobs import OPEN_STATES, RETENTION, TIMEOUT
+from app.inventory.background_jobs import OPEN_STATES, TIMEOUT
 from app.inventory.models import StockJob
 
 ListQuery = Select[Any]
@@ -64,7 +64,6 @@ def _select_files(caller: Caller) -> Select[Any]:
         file.content.is_not(None).label("has_content"),
         _count_kilobytes(file.content).label("kilobytes"),
         file.created_at,
-        file.expires_at,
         is_deletable(caller).label("may_delete"),
     ).where(is_visible(caller))
 
@@ -84,7 +83,6 @@ def _select_stock_jobs(caller: Caller) -> Select[Any]:
             job.file.is_not(None).label("has_content"),
             _count_kilobytes(job.file).label("kilobytes"),
             job.created_at,
-            (job.created_at + RETENTION).label("expires_at"),
             false().label("may_delete"),
         )
         .join(Event, Event.id == job.event_id)

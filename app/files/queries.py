@@ -1,5 +1,6 @@
 """Which files a person may see, and the content of one."""
 
+from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, false, func, or_, select
@@ -25,6 +26,7 @@ class FileState(NamedTuple):
     progress: int
     message: str | None
     name: str | None
+    expires_at: datetime
     may_delete: bool
 
     @property
@@ -55,6 +57,7 @@ def get_file(caller: Caller, file_id: str) -> FileState:
             OrganisationFile.progress,
             OrganisationFile.message,
             OrganisationFile.name,
+            OrganisationFile.expires_at,
             is_deletable(caller),
         ).where(OrganisationFile.id == file_id, is_visible(caller))
     ).first()

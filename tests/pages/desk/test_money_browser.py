@@ -35,7 +35,7 @@ def test_an_organiser_settles_an_event(
         view.check("file-ready")
         page.get_by_role("link", name="Delete").click()
         view.check("file-delete")
-        page.goto(f"{address}/desk/money?from=never")
+        page.goto(f"{address}/desk/money?from=2026-02-01&to=2026-01-01")
         view.check("wrong-period")
         page.goto(f"{address}/desk/money")
         view.check("organisation")

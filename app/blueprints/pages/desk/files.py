@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ, STOCK_READ
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_confirmation, render_desk
-from app.blueprints.pages.desk.tables import DAY, NUMBER, TIME, Column, Table, render_desk_table
+from app.blueprints.pages.desk.tables import NUMBER, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.stall import build_download
 from app.desk.files import FILE_LABELS, SORTS, STOCK, list_files_query
 from app.files import actions, queries
@@ -28,7 +28,6 @@ FILES = Table(
     Column("status", "State", labels=STATUS_LABELS),
     Column("message", "Note"),
     Column("kilobytes", "KB", NUMBER),
-    Column("expires_at", "Kept until", DAY),
     sorts=SORTS,
     default_sort="-createdAt",
     noun="file",
