@@ -38,11 +38,11 @@ def request_file(
     """
     file_kind = get_kind(kind)
     _check_permission(caller, file_kind, organisation_id, event_id)
-    json_parameters = dict(parameters or {})
+    request_parameters = dict(parameters or {})
     with transaction() as session:
         hits = throttle.hit(session, REQUEST_LIMIT, caller.client_id)
         lock_name(session, f"file:{organisation_id}")
-        file_id = None if input else _find_open_file(session, file_kind, organisation_id, event_id, json_parameters)
+        file_id = None if input else _find_open_file(session, file_kind, organisation_id, event_id, request_parameters)
         if file_id is None and not hits.exceeded:
             file = OrganisationFile(
                 organisation_id=organisation_id,
@@ -50,7 +50,7 @@ def request_file(
                 account_id=caller.id,
                 kind=kind,
                 permission=file_kind.permission,
-                parameters=json_parameters,
+                parameters=request_parameters,
                 input=input,
             )
             session.add(file)
@@ -63,7 +63,7 @@ def request_file(
 
 
 def delete_file(caller: Caller, file_id: str) -> None:
-    """Delete a file that the caller has asked for, or that belongs to what they may change. Raises NotFound."""
+    """Delete a file that the caller has request_parameters for, or that belongs to what they may change. Raises NotFound."""
     with transaction() as session:
         file = session.scalar(
             delete(OrganisationFile)
@@ -93,7 +93,7 @@ def _find_open_file(
     kind: FileKind,
     organisation_id: str,
     event_id: str | None,
-    json_parameters: dict[str, Any],
+    request_parameters: dict[str, Any],
 ) -> str | None:
     file_id: str | None = session.scalar(
         select(OrganisationFile.id)
@@ -101,7 +101,7 @@ def _find_open_file(
             OrganisationFile.organisation_id == organisation_id,
             OrganisationFile.event_id.is_not_distinct_from(event_id),
             OrganisationFile.kind == kind.name,
-            OrganisationFile.parameters == json_parameters,
+            OrganisationFile.parameters == request_parameters,
             OrganisationFile.input.is_(None),
             OrganisationFile.status.in_(OPEN_STATES),
         )
