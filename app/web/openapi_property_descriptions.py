@@ -359,6 +359,7 @@ DESCRIPTIONS: dict[str, str] = {
     "reserved": "Reserved quantity; part of `onHand`, not available.",
     "resetToken": "Token that sets the new password.",
     "respectPreferences": "Whether switched-off channels are respected. Nothing overrides an unsubscribe.",
+    "result": "What the scan did: `entered`, `returned`, `left`; or `conflict`, or `undone` later.",
     "returnTo": "Where a revoked place goes: back to the block or on sale.",
     "revenueMinor": "Sum of the prices of sold tickets, in cents; null without the permission `money.read`.",
     "revoked": "Number of places that were taken back.",

@@ -83,7 +83,7 @@ def test_only_organisers_and_admins_may_upload(client: Client) -> None:
 def test_upload_limit_is_fifty_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused uploads count too. The subprocess that checks pictures is replaced."""
 
-    def refuse(_: bytes) -> None:
+    def refuse(_: bytes, crop: object = None) -> None:
         raise images.ImageKindUnsupported
 
     monkeypatch.setattr(images, "reencode_image", refuse)
