@@ -23,12 +23,17 @@ class Point(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A point as drawn. `shows_label` and `shows_value` say what has room beside it; `short_label` has room in any case."""
+    """A point as drawn. `shows_label` and `shows_value` say what has room beside it; `short_label` has room in any case.
+
+    `label_x` and `text_x` are the middles of the texts, which end within the chart.
+    """
 
     label: str
     short_label: str
     text: str
     x: float
+    label_x: float
+    text_x: float
     y: float
     bar_x: float
     bar_width: float
@@ -64,22 +69,30 @@ def build_chart(
     label_step = -(-len(points) // MAX_LABELS) or 1
     shown_values = {len(points) - 1, next((i for i, point in enumerate(points) if point.value == highest), 0)}
     max_length, bar_width = int(step * label_step / CHARACTER_WIDTH), min(step * BAR_SHARE, MAX_BAR_WIDTH)
-    marks = []
+    marks: list[Mark] = []
+    label_end = 0.0
     for index, point in enumerate(points):
         height = room * point.value / highest if highest else 0
         x = step * (index + 0.5)
+        short_label = point.label if len(point.label) <= max_length else f"{point.label[: max_length - 1]}…"
+        text = format_value(point.value) + (f" of {format_value(point.limit)}" if point.limit is not None else "")
+        label_x, half = _keep_inside(x, short_label), len(short_label) * CHARACTER_WIDTH / 2
+        shows_label = index % label_step == 0 and label_x - half >= label_end
+        if shows_label:
+            label_end = label_x + half
         marks.append(
             Mark(
                 label=point.label,
-                short_label=point.label if len(point.label) <= max_length else f"{point.label[: max_length - 1]}…",
-                text=format_value(point.value)
-                + (f" of {format_value(point.limit)}" if point.limit is not None else ""),
+                short_label=short_label,
+                text=text,
                 x=round(x, 1),
+                label_x=label_x,
+                text_x=_keep_inside(x, text),
                 y=round(HEIGHT - BOTTOM - height, 1),
                 bar_x=round(x - bar_width / 2, 1),
                 bar_width=round(bar_width, 1),
                 bar_height=round(height, 1),
-                shows_label=index % label_step == 0,
+                shows_label=shows_label,
                 shows_value=len(points) <= MAX_LABELS or index in shown_values,
                 limit_y=None
                 if point.limit is None
@@ -87,3 +100,9 @@ def build_chart(
             )
         )
     return Chart(title, kind, marks, " ".join(f"{mark.x},{mark.y}" for mark in marks))
+
+
+def _keep_inside(x: float, text: str) -> float:
+    """The middle of a text at `x`, moved so far that the text ends within the chart."""
+    half = min(len(text) * CHARACTER_WIDTH, WIDTH) / 2
+    return round(min(max(x, half), WIDTH - half), 1)
