@@ -1,6 +1,7 @@
 // Tests of the modules of the gate page that need no browser; tests/pages/test_gate_modules.py runs them with Node.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { measureClockError } from "./admissions.js";
 import { hashCode, hashScannedText, parseCode } from "./codes.js";
 import { GuestList } from "./guest_list.js";
 import { foldName, matchesWords } from "./names.js";
@@ -102,6 +103,13 @@ test("the list finds by code and name, follows changes and counts", async () => 
   assert.deepEqual([...list.count().gates], [["North", 1]]);
   list.remove(["p1"]);
   assert.equal(await list.find({ code: "A1B2C3D4E5" }), null);
+});
+
+test("a clock that is far off is corrected, the way of an answer is not", () => {
+  const takenAt = "2026-12-04T18:00:00.000Z";
+  assert.equal(measureClockError(takenAt, NOW + 20_000), 0);
+  assert.equal(measureClockError(takenAt, NOW + 900_000), 900_000);
+  assert.equal(measureClockError(takenAt, NOW - 900_000), -900_000);
 });
 
 test("a list of 100,000 is searched while somebody types", () => {

@@ -17,6 +17,7 @@ const MAX_BATCH = 500;
 const MAX_CHANGES = 2000;
 const RETRY_MILLISECONDS = 3000;
 const REFRESH_MILLISECONDS = 15_000;
+const MAX_DELAY = 60_000;
 const UNDO_REASON = "Undone at the gate";
 
 export class Admissions {
@@ -62,7 +63,7 @@ export class Admissions {
 
   async loadScans() {
     const scans = await this.store.readScans();
-    const oldest = Date.now() - KEEP_MILLISECONDS;
+    const oldest = this.now() - KEEP_MILLISECONDS;
     const old = scans.filter((scan) => scan.state === "sent" && !scan.undo && Date.parse(scan.occurredAt) < oldest);
     if (old.length) await this.store.change((stores) => old.forEach((scan) => stores.scans.delete(scan.nonce)));
     this.scans = new Map(scans.filter((scan) => !old.includes(scan)).map((scan) => [scan.nonce, scan]));
@@ -95,6 +96,11 @@ export class Admissions {
     this.onChange();
   }
 
+  /** The time in milliseconds by the clock of the service, which takes no scan of a clock that is far ahead. */
+  now() {
+    return Date.now() - (this.list.info?.clockError ?? 0);
+  }
+
   get path() {
     return `/api/events/${this.device?.eventId}/admissions`;
   }
@@ -104,9 +110,9 @@ export class Admissions {
     const since = this.list.info ? `?since=${encodeURIComponent(this.list.info.position)}` : "";
     const { ok, code, data } = await this.connection.send("GET", `${this.path}/snapshot${since}`, undefined, 60_000);
     if (!ok) throw new Unreachable(code);
-    const { position, salt, event, ticketTypes, places, removed } = data;
+    const { position, takenAt, salt, event, ticketTypes, places, removed } = data;
     if (!data.full && (salt !== this.list.info?.salt || this.hasMovedTypes(ticketTypes))) return this.reload();
-    const info = { position, salt, event, ticketTypes, updatedAt: Date.now() };
+    const info = { position, salt, event, ticketTypes, updatedAt: Date.now(), clockError: measureClockError(takenAt) };
     if (data.full) {
       this.list = new GuestList(info, this.addWaiting(places));
       await this.writeList();
@@ -155,7 +161,7 @@ export class Admissions {
     const expected = place ? this.list.listExpected(place) : [];
     const reentry = this.list.info?.event.reentry ?? "none";
     const type = place && this.list.getTicketType(place);
-    const now = Date.now();
+    const now = this.now();
     const verdict = judgePlace(place, { type, reentry, direction, expected, count: target.count, now });
     const key = JSON.stringify([target, direction]);
     /** @type {Scan} */
@@ -389,4 +395,14 @@ export class Admissions {
       };
     });
   }
+}
+
+/**
+ * Return by how many milliseconds the clock of this device is ahead of that of the service; 0 for what the way of the
+ * answer explains.
+ * @param {string} takenAt
+ */
+export function measureClockError(takenAt, now = Date.now()) {
+  const error = now - Date.parse(takenAt);
+  return Math.abs(error) > MAX_DELAY ? error : 0;
 }

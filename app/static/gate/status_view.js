@@ -69,7 +69,7 @@ export function showRecent(admissions) {
     const text = create("div", {}, create("strong", {}, verdict.name || say("unknownName")), create("p", { className: "fine" }, notes.filter(Boolean).join(" · ")));
     const button = create("button", { type: "button", className: "button secondary", onclick: () => admissions.undo(nonce) }, say("undo"));
     button.append(create("span", { className: "hidden" }, ` ${verdict.name ?? ""}`));
-    return create("li", {}, text, ...(!undo && Date.now() - at < UNDO_MILLISECONDS ? [button] : []));
+    return create("li", {}, text, ...(!undo && admissions.now() - at < UNDO_MILLISECONDS ? [button] : []));
   });
   replaceRows("recent", scans, build);
   get("recent-none").hidden = scans.length > 0;

@@ -17,11 +17,13 @@
  */
 
 /**
- * What the page knows about the list besides its places. `updatedAt` is in milliseconds of this device.
+ * What the page knows about the list besides its places. `updatedAt` is in milliseconds of this device,
+ * whose clock is `clockError` milliseconds ahead of that of the service.
  * @typedef {object} ListInfo
  * @property {string} position
  * @property {string} salt
  * @property {number} updatedAt
+ * @property {number} [clockError]
  * @property {{id: string, name: string, timezone: string, reentry: "none" | "counted" | "free"}} event
  * @property {TicketType[]} ticketTypes
  */
