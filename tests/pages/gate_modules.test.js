@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { measureClockError } from "./admissions.js";
-import { hashCode, hashScannedText, parseCode } from "./codes.js";
+import { hashCode, hashScannedText, parseCode, repairText } from "./codes.js";
 import { GuestList } from "./guest_list.js";
 import { foldName, matchesWords } from "./names.js";
 import { judgeAnswer, judgePlace, judgeRepeat } from "./verdict.js";
@@ -103,6 +103,12 @@ test("the list finds by code and name, follows changes and counts", async () => 
   assert.deepEqual([...list.count().gates], [["North", 1]]);
   list.remove(["p1"]);
   assert.equal(await list.find({ code: "A1B2C3D4E5" }), null);
+});
+
+test("what no ticket can have is no ticket", () => {
+  assert.equal(repairText("a\ud800b \u{1f39f} \udc00"), "a\ufffdb \u{1f39f} \ufffd");
+  const verdict = judgeAnswer({ ok: false, code: "VALIDATION_FAILED", message: "Some fields are wrong.", data: { errors: [] } });
+  assert.deepEqual([verdict.result, verdict.code, verdict.confirmed], ["no", "TICKET_NOT_FOUND", true]);
 });
 
 test("a clock that is far off is corrected, the way of an answer is not", () => {

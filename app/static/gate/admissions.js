@@ -1,6 +1,6 @@
 // Scans of this device: decided by the service, or by the list on the device and sent later. Keeps the list up to date.
 
-import { createNonce } from "./codes.js";
+import { createNonce, repairText } from "./codes.js";
 import { DeviceEnded, Unreachable } from "./connection.js";
 import { GuestList } from "./guest_list.js";
 import { judgeAnswer, judgePlace, judgeRepeat } from "./verdict.js";
@@ -156,6 +156,7 @@ export class Admissions {
    * @returns {Promise<Outcome>}
    */
   async scan(target) {
+    if (target.code) target = { ...target, code: repairText(target.code) };
     const place = await this.list.find(target);
     const { gate, direction } = this.settings;
     const expected = place ? this.list.listExpected(place) : [];

@@ -35,6 +35,11 @@ export function hashScannedText(salt, text) {
   return Promise.all([...codes].map((code) => hashCode(salt, code)));
 }
 
+/** Return a scanned text without halves of characters, for which the service would refuse all scans of a batch. @param {string} text */
+export function repairText(text) {
+  return text.replace(/\p{Surrogate}/gu, "\ufffd");
+}
+
 /** Return a new number of a scan, which is the same in each attempt to send it. */
 export function createNonce() {
   return crypto.randomUUID();

@@ -64,7 +64,8 @@ export function judgeAnswer({ ok, code, message, data }) {
   if (ok) return build(data.direction === "out" ? "LEFT" : "ADMITTED", { ...known, admitted: data.admitted, reentry: data.reentry });
   const at = toTime(data.admittedAt ?? data.revokedAt);
   const { eventName } = data;
-  return build(code, { ...known, at, eventName, validFrom: toTime(data.validFrom), validUntil: toTime(data.validUntil) });
+  // A text that no ticket can have: a long address, the lines of a business card.
+  return build(code === "VALIDATION_FAILED" ? "TICKET_NOT_FOUND" : code, { ...known, at, eventName, validFrom: toTime(data.validFrom), validUntil: toTime(data.validUntil) });
 }
 
 /** @param {string} code @param {Partial<Verdict>} details @returns {Verdict} */
