@@ -1,13 +1,14 @@
 """The page of the gate without script, and what its script gets: the shell, the session and the workers."""
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from flask import Flask
 
 from tests.factories.gate import Gate
-from tests.factories.payouts import fetch_scalar
+from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data
 from tests.pages.pages import Visitor
 
@@ -53,6 +54,16 @@ def test_a_form_scans_a_code_once(gate: Gate, visitor: Visitor) -> None:
     assert page.status_code == 409 and result == "no"
     assert "Already in" in text and "North · Gate A, phone 1" in text
     assert fetch_scalar("SELECT count(*) FROM admission") == 1
+
+
+def test_a_refusal_has_the_time_of_the_event(gate: Gate, visitor: Visitor) -> None:
+    execute_sql("UPDATE event SET timezone = 'Asia/Tokyo'")
+    code, day = gate.claim()["code"], gate.sell(valid_from=datetime(2099, 5, 1, 15, tzinfo=UTC))
+    data(gate.scan(code))
+    pair(gate, visitor)
+    assert "(Tokyo)" in read_verdict(visitor.send(code=code).text)[1]
+    visitor.open("/gate")
+    assert "Valid from Sat 2 May 2099, 00:00 (Tokyo)" in read_verdict(visitor.send(code=day.secret).text)[1]
 
 
 def test_a_form_admits_a_party_and_undoes(gate: Gate, visitor: Visitor) -> None:

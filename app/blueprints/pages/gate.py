@@ -91,14 +91,14 @@ def send_scan() -> ResponseReturnValue:
         if is_by_name:
             raise
         return _render(caller, form.with_error(error))
+    event = event_queries.get_event(caller, get_event_id(caller))
     try:
         verdict, status = build_verdict(scan(caller, get_event_id(caller), **values)), 200
     except AppError as error:
-        refusal = build_refusal(error)
+        refusal = build_refusal(error, event.timezone)
         if refusal is None:
             raise
         verdict, status = refusal, error.status
-    event = event_queries.get_event(caller, get_event_id(caller))
     return render_gate_page("pages/gate_verdict.html", status=status, verdict=verdict, event=event)
 
 

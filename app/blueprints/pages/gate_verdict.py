@@ -38,11 +38,16 @@ def build_verdict(scan: Scan) -> Verdict:
     )
 
 
-def build_refusal(error: AppError) -> Verdict | None:
-    """Return the verdict on a scan that the service refused; None if the error says nothing about a ticket."""
+def build_refusal(error: AppError, zone: str) -> Verdict | None:
+    """Return the verdict on a scan that the service refused, with times of the event's time zone.
+
+    None if the error says nothing about a ticket.
+    """
     if error.code not in _REASONS:
         return None
-    data = error.data
+    data = {
+        name: format_time(value, zone) if isinstance(value, datetime) else value for name, value in error.data.items()
+    }
     is_doubt = error.code in ("NOT_CLAIMED", "PARTY_TOO_SMALL", "NOT_INSIDE") or bool(data.get("remaining"))
     at = data.get("admittedAt") or data.get("revokedAt")
     return Verdict(
@@ -51,21 +56,17 @@ def build_refusal(error: AppError) -> Verdict | None:
         data.get("name") or "",
         data.get("ticketType") or "",
         _REASONS[error.code](data),
-        " · ".join(filter(None, (_format(at), data.get("gate"), data.get("by")))),
+        " · ".join(filter(None, (at, data.get("gate"), data.get("by")))),
     )
 
 
 def _describe_days(data: Data) -> str:
-    start, end = _format(data.get("validFrom")), _format(data.get("validUntil"))
+    start, end = data.get("validFrom"), data.get("validUntil")
     if start and end:
         return gettext("Valid from {from} to {until}").format(**{"from": start, "until": end})
     if start:
         return gettext("Valid from {from}").format(**{"from": start})
     return gettext("Valid until {until}").format(until=end)
-
-
-def _format(moment: datetime | None) -> str:
-    return "" if moment is None else format_time(moment)
 
 
 _REASONS: dict[str, Callable[[Data], str]] = {
