@@ -21,23 +21,21 @@ Entry = aliased(Admission, name="entry")
 def list_conflicts_query(caller: Caller, event_id: str) -> Select[Any]:
     """The conflicts of an event that nobody has settled by undoing one of the entries. Raises NotFound.
 
-    `entries` has all entries of the place, the earliest first.
+    `entries` has all entries of the place, the earliest first; `surplus` is how many of them are conflicts.
     """
     event = get_event(caller, event_id)
     occurred_at = func.to_char(func.timezone("UTC", Entry.occurred_at), TIME_FORMAT)
     entry = func.json_build_object(
         "admission_id", Entry.scan_id, "occurred_at", occurred_at, "gate", Entry.gate, "by", Entry.actor_name
     )
-    entries = (
-        select(func.json_agg(entry.op("ORDER BY")(Entry.occurred_at)))
-        .where(
-            Entry.event_id == Admission.event_id,
-            (Entry.place_id == Admission.place_id) | (Entry.id == Admission.id),
-            Entry.direction == IN,
-            Entry.undone_at.is_(None),
-        )
-        .scalar_subquery()
+    of_place = (
+        Entry.event_id == Admission.event_id,
+        (Entry.place_id == Admission.place_id) | (Entry.id == Admission.id),
+        Entry.direction == IN,
+        Entry.undone_at.is_(None),
     )
+    entries = select(func.json_agg(entry.op("ORDER BY")(Entry.occurred_at))).where(*of_place).scalar_subquery()
+    surplus = select(func.count()).where(*of_place, Entry.conflict.is_not(None)).scalar_subquery()
     return select(
         Admission.id,
         Admission.conflict.label("reason"),
@@ -51,6 +49,7 @@ def list_conflicts_query(caller: Caller, event_id: str) -> Select[Any]:
         .label("ticket_type"),
         Admission.recorded_at,
         entries.label("entries"),
+        surplus.label("surplus"),
     ).where(Admission.event_id == event.id, Admission.conflict.is_not(None), Admission.undone_at.is_(None))
 
 

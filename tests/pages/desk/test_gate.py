@@ -186,6 +186,26 @@ def test_a_conflict_shows_both_entries_and_who_came_first(gate: Gate, desk: Visi
     assert "1 conflict" not in desk.open("/desk").text
 
 
+def test_the_list_says_how_many_people_are_too_many(gate: Gate, desk: Visitor) -> None:
+    codes = gate.claim_party(2)
+    data(gate.scan(codes[0], count=2, gate="North"))
+    for _ in range(2):
+        send(gate, offline_scan(code=codes[0], count=1, gate="South"))
+    send(gate, offline_scan(code=codes[1], count=3, gate="East"))
+    page = desk.open(build_path(gate, "/conflicts"))
+    text = " ".join(page.text.split())
+    assert text.count("<article") == 2 and "2 people too many." in text and "3 people too many." in text
+    assert text.count("East") == 1 and ", 3 people" in text, "a scan is one entry, of all its people"
+    assert "undo?back=conflicts" in text
+
+
+def test_an_undo_returns_to_the_list_of_conflicts(gate: Gate, desk: Visitor) -> None:
+    ids = admit_twice(gate)
+    desk.open(build_path(gate, f"/log/{ids['north']}/undo?back=conflicts"))
+    page = desk.send(form=1, reason="A copy of the ticket").text
+    assert "The scan is undone." in page and "There are no conflicts." in page
+
+
 def test_a_phone_is_added_and_ended(client: Client, gate: Gate, desk: Visitor) -> None:
     path = build_path(gate, "/phones")
     assert "No phone is paired" in desk.open(path).text

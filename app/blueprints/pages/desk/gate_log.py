@@ -142,7 +142,7 @@ def undo(caller: Caller, event_id: str, admission_id: str) -> ResponseReturnValu
         undo_scan(caller, event_id, admission_id, **form.load())
     except FORM_ERRORS as error:
         return _render_undo(caller, event_id, admission_id, form.with_error(error))
-    return go_to(url_for("desk_gate.show_log", event_id=event_id), "The scan is undone.")
+    return go_to(_build_back(event_id), "The scan is undone.")
 
 
 def _list_conflicts(caller: Caller, event_id: str) -> ListQuery:
@@ -180,5 +180,11 @@ def _render_undo(caller: Caller, event_id: str, admission_id: str, form: FilledF
         title=f"Undo the scan of {entry['name'] or entry['ticket_type'] or 'an unknown code'}?",
         lead=f"{scan}. The ticket is then as if this scan had not been: without another scan it may enter again.{people}",
         button="Undo the scan",
-        back=url_for("desk_gate.show_log", event_id=event_id),
+        back=_build_back(event_id),
     )
+
+
+def _build_back(event_id: str) -> str:
+    """The address of the list from which somebody undoes a scan."""
+    is_conflict = request.args.get("back") == "conflicts"
+    return url_for("desk_gate.show_conflicts" if is_conflict else "desk_gate.show_log", event_id=event_id)
