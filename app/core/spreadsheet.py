@@ -23,6 +23,7 @@ BLOCK = 1024 * 1024
 HEADER_SEARCH_ROWS = 20
 MAX_COLUMNS = 500
 MAX_CELL_CHARACTERS = 128 * 1024
+LONG_CELL = f"a cell has more than {MAX_CELL_CHARACTERS:,} characters, or its quotation mark is not closed,"
 MAX_SHOWN_ERRORS = 100
 Cells = list[str]
 NumberedRow = tuple[int, Cells]
@@ -192,7 +193,8 @@ def _read_csv(data: bytes, encoding: str, delimiter: str, *, errors: str = "stri
             if any(cell and not cell.isspace() for cell in cells):
                 yield number, cells
     except csv.Error as error:
-        raise BrokenRow(number + 1, str(error)) from error
+        is_long = "field limit" in str(error)
+        raise BrokenRow(number + 1, LONG_CELL if is_long else str(error)) from error
 
 
 def _lines(data: bytes, encoding: str, errors: str) -> io.TextIOWrapper:

@@ -98,6 +98,15 @@ def count_rows(table: str) -> int:
     return int(db.session.scalar(text(f"SELECT count(*) FROM {table}")) or 0)
 
 
+def test_a_small_file_and_one_with_an_open_quote_are_described(desk: Visitor, path: str) -> None:
+    assert (
+        "tickets.csv · A file with our column names · 1 row</p>"
+        in upload(desk, path, "reference,ticketType\nA1,Day\n").text
+    )
+    page = upload(desk, path, 'reference,ticketType\nA1,"' + "x" * 200_000)
+    assert page.status_code == 415 and "a cell has more than 131,072 characters, or its quotation mark" in page.text
+
+
 def test_a_pretix_export_is_checked_imported_and_undone(
     organiser: Client, event: dict[str, Any], desk: Visitor, path: str
 ) -> None:
