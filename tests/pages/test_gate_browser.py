@@ -312,6 +312,7 @@ def test_a_phone_that_was_ended_forgets_the_guests(client: Client, service: Gate
         service.has_ended_device, service.is_down = True, False
         expect(page.get_by_role("heading", name="This phone is not paired any more")).to_be_visible(timeout=20_000)
         expect(page.locator("#unsent")).to_contain_text("Scans that the service has not taken: 1")
+        expect(page.locator("#state")).to_be_hidden()
         with page.expect_download() as download:
             page.get_by_role("button", name="Download the scans").click()
         (scan,) = json.loads(Path(download.value.path()).read_text())

@@ -48,7 +48,7 @@ async function start() {
   /** Draw what has changed, once a frame. */
   function draw() {
     isDrawing = false;
-    setTimezone(admissions.list.info?.event.timezone ?? "UTC");
+    if (admissions.list.info) setTimezone(admissions.list.info.event.timezone);
     if (!settings.gate && admissions.device) setGate(admissions.device.name.split(",")[0]);
     showState(admissions);
     showEnd(admissions);

@@ -89,6 +89,7 @@ export function showEnd(admissions) {
   const others = admissions.listUnsent().filter((scan) => scan.state === "refused" || scan.eventId !== admissions.device?.eventId);
   const unsent = admissions.isEnded ? admissions.listUnsent() : others;
   get("ended").hidden = !admissions.isEnded;
+  get("state").hidden = admissions.isEnded;
   get("work").hidden = admissions.isEnded;
   get("unsent").hidden = !unsent.length;
   get("unsent-count").textContent = say("unsent", { count: unsent.length });

@@ -2,7 +2,8 @@
 
 /** @type {DOMStringMap} */
 let texts = {};
-let timezone = "UTC";
+/** Of the event; without a list that of this device. @type {string | undefined} */
+let timezone;
 
 /** Read the texts that the page has, in its language. @param {HTMLElement} element */
 export function readTexts(element) {
