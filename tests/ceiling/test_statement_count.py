@@ -87,7 +87,7 @@ MORE = {
     "sending_four_documents": 1,
     "deleting": 20,
     "scanning_a_party": 3,
-    "undoing_a_scan": 5,
+    "undoing_a_scan": 6,
     "placing_a_stall": 2,
 }
 for name in ASKS_FOR_THE_DAYS_OF_THE_EVENT:
