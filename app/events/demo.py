@@ -84,7 +84,6 @@ LIGHTS: DemoEvents = (
         "category": "food",
         "description": "Kapana, fat cakes and oshikundu, all weekend long.",
         "visibility": "published",
-        "reentry": "counted",
         "ticket_types": [{"name": "Entry", "price_minor": 5000, "quantity": 800, "sold": 420}],
         "stall_types": [{"name": "Food stall", "feeMinor": 80000, "quantity": 12}],
     },
