@@ -4,24 +4,19 @@ An event that has applications is skipped, so seeding twice changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from typing import NotRequired, TypedDict
 
-from reportlab.pdfgen.canvas import Canvas
 from sqlalchemy import select
 
 from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
-from app.applications import links
 from app.applications.actions.decisions import decide_application
-from app.applications.actions.document_upload import upload_documents
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.submission import submit_application
 from app.applications.models import Application
 from app.applications.states import ACTIVATED, APPROVED, DECLINED, SUBMITTED, WAITLISTED
 from app.core.clock import utcnow
 from app.core.db import db
-from app.core.transaction import transaction
 from app.events.models import Event
 from app.invitations.participation import set_floor_status
 
@@ -38,7 +33,6 @@ class DemoStall(TypedDict):
     decision: NotRequired[str]
     reason: NotRequired[str]
     documents: NotRequired[Sequence[str]]
-    uploaded: NotRequired[str]
     fee: NotRequired[str]
     floor: NotRequired[str]
 
@@ -93,7 +87,6 @@ LIGHTS: Sequence[DemoStall] = (
         "products": "Coffee from a van",
         "decision": APPROVED,
         "documents": ("business_registration", "food_safety"),
-        "uploaded": "food_safety",
     },
     {
         "business": "Sesriem Samosas",
@@ -172,8 +165,6 @@ def _create_stall(organiser: Caller, event_id: str, stall: DemoStall) -> None:
         reason=stall.get("reason"),
         documents_required=list(stall["documents"]) if "documents" in stall else None,
     )
-    if "uploaded" in stall:
-        _upload_document(application.id, stall["uploaded"])
     _settle_fee(organiser, application.id, application.amount_minor, stall)
     is_active = db.session.get_one(Application, application.id, populate_existing=True).status == ACTIVATED
     if merchant is not None and is_active and "floor" in stall:
@@ -193,14 +184,3 @@ def _settle_fee(organiser: Caller, application_id: str, amount_minor: int, stall
         )
     elif fee == "waived":
         waive_fee(organiser, application_id, reason="Workshop for children")
-
-
-def _upload_document(application_id: str, kind: str) -> None:
-    with transaction() as session:
-        application = session.get_one(Application, application_id)
-        token = links.build_token(links.get_or_renew_link(session, application, links.DOCUMENTS))
-    file = BytesIO()
-    canvas = Canvas(file, invariant=True)
-    canvas.drawString(72, 760, f"{application.business_name}: {kind.replace('_', ' ')}")
-    canvas.save()
-    upload_documents(token=token, files={kind: (f"{kind}.pdf", file.getvalue())}, submit=False)
