@@ -9,11 +9,13 @@ Files under `media/` are public; only the service's own user can read others. Ca
 same content under its hash twice is safe.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
+from threading import Event
 from typing import IO, TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -62,7 +64,7 @@ def put(name: str, data: bytes | IO[bytes], *, content_type: str) -> None:
     try:
         if folder and private:
             private_files.make_private_folder(private.parent, within=folder)
-        obstore.put(_get_store(url), name, data, attributes=attributes)
+        obstore.put(_get_working_store(), name, data, attributes=attributes)
         if private:
             private_files.close_file(private)
     except Exception as error:
@@ -73,7 +75,7 @@ def get(name: str) -> bytes | None:
     """The bytes stored under a name; None when there are none. Raises StorageUnavailable."""
     assert_no_transaction()
     try:
-        return bytes(obstore.get(_get_store(_get_url()), name).bytes())
+        return bytes(obstore.get(_get_working_store(), name).bytes())
     except FileNotFoundError:
         return None
     except Exception as error:
@@ -84,7 +86,7 @@ def stream(name: str) -> Iterator[bytes] | None:
     """The same in pieces, for large files. Raises StorageUnavailable."""
     assert_no_transaction()
     try:
-        pieces = obstore.get(_get_store(_get_url()), name).stream(min_chunk_size=PIECE_BYTES)
+        pieces = obstore.get(_get_working_store(), name).stream(min_chunk_size=PIECE_BYTES)
     except FileNotFoundError:
         return None
     except Exception as error:
@@ -96,7 +98,7 @@ def delete(name: str) -> None:
     """Delete a file; a missing one is no error. Raises StorageUnavailable."""
     assert_no_transaction()
     try:
-        obstore.delete(_get_store(_get_url()), name)
+        obstore.delete(_get_working_store(), name)
     except FileNotFoundError:
         return
     except Exception as error:
@@ -108,7 +110,7 @@ def list_private() -> Iterator[list[StoredFile]]:
     assert_no_transaction()
     try:
         for prefix in PRIVATE_FOLDERS:
-            for entries in obstore.list(_get_store(_get_url()), prefix, chunk_size=500):
+            for entries in obstore.list(_get_working_store(), prefix, chunk_size=500):
                 yield [StoredFile(item["path"], item["size"], item["last_modified"]) for item in entries]
     except Exception as error:
         raise StorageUnavailable() from error
@@ -150,6 +152,24 @@ def _get_store(url: str) -> ObjectStore:
         client_options={"timeout": TIMEOUT, "allow_http": bool(endpoint and endpoint.startswith("http:"))},
         retry_config=RETRIES,  # type: ignore[arg-type]
     )
+
+
+_was_used_before_fork = Event()
+
+
+def _note_fork() -> None:
+    if _get_store.cache_info().currsize:
+        _was_used_before_fork.set()
+
+
+os.register_at_fork(after_in_child=_note_fork)
+
+
+def _get_working_store() -> ObjectStore:
+    """The store. A fork does not copy its threads, so a child of a process that has used it would wait for ever."""
+    if _was_used_before_fork.is_set():
+        raise RuntimeError("The store of files was used before this process was forked.")
+    return _get_store(_get_url())
 
 
 def _get_url() -> str:

@@ -1,5 +1,6 @@
 """Files in a folder and in a bucket: the same behaviour, and a 503 when the store is down."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -8,6 +9,7 @@ import pytest
 from flask import Flask
 
 from app.clients import storage
+from app.clients.storage import StorageUnavailable
 from app.core.transaction import TransactionOpen, transaction
 from tests.clients import s3_server
 from tests.clients.s3_server import BUCKET, KEY, SECRET
@@ -100,3 +102,16 @@ def test_wrong_credentials_are_a_503_and_not_a_missing_file(
     use(app, monkeypatch, f"s3://{KEY}:wrong@{BUCKET}?endpoint={s3}")
     with pytest.raises(storage.StorageUnavailable):
         storage.put("media/f.png", b"one", content_type="image/png")
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_fork_of_a_process_that_used_the_store_gets_an_error_and_does_not_wait() -> None:
+    storage.put("private/a", b"a", content_type="text/plain")
+    child = os.fork()
+    if not child:
+        try:
+            storage.get("private/a")
+        except StorageUnavailable as error:
+            os._exit(0 if isinstance(error.__cause__, RuntimeError) else 2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
