@@ -289,7 +289,7 @@ def _can_retry_on_primary(replica: ReadReplica, error: Exception) -> bool:
 
 def _run_on_primary(query: Query[Result]) -> Result:
     if db.session.registry.has() and (db.session().info.get("writing") or db.session().in_transaction()):
-        return query(_cursor(db.session().connection().connection))
+        return _run_in_session(db.session().connection(), query)
     pooled = db.engine.raw_connection()
     try:
         return _run_autocommitted(pooled, query)
@@ -301,6 +301,16 @@ def _run_on_primary(query: Query[Result]) -> Result:
         pooled.close()
     with closing(db.engine.raw_connection()) as new_connection:
         return _run_autocommitted(new_connection, query)
+
+
+def _run_in_session(connection: Connection, query: Query[Result]) -> Result:
+    try:
+        return query(_cursor(connection.connection))
+    except psycopg.OperationalError:
+        # SQLAlchemy does not see what the driver raises, so it would put a broken connection back into the pool.
+        if _driver_connection(connection.connection).closed:
+            connection.invalidate()
+        raise
 
 
 def _run_autocommitted(pooled: PoolProxiedConnection, query: Query[Result]) -> Result:

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 
-import psycopg
 import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.db import db, fetch_row
+from app.core.db import OPERATIONAL_ERRORS, db, fetch_row
 from app.core.transaction import request_transaction, transaction, write_row
 
 OURS = "SELECT pg_backend_pid()"
@@ -46,7 +45,7 @@ def with_another_reason() -> None:
 
 @pytest.mark.parametrize("broken", [in_a_transaction, beside_a_key, while_reading])
 def test_a_lost_connection_does_not_affect_the_next_request(application: Flask, broken: Callable[[], None]) -> None:
-    with application.app_context(), pytest.raises(psycopg.OperationalError):
+    with application.app_context(), pytest.raises(OPERATIONAL_ERRORS):
         broken()
     for _ in range(3):
         with application.app_context(), transaction() as session:
@@ -56,7 +55,7 @@ def test_a_lost_connection_does_not_affect_the_next_request(application: Flask, 
 @pytest.mark.parametrize("broken", [in_a_transaction, beside_a_key, while_reading])
 def test_the_same_context_can_continue_after_a_lost_connection(application: Flask, broken: Callable[[], None]) -> None:
     with application.app_context():
-        with pytest.raises(psycopg.OperationalError):
+        with pytest.raises(OPERATIONAL_ERRORS):
             broken()
         with transaction() as session:
             assert session.scalar(text("SELECT 1")) == 1

@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from flask import Flask
@@ -161,11 +162,15 @@ def test_the_database_away_is_a_number_and_no_error(app: Flask, tmp_path_factory
 
 
 def test_what_is_looked_up_is_looked_up_once_in_five_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    asked, seconds = [], [0.0]
+    monkeypatch.setattr(response, "time", SimpleNamespace(monotonic=lambda: seconds[0]))
     monkeypatch.setattr(response.database_metrics, "load_database_metrics", lambda url: asked.append(url) or {})
-    for _ in range(5):
+    for seconds[0] in (0.0, 1.0, 5.0):
         read(client)
     assert len(asked) == 1
+    seconds[0] = 5.1
+    read(client)
+    assert len(asked) == 2
 
 
 def test_figures_ask_two_statements(client: Client) -> None:
