@@ -26,6 +26,7 @@ AREAS = (
     "accounts",
     "allocations",
     "campaigns",
+    "desk",
     "events",
     "inventory",
     "outbox",

@@ -63,7 +63,7 @@ def request_file(
 
 
 def delete_file(caller: Caller, file_id: str) -> None:
-    """Delete a file that the caller has request_parameters for, or that belongs to what they may change. Raises NotFound."""
+    """Delete a file that the caller has asked for, or that belongs to what they may change. Raises NotFound."""
     with transaction() as session:
         file = session.scalar(
             delete(OrganisationFile)
