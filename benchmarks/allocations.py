@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import urllib.request
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -121,8 +122,14 @@ def cost_of_many_tickets(stage: Stage, it: Benchmark) -> Outcome:
 
 @benchmark("scan-together", goal=50, at_most=True, measure=gate_wait)
 def scan_together(stage: Stage) -> Load:
-    """The scans of imported tickets, by 32 at once."""
+    """The scans of imported tickets, by 32 clients that send the next one at once."""
     return scan_imported(stage)
+
+
+@benchmark("scan-at-gates", goal=50, at_most=True, measure=gate_wait)
+def scan_at_gates(stage: Stage) -> Load:
+    """The scans of imported tickets at 32 gates, at each four a second at most: a guest, a quarter of a second, the next."""
+    return replace(scan_imported(stage), pause=250)
 
 
 @benchmark("scan-200k", goal=1.1, at_most=True, measure=cost_of_many_tickets)

@@ -1,8 +1,10 @@
 -- wrk's side of a load: prepared bodies or paths in turn, or a field carried from each answer into the next body.
 -- Arguments: the file of bodies or paths (one a line, a path perhaps with a body after a tab), the field to carry or "-"
 -- ("+paths" where the lines are paths, "+tokens" where each is a token, a tab and a body), the method, the path, then
--- headers.
+-- headers. The environment's PAUSE_MS is a pause between an answer and the next request.
 
+local pause = tonumber(os.getenv("PAUSE_MS") or "")
+if pause then function delay() return pause end end
 local threads = 0
 
 function setup(thread)

@@ -43,7 +43,8 @@ class Load:
 
     `bodies` are sent in turn, or `paths` asked for in turn, each with the one body if there is one; with as many
     `tokens`, each body by another caller. With `carry`, that field of a connection's last answer goes into its next
-    body, and each connection begins with a body of its own: there must be as many as `clients`.
+    body, and each connection begins with a body of its own: there must be as many as `clients`. With `pause`, a
+    connection waits so many ms between an answer and its next request.
     """
 
     path: str
@@ -53,6 +54,7 @@ class Load:
     paths: Sequence[str] = ()
     carry: str = ""
     tokens: Sequence[str] = ()
+    pause: int = 0
 
 
 Prepare = Callable[["Stage"], Load]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -71,7 +72,8 @@ def blow(load: Load, address: str, *, seconds: float, clients: int) -> Blow:
         load.path,
         *headers,
     ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, "PAUSE_MS": str(load.pause)} if load.pause else None
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return Blow(load, process, Path(bodies.name))
 
 
