@@ -45,7 +45,7 @@ IMPORTS = Table(
 def list_imports(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the imports, the latest first."""
     event = events.get_event(caller, event_id)
-    view = partial(ticket_imports.list_imports_query, caller, event_id)
+    view = partial(ticket_imports.list_imports_query, caller, event_id, says_undo=False)
     return render_desk_table("desk/sales_imports.html", IMPORTS, view, event=event, **get_permissions(caller, event))
 
 
