@@ -76,8 +76,8 @@ docs: $(VENV)/dev.stamp  ## the pages that are made from the code
 	@table=$$($(LICENCES)) && { printf '# Licences\n\nWhat the service needs to run, written by `make docs`. `make audit` fails at a licence that is not in\n`pyproject.toml`. The service itself is under the [MIT licence](../LICENSE).\n\n'; echo "$$table"; } > docs/licences.md
 
 catalogues: $(VENV)/dev.stamp  ## the texts of the program, in the catalogues of app/translations
-	@texts=$$(mktemp) && $(PYBABEL) extract -F app/translations/babel.cfg -k lazy_gettext -k mark_for_translation \
-		--no-wrap --add-location=file --omit-header -o $$texts . && \
+	@texts=$$(mktemp) && $(PYBABEL) extract -F app/translations/babel.cfg -k lazy_gettext -k lazy_pgettext:1c,2 \
+		-k mark_for_translation -k mark_plural:1,2 --no-wrap --add-location=file --omit-header -o $$texts . && \
 		$(PYBABEL) update -i $$texts -d app/translations --no-wrap --no-fuzzy-matching --ignore-obsolete --omit-header; \
 		status=$$?; rm -f $$texts; exit $$status
 

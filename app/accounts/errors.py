@@ -1,6 +1,7 @@
 """Errors of accounts, sessions, codes and outgoing mail."""
 
 from app.core.errors import AppError, Conflict, Forbidden, Throttled, Unauthorised, Unavailable, Unprocessable
+from app.core.languages import mark_for_translation
 
 
 class InvalidCredentials(Unauthorised):
@@ -53,7 +54,7 @@ class TierTooHigh(Forbidden):
 
 class AccountSuspended(Forbidden):
     number, code = 40313, "ACCOUNT_SUSPENDED"
-    message = "This account is suspended; ask the operators of this service why."
+    message = mark_for_translation("This account is suspended; ask the operators of this service why.")
 
 
 class SecondFactorSetupRequired(Forbidden):
@@ -68,7 +69,9 @@ class IdentityLinkedElsewhere(Conflict):
 
 class OwnershipPassed(Conflict):
     number, code = 40920, "OWNERSHIP_PASSED"
-    message = "You passed the ownership of your organisation on; register another account for a new organisation."
+    message = mark_for_translation(
+        "You passed the ownership of your organisation on; register another account for a new organisation."
+    )
 
 
 class EmailNotVerifiedByProvider(Conflict):
@@ -151,7 +154,7 @@ class CurrentPasswordWrong(Unprocessable):
 
 class ProviderNotConfigured(Unavailable):
     number, code = 50310, "PROVIDER_NOT_CONFIGURED"
-    message = "Signing in with this provider is not set up here."
+    message = mark_for_translation("Signing in with this provider is not set up here.")
 
 
 class ProviderUnavailable(Unavailable):

@@ -8,6 +8,8 @@ permissions whose tier they reach, in all organisations.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from app.core.languages import mark_for_translation
+
 ORGANISER, MERCHANT = "organiser", "merchant"
 OWNER, MANAGER, FINANCE, DOOR, STOCK, MESSAGES, VIEWER = (
     "owner",
@@ -187,14 +189,14 @@ def describe_holders(permission: str) -> str:
 
 
 _NAMES = {
-    OWNER: "the owner",
-    MANAGER: "a manager",
-    FINANCE: "a member of the finance staff",
-    DOOR: "a member of the door staff",
-    STOCK: "a member of the stock staff",
-    MESSAGES: "a member of the messages staff",
-    VIEWER: "a viewer",
-    CASHIER: "a cashier",
+    OWNER: mark_for_translation("the owner"),
+    MANAGER: mark_for_translation("a manager"),
+    FINANCE: mark_for_translation("a member of the finance staff"),
+    DOOR: mark_for_translation("a member of the door staff"),
+    STOCK: mark_for_translation("a member of the stock staff"),
+    MESSAGES: mark_for_translation("a member of the messages staff"),
+    VIEWER: mark_for_translation("a viewer"),
+    CASHIER: mark_for_translation("a cashier"),
 }
 _PLURALS = {
     OWNER: "owners",

@@ -76,7 +76,9 @@ class NothingToInvoice(Conflict):
 
 class InvoiceNotIssued(Conflict):
     number, code = 40974, "INVOICE_NOT_ISSUED"
-    message = "No invoice has been issued for this block; the organiser issues it by opening it for the first time."
+    message = mark_for_translation(
+        "No invoice has been issued for this block; the organiser issues it by opening it for the first time."
+    )
 
 
 class InvoiceSettled(Conflict):

@@ -23,7 +23,7 @@ from app.core import throttle
 from app.core.db import database_now, db, release_connection
 from app.core.errors import Throttled
 from app.core.formatting import format_time
-from app.core.languages import SOURCE_LANGUAGE, use_language
+from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
 from app.core.outbox import enqueue
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
@@ -96,7 +96,9 @@ def enqueue_guest_report_email(caller: Caller, event_id: str, block_id: str, *, 
             record(session, Action.GUEST_REPORT_MAILED, event_id=event_id, subject=block_id)
             enqueue("allocations.mail_report", block_id=block_id, to=address)
     if limit_status.exceeded:
-        raise Throttled("This report was sent twenty times today.", retry_after=limit_status.seconds)
+        raise Throttled(
+            mark_for_translation("This report was sent twenty times today."), retry_after=limit_status.seconds
+        )
     return str(address)
 
 

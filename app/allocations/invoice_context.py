@@ -13,6 +13,7 @@ from app.accounts.permissions import MONEY_WRITE
 from app.accounts.queries import owner_id_sql
 from app.allocations.models import AllocationBlock
 from app.core.formatting import HOME, format_day, format_time
+from app.core.languages import SOURCE_LANGUAGE, use_language
 from app.events import queries as events
 from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketType
@@ -76,10 +77,11 @@ def lock_block_for_invoice(
 
 
 def load_invoice_context(session: Session, block_id: str) -> InvoiceContext:
-    """Return the invoice data of a locked block."""
+    """Return the invoice data of a locked block, in English."""
     statement = CONTEXT_QUERY.where(AllocationBlock.id == block_id).execution_options(populate_existing=True)
     row = session.execute(statement).one()
-    return _build_invoice_context(row, load_organisation_details(row.organiser_id, session))
+    with use_language(SOURCE_LANGUAGE):
+        return _build_invoice_context(row, load_organisation_details(row.organiser_id, session))
 
 
 def _build_invoice_context(row: ContextRow, organisation: OrganisationDetails) -> InvoiceContext:

@@ -20,6 +20,7 @@ from app.core.db import db, release_connection
 from app.core.errors import NotFound, Throttled
 from app.core.formatting import HOME, format_count, format_day
 from app.core.ids import new_id
+from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
 from app.core.outbox import enqueue
 from app.core.throttle import Rule
 from app.core.transaction import transaction
@@ -110,7 +111,9 @@ def enqueue_invoice_email(caller: Caller, event_id: str, block_id: str, *, to: s
             record(session, Action.INVOICE_MAILED, event_id=event_id, subject=issued_invoice.id, data=data)
             enqueue("allocations.mail_invoice", invoice_id=issued_invoice.id, to=address)
     if limit_status.exceeded:
-        raise Throttled("This invoice was sent twenty times today.", retry_after=limit_status.seconds)
+        raise Throttled(
+            mark_for_translation("This invoice was sent twenty times today."), retry_after=limit_status.seconds
+        )
     return EnqueuedInvoice(issued_invoice.number, address)
 
 
@@ -229,7 +232,8 @@ def _issue_credit_note(
     unit_price_minor = original_invoice.total_minor // original_invoice.quantity
     original = parse_document(original_invoice.paper)
     before_minor, after_minor = quantity_before * unit_price_minor, quantity_after * unit_price_minor
-    vat_minor, value_notes = calculate_correction(original, before_minor, after_minor)
+    with use_language(SOURCE_LANGUAGE):
+        vat_minor, value_notes = calculate_correction(original, before_minor, after_minor)
     credited_quantity = quantity_before - quantity_after
     total_minor = after_minor - before_minor
     line = DocumentLine(
@@ -277,10 +281,12 @@ def _issue_document(
     The year of the number and the printed date are those of `context.moment` in Windhoek.
     """
     number = take_next_number(session, context.organiser_id, kind, context.moment)
+    with use_language(SOURCE_LANGUAGE):
+        issued = format_day(context.moment, HOME)
     document = InvoiceDocument(
         kind=kind,
         number=str(number),
-        issued=format_day(context.moment, HOME),
+        issued=issued,
         seller=context.seller,
         buyer=context.buyer,
         facts=facts,

@@ -21,7 +21,7 @@ from app.allocations.errors import PromoCodeExhausted
 from app.allocations.models import AllocationBlock, DiscountJson
 from app.core.db import database_now, db
 from app.core.errors import ValidationFailed
-from app.core.formatting import format_count
+from app.core.languages import gettext, ngettext
 from app.events.models import Event, StoredObject, TicketType
 from app.events.ticket_types import current_phase
 from app.invoicing.documents import calculate_vat, round_half_up
@@ -106,9 +106,10 @@ def _find_bulk_discount(bulk_discounts: Iterable[StoredObject], quantity: int) -
     if best_discount is None or not best_discount["percentOff"]:
         return None
     percent = best_discount["percentOff"]
+    condition = ngettext("from %(num)s place", "from %(num)s places", best_discount["minQuantity"])
     return Discount(
         "bulk",
-        f"Bulk discount {percent:g} % (from {format_count(best_discount['minQuantity'], 'place')})",
+        gettext("Bulk discount %(percent)s %% (%(condition)s)", percent=f"{percent:g}", condition=condition),
         percent_off=percent,
     )
 
@@ -141,7 +142,7 @@ def _find_promo_code(event: Event, code: str, ticket_type_id: str, now: datetime
     for promo in event.promo_codes:
         if promo["code"].casefold() == code.casefold() and _is_promo_code_valid(promo, ticket_type_id, now):
             percent, amount = promo.get("percentOff"), promo.get("amountOffMinor")
-            label = f"Promo code {promo['code']}"
+            label = gettext("Promo code %(code)s", code=promo["code"])
             discount = Discount(promo["code"], label, percent_off=percent, amount_off_minor=amount)
             return PromoCode(promo["code"], discount, promo.get("maxUses"), _count_promo_code_uses(event.id, code))
     return None
@@ -191,7 +192,9 @@ class Quote:
 def build_quote(
     event: Event, *, ticket_type_id: str, quantity: int, unit_price_minor: int | None, promo_code: str | None
 ) -> Quote:
-    """Return the present price of so many places. A promo code that is used up does not reduce it.
+    """Return the present price of so many places, with labels in the language in use.
+
+    A promo code that is used up does not reduce the price.
 
     Raises ValidationFailed if the event does not have the ticket type or promo code.
     """

@@ -13,6 +13,7 @@ from datetime import date, datetime
 from app.applications.errors import StatementUnreadable
 from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
 from app.applications.states import ACCEPTED_STATES
+from app.core.languages import gettext
 from app.core.spreadsheet import NotASheet, Table, column_key, open_table
 from app.core.spreadsheet_cells import BadCell, parse_cents, parse_time
 from app.core.text_normalization import CONTROL, clean_name
@@ -209,10 +210,12 @@ def _parse_rows(table: Table) -> Iterator[StatementRow]:
     direction_columns = [positions[name] for name in DIRECTION_COLUMNS if name in positions]
     text_columns = sorted(positions[name] for name in TEXT_COLUMNS if name in positions)
     if date_column is None or amount_column is None or not text_columns:
-        raise NotASheet("A statement needs a column for the date, the amount, and the description or reference.")
+        raise NotASheet(
+            gettext("A statement needs a column for the date, the amount, and the description or reference.")
+        )
     for count, (number, cells) in enumerate(table.rows):
         if count == MAX_ROWS:
-            raise NotASheet(f"A statement may have {MAX_ROWS} rows; send it in parts.")
+            raise NotASheet(gettext("A statement may have %(rows)s rows; send it in parts.", rows=MAX_ROWS))
         cells = [*cells, *[""] * (len(table.header) - len(cells))]
         debit = next((cells[position] for position in debit_columns if _has_digit(cells[position])), None)
         is_outgoing = debit is not None or any(_is_outgoing_word(cells[position]) for position in direction_columns)

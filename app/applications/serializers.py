@@ -9,14 +9,19 @@ from sqlalchemy import RowMapping
 from app.applications import documents, states
 from app.applications.calendar import EventCalendar, calculate_due_at, find_last_day
 from app.applications.documents import LABELS, PICTURE_KINDS, UploadedDocument, is_valid_on
+from app.core.languages import mark_for_translation
 
 REQUIREMENT_MESSAGES = {
-    "DECISION_PENDING": "The organiser has to decide.",
-    "DOCUMENTS_NOT_SUBMITTED": "All documents are there; they have to be handed in.",
-    "ON_WAITLIST": "A place of the stall type has to become free, and the applicant has to accept it.",
-    "PAYMENT_DUE": "The stall fee has to be paid.",
-    "ACTIVATION_DUE": "The account has to be activated.",
-    "NO_CONTACT": "There is no address: the applicant can only be reached through links that you hand over yourself.",
+    "DECISION_PENDING": mark_for_translation("The organiser has to decide."),
+    "DOCUMENTS_NOT_SUBMITTED": mark_for_translation("All documents are there; they have to be handed in."),
+    "ON_WAITLIST": mark_for_translation(
+        "A place of the stall type has to become free, and the applicant has to accept it."
+    ),
+    "PAYMENT_DUE": mark_for_translation("The stall fee has to be paid."),
+    "ACTIVATION_DUE": mark_for_translation("The account has to be activated."),
+    "NO_CONTACT": mark_for_translation(
+        "There is no address: the applicant can only be reached through links that you hand over yourself."
+    ),
 }
 INTERNAL_FIELDS = ("reviewer_notes", "risk_level", "decided_by", "activation_message", "waitlist_rank")
 """Fields of the list's row that the applicant does not have."""

@@ -17,6 +17,7 @@ from app.campaigns.states import CANCELED, FILTERED, OPEN, SCHEDULED, SPECIFIC
 from app.core import throttle
 from app.core.db import fetch_row, release_connection
 from app.core.errors import NotFound, StaleVersion, Throttled
+from app.core.languages import mark_for_translation
 from app.core.outbox import enqueue_all, job_spec
 from app.core.throttle import Rule
 from app.core.transaction import transaction, write_row
@@ -174,7 +175,9 @@ def send_test(*, caller: Caller, event_id: str, channels: Sequence[str], **field
         if not limit.exceeded:
             enqueue_all(jobs)
     if limit.exceeded:
-        raise Throttled("You can send thirty tests an hour; try again later.", retry_after=limit.seconds)
+        raise Throttled(
+            mark_for_translation("You can send thirty tests an hour; try again later."), retry_after=limit.seconds
+        )
     return {"channels": reachable, "to": caller.email, "messages": len(jobs)}
 
 

@@ -17,6 +17,7 @@ from app.clients.message import Message
 from app.clients.push import Push
 from app.clients.sms import Sms
 from app.core.formatting import format_day, format_time
+from app.core.languages import mark_for_translation
 from app.subscriptions.emails import CampaignSender, render_campaign_email
 from app.subscriptions.message_links import build_click_url, build_unsubscribe_links
 
@@ -90,17 +91,17 @@ TEMPLATES = {
     )
 }
 PLACEHOLDERS = {
-    "firstName": "the first word of the person's name, or “there”",
-    "name": "the person's name, or “there”",
-    "tickets": "how many the person has: “one ticket”, “3 tickets”",
-    "ticketCount": "the same as a figure",
-    "eventName": "the event's name",
-    "startsAt": "when it begins, with the time zone's city",
-    "startDate": "the day on which it begins",
-    "endsAt": "when it ends",
-    "venue": "where it is",
-    "city": "in which city",
-    "organiserName": "who organises it",
+    "firstName": mark_for_translation("the first word of the person's name, or “there”"),
+    "name": mark_for_translation("the person's name, or “there”"),
+    "tickets": mark_for_translation("how many the person has: “one ticket”, “3 tickets”"),
+    "ticketCount": mark_for_translation("the same as a figure"),
+    "eventName": mark_for_translation("the event's name"),
+    "startsAt": mark_for_translation("when it begins, with the time zone's city"),
+    "startDate": mark_for_translation("the day on which it begins"),
+    "endsAt": mark_for_translation("when it ends"),
+    "venue": mark_for_translation("where it is"),
+    "city": mark_for_translation("in which city"),
+    "organiserName": mark_for_translation("who organises it"),
 }
 UNNAMED = "there"
 _TOKEN = re.compile(r"\{\{.*?\}\}|\{([A-Za-z][A-Za-z0-9_]*)\}", re.DOTALL)

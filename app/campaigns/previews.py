@@ -11,6 +11,7 @@ from app.clients.message import Message
 from app.clients.push import Push
 from app.clients.sms import Sms, count_parts
 from app.core.errors import NotFound
+from app.core.languages import SOURCE_LANGUAGE, use_language
 
 PREVIEW_KEY = "preview"
 
@@ -27,13 +28,17 @@ class VariantPreview:
 
 
 def preview_variants(caller: Caller, campaign: Mapping[Any, Any]) -> list[VariantPreview]:
-    """The variants of a campaign that the caller has read, filled with the caller's name. Raises NotFound."""
+    """The variants of a campaign that the caller has read, in English as they are sent, with the caller's name.
+
+    Raises NotFound.
+    """
     recipient = find_test_recipient(caller.id, campaign["event_id"])
     if recipient is None:
         raise NotFound()
     context = build_context(recipient)
     variants = ("A", "B") if campaign["ab_test_enabled"] else ("A",)
-    return [_preview_variant(context, name, _build_content(campaign, name)) for name in variants]
+    with use_language(SOURCE_LANGUAGE):
+        return [_preview_variant(context, name, _build_content(campaign, name)) for name in variants]
 
 
 def _build_content(campaign: Mapping[Any, Any], variant: str) -> MessageContent:

@@ -59,9 +59,21 @@ def format_calendar_day(day: date) -> str:
     return text.replace(".", "", 1) if language == "af" else text
 
 
+def format_short_day(day: date) -> str:
+    """Return `4 Dec`, for a chart."""
+    language = get_language()
+    return str(format_date(day, "d. MMM" if language == "de" else "d MMM", locale=language))
+
+
 def format_month(day: date) -> str:
     """Return `December 2026` for the month of a day."""
     return str(format_date(day, "LLLL y", locale=get_language()))
+
+
+def format_full_date(day: date) -> str:
+    """Return `4 December 2026`, without the day of the week."""
+    language = get_language()
+    return str(format_date(day, DAY_PATTERNS.get(language, DAY_PATTERN).removeprefix("ccc "), locale=language))
 
 
 def format_time(moment: datetime, zone: str | None = None) -> str:

@@ -9,7 +9,7 @@ once, when it first needs it; no compiled file exists that could be out of date.
 Pages set the language of their visitor (`choose_page_language`); everything else is English unless it sets a language.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import cache, cached_property, lru_cache
 from io import BytesIO
@@ -96,9 +96,24 @@ def lazy_gettext(text: str) -> str:
     return cast(str, flask_babel.lazy_gettext(text))
 
 
+def lazy_pgettext(context: str, text: str) -> str:
+    """`lazy_gettext` for a text that has another translation elsewhere; the context says which of them is meant."""
+    return cast(str, flask_babel.lazy_pgettext(context, text))
+
+
+def lazy_text(describe: Callable[..., str], *arguments: object) -> str:
+    """Return an object that behaves as the text that the function returns when it is read; for constants."""
+    return cast(str, flask_babel.LazyString(describe, *arguments))
+
+
 def mark_for_translation(text: str) -> str:
     """Return the text as it is. It is added to the catalogues, and pages pass it to `gettext`."""
     return text
+
+
+def mark_plural(singular: str, plural: str) -> tuple[str, str]:
+    """Return both texts as they are. They are added to the catalogues: `ngettext(*texts, number)`."""
+    return singular, plural
 
 
 @cache

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from app.core import xlsx_reader
 from app.core.formatting import format_count
+from app.core.languages import mark_for_translation
 from app.core.xlsx_reader import NotASheet as NotASheet
 
 DELIMITERS = ",;\t"
@@ -163,7 +164,7 @@ def _find_header(
 ) -> Table:
     first_rows = list(islice(rows, HEADER_SEARCH_ROWS))
     if not first_rows:
-        raise NotASheet("The file is empty.")
+        raise NotASheet(mark_for_translation("The file is empty."))
     best = max(range(len(first_rows)), key=lambda at: (likeness(first_rows[at][1]), -at))
     number, cells = first_rows[best]
     remaining_rows = chain(first_rows[best + 1 :], rows)
@@ -208,7 +209,7 @@ def _detect_encoding(data: bytes) -> str:
         for encoding in [by_mark] if by_mark else ["utf-8", "cp1252"]:
             if _can_decode(data, encoding):
                 return encoding
-    raise NotASheet("The file is no text; save it as CSV.")
+    raise NotASheet(mark_for_translation("The file is no text; save it as CSV."))
 
 
 def _can_decode(data: bytes, encoding: str) -> bool:

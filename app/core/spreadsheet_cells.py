@@ -9,6 +9,8 @@ such a quote already gets another one, so that `unescape` returns every text unc
 import re
 from datetime import datetime
 
+from app.core.languages import mark_for_translation
+
 SEPARATORS = r";|\t\n\r"
 FORMULA = "=+@＝＋－＠-"
 _BEGINS = rf"""["' ]*[{FORMULA}]"""
@@ -62,13 +64,13 @@ def parse_cents(cell: str, *, decimal_comma: bool) -> int:
     """Return the cents of `450`, `450.00`, `N$ 1,234.50` and, with a decimal comma, `1.234,50`. Raises BadCell."""
     number = CURRENCY.sub("", SPACES.sub("", cell))
     if len(number) > MAX_AMOUNT_LENGTH:
-        raise BadCell("too_large", "This amount is too large.")
+        raise BadCell("too_large", mark_for_translation("This amount is too large."))
     if POINT.fullmatch(number):
         plain = number.replace(",", "")
     elif decimal_comma and COMMA.fullmatch(number):
         plain = number.replace(".", "").replace(",", ".")
     else:
-        raise BadCell("invalid_price", "Must be an amount like 450.00, of whole cents.")
+        raise BadCell("invalid_price", mark_for_translation("Must be an amount like 450.00, of whole cents."))
     whole, _, cents = plain.partition(".")
     return _check_amount(int(whole) * 100 + int(cents.ljust(2, "0") if cents else 0))
 
@@ -76,7 +78,7 @@ def parse_cents(cell: str, *, decimal_comma: bool) -> int:
 def parse_whole_cents(cell: str) -> int:
     """Return a whole number of cents. Raises BadCell."""
     if not re.fullmatch(r"\d{1,15}", cell):
-        raise BadCell("invalid_price", "Must be a whole number of cents.")
+        raise BadCell("invalid_price", mark_for_translation("Must be a whole number of cents."))
     return _check_amount(int(cell))
 
 
@@ -92,16 +94,18 @@ def parse_time(cell: str) -> datetime:
     try:
         time = datetime.fromisoformat(text)
     except ValueError as error:
-        raise BadCell("invalid_time", "Must be a time like 2026-09-22 18:00 or 22.09.2026 18:00.") from error
+        raise BadCell(
+            "invalid_time", mark_for_translation("Must be a time like 2026-09-22 18:00 or 22.09.2026 18:00.")
+        ) from error
     if not 1990 <= time.year <= 2200:
-        raise BadCell("invalid_time", "Must be a time between 1990 and 2200.")
+        raise BadCell("invalid_time", mark_for_translation("Must be a time between 1990 and 2200."))
     return time
 
 
 def parse_email(cell: str) -> str:
     """Return an email address in lower case. Raises BadCell."""
     if len(cell) > 254 or not EMAIL.fullmatch(cell):
-        raise BadCell("invalid_email", "Must be an e-mail address.")
+        raise BadCell("invalid_email", mark_for_translation("Must be an e-mail address."))
     return cell.lower()
 
 
@@ -110,7 +114,7 @@ def parse_text(cell: str, *, longest: int) -> str:
     if len(cell) > longest:
         raise BadCell("too_long", f"Must have at most {longest} characters.")
     if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in cell):
-        raise BadCell("invalid_characters", "Control characters are not allowed.")
+        raise BadCell("invalid_characters", mark_for_translation("Control characters are not allowed."))
     return cell
 
 
@@ -124,15 +128,17 @@ def parse_secret(cell: str) -> str:
     if ROUNDED_NUMBER.fullmatch(text):
         raise BadCell(
             "rounded_number",
-            "A spreadsheet has rounded this number, and its last digits are lost. Export the file again and do not save "
-            "it with a spreadsheet, or format the column as text first.",
+            mark_for_translation(
+                "A spreadsheet has rounded this number, and its last digits are lost. Export the file again and do not "
+                "save it with a spreadsheet, or format the column as text first."
+            ),
         )
     if not text.isprintable():
-        raise BadCell("invalid_characters", "Invisible characters are not allowed.")
+        raise BadCell("invalid_characters", mark_for_translation("Invisible characters are not allowed."))
     return parse_text(text, longest=200)
 
 
 def _check_amount(amount: int) -> int:
     if amount > MAX_CENTS:
-        raise BadCell("too_large", "Must be a smaller amount.")
+        raise BadCell("too_large", mark_for_translation("Must be a smaller amount."))
     return amount

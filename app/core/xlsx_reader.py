@@ -15,13 +15,17 @@ from pathlib import Path
 from threading import BoundedSemaphore
 from typing import IO
 
+from app.core.languages import mark_for_translation
+
 SECONDS = 30
 CHILD = Path(__file__).with_name("xlsx_subprocess.py")
 REASONS = {
-    "kind": "The file is packed, but no XLSX workbook; save it as XLSX or CSV.",
-    "size": "The workbook is too large; save the one sheet as CSV.",
-    "password": "The workbook is protected by a password; save it without.",
-    "broken": "The workbook is damaged or cut off, or needs more memory than it may take; save it as CSV.",
+    "kind": mark_for_translation("The file is packed, but no XLSX workbook; save it as XLSX or CSV."),
+    "size": mark_for_translation("The workbook is too large; save the one sheet as CSV."),
+    "password": mark_for_translation("The workbook is protected by a password; save it without."),
+    "broken": mark_for_translation(
+        "The workbook is damaged or cut off, or needs more memory than it may take; save it as CSV."
+    ),
 }
 _one_at_a_time = BoundedSemaphore(1)
 

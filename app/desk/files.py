@@ -23,6 +23,7 @@ from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.accounts.permissions import STOCK_READ
 from app.core.db import Timestamp
+from app.core.languages import lazy_gettext
 from app.events.models import Event
 from app.events.queries import owned
 from app.files.kinds import LABELS
@@ -34,7 +35,9 @@ from app.inventory.models import StockJob
 
 ListQuery = Select[Any]
 STOCK = "stock_"
-FILE_LABELS: Mapping[str, str] = ChainMap(LABELS, {f"{STOCK}report": "Stock report", f"{STOCK}import": "Stock import"})
+FILE_LABELS: Mapping[str, str] = ChainMap(
+    LABELS, {f"{STOCK}report": lazy_gettext("Stock report"), f"{STOCK}import": lazy_gettext("Stock import")}
+)
 """The words of each kind of the list; `stock_` begins the kinds of stock, whose files the stock has."""
 SORTS: dict[str, ColumnElement[Any]] = {"createdAt": literal_column("files.created_at", Timestamp)}
 KILOBYTE = 1024.0

@@ -1,6 +1,7 @@
 """Errors of events and tickets, and of files that are imported into an event."""
 
 from app.core.errors import Conflict, Gone, TooLarge, Unprocessable, UnsupportedMedia
+from app.core.languages import mark_for_translation
 
 
 class CapacityExceeded(Conflict):
@@ -15,7 +16,7 @@ class CapacityCommitted(Conflict):
 
 class VisibilityNotReachable(Conflict):
     number, code = 40930, "VISIBILITY_NOT_REACHABLE"
-    message = "An event cannot go from its present visibility to that one."
+    message = mark_for_translation("An event cannot go from its present visibility to that one.")
 
 
 class NotPublishable(Conflict):
@@ -25,7 +26,9 @@ class NotPublishable(Conflict):
 
 class TicketsCommitted(Conflict):
     number, code = 40932, "TICKETS_COMMITTED"
-    message = "Tickets of this type are sold or allocated; it cannot offer fewer than those, nor be removed."
+    message = mark_for_translation(
+        "Tickets of this type are sold or allocated; it cannot offer fewer than those, nor be removed."
+    )
 
 
 class StallTypeInUse(Conflict):
@@ -63,12 +66,12 @@ class SlugTaken(Conflict):
 
 class ImportTooLarge(TooLarge):
     number, code = 41322, "IMPORT_TOO_LARGE"
-    message = "A file may have 100,000 rows and 20 MiB; send it in parts."
+    message = mark_for_translation("A file may have 100,000 rows and 20 MiB; send it in parts.")
 
 
 class NotASpreadsheet(UnsupportedMedia):
     number, code = 41522, "NOT_A_SPREADSHEET"
-    message = "The file is no CSV and no XLSX workbook."
+    message = mark_for_translation("The file is no CSV and no XLSX workbook.")
 
 
 class ImportRejected(Unprocessable):

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from app.core import spreadsheet_cells
+from app.core.languages import mark_for_translation
 from app.core.spreadsheet import NotASheet, Row, RowError, Sheet, column_key, repeated
 from app.core.spreadsheet_cells import BadCell
 from app.core.text_normalization import clean_name
@@ -117,7 +118,9 @@ class _RowParser:
         """The ticket, or None when the row has a problem."""
         errors_before = len(self.errors)
         if self.row.surplus:
-            self._add_error("", "too_many_cells", "The row has more cells than the header has columns.", "")
+            self._add_error(
+                "", "too_many_cells", mark_for_translation("The row has more cells than the header has columns."), ""
+            )
         ticket = SoldTicket(
             row=self.row.number,
             reference=self._parse_required("reference", self._cell("reference"), 120),
@@ -158,7 +161,7 @@ class _RowParser:
 
     def _parse_required(self, field: str, cell: str, max_length: int) -> str:
         if not cell:
-            self._add_error(self.column_name(field), "required", "Must not be empty.", "")
+            self._add_error(self.column_name(field), "required", mark_for_translation("Must not be empty."), "")
         return self._parse_cell(field, cell, lambda text: spreadsheet_cells.parse_text(text, longest=max_length)) or ""
 
     def _parse_cell(self, field: str, cell: str, parse: Callable[[str], T]) -> T | None:

@@ -1,6 +1,7 @@
 """Errors of scans at the gate."""
 
 from app.core.errors import Conflict, NotFound
+from app.core.languages import mark_for_translation
 
 
 class TicketNotFound(NotFound):
@@ -40,4 +41,4 @@ class NotInside(Conflict):
 
 class UndoTooLate(Conflict):
     number, code = 40988, "UNDO_TOO_LATE"
-    message = "You can undo your own scan for 10 minutes; after that, an owner or a manager can."
+    message = mark_for_translation("You can undo your own scan for 10 minutes; after that, an owner or a manager can.")

@@ -11,6 +11,7 @@ from app.audit.actions import Action
 from app.audit.log import record
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import NotFound
+from app.core.languages import mark_for_translation
 from app.core.transaction import transaction
 from app.gate import undo_sql
 from app.gate.errors import UndoTooLate
@@ -65,7 +66,7 @@ def undo_scan(caller: Caller, event_id: str, admission_id: str, reason: str) -> 
         if not may_undo_all and not rows[0].is_recent:
             raise UndoTooLate()
         if fetch_row(undo_sql.HAS_LEFT_SINCE, params) is not None:
-            raise UndoTooLate("The guest has left since. Undo the scan at the exit first.")
+            raise UndoTooLate(mark_for_translation("The guest has left since. Undo the scan at the exit first."))
         params |= {"undone_by": caller.name, "reason": reason}
         params |= build_organiser_actor(caller).build_params("undo")
         undone_at = fetch_rows(undo_sql.UNDO_ROWS, params)[0][0]

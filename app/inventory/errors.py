@@ -1,6 +1,7 @@
 """Errors of the stock."""
 
 from app.core.errors import SHARED_NUMBER, Conflict, Gone, StaleVersion
+from app.core.languages import mark_for_translation
 from app.events.errors import ImportRejected as ImportRejected
 from app.events.errors import ImportTooLarge as ImportTooLarge
 from app.events.errors import NotASpreadsheet as NotASpreadsheet
@@ -18,12 +19,12 @@ class SkuTaken(Conflict):
 
 class ItemArchived(Conflict):
     number, code = SHARED_NUMBER, "ITEM_ARCHIVED"
-    message = "This item is archived. Restore it first."
+    message = mark_for_translation("This item is archived. Restore it first.")
 
 
 class ImportExpired(Conflict):
     number, code = SHARED_NUMBER, "IMPORT_EXPIRED"
-    message = "The file was kept for two hours. Choose it again."
+    message = mark_for_translation("The file was kept for two hours. Choose it again.")
 
 
 class QuantityTooLarge(Conflict):

@@ -4,6 +4,7 @@ from app.accounts.caller import Caller
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.core.formatting import format_day, format_money
+from app.core.languages import SOURCE_LANGUAGE, use_language
 from app.core.pdf import Sheet
 from app.inventory import queries
 from app.inventory.formatting import EMPTY_CELL, format_quantity
@@ -16,11 +17,12 @@ NO_SUPPLIER = "Supplier not named"
 
 
 def get_order_pdf(caller: Caller, event_id: str, order_id: str) -> bytes:
-    """Return a purchase order as a PDF. Raises NotFound."""
+    """Return a purchase order as a PDF, in English. Raises NotFound."""
     order, lines, event = queries.get_order(caller, event_id, order_id)
     record_export(Action.PURCHASE_ORDER_EXPORTED, event_id=event_id, subject=order_id)
     buyer, contact = queries.load_buyer(event_id)
-    return draw_order(order, lines, event, buyer=buyer, contact=contact)
+    with use_language(SOURCE_LANGUAGE):
+        return draw_order(order, lines, event, buyer=buyer, contact=contact)
 
 
 def draw_order(order: StockOrder, lines: list[StockOrderLine], event: StockEvent, *, buyer: str, contact: str) -> bytes:

@@ -1,6 +1,7 @@
 """Errors of invitations."""
 
 from app.core.errors import Conflict, Gone
+from app.core.languages import mark_for_translation
 
 
 class InviteDecided(Conflict):
@@ -10,7 +11,7 @@ class InviteDecided(Conflict):
 
 class EventClosed(Conflict):
     number, code = 40971, "EVENT_CLOSED"
-    message = "The event is over, archived or cancelled; it takes no invitations."
+    message = mark_for_translation("The event is over, archived or cancelled; it takes no invitations.")
 
 
 class InviteExpired(Gone):

@@ -31,6 +31,7 @@ from app.audit.actions import Action
 from app.audit.log import record_export
 from app.core.db import Timestamp, db, fetch_rows, release_connection
 from app.core.errors import NotFound, ValidationFailed
+from app.core.languages import gettext, lazy_gettext
 from app.events.event_rows import belongs_to
 from app.events.queries import check_event
 from app.files.actions import request_file
@@ -83,14 +84,18 @@ def request_archive(caller: Caller, organisation_id: str, period: Period, event_
     parameters = {"since": period.since.isoformat(), "until": period.until.isoformat()}
     (count,) = fetch_rows(COUNT_DOCUMENTS_SQL, _build_parameters(organisation_id, parameters, event_id))[0]
     if count == 0:
-        raise ValidationFailed.of("from", "nothing", "There are no invoices in this period.")
+        raise ValidationFailed.of("from", "nothing", gettext("There are no invoices in this period."))
     if count > MAX_ARCHIVED:
-        text = f"These are {count} invoices. One file takes {MAX_ARCHIVED}: choose a shorter period, or one event."
+        text = gettext(
+            "These are %(count)s invoices. One file takes %(max)s: choose a shorter period, or one event.",
+            count=count,
+            max=MAX_ARCHIVED,
+        )
         raise ValidationFailed.of("from", "too_many", text)
     return request_file(caller, ARCHIVE_KIND, organisation_id=organisation_id, event_id=event_id, parameters=parameters)
 
 
-@file_kind(ARCHIVE_KIND, "Invoices", permission=MONEY_READ)
+@file_kind(ARCHIVE_KIND, lazy_gettext("Invoices"), permission=MONEY_READ)
 def make_archive(task: FileTask) -> FileContent:
     """Draw the invoices and credit notes of a period into one ZIP, each under its number."""
     since, until = (date.fromisoformat(task.parameters[name]) for name in ("since", "until"))

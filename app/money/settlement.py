@@ -11,6 +11,7 @@ from app.accounts.permissions import MONEY_READ
 from app.applications.fee_books import list_event_fees
 from app.core.db import database_now, db, release_connection
 from app.core.errors import NotFound
+from app.core.languages import lazy_gettext
 from app.core.transaction import snapshot
 from app.events.models import Event
 from app.events.queries import SUMMARY_COLUMNS, get_event
@@ -52,7 +53,7 @@ def load_settlement(event_id: str, account_id: str) -> Settlement:
         )
 
 
-@file_kind(SETTLEMENT_KIND, "Settlement report", permission=MONEY_READ)
+@file_kind(SETTLEMENT_KIND, lazy_gettext("Settlement report"), permission=MONEY_READ)
 def make_settlement(task: FileTask) -> FileContent:
     """Draw the settlement report of an event."""
     assert task.event_id is not None

@@ -9,7 +9,7 @@ from sqlalchemy import Row
 
 from app.accounts.organisation_details import OrganisationDetails
 from app.core.formatting import format_clock, format_count, format_day, format_money, format_period, format_time
-from app.core.languages import SOURCE_LANGUAGE, use_language
+from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
 from app.invoicing.documents import format_vat_number
@@ -19,9 +19,9 @@ from app.money.vat import VatSummary
 from app.money.vat_exports import add_vat_lines
 
 FIGURE_LABELS = {
-    STALL_FEE: "Stall fees that came in",
-    STALL_FEE_REFUND: "Stall fees sent back",
-    BLOCK_INVOICE: "Invoices of blocks that were paid",
+    STALL_FEE: mark_for_translation("Stall fees that came in"),
+    STALL_FEE_REFUND: mark_for_translation("Stall fees sent back"),
+    BLOCK_INVOICE: mark_for_translation("Invoices of blocks that were paid"),
 }
 """The words of the figures that are compared with the ledger."""
 FEE_LABELS = {

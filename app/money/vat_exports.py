@@ -6,12 +6,12 @@ from io import StringIO
 from app.accounts.organisation_details import load_organisation_details
 from app.core.csv_export import BYTE_ORDER_MARK
 from app.core.formatting import format_calendar_day, format_money
-from app.core.languages import SOURCE_LANGUAGE, use_language
+from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
 from app.core.pdf import Sheet
 from app.invoicing.documents import CREDIT_NOTE, INVOICE, format_vat_number
 from app.money.vat import VatLine, VatSummary
 
-KIND_LABELS = {INVOICE: "Invoices", CREDIT_NOTE: "Credit notes"}
+KIND_LABELS = {INVOICE: mark_for_translation("Invoices"), CREDIT_NOTE: mark_for_translation("Credit notes")}
 CSV_HEADER = ("from", "to", "vatPercent", "documents", "number", "net", "vat", "gross", "currency")
 TABLE_HEADINGS = ("Rate", "Documents", "Number", "Without VAT", "VAT", "With VAT")
 NO_VAT = "No document of this period has VAT."

@@ -1,21 +1,24 @@
 """Errors of teams, devices and API keys."""
 
 from app.core.errors import Conflict
+from app.core.languages import mark_for_translation
 
 
 class AlreadyMember(Conflict):
     number, code = 40915, "ALREADY_MEMBER"
-    message = "This address belongs to a member of the team already; change their role instead."
+    message = mark_for_translation("This address belongs to a member of the team already; change their role instead.")
 
 
 class TeamFull(Conflict):
     number, code = 40916, "TEAM_FULL"
-    message = "The team has its maximum of members, devices or keys; remove one first."
+    message = mark_for_translation("The team has its maximum of members, devices or keys; remove one first.")
 
 
 class OwnerRoleFixed(Conflict):
     number, code = 40918, "OWNER_ROLE_FIXED"
-    message = "The owner stays a member with every permission; pass the ownership to another member first."
+    message = mark_for_translation(
+        "The owner stays a member with every permission; pass the ownership to another member first."
+    )
 
 
 class InviteForAnotherAddress(Conflict):

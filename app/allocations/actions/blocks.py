@@ -23,7 +23,7 @@ from app.core.db import database_now
 from app.core.errors import NotFound, ValidationFailed
 from app.core.formatting import format_count
 from app.core.ids import new_id
-from app.core.languages import mark_for_translation
+from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.events import queries as events
@@ -87,13 +87,15 @@ def create_block(caller: Caller, event_id: str, **terms: Unpack[BlockTerms]) -> 
     with transaction() as session:
         event = events.lock_for_booking(session, caller, event_id, limited=promo_code is not None)
         count_unverified_use(session, caller, SLOTS_QUOTA, quantity)
-        quote = build_quote(
-            event,
-            ticket_type_id=ticket_type_id,
-            quantity=quantity,
-            unit_price_minor=terms.get("unit_price_minor"),
-            promo_code=promo_code,
-        )
+        # The labels of the discounts are stored for the invoice, which is English.
+        with use_language(SOURCE_LANGUAGE):
+            quote = build_quote(
+                event,
+                ticket_type_id=ticket_type_id,
+                quantity=quantity,
+                unit_price_minor=terms.get("unit_price_minor"),
+                promo_code=promo_code,
+            )
         release_instant = resolve_release_at(event.timezone, terms.get("release_at"))
         release_plan = build_release_plan(
             terms.get("release_plan") or [],

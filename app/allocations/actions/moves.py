@@ -27,10 +27,13 @@ from app.allocations.sql import build_organiser_actor
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.errors import ValidationFailed
+from app.core.languages import mark_for_translation
 from app.core.transaction import transaction
 
 PLACES_INVOICED_MESSAGE = "The invoice of one of the blocks is issued, so places can neither leave it nor come to it."
 ADMITTED_MESSAGE = "A guest of these places has been admitted, so they stay in their block."
+TWICE_MESSAGE = mark_for_translation("Occurs twice in the list.")
+UNKNOWN_PLACE_MESSAGE = mark_for_translation("The block has no such place now.")
 SAME_OPEN_LINK_MESSAGE = "A guest of these places has a place of the other block's open link already."
 
 
@@ -157,7 +160,7 @@ def _check_slots(session: Session, block_id: str, to_block_id: str, slot_ids: Se
         {
             "path": f"slotIds[{index}]",
             "code": "duplicate" if slot_id in statuses else "unknown_value",
-            "message": "Occurs twice in the list." if slot_id in statuses else "The block has no such place now.",
+            "message": TWICE_MESSAGE if slot_id in statuses else UNKNOWN_PLACE_MESSAGE,
         }
         for index, slot_id in enumerate(slot_ids)
         if slot_id not in statuses or counts[slot_id] > 1

@@ -196,6 +196,7 @@ class FilledForm:
         input_ = next((self.form.inputs[name] for name in names if name in self.form.inputs), None)
         if FOR_PROGRAMS.search(message):
             message = str(FIELD_MESSAGES.get(code, FIELD_MESSAGES["invalid_type"]))
+        message = gettext(message)
         if input_ is None:
             return FieldError("", message, message)
         own_message = input_.messages.get(code)
@@ -222,7 +223,7 @@ def submit(
         act(**form.load())
     except FORM_ERRORS as error:
         return render(form.with_error(error))
-    flash(done)
+    flash(str(done))
     return redirect(path, 303)
 
 

@@ -5,7 +5,7 @@ from flask import Response, current_app
 from app.blueprints.pages.rendering import Pages, render_page
 from app.blueprints.pages.signed_in import get_page_caller
 
-blueprint = Pages("home", __name__)
+blueprint = Pages("home", __name__, translated=True)
 
 
 @blueprint.get("/")

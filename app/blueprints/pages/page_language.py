@@ -10,6 +10,7 @@ from flask.globals import request_ctx
 
 from app.accounts.caller import Caller
 from app.accounts.languages import find_account_language
+from app.accounts.permissions import MERCHANT
 from app.core.languages import (
     LANGUAGES,
     choose_page_language,
@@ -51,7 +52,10 @@ def use_account_language(caller: Caller) -> None:
     """Use the language of the signed-in person's account, unless they chose another one or the page is English."""
     if find_page_language() is None or match_language(session.get(SESSION_KEY)):
         return
-    language = match_language(caller.language or find_account_language(caller.id))
+    # Only merchants have another place for it, so nobody else needs the statements that look for one.
+    language = match_language(
+        caller.language or (find_account_language(caller.id) if MERCHANT in caller.roles else None)
+    )
     if language is not None:
         choose_page_language(language)
 

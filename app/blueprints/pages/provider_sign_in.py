@@ -52,7 +52,7 @@ SHOWN_ERRORS = (
     ProviderUnavailable,
     ValidationFailed,
 )
-blueprint = Pages("provider_sign_in", __name__, url_prefix="/sign-in", is_csrf_exempt=lambda: True)
+blueprint = Pages("provider_sign_in", __name__, url_prefix="/sign-in", is_csrf_exempt=lambda: True, translated=True)
 
 
 @blueprint.get("/<provider>")

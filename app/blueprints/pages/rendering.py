@@ -12,7 +12,7 @@ from app.blueprints.pages import csrf, signed_in
 from app.blueprints.pages.page_language import choose_visitor_language, list_language_links
 from app.blueprints.pages.page_organiser import find_page_organiser
 from app.core.errors import AppError, MethodNotAllowed, NotFound
-from app.core.languages import find_page_language, get_language, gettext, lazy_gettext, ngettext
+from app.core.languages import SOURCE_LANGUAGE, find_page_language, get_language, gettext, lazy_gettext, ngettext
 from app.web.envelope import get_request_id
 from app.web.error_handlers import ERROR_PAGE_KEY
 from app.web.middleware import ROUTE_KEY
@@ -170,6 +170,7 @@ PAGE_MESSAGES = {
     "UNPROCESSABLE": lazy_gettext("Something is missing or wrong. Check what you entered."),
     "UNSUPPORTED_MEDIA_TYPE": lazy_gettext("We cannot read this kind of file."),
     "URI_TOO_LONG": lazy_gettext("The address of this page is too long. Open it again from the e-mail."),
+    "ROLE_NOT_ALLOWED": lazy_gettext("Your account's role may not do this."),
     "TOKEN_MISSING": lazy_gettext("Sign in first."),
     "TOKEN_EXPIRED": lazy_gettext("Sign in again."),
     "TOKEN_INVALID": lazy_gettext("Sign in again."),
@@ -283,6 +284,8 @@ def describe_error(error: AppError) -> str:
         message = str(PAGE_MESSAGES[error.code])
     else:
         message = gettext("This is not possible now.") if is_for_programs else gettext(error.text)
+        if message == error.text and error.code in PAGE_MESSAGES and get_language() != SOURCE_LANGUAGE:
+            message = str(PAGE_MESSAGES[error.code])  # A text with values has no translation.
     seconds = error.headers.get("Retry-After", "")
     if not seconds.isdigit():
         return message

@@ -13,6 +13,7 @@ from app.accounts.errors import AccountSuspended, ChallengeInvalid, SecondFactor
 from app.blueprints.pages import signed_in
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages
+from app.core.languages import lazy_gettext
 from app.web import rate_limits
 from app.web.cookies import list_device_marks
 from app.web.fields import Secret
@@ -22,7 +23,7 @@ from app.web.session_origin import get_session_origin
 
 KEY, PAGE = "second_step", "pages/second_step.html"
 STEP_ROUTE = "/api/auth/login/second-factor"
-blueprint = Pages("second_step", __name__, url_prefix="/sign-in/code")
+blueprint = Pages("second_step", __name__, url_prefix="/sign-in/code", translated=True)
 
 
 class CodeSchema(Query):
@@ -33,11 +34,11 @@ CODE = Form(
     CodeSchema,
     Input(
         "code",
-        "Code",
-        hint="Six digits from your authenticator app. Without it, enter one of your recovery codes.",
+        lazy_gettext("Code"),
+        hint=lazy_gettext("Six digits from your authenticator app. Without it, enter one of your recovery codes."),
         type="code",
         autocomplete="one-time-code",
-        messages={"required": "Enter the code.", "too_long": "This is longer than a code."},
+        messages={"required": lazy_gettext("Enter the code."), "too_long": lazy_gettext("This is longer than a code.")},
         error_codes=("CODE_INVALID", "RATE_LIMITED"),
     ),
 )

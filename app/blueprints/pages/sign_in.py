@@ -13,6 +13,7 @@ from app.blueprints.pages import second_step, signed_in
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import AppError
+from app.core.languages import gettext, lazy_gettext
 from app.web.cookies import list_device_marks
 from app.web.fields import Boolean, Email, Secret
 from app.web.rate_limits import get_client_network
@@ -21,7 +22,7 @@ from app.web.session_origin import get_session_origin
 
 PAGE, EMAIL_KEY = "pages/sign_in.html", "sign_in_email"
 PROVIDERS = {"apple": "Apple", "google": "Google"}
-blueprint = Pages("sign_in", __name__)
+blueprint = Pages("sign_in", __name__, translated=True)
 
 
 class SignInSchema(Query):
@@ -34,23 +35,30 @@ SIGN_IN = Form(
     SignInSchema,
     Input(
         "email",
-        "E-mail address",
+        lazy_gettext("E-mail address"),
         type="email",
         autocomplete="username",
         inputmode="email",
         messages={
-            "required": "Enter your e-mail address.",
-            "invalid_email": "Enter an e-mail address like name@example.com.",
+            "required": lazy_gettext("Enter your e-mail address."),
+            "invalid_email": lazy_gettext("Enter an e-mail address like name@example.com."),
         },
     ),
     Input(
         "password",
-        "Password",
+        lazy_gettext("Password"),
         type="password",
         autocomplete="current-password",
-        messages={"required": "Enter your password.", "too_long": "This password is too long."},
+        messages={
+            "required": lazy_gettext("Enter your password."),
+            "too_long": lazy_gettext("This password is too long."),
+        },
     ),
-    Input("remember", "Remember this device", hint="Choose this only on a device that nobody else uses."),
+    Input(
+        "remember",
+        lazy_gettext("Remember this device"),
+        hint=lazy_gettext("Choose this only on a device that nobody else uses."),
+    ),
 )
 
 
@@ -98,7 +106,7 @@ def confirm_sign_out() -> ResponseReturnValue:
 def sign_out() -> ResponseReturnValue:
     """End the session. Without one the answer is the same. Somebody else can sign in and go on with the same page."""
     signed_in.end_session()
-    flash("You are signed out.")
+    flash(gettext("You are signed out."))
     return redirect(url_for("sign_in.start", next=signed_in.find_next_path()), 303)
 
 

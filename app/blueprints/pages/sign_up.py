@@ -19,6 +19,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, ren
 from app.blueprints.pages.inputs import EMAIL_CODE, CodeSchema
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import NotFound
+from app.core.languages import gettext, lazy_gettext, mark_for_translation
 from app.web import rate_limits
 from app.web.fields import Email, Phone
 from app.web.schema import Query
@@ -32,8 +33,10 @@ REGISTER_ROUTE, RESEND_ROUTE, VERIFY_ROUTE = (
     "/api/auth/verify-email",
 )
 ADDRESS_KEY, ADDRESS_SECONDS, WRONG_CODES_KEY = "verify", 3600, "verify_wrong"
-WRONG_CODE_MESSAGE = "This code is wrong. Enter the six digits from the newest e-mail. Older codes no longer work."
-blueprint = Pages("sign_up", __name__)
+WRONG_CODE_MESSAGE = mark_for_translation(
+    "This code is wrong. Enter the six digits from the newest e-mail. Older codes no longer work."
+)
+blueprint = Pages("sign_up", __name__, translated=True)
 
 
 class AddressSchema(Query):
@@ -71,45 +74,47 @@ class Entered(TypedDict, total=False):
 
 EMAIL = Input(
     "email",
-    "Your e-mail address",
-    hint="You will sign in with this address. We send a code to it.",
+    lazy_gettext("Your e-mail address"),
+    hint=lazy_gettext("You will sign in with this address. We send a code to it."),
     type="email",
     autocomplete="username",
     inputmode="email",
     messages={
-        "required": "Enter your e-mail address.",
-        "invalid_email": "Enter an e-mail address like name@example.com.",
+        "required": lazy_gettext("Enter your e-mail address."),
+        "invalid_email": lazy_gettext("Enter an e-mail address like name@example.com."),
     },
     error_codes=("RATE_LIMITED",),
 )
 PHONE = Input(
     "phone",
-    "Phone number",
+    lazy_gettext("Phone number"),
     type="tel",
     autocomplete="tel",
     inputmode="tel",
-    messages={"invalid_phone": "Enter a phone number like 081 123 4567 or +264 81 123 4567."},
+    messages={"invalid_phone": lazy_gettext("Enter a phone number like 081 123 4567 or +264 81 123 4567.")},
 )
 PASSWORD = Input(
     "password",
-    "Choose a password",
-    hint="At least 8 characters. A short sentence is easy to remember and hard to guess.",
+    lazy_gettext("Choose a password"),
+    hint=lazy_gettext("At least 8 characters. A short sentence is easy to remember and hard to guess."),
     type="password",
     autocomplete="new-password",
     messages={
-        "required": "Choose a password.",
-        "too_short": "Choose a password of at least 8 characters.",
-        "too_long": "Choose a password of at most 128 characters.",
-        "too_common": "Choose another password. This one is easy to guess.",
-        "CURRENT_PASSWORD_WRONG": "You are signed in with this address. Enter the password of your account.",
+        "required": lazy_gettext("Choose a password."),
+        "too_short": lazy_gettext("Choose a password of at least 8 characters."),
+        "too_long": lazy_gettext("Choose a password of at most 128 characters."),
+        "too_common": lazy_gettext("Choose another password. This one is easy to guess."),
+        "CURRENT_PASSWORD_WRONG": lazy_gettext(
+            "You are signed in with this address. Enter the password of your account."
+        ),
     },
     error_codes=("CURRENT_PASSWORD_WRONG",),
 )
 NAME = Input(
     "name",
-    "Your name",
+    lazy_gettext("Your name"),
     autocomplete="name",
-    messages={"required": "Enter your name.", "too_short": "Enter your full name."},
+    messages={"required": lazy_gettext("Enter your name."), "too_short": lazy_gettext("Enter your full name.")},
 )
 CODE = Form(CodeSchema, EMAIL_CODE)
 ADDRESS = Form(AddressSchema, EMAIL)
@@ -127,17 +132,17 @@ class AccountKind:
 
 KINDS = {
     "organiser": AccountKind(
-        "Sign up as an organiser",
-        "For people who run events: stalls, tickets, stock and messages.",
+        lazy_gettext("Sign up as an organiser"),
+        lazy_gettext("For people who run events: stalls, tickets, stock and messages."),
         Form(
             OrganiserSchema,
             NAME,
             Input(
                 "orgName",
-                "Name of your organisation",
-                hint="Guests and merchants see it.",
+                lazy_gettext("Name of your organisation"),
+                hint=lazy_gettext("Guests and merchants see it."),
                 autocomplete="organization",
-                messages={"required": "Enter the name of your organisation."},
+                messages={"required": lazy_gettext("Enter the name of your organisation.")},
             ),
             EMAIL,
             PHONE,
@@ -146,19 +151,23 @@ KINDS = {
         actions.register_organiser,
     ),
     "merchant": AccountKind(
-        "Sign up as a merchant",
-        "For people who sell at a stall: invitations, crew and payouts.",
+        lazy_gettext("Sign up as a merchant"),
+        lazy_gettext("For people who sell at a stall: invitations, crew and payouts."),
         Form(
             MerchantSchema,
             NAME,
             Input(
                 "businessName",
-                "Name of your business",
-                hint="Organisers see it when they look for merchants.",
+                lazy_gettext("Name of your business"),
+                hint=lazy_gettext("Organisers see it when they look for merchants."),
                 autocomplete="organization",
-                messages={"required": "Enter the name of your business."},
+                messages={"required": lazy_gettext("Enter the name of your business.")},
             ),
-            Input("stallName", "Name on your stall", hint="If it is not the name of the business."),
+            Input(
+                "stallName",
+                lazy_gettext("Name on your stall"),
+                hint=lazy_gettext("If it is not the name of the business."),
+            ),
             EMAIL,
             PHONE,
             PASSWORD,
@@ -166,14 +175,22 @@ KINDS = {
         actions.register_merchant,
     ),
     "customer": AccountKind(
-        "Sign up as a guest",
-        "For people who visit events. You can claim and show tickets without an account too.",
+        lazy_gettext("Sign up as a guest"),
+        lazy_gettext("For people who visit events. You can claim and show tickets without an account too."),
         Form(
             CustomerSchema,
             Input(
-                "firstName", "First name", autocomplete="given-name", messages={"required": "Enter your first name."}
+                "firstName",
+                lazy_gettext("First name"),
+                autocomplete="given-name",
+                messages={"required": lazy_gettext("Enter your first name.")},
             ),
-            Input("lastName", "Last name", autocomplete="family-name", messages={"required": "Enter your last name."}),
+            Input(
+                "lastName",
+                lazy_gettext("Last name"),
+                autocomplete="family-name",
+                messages={"required": lazy_gettext("Enter your last name.")},
+            ),
             EMAIL,
             PHONE,
             PASSWORD,
@@ -183,7 +200,11 @@ KINDS = {
 }
 
 
-ROLE_PHRASES = {"merchant": "a merchant", "organiser": "an organiser", "customer": "a guest"}
+ADDED_ROLES = {
+    "merchant": lazy_gettext("You can now use your account as a merchant."),
+    "organiser": lazy_gettext("You can now use your account as an organiser."),
+    "customer": lazy_gettext("You can now use your account as a guest."),
+}
 
 
 @blueprint.get("/sign-up")
@@ -215,7 +236,7 @@ def register(kind: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render(kind, form.with_error(error))
     if caller is not None and caller.email == values["email"]:
-        flash(f"You can now use your account as {ROLE_PHRASES[kind]}.")
+        flash(str(ADDED_ROLES[kind]))
         return redirect(_get_next_path(), 303)
     _remember_address(values["email"])
     return redirect(url_for("sign_up.show_code_form"), 303)
@@ -249,10 +270,10 @@ def verify() -> ResponseReturnValue:
     session.pop(ADDRESS_KEY, None)
     wrong_codes.start_attempts(WRONG_CODES_KEY)
     if signed_in.get_page_caller() is not None:
-        flash("Your e-mail address is confirmed.")
+        flash(gettext("Your e-mail address is confirmed."))
         return redirect(next_path or signed_in.get_landing_path(), 303)
     session[sign_in.EMAIL_KEY] = email
-    flash("Your e-mail address is confirmed. You can sign in now.")
+    flash(gettext("Your e-mail address is confirmed. You can sign in now."))
     return redirect(url_for("sign_in.start", next=next_path), 303)
 
 

@@ -21,15 +21,20 @@ from app.blueprints.pages.signed_in import (
 )
 from app.blueprints.pages.team_pages import INVITE, NAMES, TeamPages
 from app.core.errors import LinkExpired, LinkUsed, NotFound
+from app.core.languages import gettext, lazy_gettext
 from app.teams import actions, queries
 from app.teams.errors import InviteForAnotherAddress
 from app.web.access import may
 from app.web.rate_limits import count_lookup_failure
 
 blueprint = Pages("team", __name__, url_prefix="/account/team", needs_sign_in=True)
-business = Pages("business_team", __name__, url_prefix="/account/team/merchant", needs_sign_in=True)
-join = Pages("join", __name__, url_prefix="/join")
+business = Pages("business_team", __name__, url_prefix="/account/team/merchant", needs_sign_in=True, translated=True)
+join = Pages("join", __name__, url_prefix="/join", translated=True)
 READ_ORGANISATION, OWN = may(MEMBERS_READ, whole_organisation=True), may(STALL_OWN)
+WELCOMES = {
+    ORGANISER: lazy_gettext("Welcome to the team. You can use what the organisation has given you immediately."),
+    MERCHANT: lazy_gettext("Welcome to the team. You can use what the business has given you immediately."),
+}
 TEAM_ENDPOINTS = {ORGANISER: "desk_team.show", MERCHANT: "business_team.show"}
 """The page of the team of each kind."""
 
@@ -70,7 +75,7 @@ def leave(membership_id: str) -> ResponseReturnValue:
     caller = get_signed_in_caller()
     with suppress(NotFound):
         actions.leave_team(caller=caller, membership_id=membership_id)
-    flash("You have left the team.")
+    flash(gettext("You have left the team."))
     return redirect(url_for("team.show"), 303)
 
 
@@ -122,7 +127,7 @@ def accept(token: str) -> ResponseReturnValue:
         return _render_invitation(token, status=InviteForAnotherAddress.status)
     except (NotFound, LinkExpired, LinkUsed):
         return _render_invitation(token)
-    flash(f"Welcome to the team. You can use what the {NAMES[team.kind]} has given you immediately.")
+    flash(str(WELCOMES[team.kind]))
     return redirect(url_for("team.show"), 303)
 
 
@@ -142,9 +147,8 @@ def _render_invitation(token: str, *, status: int = 200) -> Response:
         "pages/join.html",
         status=status,
         invitation=invitation,
-        role=describe_role(invitation.role),
+        role=gettext(describe_role(invitation.role)),
         is_ownership=invitation.role == OWNER,
-        kind_name=NAMES[invitation.kind],
         next=url_for("join.show_invitation", token=token),
         signed_in_as=person.email if person else None,
         is_right_person=person is not None and person.email == invitation.email and person.email_verified,

@@ -16,6 +16,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.core.errors import NotFound, ValidationFailed
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext
 from app.events import queries as event_queries
 from app.teams import actions, queries
 from app.teams.queries import Team
@@ -24,14 +25,24 @@ from app.web.fields import Choice, Email
 from app.web.schema import Query
 
 NAMES = {ORGANISER: "organisation", MERCHANT: "business"}
+ROLE_LABELS = {
+    "owner": lazy_gettext("owner"),
+    "manager": lazy_gettext("manager"),
+    "finance": lazy_gettext("finance"),
+    "door": lazy_gettext("door"),
+    "stock": lazy_gettext("stock"),
+    "messages": lazy_gettext("messages"),
+    "viewer": lazy_gettext("viewer"),
+    "cashier": lazy_gettext("cashier"),
+}
 ROLE_HINTS = {
-    "manager": "everything but this team and API keys",
-    "finance": "invoices and money; reads guests, stalls and stock",
-    "door": "admits guests",
-    "stock": "reads and changes the stock",
-    "messages": "writes to ticket holders",
-    "viewer": "reads everything but money, links and codes",
-    "cashier": "shifts of the crew and the status of the stall",
+    "manager": lazy_gettext("everything but this team and API keys"),
+    "finance": lazy_gettext("invoices and money; reads guests, stalls and stock"),
+    "door": lazy_gettext("admits guests"),
+    "stock": lazy_gettext("reads and changes the stock"),
+    "messages": lazy_gettext("writes to ticket holders"),
+    "viewer": lazy_gettext("reads everything but money, links and codes"),
+    "cashier": lazy_gettext("shifts of the crew and the status of the stall"),
 }
 MAX_EVENTS = 100
 
@@ -45,17 +56,21 @@ INVITE = Form(
     InviteSchema,
     Input(
         "email",
-        "E-mail address",
-        hint="We send the invitation there. It works for seven days.",
+        lazy_gettext("E-mail address"),
+        hint=lazy_gettext("We send the invitation there. It works for seven days."),
         type="email",
         inputmode="email",
         messages={
-            "required": "Enter an e-mail address.",
-            "invalid_email": "Enter an e-mail address like name@example.com.",
+            "required": lazy_gettext("Enter an e-mail address."),
+            "invalid_email": lazy_gettext("Enter an e-mail address like name@example.com."),
         },
         error_codes=("ALREADY_MEMBER", "MAIL_LIMIT_REACHED"),
     ),
-    Input("role", "Role", messages={"required": "Choose a role.", "unknown_value": "Choose a role."}),
+    Input(
+        "role",
+        lazy_gettext("Role"),
+        messages={"required": lazy_gettext("Choose a role."), "unknown_value": lazy_gettext("Choose a role.")},
+    ),
 )
 OWNERSHIP = Form(ConfirmedSchema, PASSWORD)
 
@@ -83,6 +98,7 @@ class TeamPages:
             kind=self.kind,
             team_name=queries.load_team_name(team),
             members=members,
+            role_labels=ROLE_LABELS,
             second_factor_rule=_load_second_factor_rule(team) if can_write else None,
             has_second_factor=caller.has_second_factor,
             unsecured=[member for member in members if not member.has_second_factor],
@@ -101,11 +117,11 @@ class TeamPages:
             check_access(access, caller)
             event_ids = sorted(set(request.form.getlist("event"))) or None
             if event_ids and (len(event_ids) > MAX_EVENTS or not all(map(is_id, event_ids))):
-                raise ValidationFailed.of("eventIds", "unknown_event", "Choose the events again.")
+                raise ValidationFailed.of("eventIds", "unknown_event", gettext("Choose the events again."))
             actions.invite_member(caller=caller, team=self.get_team(caller), event_ids=event_ids, **values)
         except FORM_ERRORS as error:
             return self.render_team(caller, form.with_error(error), can_write=True)
-        return self.go_to_team(f"We sent the invitation to {values['email']}.")
+        return self.go_to_team(gettext("We sent the invitation to %(email)s.", email=values["email"]))
 
     def render_member(self, caller: Caller, member_id: str, form: FilledForm | None = None) -> Response:
         """The page of a member, with what the owner can change. Raises NotFound, also for the owner."""
@@ -131,7 +147,7 @@ class TeamPages:
         if role not in {choice for choice, *_ in self._list_role_choices()}:
             raise NotFound()
         actions.change_member(team=self.get_team(caller), member_id=member_id, role=role)
-        return self.go_to_team("The role is changed. It counts immediately.")
+        return self.go_to_team(gettext("The role is changed. It counts immediately."))
 
     def remove(self, caller: Caller, member_id: str) -> ResponseReturnValue:
         """Remove a member, or withdraw an invitation. What they made and still works is listed."""
@@ -140,13 +156,15 @@ class TeamPages:
         try:
             removal = actions.remove_member(team=team, member_id=member_id, end_devices_and_keys=ends_access)
         except NotFound:
-            return self.go_to_team("They are no longer in the team.")
+            return self.go_to_team(gettext("They are no longer in the team."))
         if removal.working_devices or removal.working_api_keys:
             team_name = queries.load_team_name(team)
             return self.render("pages/team_member_removed.html", form=None, team_name=team_name, removal=removal)
         was_invited = removal.was_invited
         return self.go_to_team(
-            "The invitation is withdrawn." if was_invited else "Removed. They no longer see anything of the team."
+            gettext("The invitation is withdrawn.")
+            if was_invited
+            else gettext("Removed. They no longer see anything of the team.")
         )
 
     def go_to_team(self, done: str) -> ResponseReturnValue:
@@ -155,7 +173,9 @@ class TeamPages:
         return redirect(url_for(".show"), 303)
 
     def _list_role_choices(self) -> list[tuple[str, str, str]]:
-        return [(role, role.capitalize(), ROLE_HINTS[role]) for role in ROLES[self.kind] if role != OWNER]
+        return [
+            (role, str(ROLE_LABELS[role]).capitalize(), ROLE_HINTS[role]) for role in ROLES[self.kind] if role != OWNER
+        ]
 
 
 def _load_second_factor_rule(team: Team) -> bool | None:

@@ -18,6 +18,7 @@ from app.core.clock import rfc3339
 from app.core.db import database_now
 from app.core.errors import StaleVersion
 from app.core.ids import new_id
+from app.core.languages import mark_for_translation
 from app.core.transaction import transaction
 from app.events import capacity, countries, queries, search_words, ticket_types, validation, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
@@ -223,7 +224,10 @@ def _check_publishable(event: Event, caller: Caller, *, publishes: bool) -> None
         raise EmailNotVerified()
     missing = list_missing_facts(event)
     if missing:
-        raise NotPublishable("The event needs a ticket type or a capacity before it can be published.", missing=missing)
+        raise NotPublishable(
+            mark_for_translation("The event needs a ticket type or a capacity before it can be published."),
+            missing=missing,
+        )
 
 
 def list_missing_facts(event: Event) -> list[str]:

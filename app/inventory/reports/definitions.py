@@ -6,6 +6,7 @@ Each other part is a query that returns one JSON value. `%(…)s` are the parame
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from app.core.languages import mark_for_translation
 from app.inventory.reports.parameters import (
     COST_PRICE,
     COST_VALUE,
@@ -97,7 +98,7 @@ _COUNT_FIELDS = (
 
 SUMMARY = ReportDefinition(
     "summary",
-    "Stock summary",
+    mark_for_translation("Stock summary"),
     (
         Field("category", "i.category", heading="Category", share=40),
         *_COUNT_FIELDS,
@@ -134,7 +135,7 @@ SUMMARY = ReportDefinition(
 )
 VALUATION = ReportDefinition(
     "valuation",
-    "Stock valuation",
+    mark_for_translation("Stock valuation"),
     (
         NAME,
         SKU,
@@ -169,7 +170,7 @@ _REASON_HEADINGS = (
 _NET_FIELD = Field("net", "net", QUANTITY, "Net", 15)
 MOVEMENTS = ReportDefinition(
     "movements",
-    "Stock movements",
+    mark_for_translation("Stock movements"),
     (
         NAME,
         SKU,
@@ -192,7 +193,7 @@ MOVEMENTS = ReportDefinition(
 _WIDE_SKU = replace(SKU, share=26)
 EXPIRY = ReportDefinition(
     "expiry",
-    "Stock that expires",
+    mark_for_translation("Stock that expires"),
     (
         Field("expiryDate", "i.expiry_date", DAY, "Expires", 25),
         Field("daysLeft", f"i.expiry_date - {TODAY_SQL}", COUNT, "Days", 11),
@@ -219,7 +220,7 @@ EXPIRY = ReportDefinition(
 )
 REORDER = ReportDefinition(
     "reorder",
-    "What to order",
+    mark_for_translation("What to order"),
     (
         Field("supplier", "i.supplier"),
         NAME,

@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
 from app.core.db import ReadOrWriteSession
+from app.core.languages import mark_for_translation
 from app.core.transaction import lock_name, transaction
 from app.events.queries import hold
 from app.inventory.models import StockImport
@@ -31,9 +32,9 @@ from app.inventory.stock_import.sql import (
 COPY_BLOCK_BYTES = 256 * 1024
 MAX_ATTEMPTS = 3
 ERROR_MESSAGES = {
-    "required": "A new item needs it.",
-    "archived": "This item is archived. Restore it first.",
-    "insufficient_stock": "More would be reserved and damaged than there is.",
+    "required": mark_for_translation("A new item needs it."),
+    "archived": mark_for_translation("This item is archived. Restore it first."),
+    "insufficient_stock": mark_for_translation("More would be reserved and damaged than there is."),
 }
 
 

@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import IO
 
 from app.core.addresses import is_url
+from app.core.languages import mark_for_translation
 from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, TooManyRows, column_key, open_table
 from app.core.spreadsheet_cells import escape, unescape
 from app.core.text_normalization import CONTROL, normalize_text
@@ -29,8 +30,10 @@ CELL_CACHE_SIZE = 20_000
 STAGING_COLUMNS = ("row", "sku_key", *ATTRIBUTES)
 COPY_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 CELL_FLAW_MESSAGES = {
-    "error_value": "The cell holds an error of the spreadsheet.",
-    "formula_without_value": "The formula has no value in the file; open it in a spreadsheet, save it, send it again.",
+    "error_value": mark_for_translation("The cell holds an error of the spreadsheet."),
+    "formula_without_value": mark_for_translation(
+        "The formula has no value in the file; open it in a spreadsheet, save it, send it again."
+    ),
 }
 COPY_NULL = "\\N"
 ProgressCallback = Callable[[int], None]
@@ -96,11 +99,11 @@ def _check_header(table: Table, sheet: ParsedSheet) -> bool:
         heading for heading, name in zip(table.header, names, strict=True) if heading and name not in FIELDS_BY_COLUMN
     ]
     if "sku" not in names:
-        message = "The column sku is missing; it identifies the item of a row."
+        message = mark_for_translation("The column sku is missing; it identifies the item of a row.")
         sheet.errors.append(RowError(table.header_row, "sku", "missing_column", message))
     for index, name in enumerate(names):
         if name in FIELDS_BY_COLUMN and name in names[:index]:
-            message = "There are two columns of this name."
+            message = mark_for_translation("There are two columns of this name.")
             sheet.errors.append(RowError(table.header_row, FIELDS_BY_COLUMN[name].name, "duplicate_column", message))
     sheet.is_unreadable = bool(sheet.errors)
     return not sheet.is_unreadable
@@ -144,13 +147,15 @@ class _RowParser:
                 yield previous
             previous = None
             if len(cells) > width and any(cell.strip() for cell in cells[width:]):
-                self._add_error(row_number, "", "too_many_cells", "The row has more cells than the header has columns.")
+                message = mark_for_translation("The row has more cells than the header has columns.")
+                self._add_error(row_number, "", "too_many_cells", message)
                 continue
             previous = (row_number, cells)
         if previous is None:
             return
         if self.table.ends_openly and len(previous[1]) < width:
-            self._add_error(previous[0], "", "incomplete_row", "The file ends within this row; it was cut off.")
+            message = mark_for_translation("The file ends within this row; it was cut off.")
+            self._add_error(previous[0], "", "incomplete_row", message)
             return
         yield previous
 
@@ -200,12 +205,13 @@ class _RowParser:
     def _check_sku(self, row_number: int, sku: str) -> str:
         if sku == COPY_NULL:
             if not self.sheet.errors or self.sheet.errors[-1][:2] != (row_number, "sku"):
-                self._add_error(row_number, "sku", "required", "Must not be empty.")
+                self._add_error(row_number, "sku", "required", mark_for_translation("Must not be empty."))
             return ""
         key = fold_sku(sku)
         first_row = self.row_by_sku.setdefault(key, row_number)
         if first_row != row_number:
-            self._add_error(row_number, "sku", "duplicate", f"Row {first_row} already has this SKU.", sku)
+            message = mark_for_translation("Row %(num)s already has this SKU.")
+            self._add_error(row_number, "sku", "duplicate", message % {"num": first_row}, sku)
         return key
 
     def _add_error(self, row_number: int, column: str, code: str, message: str, value: str = "") -> None:
@@ -244,17 +250,18 @@ def build_cell_parser(field: ItemField, *, decimal_comma: bool) -> CellParser:
 def parse_text(cell: str, field: ItemField) -> str:
     """Return trimmed text in NFC, without the quote that an export puts before a formula."""
     if CONTROL.search(cell):
-        raise CellError("invalid_characters", "Control characters are not allowed.")
+        raise CellError("invalid_characters", mark_for_translation("Control characters are not allowed."))
     value = unescape(normalize_text(cell))
     if len(value) > field.max_length:
-        raise CellError("too_long", f"Must have at most {field.max_length} characters.")
+        message = mark_for_translation("Must have at most %(num)s characters.")
+        raise CellError("too_long", message % {"num": field.max_length})
     return value
 
 
 def parse_link(cell: str, field: ItemField) -> str:
     url = parse_text(cell, field)
     if not is_url(url, ("https",)):
-        raise CellError("invalid_url", "Must be an address that begins with https://.")
+        raise CellError("invalid_url", mark_for_translation("Must be an address that begins with https://."))
     return url
 
 
@@ -262,7 +269,7 @@ def parse_number(cell: str, field: ItemField, *, decimal_comma: bool) -> str:
     """Parse `1234.5`, `1,234.5` and, with a decimal comma, `1234,5` and `1.234,5`."""
     digits = SPACES.sub("", cell)
     if digits.startswith(("-", "−")):
-        raise CellError("too_small", "Must be at least 0.")
+        raise CellError("too_small", mark_for_translation("Must be at least 0."))
     if decimal_comma and (COMMA_NUMBER.fullmatch(digits)):
         normalized = (
             digits.replace(".", "").replace(",", ".")
@@ -272,13 +279,14 @@ def parse_number(cell: str, field: ItemField, *, decimal_comma: bool) -> str:
     elif POINT_NUMBER.fullmatch(digits):
         normalized = digits.replace(",", "")
     else:
-        raise CellError("invalid_number", "Must be a number like 12 or 12.5.")
+        raise CellError("invalid_number", mark_for_translation("Must be a number like 12 or 12.5."))
     value = Decimal(normalized)
     if value > field.max_value:
-        raise CellError("too_large", f"Must be at most {field.max_value}.")
+        raise CellError("too_large", mark_for_translation("Must be at most %(num)s.") % {"num": field.max_value})
     rounded = round(value, DECIMAL_PLACES[field.kind])
     if rounded != value:
-        raise CellError("too_precise", f"Must have at most {DECIMAL_PLACES[field.kind]} decimals.")
+        message = mark_for_translation("Must have at most %(num)s decimals.")
+        raise CellError("too_precise", message % {"num": DECIMAL_PLACES[field.kind]})
     return str(rounded)
 
 
@@ -295,5 +303,5 @@ def parse_day(cell: str) -> str:
         if not 1900 <= parsed_day.year < 9999:
             raise ValueError(cell)
     except ValueError as error:
-        raise CellError("invalid_date", "Must be a day like 2027-02-28 or 28.02.2027.") from error
+        raise CellError("invalid_date", mark_for_translation("Must be a day like 2027-02-28 or 28.02.2027.")) from error
     return parsed_day.isoformat()

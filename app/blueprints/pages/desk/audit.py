@@ -10,9 +10,11 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import AUDIT_READ
 from app.audit.actions import Action
 from app.audit.log import record_export
+from app.blueprints.pages.desk.audit_words import ACTION_LABELS, ACTOR_LABELS, AREA_LABELS, SUBJECT_LABELS
 from app.blueprints.pages.desk.shell import DeskPages
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
+from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries as event_queries
 from app.teams import audit_trail, queries
 from app.web.access import may
@@ -22,35 +24,7 @@ from app.web.schema import Query
 blueprint = DeskPages("desk_audit", __name__, url_prefix="/desk/audit")
 
 
-def _name_action(action: Action) -> str:
-    """The words for an action: the part of its name after the dot, which for some areas needs a noun before it."""
-    area, _, name = action.partition(".")
-    words = name.replace("_", " ")
-    if area == "exports":
-        return f"Downloaded: {words}"
-    return f"Event {words}" if area == "events" and "_" not in name else words.capitalize()
-
-
-ACTION_LABELS = {action.value: _name_action(action) for action in Action}
-AREA_LABELS = {
-    "money": "Money",
-    "access": "Accounts and team",
-    "decisions": "Stalls",
-    "exports": "Exports",
-    "admissions": "Gate",
-    "documents": "Documents",
-    "allocations": "Guests",
-    "messages": "Messages",
-    "events": "Events",
-}
-ACTOR_LABELS = {
-    "person": "a person",
-    "device": "a phone",
-    "key": "an API key",
-    "system": "the service",
-    "guest": "without a sign-in",
-}
-ALL = ("", "All")
+ALL = ("", lazy_gettext("All"))
 
 
 class FilterSchema(Query):
@@ -83,26 +57,28 @@ def _build_table(people: Mapping[str, str], events: Mapping[str, str]) -> Table:
     """The table with the people and events of the organisation as choices of its filters."""
     return Table(
         "audit-trail",
-        Column("at", "When", TIME, sort="at"),
-        Column("action", "What", labels=ACTION_LABELS),
-        Column("actor_name", "Who", link=_link_actor),
-        Column("actor_kind", "By", STATUS, labels=ACTOR_LABELS),
-        Column("event_id", "Event", labels=events),
-        Column("subject_kind", "On what", link=_link_subject),
-        Column("network", "Network"),
+        Column("at", gettext("When"), TIME, sort="at"),
+        Column("action", gettext("What"), labels=ACTION_LABELS),
+        Column("actor_name", gettext("Who"), link=_link_actor),
+        Column("actor_kind", gettext("By"), STATUS, labels=ACTOR_LABELS),
+        Column("event_id", gettext("Event"), labels=events),
+        Column("subject_kind", gettext("On what"), labels=SUBJECT_LABELS, link=_link_subject),
+        Column("network", gettext("Network")),
         sorts=audit_trail.SORTS,
         default_sort="-at",
-        noun="entry",
+        counted=mark_plural("%(num)s entry", "%(num)s entries"),
         filters=Form(
             FilterSchema,
-            Input("actor", "Person", options=[ALL, *people.items()]),
-            Input("eventId", "Event", options=[ALL, *events.items()]),
-            Input("area", "About", options=[ALL, *AREA_LABELS.items()]),
-            Input("action", "What", options=[ALL, *sorted(ACTION_LABELS.items(), key=lambda item: item[1])]),
-            Input("from", "From", type="datetime-local"),
-            Input("to", "To", type="datetime-local"),
+            Input("actor", gettext("Person"), options=[ALL, *people.items()]),
+            Input("eventId", gettext("Event"), options=[ALL, *events.items()]),
+            Input("area", gettext("About"), options=[ALL, *AREA_LABELS.items()]),
+            Input(
+                "action", gettext("What"), options=[ALL, *sorted(ACTION_LABELS.items(), key=lambda item: str(item[1]))]
+            ),
+            Input("from", gettext("From"), type="datetime-local"),
+            Input("to", gettext("To"), type="datetime-local"),
         ),
-        empty="What people, phones and programs do in your organisation appears here.",
+        empty=gettext("What people, phones and programs do in your organisation appears here."),
     )
 
 

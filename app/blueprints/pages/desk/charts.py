@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from app.core.formatting import NARROW
+from app.core.languages import gettext
 
 WIDTH, HEIGHT, TOP, BOTTOM = 640, 240, 24, 28
 BAR_SHARE, MAX_BAR_WIDTH, MAX_LABELS, CHARACTER_WIDTH = 0.7, 120, 8, 11
@@ -75,7 +76,9 @@ def build_chart(
         height = room * point.value / highest if highest else 0
         x = step * (index + 0.5)
         short_label = point.label if len(point.label) <= max_length else f"{point.label[: max_length - 1]}…"
-        text = format_value(point.value) + (f" of {format_value(point.limit)}" if point.limit is not None else "")
+        text = format_value(point.value)
+        if point.limit is not None:
+            text = gettext("%(number)s of %(limit)s", number=text, limit=format_value(point.limit))
         label_x, half = _keep_inside(x, short_label), len(short_label) * CHARACTER_WIDTH / 2
         shows_label = index % label_step == 0 and label_x - half >= label_end
         if shows_label:

@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
 from app.blueprints.pages.desk.event_form import EVENT_CHANGES, fill_event_form, with_cleared_fields
-from app.blueprints.pages.desk.event_words import STEPS, VISIBILITY_LABELS
+from app.blueprints.pages.desk.event_words import CATEGORY_LABELS, STEPS, VISIBILITY_LABELS
 from app.blueprints.pages.desk.shell import (
     DeskPages,
     go_to,
@@ -18,6 +18,7 @@ from app.blueprints.pages.desk.shell import (
 from app.blueprints.pages.event_metadata import find_upload_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm
 from app.core.errors import AppError, NotFound
+from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries, visibility
 from app.events.queries import OwnEvent
 from app.web.access import may
@@ -27,12 +28,12 @@ blueprint = DeskPages("desk_event", __name__, url_prefix="/desk/events/<event_id
 READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
 CREATE = may(EVENTS_WRITE, whole_organisation=True)
 REQUIRED_LABELS = {
-    "name": "A name",
-    "venue": "A venue",
-    "city": "A city",
-    "starts_at": "When it starts",
-    "ends_at": "When it ends",
-    "ticket_types": "A ticket type, or a capacity",
+    "name": lazy_gettext("A name"),
+    "venue": lazy_gettext("A venue"),
+    "city": lazy_gettext("A city"),
+    "starts_at": lazy_gettext("When it starts"),
+    "ends_at": lazy_gettext("When it ends"),
+    "ticket_types": lazy_gettext("A ticket type, or a capacity"),
 }
 
 
@@ -50,6 +51,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         cover_path=find_upload_path(event.cover_image_url),
         steps=[(target, step) for target, step in STEPS.items() if target in visibility.STEPS[state]],
         requirements=_list_requirements(event) if state == visibility.DRAFT and may_write else [],
+        category_label=CATEGORY_LABELS.get(event.category or ""),
         may_write=may_write,
         may_copy=may_use(CREATE),
     )
@@ -71,7 +73,7 @@ def change(caller: Caller, event_id: str) -> ResponseReturnValue:
         actions.change_event(caller=caller, id=event_id, expected_version=values.pop("version"), **values)
     except FORM_ERRORS as error:
         return _render_form(queries.get_event(caller, event_id), form.with_error(error))
-    return go_to(url_for("desk_event.show", event_id=event_id), "The facts are saved.")
+    return go_to(url_for("desk_event.show", event_id=event_id), gettext("The facts are saved."))
 
 
 @blueprint.page("/state/<target>", access=WRITE)
@@ -98,10 +100,12 @@ def confirm_copy(caller: Caller, event_id: str) -> ResponseReturnValue:
     event = queries.get_event(caller, event_id)
     return render_confirmation(
         event=event,
-        title="Copy this event for the next year?",
-        text="The copy is a draft with the same facts, ticket types, prices and stall types, 52 weeks later. "
-        "Sales, stalls, guests, stock and messages stay here.",
-        button="Make the copy",
+        title=gettext("Copy this event for the next year?"),
+        text=gettext(
+            "The copy is a draft with the same facts, ticket types, prices and stall types, 52 weeks later. "
+            "Sales, stalls, guests, stock and messages stay here."
+        ),
+        button=gettext("Make the copy"),
         back=url_for("desk_event.show", event_id=event_id),
     )
 
@@ -110,7 +114,9 @@ def confirm_copy(caller: Caller, event_id: str) -> ResponseReturnValue:
 def copy(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Copy the event."""
     event = actions.copy_event(caller=caller, id=event_id)
-    return go_to(url_for("desk_event.show", event_id=event.id), "This is the copy. Check its dates and prices.")
+    return go_to(
+        url_for("desk_event.show", event_id=event.id), gettext("This is the copy. Check its dates and prices.")
+    )
 
 
 @blueprint.page("/delete", access=WRITE)
@@ -119,9 +125,11 @@ def confirm_deletion(caller: Caller, event_id: str) -> ResponseReturnValue:
     event = queries.get_event(caller, event_id)
     return render_confirmation(
         event=event,
-        title="Delete this event?",
-        text="An event with tickets, stalls or guests is cancelled and kept. Any other is gone, and cannot be restored.",
-        button="Delete the event",
+        title=gettext("Delete this event?"),
+        text=gettext(
+            "An event with tickets, stalls or guests is cancelled and kept. Any other is gone, and cannot be restored."
+        ),
+        button=gettext("Delete the event"),
         back=url_for("desk_event.show", event_id=event_id),
         is_dangerous=True,
     )
@@ -132,9 +140,9 @@ def delete(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Delete the event, or cancel it."""
     removed = actions.remove_event(caller=caller, id=event_id, expected_version=None)
     if removed["outcome"] == "cancelled":
-        done = "The event has tickets, stalls or guests, so it is cancelled and not deleted."
+        done = gettext("The event has tickets, stalls or guests, so it is cancelled and not deleted.")
         return go_to(url_for("desk_event.show", event_id=event_id), done)
-    return go_to(url_for("desk_events.show"), "The event is deleted.")
+    return go_to(url_for("desk_events.show"), gettext("The event is deleted."))
 
 
 def _list_requirements(event: OwnEvent) -> list[tuple[str, bool, str]]:
@@ -150,7 +158,7 @@ def _list_requirements(event: OwnEvent) -> list[tuple[str, bool, str]]:
 
 def _render_form(event: OwnEvent, form: FilledForm) -> Response:
     back = url_for("desk_event.show", event_id=event.id)
-    return render_desk_form(form, event=event, title="Facts of the event", button="Save", back=back)
+    return render_desk_form(form, event=event, title=gettext("Facts of the event"), button=gettext("Save"), back=back)
 
 
 def _render_step(event: OwnEvent, target: str, error: AppError | None = None) -> Response:

@@ -12,6 +12,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, fin
 from app.blueprints.pages.inputs import PICTURE_ERRORS
 from app.core.errors import ValidationFailed
 from app.core.images import Crop
+from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent
 from app.media.actions import MAX_UPLOAD_BYTES, store_picture
@@ -32,11 +33,11 @@ CROPS = {
     "right": Crop(WIDTH, HEIGHT, across=1),
 }
 CROP_LABELS = {
-    "centre": "The middle",
-    "top": "The upper part of a tall picture",
-    "bottom": "The lower part of a tall picture",
-    "left": "The left part of a wide picture",
-    "right": "The right part of a wide picture",
+    "centre": lazy_gettext("The middle"),
+    "top": lazy_gettext("The upper part of a tall picture"),
+    "bottom": lazy_gettext("The lower part of a tall picture"),
+    "left": lazy_gettext("The left part of a wide picture"),
+    "right": lazy_gettext("The right part of a wide picture"),
 }
 
 
@@ -51,18 +52,20 @@ COVER = Form(
     CoverSchema,
     Input(
         "picture",
-        "Picture",
-        hint="JPEG, PNG or WebP, up to 5 MiB.",
-        messages={"required": "Choose a picture."},
+        lazy_gettext("Picture"),
+        hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MiB."),
+        messages={"required": lazy_gettext("Choose a picture.")},
         error_codes=(*PICTURE_ERRORS, "PAYLOAD_TOO_LARGE"),
     ),
     Input(
         "part",
-        "Which part do people see?",
-        hint="The picture is cut to 1200 by 630 pixels, the shape of the page and of the card in messages.",
+        lazy_gettext("Which part do people see?"),
+        hint=lazy_gettext(
+            "The picture is cut to 1200 by 630 pixels, the shape of the page and of the card in messages."
+        ),
         options=list(CROP_LABELS.items()),
     ),
-    Input("removed", "Remove the picture", type="checkbox"),
+    Input("removed", lazy_gettext("Remove the picture"), type="checkbox"),
     VERSION,
 )
 COVER.marks_optional = False
@@ -88,7 +91,7 @@ def change(caller: Caller, event_id: str) -> ResponseReturnValue:
         actions.change_event(caller=caller, id=event_id, expected_version=values["version"], cover_image_url=url)
     except FORM_ERRORS as error:
         return _render(event, form.with_error(error))
-    done = "The picture is removed." if values["removed"] else "The picture is saved."
+    done = gettext("The picture is removed.") if values["removed"] else gettext("The picture is saved.")
     return go_to(url_for("desk_event.show", event_id=event_id), done)
 
 
@@ -96,7 +99,7 @@ def _store(caller: Caller, part: str) -> str:
     """Store the chosen part of the uploaded file; returns its address. Raises ValidationFailed without a file."""
     file = request.files.get("picture")
     if file is None or not file.filename:
-        raise ValidationFailed.of("picture", "required", "Choose a picture.")
+        raise ValidationFailed.of("picture", "required", gettext("Choose a picture."))
     return store_picture(client_id=caller.client_id, data=file.read(), crop=CROPS[part]).url
 
 
@@ -104,9 +107,9 @@ def _render(event: OwnEvent, form: FilledForm) -> Response:
     return render_desk_form(
         form,
         event=event,
-        title="Cover picture",
-        lead="People see it on the page of the event and when somebody shares the event.",
-        button="Save",
+        title=gettext("Cover picture"),
+        lead=gettext("People see it on the page of the event and when somebody shares the event."),
+        button=gettext("Save"),
         back=url_for("desk_event.show", event_id=event.id),
         template="desk/event_cover.html",
         has_files=True,

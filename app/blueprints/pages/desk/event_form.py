@@ -5,7 +5,9 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from app.blueprints.pages.desk.event_words import CATEGORY_LABELS
 from app.blueprints.pages.forms import FilledForm, Form, Input
+from app.core.languages import lazy_gettext
 from app.events import countries
 from app.events.queries import OwnEvent, get_version
 from app.events.validation import CATEGORIES
@@ -16,7 +18,7 @@ from app.web.types import RawData
 
 DEFAULT_COUNTRY = "NA"
 MAX_CAPACITY = 1_000_000_000
-END_MESSAGE = "The end must be after the start."
+END_MESSAGE = lazy_gettext("The end must be after the start.")
 OPTIONAL_FIELDS = (
     "category",
     "capacity",
@@ -66,73 +68,92 @@ class EventChangesSchema(NewEventSchema):
 
 
 INPUTS = (
-    Input("name", "Name", messages={"required": "Enter the name of the event."}),
+    Input("name", lazy_gettext("Name"), messages={"required": lazy_gettext("Enter the name of the event.")}),
     Input(
         "startsAt",
-        "Starts",
-        hint="On the clock of the place.",
+        lazy_gettext("Starts"),
+        hint=lazy_gettext("On the clock of the place."),
         type="datetime-local",
-        messages={"required": "Enter when the event starts.", "contradiction": END_MESSAGE},
+        messages={"required": lazy_gettext("Enter when the event starts."), "contradiction": END_MESSAGE},
     ),
     Input(
         "endsAt",
-        "Ends",
+        lazy_gettext("Ends"),
         type="datetime-local",
-        messages={"required": "Enter when the event ends.", "contradiction": END_MESSAGE},
+        messages={"required": lazy_gettext("Enter when the event ends."), "contradiction": END_MESSAGE},
     ),
-    Input("venue", "Venue", hint="For example: River grounds.", messages={"required": "Enter the venue."}),
-    Input("city", "City", messages={"required": "Enter the city."}),
-    Input("country", "Country", options=countries.list_countries(), messages={"required": "Choose a country."}),
-    Input("category", "Category", options=[("", "None"), *((name, name.capitalize()) for name in CATEGORIES)]),
+    Input(
+        "venue",
+        lazy_gettext("Venue"),
+        hint=lazy_gettext("For example: River grounds."),
+        messages={"required": lazy_gettext("Enter the venue.")},
+    ),
+    Input("city", lazy_gettext("City"), messages={"required": lazy_gettext("Enter the city.")}),
+    Input(
+        "country",
+        lazy_gettext("Country"),
+        options=countries.list_countries(),
+        messages={"required": lazy_gettext("Choose a country.")},
+    ),
+    Input(
+        "category",
+        lazy_gettext("Category"),
+        options=[("", lazy_gettext("None")), *CATEGORY_LABELS.items()],
+    ),
     Input(
         "capacity",
-        "Capacity",
-        hint="How many people may come in all. It limits all ticket types together.",
+        lazy_gettext("Capacity"),
+        hint=lazy_gettext("How many people may come in all. It limits all ticket types together."),
         inputmode="numeric",
-        messages={"invalid_type": "Enter a whole number."},
+        messages={"invalid_type": lazy_gettext("Enter a whole number.")},
         error_codes=("CAPACITY_COMMITTED",),
     ),
-    Input("description", "Description", hint="Up to 2000 characters.", type="textarea"),
+    Input("description", lazy_gettext("Description"), hint=lazy_gettext("Up to 2000 characters."), type="textarea"),
 )
-ZONE = Input("timezone", "Time zone", options=[(name, name.replace("_", " ")) for name in countries.list_zones()])
+ZONE = Input(
+    "timezone", lazy_gettext("Time zone"), options=[(name, name.replace("_", " ")) for name in countries.list_zones()]
+)
 EXTRA_INPUTS = (
     Input(
         "publishAt",
-        "Publish at",
-        hint="A draft becomes public then by itself. Empty: when you press Publish.",
+        lazy_gettext("Publish at"),
+        hint=lazy_gettext("A draft becomes public then by itself. Empty: when you press Publish."),
         type="datetime-local",
-        messages={"not_in_future": "Choose a time in the future.", "contradiction": "The event is public already."},
+        messages={
+            "not_in_future": lazy_gettext("Choose a time in the future."),
+            "contradiction": lazy_gettext("The event is public already."),
+        },
         error_codes=("NOT_PUBLISHABLE", "EMAIL_NOT_VERIFIED"),
     ),
     Input(
         "salesEndAt",
-        "Sales end",
-        hint="Empty: when the event ends.",
+        lazy_gettext("Sales end"),
+        hint=lazy_gettext("Empty: when the event ends."),
         type="datetime-local",
-        messages={"contradiction": "Sales must end no later than the event."},
+        messages={"contradiction": lazy_gettext("Sales must end no later than the event.")},
     ),
     Input(
         "ticketsUrl",
-        "Where people buy tickets",
-        hint="The page of your ticket seller. The button on the page of the event leads there.",
+        lazy_gettext("Where people buy tickets"),
+        hint=lazy_gettext("The page of your ticket seller. The button on the page of the event leads there."),
         type="url",
         inputmode="url",
-        messages={"invalid_url": "Enter an address that begins with https://."},
+        messages={"invalid_url": lazy_gettext("Enter an address that begins with https://.")},
     ),
     Input(
         "keywords",
-        "Keywords",
-        hint="People find the event by them. Put commas between them.",
-        messages={"too_long": "Enter at most 50 keywords, each up to 80 characters long."},
+        lazy_gettext("Keywords"),
+        hint=lazy_gettext("People find the event by them. Put commas between them."),
+        messages={"too_long": lazy_gettext("Enter at most 50 keywords, each up to 80 characters long.")},
     ),
     Input(
         "latitude",
-        "Latitude",
-        hint="For the map, for example -22.5609. Empty: the map searches for the venue.",
+        lazy_gettext("Latitude"),
+        hint=lazy_gettext("For the map, for example -22.5609. Empty: the map searches for the venue."),
         inputmode="decimal",
     ),
-    Input("longitude", "Longitude", hint="For example 17.0658.", inputmode="decimal"),
-    Input("isCashless", "The event is cashless", type="checkbox"),
+    Input("longitude", lazy_gettext("Longitude"), hint=lazy_gettext("For example 17.0658."), inputmode="decimal"),
+    Input("isCashless", lazy_gettext("The event is cashless"), type="checkbox"),
 )
 VERSION = Input("version", "", type="hidden")
 NEW_EVENT = Form(NewEventSchema, *INPUTS)

@@ -20,6 +20,7 @@ from app.blueprints.pages.desk.ticket_types import format_amount
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import parse_amount
 from app.core.errors import NotFound
+from app.core.languages import gettext, lazy_gettext
 from app.core.text_normalization import clean_name
 from app.events import actions, queries
 from app.events.queries import OwnEvent
@@ -49,15 +50,15 @@ class Lines(Text):
             values = [part.strip() for part in line.split("|")]
             try:
                 if len(values) > self.max_values:
-                    raise ValueError(f"there are more than {self.max_values} values")
+                    raise ValueError(gettext("there are more than %(max)s values", max=self.max_values))
                 if any(values):
                     entries.append(self.parse(*values))
             except ValueError as error:
-                problems.append(f"Line {number}: {error}.")
+                problems.append(gettext("Line %(number)s: %(problem)s.", number=number, problem=error))
         if problems:
             raise field_error("invalid_lines", " ".join(problems[:20]))
         if len(entries) > self.max_lines:
-            raise field_error("invalid_lines", f"There are more than {self.max_lines} lines.")
+            raise field_error("invalid_lines", gettext("There are more than %(max)s lines.", max=self.max_lines))
         return entries
 
 
@@ -65,25 +66,25 @@ def parse_act(name: str, stage: str = "", begins: str = "", ends: str = "") -> E
     """An entry of the line-up with the names of the API."""
     name = clean_name(name)
     if not 1 <= len(name) <= 200:
-        raise ValueError("enter a name of at most 200 characters")
+        raise ValueError(gettext("enter a name of at most 200 characters"))
     if len(stage) > 120:
-        raise ValueError("the stage is longer than 120 characters")
+        raise ValueError(gettext("the stage is longer than 120 characters"))
     return _without_empty({"name": name, "stage": stage, "startsAt": _parse_time(begins), "endsAt": _parse_time(ends)})
 
 
 def parse_code(code: str, discount: str = "", max_uses: str = "", begins: str = "", ends: str = "") -> Entry:
     """A promo code with the names of the API."""
     if not 1 <= len(code) <= 40:
-        raise ValueError("enter a code of at most 40 characters")
+        raise ValueError(gettext("enter a code of at most 40 characters"))
     percent, amount = _PERCENT.fullmatch(discount), parse_amount(discount)
     percent_off = float(percent[1].replace(",", ".")) if percent else None
     if percent_off is not None and percent_off > 100:
-        raise ValueError("a discount has at most 100 %")
+        raise ValueError(gettext("a discount has at most 100 %"))
     if percent is None and not 0 < (amount or 0) <= MAX_AMOUNT_MINOR:
-        raise ValueError("enter a discount like 10 % or N$ 50")
+        raise ValueError(gettext("enter a discount like 10 % or N$ 50"))
     is_number = max_uses.isascii() and max_uses.isdigit() and len(max_uses) <= 8
     if max_uses and not (is_number and 1 <= int(max_uses) <= MAX_USES):
-        raise ValueError("enter as a whole number how often the code can be used, or nothing")
+        raise ValueError(gettext("enter as a whole number how often the code can be used, or nothing"))
     return _without_empty(
         {
             "code": code,
@@ -98,7 +99,7 @@ def parse_code(code: str, discount: str = "", max_uses: str = "", begins: str = 
 
 def _without_empty(entry: Entry) -> Entry:
     if entry["startsAt"] and entry["endsAt"] and entry["endsAt"] <= entry["startsAt"]:
-        raise ValueError("the end must be after the beginning")
+        raise ValueError(gettext("the end must be after the beginning"))
     return {name: value for name, value in entry.items() if value not in (None, "")}
 
 
@@ -111,7 +112,7 @@ def _parse_time(text: str) -> datetime | None:
         if not 1900 <= moment.year < 9999:
             raise ValueError(text)
     except ValueError:
-        raise ValueError("enter a time like 2027-06-04 20:00") from None
+        raise ValueError(gettext("enter a time like 2027-06-04 20:00")) from None
     return moment
 
 
@@ -165,7 +166,7 @@ class EntryList:
 
 
 def _build_form(schema: type[Query], name: str, label: str, hint: str) -> Form:
-    messages = {"duplicate": "There are two lines for the same code."}
+    messages = {"duplicate": lazy_gettext("There are two lines for the same code.")}
     form = Form(schema, Input(name, label, hint=hint, type="textarea", messages=messages), VERSION)
     form.marks_optional = False
     return form
@@ -176,13 +177,17 @@ LISTS = {
         "lineup",
         "name",
         ("imageUrl",),
-        "Line-up",
-        "Who plays where and when. It is on the page of the event, and people find the event by the names.",
+        lazy_gettext("Line-up"),
+        lazy_gettext(
+            "Who plays where and when. It is on the page of the event, and people find the event by the names."
+        ),
         _build_form(
             LineupSchema,
             "lineup",
-            "One act a line",
-            "Name | stage | begins | ends. Only the name is needed. For example: Elemotho | River stage | 2027-06-04 20:00 | 2027-06-04 21:30",
+            lazy_gettext("One act a line"),
+            lazy_gettext(
+                "Name | stage | begins | ends. Only the name is needed. For example: Elemotho | River stage | 2027-06-04 20:00 | 2027-06-04 21:30"
+            ),
         ),
         format_act,
     ),
@@ -190,13 +195,15 @@ LISTS = {
         "promo_codes",
         "code",
         ("ticketTypeIds",),
-        "Promo codes",
-        "Your ticket seller and your blocks of places use them. Only people who may read money see them.",
+        lazy_gettext("Promo codes"),
+        lazy_gettext("Your ticket seller and your blocks of places use them. Only people who may read money see them."),
         _build_form(
             CodesSchema,
             "promoCodes",
-            "One code a line",
-            "Code | discount | how often | from | until. Code and discount are needed. For example: EARLYBIRD | 10 % | 100 | 2027-03-01 08:00 | 2027-03-31 23:59",
+            lazy_gettext("One code a line"),
+            lazy_gettext(
+                "Code | discount | how often | from | until. Code and discount are needed. For example: EARLYBIRD | 10 % | 100 | 2027-03-01 08:00 | 2027-03-31 23:59"
+            ),
         ),
         format_code,
     ),
@@ -228,7 +235,7 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
         )
     except FORM_ERRORS as error:
         return _render(event, entry_list, form.with_error(error))
-    return go_to(url_for("desk_event.show", event_id=event_id), f"{entry_list.title}: saved.")
+    return go_to(url_for("desk_event.show", event_id=event_id), gettext("%(list)s: saved.", list=entry_list.title))
 
 
 def _fill(entry_list: EntryList, text: str, version: str) -> FilledForm:
@@ -251,6 +258,6 @@ def _render(event: OwnEvent, entry_list: EntryList, form: FilledForm) -> Respons
         event=event,
         title=entry_list.title,
         lead=entry_list.lead,
-        button="Save",
+        button=gettext("Save"),
         back=url_for("desk_event.show", event_id=event.id),
     )

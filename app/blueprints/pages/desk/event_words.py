@@ -2,15 +2,30 @@
 
 from typing import NamedTuple
 
+from app.core.languages import lazy_gettext
+from app.events.validation import CATEGORIES
 from app.events.visibility import ARCHIVED, CANCELLED, DRAFT, PUBLISHED, UNLISTED
 
 VISIBILITY_LABELS = {
-    DRAFT: "Draft",
-    PUBLISHED: "Published",
-    UNLISTED: "Unlisted",
-    ARCHIVED: "Archived",
-    CANCELLED: "Cancelled",
+    DRAFT: lazy_gettext("Draft"),
+    PUBLISHED: lazy_gettext("Published"),
+    UNLISTED: lazy_gettext("Unlisted"),
+    ARCHIVED: lazy_gettext("Archived"),
+    CANCELLED: lazy_gettext("Cancelled"),
 }
+
+
+CATEGORY_LABELS = {
+    "music": lazy_gettext("Music"),
+    "food": lazy_gettext("Food"),
+    "arts": lazy_gettext("Arts"),
+    "sport": lazy_gettext("Sport"),
+    "business": lazy_gettext("Business"),
+    "community": lazy_gettext("Community"),
+    "family": lazy_gettext("Family"),
+    "other": lazy_gettext("Other"),
+}
+assert CATEGORY_LABELS.keys() == set(CATEGORIES)
 
 
 class Step(NamedTuple):
@@ -25,28 +40,28 @@ class Step(NamedTuple):
 
 STEPS = {
     PUBLISHED: Step(
-        "Publish",
-        "Publish this event?",
-        "Everybody can see it, with its ticket types and prices. You can take it out of the lists again.",
-        "The event is published.",
+        lazy_gettext("Publish"),
+        lazy_gettext("Publish this event?"),
+        lazy_gettext("Everybody can see it, with its ticket types and prices. You can take it out of the lists again."),
+        lazy_gettext("The event is published."),
     ),
     UNLISTED: Step(
-        "Show by link only",
-        "Show this event to people with the link only?",
-        "It is in no list and no search. You can publish it later.",
-        "The event is unlisted. Only people with the link see it.",
+        lazy_gettext("Show by link only"),
+        lazy_gettext("Show this event to people with the link only?"),
+        lazy_gettext("It is in no list and no search. You can publish it later."),
+        lazy_gettext("The event is unlisted. Only people with the link see it."),
     ),
     ARCHIVED: Step(
-        "Archive",
-        "Archive this event?",
-        "The public no longer sees it. You keep all of it here. It cannot be published again.",
-        "The event is archived.",
+        lazy_gettext("Archive"),
+        lazy_gettext("Archive this event?"),
+        lazy_gettext("The public no longer sees it. You keep all of it here. It cannot be published again."),
+        lazy_gettext("The event is archived."),
     ),
     CANCELLED: Step(
-        "Cancel the event",
-        "Cancel this event?",
-        "The public no longer sees it, and nobody can apply or pay any more. This cannot be undone.",
-        "The event is cancelled.",
+        lazy_gettext("Cancel the event"),
+        lazy_gettext("Cancel this event?"),
+        lazy_gettext("The public no longer sees it, and nobody can apply or pay any more. This cannot be undone."),
+        lazy_gettext("The event is cancelled."),
         is_dangerous=True,
     ),
 }

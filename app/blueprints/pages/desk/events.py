@@ -12,6 +12,7 @@ from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.shell import DeskPages, go_to, may_use, render_desk_form
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import actions, queries
 from app.events.discovery_sql import EventFilters
 from app.events.visibility import VISIBILITIES
@@ -35,21 +36,21 @@ def _link_event(row: Row) -> str:
 
 EVENTS = Table(
     "events",
-    Column("name", "Event", sort="name", link=_link_event),
-    Column("visibility", "State", STATUS, labels=VISIBILITY_LABELS),
-    Column("starts_at", "Starts", TIME, sort="startsAt"),
-    Column("ends_at", "Ends", TIME),
-    Column("venue", "Venue"),
-    Column("city", "City"),
+    Column("name", lazy_gettext("Event"), sort="name", link=_link_event),
+    Column("visibility", lazy_gettext("State"), STATUS, labels=VISIBILITY_LABELS),
+    Column("starts_at", lazy_gettext("Starts"), TIME, sort="startsAt"),
+    Column("ends_at", lazy_gettext("Ends"), TIME),
+    Column("venue", lazy_gettext("Venue")),
+    Column("city", lazy_gettext("City")),
     sorts={to_camel_case(name): column for name, column in queries.SORTS.items()},
     default_sort="-startsAt",
-    noun="event",
+    counted=mark_plural("%(num)s event", "%(num)s events"),
     filters=Form(
         FilterSchema,
-        Input("q", "Search", type="search"),
-        Input("state", "State", options=[("", "All"), *VISIBILITY_LABELS.items()]),
+        Input("q", lazy_gettext("Search"), type="search"),
+        Input("state", lazy_gettext("State"), options=[("", lazy_gettext("All")), *VISIBILITY_LABELS.items()]),
     ),
-    empty="Your events appear here when you have created one.",
+    empty=lazy_gettext("Your events appear here when you have created one."),
 )
 
 
@@ -78,14 +79,16 @@ def create(caller: Caller) -> ResponseReturnValue:
         event = actions.create_event(caller=caller, **form.load())
     except FORM_ERRORS as error:
         return _render_form(form.with_error(error))
-    return go_to(url_for("desk_event.show", event_id=event.id), "The event is created. Only your team can see it.")
+    return go_to(
+        url_for("desk_event.show", event_id=event.id), gettext("The event is created. Only your team can see it.")
+    )
 
 
 def _render_form(form: FilledForm) -> Response:
     return render_desk_form(
         form,
-        title="New event",
-        lead="Nobody outside of your team sees it until you publish it.",
-        button="Create the event",
+        title=gettext("New event"),
+        lead=gettext("Nobody outside of your team sees it until you publish it."),
+        button=gettext("Create the event"),
         back=url_for("desk_events.show"),
     )

@@ -10,6 +10,7 @@ from app.accounts.permissions import EVENTS_READ, STOCK_READ
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_confirmation, render_desk
 from app.blueprints.pages.desk.tables import NUMBER, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.stall import build_download
+from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.desk.files import FILE_LABELS, SORTS, STOCK, list_files_query
 from app.files import actions, queries
 from app.files.states import DONE, FAILED, OPEN_STATES, QUEUED, RUNNING
@@ -18,20 +19,25 @@ from app.web.access import may
 
 blueprint = DeskPages("desk_files", __name__, url_prefix="/desk/files")
 READ = may(EVENTS_READ)
-STATUS_LABELS = {QUEUED: "Waiting", RUNNING: "In progress", DONE: "Ready", FAILED: "Failed"}
+STATUS_LABELS = {
+    QUEUED: lazy_gettext("Waiting"),
+    RUNNING: lazy_gettext("In progress"),
+    DONE: lazy_gettext("Ready"),
+    FAILED: lazy_gettext("Failed"),
+}
 FILES = Table(
     "files",
-    Column("kind", "File", labels=FILE_LABELS),
-    Column("event_name", "Event"),
-    Column("asked_by", "Asked by"),
-    Column("created_at", "Asked", TIME, sort="createdAt"),
-    Column("status", "State", labels=STATUS_LABELS),
-    Column("message", "Note"),
-    Column("kilobytes", "KB", NUMBER),
+    Column("kind", lazy_gettext("File"), labels=FILE_LABELS),
+    Column("event_name", lazy_gettext("Event")),
+    Column("asked_by", lazy_gettext("Asked by")),
+    Column("created_at", lazy_gettext("Asked"), TIME, sort="createdAt"),
+    Column("status", lazy_gettext("State"), labels=STATUS_LABELS),
+    Column("message", lazy_gettext("Note")),
+    Column("kilobytes", lazy_gettext("KB"), NUMBER),
     sorts=SORTS,
     default_sort="-createdAt",
-    noun="file",
-    empty="Reports, exports and imports that take a while appear here, and stay for seven days.",
+    counted=mark_plural("%(num)s file", "%(num)s files"),
+    empty=lazy_gettext("Reports, exports and imports that take a while appear here, and stay for seven days."),
 )
 
 
@@ -47,7 +53,11 @@ def show_file(caller: Caller, file_id: str) -> ResponseReturnValue:
     """Show how far a file is, and when it is ready its download."""
     file = queries.get_file(caller, file_id)
     return render_desk(
-        "desk/file.html", file=file, title=FILE_LABELS.get(file.kind, "File"), state_labels=STATUS_LABELS
+        "desk/file.html",
+        file=file,
+        message=gettext(file.message) if file.message else "",
+        title=_name_file(file.kind),
+        state_labels=STATUS_LABELS,
     )
 
 
@@ -69,11 +79,11 @@ def confirm_deletion(caller: Caller, file_id: str) -> ResponseReturnValue:
     """Ask whether to delete a file."""
     file = queries.get_deletable_file(caller, file_id)
     return render_confirmation(
-        title=f"Delete “{FILE_LABELS.get(file.kind, 'File')}”?",
-        text="It is deleted for everybody who sees it here. You can ask for a new one."
+        title=gettext("Delete “%(file)s”?", file=_name_file(file.kind)),
+        text=gettext("It is deleted for everybody who sees it here. You can ask for a new one.")
         if file.is_over
-        else "The work on it ends, and nothing is kept of it.",
-        button="Delete",
+        else gettext("The work on it ends, and nothing is kept of it."),
+        button=gettext("Delete"),
         back=url_for("desk_files.show"),
         is_dangerous=True,
     )
@@ -83,7 +93,11 @@ def confirm_deletion(caller: Caller, file_id: str) -> ResponseReturnValue:
 def delete(caller: Caller, file_id: str) -> ResponseReturnValue:
     """Delete a file."""
     actions.delete_file(caller, file_id)
-    return go_to(url_for("desk_files.show"), "The file is deleted.")
+    return go_to(url_for("desk_files.show"), gettext("The file is deleted."))
+
+
+def _name_file(kind: str) -> str:
+    return str(FILE_LABELS.get(kind) or gettext("File"))
 
 
 def _build_private_download(data: bytes, name: str, content_type: str) -> Response:

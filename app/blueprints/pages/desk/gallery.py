@@ -15,6 +15,7 @@ from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.blueprints.pages.rendering import REFRESH_POLICY, Pages, render_page
 from app.core.errors import ValidationFailed
 from app.core.formatting import format_money
+from app.core.languages import mark_plural
 from app.web.fields import Boolean, Choice, Text, TimeField
 from app.web.schema import Query
 
@@ -70,7 +71,7 @@ TABLE = Table(
     Column("starts_at", "Starts", TIME),
     sorts={},
     default_sort="-sold",
-    noun="ticket type",
+    counted=mark_plural("%(num)s ticket type", "%(num)s ticket types"),
     filters=Form(SampleFilters, Input("q", "Search", type="search"), Input("state", "State", options=STATE_OPTIONS)),
     empty="Ticket types appear here when you add one.",
 )

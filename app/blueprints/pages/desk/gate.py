@@ -17,6 +17,7 @@ from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk, rende
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.formatting import format_time
+from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent, get_version
 from app.events.reentry import COUNTED_REENTRY, FREE_REENTRY, NO_REENTRY, REENTRY_MODES
@@ -29,9 +30,9 @@ blueprint = DeskPages("desk_gate", __name__, url_prefix="/desk/events/<event_id>
 READ, ADMIT, WRITE = may(GATE_READ), may(GATE_ADMIT), may(EVENTS_WRITE)
 QUARTER, MIN_QUARTERS, MAX_QUARTERS = timedelta(minutes=15), 8, 48
 REENTRY_WORDS = {
-    NO_REENTRY: "Each ticket enters once",
-    COUNTED_REENTRY: "Again after a scan at the exit; the gate counts who is inside",
-    FREE_REENTRY: "As often as guests like",
+    NO_REENTRY: lazy_gettext("Each ticket enters once"),
+    COUNTED_REENTRY: lazy_gettext("Again after a scan at the exit; the gate counts who is inside"),
+    FREE_REENTRY: lazy_gettext("As often as guests like"),
 }
 
 
@@ -40,7 +41,9 @@ class ReentrySchema(VersionSchema):
 
 
 REENTRY = Form(
-    ReentrySchema, Input("reentry", "How often may a ticket enter?", options=list(REENTRY_WORDS.items())), VERSION
+    ReentrySchema,
+    Input("reentry", lazy_gettext("How often may a ticket enter?"), options=list(REENTRY_WORDS.items())),
+    VERSION,
 )
 
 
@@ -78,7 +81,7 @@ def change_reentry(caller: Caller, event_id: str) -> ResponseReturnValue:
         actions.change_event(caller=caller, id=event_id, expected_version=values.pop("version"), **values)
     except FORM_ERRORS as error:
         return _render_reentry(queries.get_event(caller, event_id), form.with_error(error))
-    return go_to(url_for("desk_gate.show", event_id=event_id), "Saved. It counts from the next scan on.")
+    return go_to(url_for("desk_gate.show", event_id=event_id), gettext("Saved. It counts from the next scan on."))
 
 
 def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
@@ -94,21 +97,23 @@ def _build_chart(event: OwnEvent, quarters: Sequence[dict[str, Any]]) -> Chart:
     """The entries of up to 12 hours before the last one, also the quarters without any."""
     entries: dict[datetime, int] = {quarter["from"]: quarter["entries"] for quarter in quarters}
     if not entries:
-        return build_chart("Entries each quarter of an hour", [])
+        return build_chart(gettext("Entries each quarter of an hour"), [])
     last = max(entries)
     first = max(min(*entries, last - (MIN_QUARTERS - 1) * QUARTER), last - (MAX_QUARTERS - 1) * QUARTER)
     starts = [first + number * QUARTER for number in range((last - first) // QUARTER + 1)]
     zone = ZoneInfo(event.timezone)
     points = [Point(f"{start.astimezone(zone):%H:%M}", entries.get(start, 0)) for start in starts]
-    return build_chart(f"Entries each quarter of an hour since {format_time(first, event.timezone)}", points)
+    return build_chart(
+        gettext("Entries each quarter of an hour since %(time)s", time=format_time(first, event.timezone)), points
+    )
 
 
 def _render_reentry(event: OwnEvent, form: FilledForm) -> Response:
     return render_desk_form(
         form,
         event=event,
-        title="Coming back in",
-        lead="It counts for all tickets of the event, from the next scan on.",
-        button="Save",
+        title=gettext("Coming back in"),
+        lead=gettext("It counts for all tickets of the event, from the next scan on."),
+        button=gettext("Save"),
         back=url_for("desk_gate.show", event_id=event.id),
     )

@@ -18,6 +18,7 @@ from app.blueprints.pages.desk.shell import go_to, render_desk_form
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.formatting import format_day
+from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries
 from app.events.queries import ListQuery, OwnEvent
 from app.gate import conflicts, log
@@ -26,23 +27,23 @@ from app.web.fields import Choice, Text
 from app.web.schema import Query
 
 RESULT_LABELS = {
-    log.ENTERED: "Entered",
-    log.RETURNED: "Came back",
-    log.LEFT: "Went out",
-    log.CONFLICT: "Conflict",
-    log.UNDONE: "Undone",
+    log.ENTERED: lazy_gettext("Entered"),
+    log.RETURNED: lazy_gettext("Came back"),
+    log.LEFT: lazy_gettext("Went out"),
+    log.CONFLICT: lazy_gettext("Conflict"),
+    log.UNDONE: lazy_gettext("Undone"),
 }
 REASONS = {
-    "ALREADY_ADMITTED": "Somebody had entered with this ticket.",
-    "PARTY_TOO_SMALL": "More people came than the party has places.",
-    "SLOT_REVOKED": "The ticket had been taken back.",
-    "TICKET_CANCELLED": "The ticket had been cancelled or refunded.",
-    "NOT_CLAIMED": "Nobody had claimed the place.",
-    "WRONG_DAY": "The ticket was not valid at this time.",
-    "WRONG_EVENT": "The ticket is for another event.",
-    "TICKET_NOT_FOUND": "No ticket of this event has this code.",
-    "NO_REENTRY": "This event does not scan who goes out.",
-    "NOT_INSIDE": "Nobody was inside with this ticket.",
+    "ALREADY_ADMITTED": lazy_gettext("Somebody had entered with this ticket."),
+    "PARTY_TOO_SMALL": lazy_gettext("More people came than the party has places."),
+    "SLOT_REVOKED": lazy_gettext("The ticket had been taken back."),
+    "TICKET_CANCELLED": lazy_gettext("The ticket had been cancelled or refunded."),
+    "NOT_CLAIMED": lazy_gettext("Nobody had claimed the place."),
+    "WRONG_DAY": lazy_gettext("The ticket was not valid at this time."),
+    "WRONG_EVENT": lazy_gettext("The ticket is for another event."),
+    "TICKET_NOT_FOUND": lazy_gettext("No ticket of this event has this code."),
+    "NO_REENTRY": lazy_gettext("This event does not scan who goes out."),
+    "NOT_INSIDE": lazy_gettext("Nobody was inside with this ticket."),
 }
 
 
@@ -59,44 +60,46 @@ class UndoSchema(Query):
 
 LOG = Table(
     "admissions",
-    Column("name", "Guest"),
-    Column("ticket_type", "Ticket"),
-    Column("result", "Result", STATUS, labels=RESULT_LABELS),
-    Column("gate", "Gate"),
-    Column("actor_name", "Scanned by"),
-    Column("occurred_at", "When", TIME, sort="recordedAt"),
-    Column("undo_reason", "Why undone"),
+    Column("name", lazy_gettext("Guest")),
+    Column("ticket_type", lazy_gettext("Ticket")),
+    Column("result", lazy_gettext("Result"), STATUS, labels=RESULT_LABELS),
+    Column("gate", lazy_gettext("Gate")),
+    Column("actor_name", lazy_gettext("Scanned by")),
+    Column("occurred_at", lazy_gettext("When"), TIME, sort="recordedAt"),
+    Column("undo_reason", lazy_gettext("Why undone")),
     sorts=ADMISSION_SORTS,
     default_sort="-recordedAt",
-    noun="scan",
+    counted=mark_plural("%(num)s scan", "%(num)s scans"),
     filters=Form(
         FilterSchema,
-        Input("q", "Guest", type="search"),
-        Input("result", "Result", options=[("", "All"), *RESULT_LABELS.items()]),
-        Input("gate", "Gate"),
-        Input("by", "Scanned by"),
+        Input("q", lazy_gettext("Guest"), type="search"),
+        Input("result", lazy_gettext("Result"), options=[("", lazy_gettext("All")), *RESULT_LABELS.items()]),
+        Input("gate", lazy_gettext("Gate")),
+        Input("by", lazy_gettext("Scanned by")),
     ),
-    empty="Scans appear here as soon as the first guest comes in.",
+    empty=lazy_gettext("Scans appear here as soon as the first guest comes in."),
 )
 CONFLICTS = Table(
     "conflicts",
-    Column("name", "Guest"),
-    Column("ticket_type", "Ticket"),
-    Column("reason", "Why", labels=REASONS),
-    Column("code", "Code"),
-    Column("recorded_at", "Reported", TIME, sort="recordedAt"),
+    Column("name", lazy_gettext("Guest")),
+    Column("ticket_type", lazy_gettext("Ticket")),
+    Column("reason", lazy_gettext("Why"), labels=REASONS),
+    Column("code", lazy_gettext("Code")),
+    Column("recorded_at", lazy_gettext("Reported"), TIME, sort="recordedAt"),
     sorts=conflicts.SORTS,
     default_sort="-recordedAt",
-    noun="conflict",
-    empty="There are no conflicts. They appear here when phones without a network let in more people than the tickets are for.",
+    counted=mark_plural("%(num)s conflict", "%(num)s conflicts"),
+    empty=lazy_gettext(
+        "There are no conflicts. They appear here when phones without a network let in more people than the tickets are for."
+    ),
 )
 UNDO = Form(
     UndoSchema,
     Input(
         "reason",
-        "Reason",
-        hint="It is kept in the log and in the audit trail.",
-        messages={"required": "Say why."},
+        lazy_gettext("Reason"),
+        hint=lazy_gettext("It is kept in the log and in the audit trail."),
+        messages={"required": lazy_gettext("Say why.")},
         error_codes=("UNDO_TOO_LATE",),
     ),
 )
@@ -142,7 +145,7 @@ def undo(caller: Caller, event_id: str, admission_id: str) -> ResponseReturnValu
         undo_scan(caller, event_id, admission_id, **form.load())
     except FORM_ERRORS as error:
         return _render_undo(caller, event_id, admission_id, form.with_error(error))
-    return go_to(_build_back(event_id), "The scan is undone.")
+    return go_to(_build_back(event_id), gettext("The scan is undone."))
 
 
 def _list_conflicts(caller: Caller, event_id: str) -> ListQuery:
@@ -172,14 +175,20 @@ def _describe_scan(event: OwnEvent, occurred_at: datetime, gate: str | None, by:
 
 def _render_undo(caller: Caller, event_id: str, admission_id: str, form: FilledForm) -> Response:
     event, entry = queries.get_event(caller, event_id), log.get_log_entry(caller, event_id, admission_id)
-    people = f" All {entry['people']} people of this scan count as outside again." if entry["people"] > 1 else ""
     scan = _describe_scan(event, entry["occurred_at"], entry["gate"], entry["actor_name"])
+    guest = entry["name"] or entry["ticket_type"] or gettext("an unknown code")
+    texts = [
+        f"{scan}.",
+        gettext("The ticket is then as if this scan had not been: without another scan it may enter again."),
+    ]
+    if entry["people"] > 1:
+        texts.append(gettext("All %(count)s people of this scan count as outside again.", count=entry["people"]))
     return render_desk_form(
         form,
         event=event,
-        title=f"Undo the scan of {entry['name'] or entry['ticket_type'] or 'an unknown code'}?",
-        lead=f"{scan}. The ticket is then as if this scan had not been: without another scan it may enter again.{people}",
-        button="Undo the scan",
+        title=gettext("Undo the scan of %(guest)s?", guest=guest),
+        lead=" ".join(texts),
+        button=gettext("Undo the scan"),
         back=_build_back(event_id),
     )
 

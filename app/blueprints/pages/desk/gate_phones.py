@@ -9,6 +9,7 @@ from app.accounts.permissions import DEVICE_KINDS, DEVICES
 from app.blueprints.pages.desk.gate import blueprint
 from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.teams import actions, queries
@@ -18,7 +19,10 @@ from app.web.schema import Query
 from app.web.text_fields import EmailName
 
 PAIR = may(DEVICES)
-KIND_LABELS = {"gate": "At the gate: admits guests", "stock": "In the stock: reads and changes it"}
+KIND_LABELS = {
+    "gate": lazy_gettext("At the gate: admits guests"),
+    "stock": lazy_gettext("In the stock: reads and changes it"),
+}
 
 
 class PhoneSchema(Query):
@@ -30,11 +34,11 @@ PHONE = Form(
     PhoneSchema,
     Input(
         "name",
-        "Name",
-        hint="For example: Gate A, phone 1. The log says it at each scan.",
-        messages={"required": "Enter a name."},
+        lazy_gettext("Name"),
+        hint=lazy_gettext("For example: Gate A, phone 1. The log says it at each scan."),
+        messages={"required": lazy_gettext("Enter a name.")},
     ),
-    Input("kind", "What is it for?", options=list(KIND_LABELS.items())),
+    Input("kind", lazy_gettext("What is it for?"), options=list(KIND_LABELS.items())),
 )
 
 
@@ -84,10 +88,12 @@ def confirm_end(caller: Caller, event_id: str, device_id: str) -> ResponseReturn
     event, phone = events.get_event(caller, event_id), queries.get_device(caller, event_id, device_id)
     return render_confirmation(
         event=event,
-        title=f"End {phone.name}?",
-        text="It can do nothing from now on, and forgets the guests when it next reaches the service. Scans that it has not "
-        "sent stay on it, and can be downloaded there. To use the phone again, pair it again.",
-        button="End the phone",
+        title=gettext("End %(name)s?", name=phone.name),
+        text=gettext(
+            "It can do nothing from now on, and forgets the guests when it next reaches the service. Scans that it has not "
+            "sent stay on it, and can be downloaded there. To use the phone again, pair it again."
+        ),
+        button=gettext("End the phone"),
         back=url_for("desk_gate.show_phones", event_id=event_id),
         is_dangerous=True,
     )
@@ -97,15 +103,17 @@ def confirm_end(caller: Caller, event_id: str, device_id: str) -> ResponseReturn
 def end_phone(caller: Caller, event_id: str, device_id: str) -> ResponseReturnValue:
     """End a phone."""
     actions.end_device(caller=caller, event_id=event_id, device_id=device_id)
-    return go_to(url_for("desk_gate.show_phones", event_id=event_id), "The phone is ended. It can do nothing any more.")
+    return go_to(
+        url_for("desk_gate.show_phones", event_id=event_id), gettext("The phone is ended. It can do nothing any more.")
+    )
 
 
 def _render_form(event: OwnEvent, form: FilledForm) -> Response:
     return render_desk_form(
         form,
         event=event,
-        title="Add a phone",
-        lead="A paired phone works for this event without anybody’s password, until two days after its end.",
-        button="Show the code",
+        title=gettext("Add a phone"),
+        lead=gettext("A paired phone works for this event without anybody’s password, until two days after its end."),
+        button=gettext("Show the code"),
         back=url_for("desk_gate.show_phones", event_id=event.id),
     )

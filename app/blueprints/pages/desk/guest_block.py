@@ -31,13 +31,12 @@ from app.blueprints.pages.desk.shell import go_to, render_desk_form
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import NotFound
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.core.paging import Order, Page, SortKey, page_of
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.web.fields import Choice, Text
 from app.web.schema import Query
-
-CLAIM_LINK = "Claim link"
 
 
 class FilterSchema(Query):
@@ -53,15 +52,15 @@ def _link_ticket(row: Row) -> str:
     return str(row["ticket_url"])
 
 
-TICKET = Column("ticket", "Ticket", link=_link_ticket)
-TICKET_IN_FILE = (Column("code", "Code"), Column("ticket_url", "Link"))
+TICKET = Column("ticket", lazy_gettext("Ticket"), link=_link_ticket)
+TICKET_IN_FILE = (Column("code", lazy_gettext("Code")), Column("ticket_url", lazy_gettext("Link")))
 """Who has a code or a link has the ticket, so only those who may change guests see these."""
 REVOCATION = Form(
     RevocationSchema,
     Input(
         "returnTo",
-        "The place",
-        options=[("block", "Stays in the block"), ("public", "Goes to the public sale")],
+        lazy_gettext("The place"),
+        options=[("block", lazy_gettext("Stays in the block")), ("public", lazy_gettext("Goes to the public sale"))],
     ),
 )
 
@@ -69,22 +68,22 @@ REVOCATION = Form(
 def _build_table(*ticket_columns: Column) -> Table:
     return Table(
         "places",
-        Column("title", "Guest", sort="name"),
-        Column("email", "E-mail"),
-        Column("status", "State", STATUS, labels=SLOT_LABELS),
-        Column("via", "By", labels=VIA_LABELS),
+        Column("title", lazy_gettext("Guest"), sort="name"),
+        Column("email", lazy_gettext("E-mail")),
+        Column("status", lazy_gettext("State"), STATUS, labels=SLOT_LABELS),
+        Column("via", lazy_pgettext("way", "By"), labels=VIA_LABELS),
         *ticket_columns,
-        Column("admitted_at", "Admitted", TIME),
-        Column("gate", "Gate"),
+        Column("admitted_at", lazy_gettext("Admitted"), TIME),
+        Column("gate", lazy_gettext("Gate")),
         sorts=slot_queries.SLOT_SORTS,
         default_sort="name",
-        noun="place",
+        counted=mark_plural("%(num)s place", "%(num)s places"),
         filters=Form(
             FilterSchema,
-            Input("q", "Search a guest", type="search"),
-            Input("status", "State", options=[("", "Handed out"), *SLOT_LABELS.items()]),
+            Input("q", lazy_gettext("Search a guest"), type="search"),
+            Input("status", lazy_gettext("State"), options=[("", lazy_gettext("Handed out")), *SLOT_LABELS.items()]),
         ),
-        empty="Guests appear here when you or the holder hand out places.",
+        empty=lazy_gettext("Guests appear here when you or the holder hand out places."),
         returns_page=True,
     )
 
@@ -138,7 +137,9 @@ def revoke(caller: Caller, event_id: str, block_id: str, slot_id: str) -> Respon
         actions.revoke_slot(caller, event_id, block_id, slot_id, **form.load())
     except FORM_ERRORS as error:
         return _render_revocation(event, block_id, slot, form.with_error(reword(error)))
-    return go_to(build_block_path(event_id, block_id), f"{name_slot(slot)}: the place is taken back.")
+    return go_to(
+        build_block_path(event_id, block_id), gettext("%(name)s: the place is taken back.", name=name_slot(slot))
+    )
 
 
 def get_event_block(caller: Caller, event_id: str, block_id: str) -> tuple[OwnEvent, queries.BlockRow]:
@@ -190,7 +191,7 @@ def _describe_place(row: Row, block: queries.BlockRow, *, with_tickets: bool) ->
     if with_tickets and row["status"] in (states.CLAIMED, states.ADMITTED):
         ticket, ticket_url = row["code"], links.build_link_url("ticket", row["id"], row["generation"])
     elif with_tickets and row["status"] == states.INVITED:
-        ticket, ticket_url = CLAIM_LINK, links.build_link_url("claim", row["id"], row["generation"])
+        ticket, ticket_url = gettext("Claim link"), links.build_link_url("claim", row["id"], row["generation"])
     return {
         **row,
         "title": name_slot(row),
@@ -210,14 +211,17 @@ def _get_slot(caller: Caller, event_id: str, block_id: str, slot_id: str) -> Row
 
 
 def _render_revocation(event: OwnEvent, block_id: str, slot: Row, form: FilledForm) -> Response:
-    has_ticket = slot["status"] == states.CLAIMED
-    ends = "The ticket ends at once, and the gate refuses it." if has_ticket else "Its link or code ends at once."
+    if slot["status"] == states.CLAIMED:
+        ends = gettext("The ticket ends at once, and the gate refuses it.")
+    else:
+        ends = gettext("Its link or code ends at once.")
+    rest = gettext("This cannot be undone; the guest gets no mail, so tell them yourself.")
     return render_desk_form(
         form,
         event=event,
-        title=f"Take the place of {name_slot(slot)} back?",
-        lead=f"{ends} This cannot be undone; the guest gets no mail, so tell them yourself.",
-        button="Take it back",
+        title=gettext("Take the place of %(name)s back?", name=name_slot(slot)),
+        lead=f"{ends} {rest}",
+        button=gettext("Take it back"),
         back=build_block_path(event.id, block_id),
         is_dangerous=True,
     )

@@ -19,6 +19,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import ValidationFailed
 from app.core.formatting import format_money
+from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.errors import CapacityExceeded
 from app.events.queries import OwnEvent
@@ -28,8 +29,8 @@ from app.web.text_fields import Name
 from app.web.types import RawData
 
 MAX_PLACES = 5000
-_AMOUNT = re.compile(r"(\d{1,6})\s*(%|per cent|percent)?")
-IN_THE_PAST = {"in_the_past": "Choose a time in the future."}
+_AMOUNT = re.compile(r"(\d{1,6})\s*(%|per cent|percent|prozent|persent)?")
+IN_THE_PAST = {"in_the_past": lazy_gettext("Choose a time in the future.")}
 
 
 class StepAmount(Text):
@@ -39,7 +40,7 @@ class StepAmount(Text):
         match = _AMOUNT.fullmatch(super()._deserialize(value, attr, data, **kwargs).lower())
         name, most = ("percent", 100) if match and match[2] else ("quantity", MAX_PLACES)
         if match is None or not 1 <= int(match[1]) <= most:
-            raise field_error("invalid_type", "Must be a number of places, or per cent.")
+            raise field_error("invalid_type", gettext("Must be a number of places, or per cent."))
         return {name: int(match[1])}
 
 
@@ -74,61 +75,71 @@ class ChangesSchema(TermsSchema, VersionSchema):
     guests_may_give_back = Boolean(load_default=False)
 
 
-KIND = Input("kind", "Kind", options=[*KIND_LABELS.items()])
-NAME = Input("name", "Name of the block", hint="For example: Gold sponsor.")
+KIND = Input("kind", lazy_gettext("Kind"), options=[*KIND_LABELS.items()])
+NAME = Input("name", lazy_gettext("Name of the block"), hint=lazy_gettext("For example: Gold sponsor."))
 HOLDER = (
-    Input("holderOrganisation", "Holder: organisation"),
-    Input("holderName", "Holder: name"),
+    Input("holderOrganisation", lazy_gettext("Holder: organisation")),
+    Input("holderName", lazy_gettext("Holder: name")),
     Input(
-        "holderEmail", "Holder: e-mail address", hint="For the holder’s link, the invoice and the report.", type="email"
+        "holderEmail",
+        lazy_gettext("Holder: e-mail address"),
+        hint=lazy_gettext("For the holder’s link, the invoice and the report."),
+        type="email",
     ),
 )
-PHONE = Input("holderPhone", "Holder: phone", type="tel", inputmode="tel")
+PHONE = Input("holderPhone", lazy_gettext("Holder: phone"), type="tel", inputmode="tel")
 QUANTITY = Input(
     "quantity",
-    "Places",
+    lazy_gettext("Places"),
     inputmode="numeric",
     messages={
-        "required": "Enter how many places.",
+        "required": lazy_gettext("Enter how many places."),
         "invalid_type": WRONG_NUMBER,
-        "too_small": "Enter 1 or more.",
-        "too_large": "Enter 5000 or less, and make a second block for more.",
+        "too_small": lazy_gettext("Enter 1 or more."),
+        "too_large": lazy_gettext("Enter 5000 or less, and make a second block for more."),
     },
     error_codes=(errors.InsufficientTickets.code, errors.InsufficientSlots.code, CapacityExceeded.code),
 )
 PRICE = Input(
     "price",
-    "Price of a place in N$",
-    hint="Empty: the present price of the ticket type. 0: free of charge, without an invoice.",
+    lazy_gettext("Price of a place in N$"),
+    hint=lazy_gettext("Empty: the present price of the ticket type. 0: free of charge, without an invoice."),
     inputmode="decimal",
-    messages={"invalid_type": "Enter an amount like 450 or 450.50."},
+    messages={"invalid_type": lazy_gettext("Enter an amount like 450 or 450.50.")},
 )
 RELEASE_AT = Input(
     "releaseAt",
-    "Unused places go back to the public at",
-    hint="Empty: never by themselves. Links and codes of the block end then.",
+    lazy_gettext("Unused places go back to the public at"),
+    hint=lazy_gettext("Empty: never by themselves. Links and codes of the block end then."),
     type="datetime-local",
-    messages={**IN_THE_PAST, "contradiction": "A step of the release plan comes after this."},
+    messages={**IN_THE_PAST, "contradiction": lazy_gettext("A step of the release plan comes after this.")},
 )
 STEP = (
-    Input("on", "Some go back earlier, at", type="datetime-local", messages=IN_THE_PAST),
+    Input("on", lazy_gettext("Some go back earlier, at"), type="datetime-local", messages=IN_THE_PAST),
     Input(
         "amount",
-        "How many then",
-        hint="Places, like 10, or a part of what is unused then, like 50 %.",
-        messages={"invalid_type": "Enter a number like 10, or a part like 50 %.", "required": "Enter how many."},
+        lazy_gettext("How many then"),
+        hint=lazy_gettext("Places, like 10, or a part of what is unused then, like 50 %."),
+        messages={
+            "invalid_type": lazy_gettext("Enter a number like 10, or a part like 50 %."),
+            "required": lazy_gettext("Enter how many."),
+        },
     ),
 )
-PASS_ON = Input("guestsMayPassOn", "Guests may pass their tickets on", type="checkbox")
-GIVE_BACK = Input("guestsMayGiveBack", "Guests may give their tickets back", type="checkbox")
-NOTES = Input("notes", "Notes", hint="Only your team sees them.", type="textarea")
+PASS_ON = Input("guestsMayPassOn", lazy_gettext("Guests may pass their tickets on"), type="checkbox")
+GIVE_BACK = Input("guestsMayGiveBack", lazy_gettext("Guests may give their tickets back"), type="checkbox")
+NOTES = Input("notes", lazy_gettext("Notes"), hint=lazy_gettext("Only your team sees them."), type="textarea")
 CHANGES = Form(
     ChangesSchema,
     NAME,
     KIND,
     *HOLDER,
     QUANTITY,
-    replace(PRICE, hint="It no longer changes once the invoice is issued.", error_codes=(errors.BlockInvoiced.code,)),
+    replace(
+        PRICE,
+        hint=lazy_gettext("It no longer changes once the invoice is issued."),
+        error_codes=(errors.BlockInvoiced.code,),
+    ),
     PHONE,
     RELEASE_AT,
     PASS_ON,
@@ -154,26 +165,44 @@ def build_new_block_form(event: OwnEvent) -> Form:
     types = [
         (
             ticket_type.id,
-            f"{ticket_type.name}, {format_money(ticket_type.price_minor)}, {max(0, ticket_type.public)} free",
+            gettext(
+                "%(name)s, %(price)s, %(free)s free",
+                name=ticket_type.name,
+                price=format_money(ticket_type.price_minor),
+                free=max(0, ticket_type.public),
+            ),
         )
         for ticket_type in event.ticket_types
     ]
     return Form(
         NewBlockSchema,
-        Input("ticketTypeId", "Tickets", options=types, messages={"required": "Add a ticket type to the event first."}),
+        Input(
+            "ticketTypeId",
+            gettext("Tickets"),
+            options=types,
+            messages={"required": gettext("Add a ticket type to the event first.")},
+        ),
         QUANTITY,
         KIND,
         NAME,
         *HOLDER,
         PRICE,
         PHONE,
-        Input("promoCode", "Promo code", messages={"unknown_value": "This code does not count for these tickets now."}),
+        Input(
+            "promoCode",
+            gettext("Promo code"),
+            messages={"unknown_value": gettext("This code does not count for these tickets now.")},
+        ),
         RELEASE_AT,
         *STEP,
         Input(
             "guestsMayPassOn",
-            "Guests may pass their tickets on",
-            options=[("", "Yes, but not those of the press and staff"), ("true", "Yes"), ("false", "No")],
+            gettext("Guests may pass their tickets on"),
+            options=[
+                ("", gettext("Yes, but not those of the press and staff")),
+                ("true", gettext("Yes")),
+                ("false", gettext("No")),
+            ],
         ),
         GIVE_BACK,
         NOTES,
@@ -199,7 +228,9 @@ def create_block(caller: Caller, event_id: str) -> ResponseReturnValue:
         block_id = do_once(caller, lambda: actions.create_block(caller, event_id, **terms))
     except FORM_ERRORS as error:
         return _render_new(event, form.with_error(reword(error)))
-    return go_to(url_for("desk_guests.show_block", event_id=event_id, block_id=block_id), "The places are kept.")
+    return go_to(
+        url_for("desk_guests.show_block", event_id=event_id, block_id=block_id), gettext("The places are kept.")
+    )
 
 
 @blueprint.page("/<block_id>/edit", access=WRITE)
@@ -221,7 +252,9 @@ def change_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
         actions.update_block(caller, event_id, block_id, expected_version=version, **changes)
     except FORM_ERRORS as error:
         return _render_changes(event, block, form.with_error(reword(error)))
-    return go_to(url_for("desk_guests.show_block", event_id=event_id, block_id=block_id), "The block is saved.")
+    return go_to(
+        url_for("desk_guests.show_block", event_id=event_id, block_id=block_id), gettext("The block is saved.")
+    )
 
 
 def read_terms(values: dict[str, Any]) -> dict[str, Any]:
@@ -232,7 +265,7 @@ def read_terms(values: dict[str, Any]) -> dict[str, Any]:
     values["holder"] = {name: values.pop(f"holder_{name}", None) for name in HOLDER_FIELDS}
     on, amount = values.pop("on", None), values.pop("amount", None)
     if (on is None) != (amount is None):
-        raise ValidationFailed.of("amount" if amount is None else "on", "required", "Fill in this field.")
+        raise ValidationFailed.of("amount" if amount is None else "on", "required", gettext("Fill in this field."))
     if on is not None:
         values["release_plan"] = [{"on": on, **amount}]
     return values
@@ -260,9 +293,9 @@ def _render_new(event: OwnEvent, form: FilledForm, quote: queries.BlockQuote | N
     return _render(
         event,
         form,
-        title="New block",
-        lead="It keeps places off the public sale. No mail is sent; you hand the places out afterwards.",
-        button="Keep the places",
+        title=gettext("New block"),
+        lead=gettext("It keeps places off the public sale. No mail is sent; you hand the places out afterwards."),
+        button=gettext("Keep the places"),
         back=url_for("desk_guests.show", event_id=event.id),
         has_quote=True,
         quote=quote,
@@ -270,14 +303,14 @@ def _render_new(event: OwnEvent, form: FilledForm, quote: queries.BlockQuote | N
 
 
 def _render_changes(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
-    mail = "If you enter another address, the holder’s link ends, and a new one goes to that address by mail. "
+    mail = gettext("If you enter another address, the holder’s link ends, and a new one goes to that address by mail.")
     return _render(
         event,
         form,
-        title=f"Change {name_block(block)}",
-        lead=(mail if block["allocator_live"] else "")
-        + "More places come from the public sale; fewer give free ones back to it.",
-        button="Save",
+        title=gettext("Change %(name)s", name=name_block(block)),
+        lead=(f"{mail} " if block["allocator_live"] else "")
+        + gettext("More places come from the public sale; fewer give free ones back to it."),
+        button=gettext("Save"),
         back=url_for("desk_guests.show_block", event_id=event.id, block_id=block["id"]),
     )
 

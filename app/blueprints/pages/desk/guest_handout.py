@@ -24,7 +24,7 @@ from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.rendering import describe_error
 from app.core.errors import AppError
-from app.core.formatting import format_count
+from app.core.languages import gettext, lazy_gettext, mark_for_translation, mark_plural, ngettext
 from app.core.paging import Order, Page, SortKey, page_of
 from app.events.queries import OwnEvent
 from app.web.fields import Boolean, Email, Text, WholeNumber, field_error
@@ -35,9 +35,9 @@ from app.web.types import RawData
 MAX_RECIPIENTS, MAX_SHOWN, MAX_WRONG_LINES = 500, 50, 10
 MAX_LIST_LENGTH = 60_000
 SKIPPED_LABELS = {
-    "REMINDED_RECENTLY": "reminded in the last day",
-    "NO_ADDRESS": "codes without an address",
-    "ALREADY_CLAIMED": "have a ticket",
+    "REMINDED_RECENTLY": mark_for_translation("%(num)s reminded in the last day"),
+    "NO_ADDRESS": mark_for_translation("%(num)s codes without an address"),
+    "ALREADY_CLAIMED": mark_for_translation("%(num)s have a ticket"),
 }
 
 
@@ -53,7 +53,7 @@ class GuestLines(Text):
         text = super()._deserialize(value, attr, data, **kwargs)
         lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(lines) > MAX_RECIPIENTS:
-            raise field_error("too_many", f"Invite at most {MAX_RECIPIENTS} guests at once.")
+            raise field_error("too_many", gettext("Invite at most %(most)s guests at once.", most=MAX_RECIPIENTS))
         recipients, wrong_numbers = [], []
         for number, line in lines:
             parts = [part.strip() for part in re.split(r"[,;\t]", line) if part.strip()]
@@ -63,10 +63,12 @@ class GuestLines(Text):
                 wrong_numbers.append(str(number))
         if wrong_numbers:
             numbers = ", ".join(wrong_numbers[:MAX_WRONG_LINES])
-            more = " and others" if len(wrong_numbers) > MAX_WRONG_LINES else ""
-            raise field_error(
-                "wrong_lines", f"Write a name and an e-mail address, no web address. Look at line {numbers}{more}."
+            if len(wrong_numbers) > MAX_WRONG_LINES:
+                numbers = gettext("%(numbers)s and others", numbers=numbers)
+            message = gettext(
+                "Write a name and an e-mail address, no web address. Look at line %(numbers)s.", numbers=numbers
             )
+            raise field_error("wrong_lines", message)
         return recipients
 
 
@@ -83,20 +85,20 @@ INVITE = Form(
     InviteSchema,
     Input(
         "recipients",
-        "Guests",
-        hint="One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com",
+        lazy_gettext("Guests"),
+        hint=lazy_gettext("One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com"),
         type="textarea",
-        messages={"required": "Write down at least one guest."},
+        messages={"required": lazy_gettext("Write down at least one guest.")},
         error_codes=(errors.InsufficientSlots.code,),
     ),
-    Input("allowDuplicates", "Invite people again who have a place of this block", type="checkbox"),
+    Input("allowDuplicates", lazy_gettext("Invite people again who have a place of this block"), type="checkbox"),
 )
 CODES_FORM = Form(
     CodesSchema,
     Input(
         "count",
-        "How many",
-        hint="Empty: one for each free place.",
+        lazy_gettext("How many"),
+        hint=lazy_gettext("Empty: one for each free place."),
         inputmode="numeric",
         messages={"invalid_type": WRONG_NUMBER},
         error_codes=(errors.InsufficientSlots.code,),
@@ -104,15 +106,15 @@ CODES_FORM = Form(
 )
 CODES = Table(
     "codes",
-    Column("code", "Code"),
-    Column("url", "Address to claim the ticket", link=lambda row: str(row["url"])),
-    Column("status", "State", STATUS, labels=SLOT_LABELS),
-    Column("name", "Guest"),
-    Column("email", "E-mail"),
+    Column("code", lazy_gettext("Code")),
+    Column("url", lazy_gettext("Address to claim the ticket"), link=lambda row: str(row["url"])),
+    Column("status", lazy_gettext("State"), STATUS, labels=SLOT_LABELS),
+    Column("name", lazy_gettext("Guest")),
+    Column("email", lazy_gettext("E-mail")),
     sorts={"id": slot_queries.SLOT_ID},
     default_sort="id",
-    noun="code",
-    empty="Codes appear here when you make them. Each is for one guest, who claims the ticket with it.",
+    counted=mark_plural("%(num)s code", "%(num)s codes"),
+    empty=lazy_gettext("Codes appear here when you make them. Each is for one guest, who claims the ticket with it."),
     returns_page=True,
 )
 
@@ -160,8 +162,12 @@ def remind(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render_reminder(event, block, reword(error))
     reasons = [slot.get("reason", "") for slot in reminders.skipped]
-    skipped = [f"{reasons.count(reason)} {label}" for reason, label in SKIPPED_LABELS.items() if reason in reasons]
-    done = f"Reminded: {len(reminders.reminded)}." + (f" Not reminded: {', '.join(skipped)}." if skipped else "")
+    skipped = [
+        gettext(label, num=reasons.count(reason)) for reason, label in SKIPPED_LABELS.items() if reason in reasons
+    ]
+    done = gettext("Reminded: %(num)s.", num=len(reminders.reminded))
+    if skipped:
+        done += " " + gettext("Not reminded: %(skipped)s.", skipped=", ".join(skipped))
     return go_to(build_block_path(event_id, block_id), done)
 
 
@@ -189,7 +195,9 @@ def create_codes(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
 
     def create() -> str:
         codes = actions.create_claim_codes(caller, event_id, block_id, **form.load())
-        return f"Made: {format_count(len(codes), 'code')}." if codes else "No place is free, so no code was made."
+        if not codes:
+            return gettext("No place is free, so no code was made.")
+        return ngettext("Made: %(num)s code.", "Made: %(num)s codes.", len(codes))
 
     try:
         done = do_once(caller, create)
@@ -201,7 +209,8 @@ def create_codes(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
 def _send_invitations(caller: Caller, event_id: str, block_id: str, values: dict[str, Any]) -> str:
     invites = actions.invite_recipients(caller, event_id, block_id, **values, dry_run=False)
     skipped = len(invites["duplicates"])
-    return f"Invited: {len(invites['invited'])}." + (f" Not invited: {skipped}." if skipped else "")
+    done = gettext("Invited: %(num)s.", num=len(invites["invited"]))
+    return done + (" " + gettext("Not invited: %(num)s.", num=skipped) if skipped else "")
 
 
 def _list_codes(block_id: str, *, sort: str, limit: int, after: SortKey | None, with_total: bool) -> Page:
@@ -221,10 +230,15 @@ def _render_invitations(event: OwnEvent, block: queries.BlockRow, form: FilledFo
     return render_desk_form(
         form,
         event=event,
-        title=f"Invite guests: {name_block(block)}",
-        lead=f"Each gets a link to claim a ticket by mail. {format_count(block['available'], 'place')} free. "
-        "First you see who gets a mail.",
-        button="Check the list",
+        title=gettext("Invite guests: %(name)s", name=name_block(block)),
+        lead=" ".join(
+            (
+                gettext("Each gets a link to claim a ticket by mail."),
+                ngettext("%(num)s place free.", "%(num)s places free.", block["available"]),
+                gettext("First you see who gets a mail."),
+            )
+        ),
+        button=gettext("Check the list"),
         back=build_block_path(event.id, block["id"]),
     )
 
@@ -236,7 +250,7 @@ def _render_check(event: OwnEvent, block: queries.BlockRow, form: FilledForm, in
         form=form,
         invites=invites,
         refusals=REFUSALS,
-        title=f"{format_count(len(invites['invited']), 'guest')} will get a mail",
+        title=ngettext("%(num)s guest will get a mail", "%(num)s guests will get a mail", len(invites["invited"])),
         path=request.path,
     )
 
@@ -249,7 +263,7 @@ def _render_reminder(event: OwnEvent, block: queries.BlockRow, error: AppError |
         event=event,
         status=error.status if error else 200,
         error=describe_error(error) if error else "",
-        title=f"Remind the guests of {name_block(block)}?",
+        title=gettext("Remind the guests of %(name)s?", name=name_block(block)),
         people=people,
         more=(invited.total or 0) - len(invited.rows),
         back=build_block_path(event.id, block["id"]),
@@ -261,8 +275,13 @@ def _render_codes_form(event: OwnEvent, block: queries.BlockRow, form: FilledFor
     return render_desk_form(
         form,
         event=event,
-        title=f"Make claim codes: {name_block(block)}",
-        lead=f"Each code gives one guest a ticket. {format_count(block['available'], 'place')} free.",
-        button="Make the codes",
+        title=gettext("Make claim codes: %(name)s", name=name_block(block)),
+        lead=" ".join(
+            (
+                gettext("Each code gives one guest a ticket."),
+                ngettext("%(num)s place free.", "%(num)s places free.", block["available"]),
+            )
+        ),
+        button=gettext("Make the codes"),
         back=url_for("desk_guests.show_codes", event_id=event.id, block_id=block["id"]),
     )

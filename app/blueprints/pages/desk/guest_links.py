@@ -15,13 +15,18 @@ from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation,
 from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import AppError, NotFound
+from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
 from app.web.fields import Boolean, EndTimeField, WholeNumber
 from app.web.schema import Query
 
 MAX_PARTY_SIZE = 100
-NUMBER = {"invalid_type": WRONG_NUMBER, "too_small": "Enter 1 or more.", "too_large": "This number is too large."}
-ROTATE = Input("rotate", "Make a new link; the old one ends at once", type="checkbox")
+NUMBER = {
+    "invalid_type": WRONG_NUMBER,
+    "too_small": lazy_gettext("Enter 1 or more."),
+    "too_large": lazy_gettext("This number is too large."),
+}
+ROTATE = Input("rotate", lazy_gettext("Make a new link; the old one ends at once"), type="checkbox")
 
 
 class HolderLinkSchema(Query):
@@ -40,29 +45,40 @@ OPEN_LINK = Form(
     OpenLinkSchema,
     Input(
         "maxClaims",
-        "Places in all",
-        hint="Empty: all free places of the block.",
+        lazy_gettext("Places in all"),
+        hint=lazy_gettext("Empty: all free places of the block."),
         inputmode="numeric",
-        messages={**NUMBER, "too_small": "More places than that are claimed already, or the number is below 1."},
+        messages={
+            **NUMBER,
+            "too_small": lazy_gettext("More places than that are claimed already, or the number is below 1."),
+        },
     ),
     Input(
         "maxPerClaim",
-        "Places for one guest",
-        hint="Empty: one. More make a party.",
+        lazy_gettext("Places for one guest"),
+        hint=lazy_gettext("Empty: one. More make a party."),
         inputmode="numeric",
         messages=NUMBER,
     ),
-    Input("expiresAt", "Works until", hint="Empty: until the block ends.", type="datetime-local", messages=IN_THE_PAST),
+    Input(
+        "expiresAt",
+        lazy_gettext("Works until"),
+        hint=lazy_gettext("Empty: until the block ends."),
+        type="datetime-local",
+        messages=IN_THE_PAST,
+    ),
     ROTATE,
 )
 ENDS = {
     "holder": (
-        "End the holder’s link?",
-        "The holder can no longer hand out places. Guests keep their tickets. You can make a new link later.",
+        lazy_gettext("End the holder’s link?"),
+        lazy_gettext(
+            "The holder can no longer hand out places. Guests keep their tickets. You can make a new link later."
+        ),
     ),
     "open": (
-        "End the open link?",
-        "Nobody can claim with it any more. Guests keep their tickets. You can make a new link later.",
+        lazy_gettext("End the open link?"),
+        lazy_gettext("Nobody can claim with it any more. Guests keep their tickets. You can make a new link later."),
     ),
 }
 
@@ -91,7 +107,7 @@ def make_holder_link(caller: Caller, event_id: str, block_id: str) -> ResponseRe
     except FORM_ERRORS as error:
         return _render_holder_form(event, block, form.with_error(reword(error)))
     link = describe_allocator_link(queries.get_block(caller, event_id, block_id))
-    return _render_link(event, block, "The holder’s link", link, mailed_to=mailed_to)
+    return _render_link(event, block, gettext("The holder’s link"), link, mailed_to=mailed_to)
 
 
 @blueprint.page("/<block_id>/open-link", access=MAIL)
@@ -116,7 +132,7 @@ def make_open_link(caller: Caller, event_id: str, block_id: str) -> ResponseRetu
     except FORM_ERRORS as error:
         return _render_open_form(event, block, form.with_error(reword(error)))
     link = describe_open_link(queries.get_block(caller, event_id, block_id))
-    return _render_link(event, block, "The open link", link)
+    return _render_link(event, block, gettext("The open link"), link)
 
 
 @blueprint.page("/<block_id>/links/<name>/end", access=MAIL)
@@ -137,12 +153,12 @@ def end_link(caller: Caller, event_id: str, block_id: str, name: str) -> Respons
         end(caller, event_id, block_id, revoke=True)
     except FORM_ERRORS as error:
         return _render_end(event, block, name, reword(error))
-    return go_to(build_block_path(event_id, block_id), "The link has ended.")
+    return go_to(build_block_path(event_id, block_id), gettext("The link has ended."))
 
 
 def _build_holder_form(block: queries.BlockRow) -> Form:
     """The form of the holder's link: it offers a mail if there is an address, and another link if there is one."""
-    mail = Input("mail", f"Mail it to {block['holder_email']}", type="checkbox")
+    mail = Input("mail", gettext("Mail it to %(address)s", address=block["holder_email"]), type="checkbox")
     return Form(
         HolderLinkSchema, *((mail,) if block["holder_email"] else ()), *((ROTATE,) if block["allocator_live"] else ())
     )
@@ -161,14 +177,16 @@ def _fill_open_form(block: queries.BlockRow) -> FilledForm:
 
 
 def _render_holder_form(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
-    address = "" if block["holder_email"] else " The holder has no e-mail address, so you hand it over yourself."
+    lead = gettext("With it the holder gives out the free places, changes guests, and takes places back.")
+    if not block["holder_email"]:
+        lead += " " + gettext("The holder has no e-mail address, so you hand it over yourself.")
     return _render_form(
         event,
         block,
         form,
         "holder",
-        title=f"Holder’s link: {name_block(block)}",
-        lead=f"With it the holder gives out the free places, changes guests, and takes places back.{address}",
+        title=gettext("Holder’s link: %(name)s", name=name_block(block)),
+        lead=lead,
         has_link=block["allocator_live"],
     )
 
@@ -179,8 +197,10 @@ def _render_open_form(event: OwnEvent, block: queries.BlockRow, form: FilledForm
         block,
         form,
         "open",
-        title=f"Open link: {name_block(block)}",
-        lead="Anybody who has it claims a ticket, once for each e-mail address. No mail is sent; you publish it.",
+        title=gettext("Open link: %(name)s", name=name_block(block)),
+        lead=gettext(
+            "Anybody who has it claims a ticket, once for each e-mail address. No mail is sent; you publish it."
+        ),
         has_link=block["open_live"],
     )
 
@@ -194,7 +214,7 @@ def _render_form(
         template="desk/guest_link_form.html",
         title=title,
         lead=lead,
-        button="Show the link" if has_link else "Make the link",
+        button=gettext("Show the link") if has_link else gettext("Make the link"),
         back=build_block_path(event.id, block["id"]),
         end_path=has_link
         and url_for("desk_guests.confirm_link_end", event_id=event.id, block_id=block["id"], name=name),
@@ -223,7 +243,7 @@ def _render_end(event: OwnEvent, block: queries.BlockRow, name: str, error: AppE
         event=event,
         title=title,
         text=text,
-        button="End the link",
+        button=gettext("End the link"),
         back=build_block_path(event.id, block["id"]),
         is_dangerous=True,
         error=error,

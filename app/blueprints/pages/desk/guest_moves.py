@@ -17,8 +17,8 @@ from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import ValidationFailed
-from app.core.formatting import format_count
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext, ngettext
 from app.core.paging import Order, page_of
 from app.events.queries import OwnEvent
 from app.web.fields import Choice, EndTimeField, Id, Text, WholeNumber
@@ -40,24 +40,34 @@ class MoveSchema(HolderSchema):
 
 QUANTITY = Input(
     "quantity",
-    "How many free places",
+    lazy_gettext("How many free places"),
     inputmode="numeric",
-    messages={"required": "Enter how many places.", "invalid_type": WRONG_NUMBER, "too_small": "Enter 1 or more."},
+    messages={
+        "required": lazy_gettext("Enter how many places."),
+        "invalid_type": WRONG_NUMBER,
+        "too_small": lazy_gettext("Enter 1 or more."),
+    },
     error_codes=(errors.InsufficientSlots.code,),
 )
 NEW_BLOCK = (
     NAME,
-    Input("kind", "Kind", options=[("", "As in this block"), *KIND_LABELS.items()]),
+    Input("kind", lazy_gettext("Kind"), options=[("", lazy_gettext("As in this block")), *KIND_LABELS.items()]),
     *HOLDER,
     PHONE,
     Input(
         "price",
-        "Price of a place in N$",
-        hint="Empty: as in this block.",
+        lazy_gettext("Price of a place in N$"),
+        hint=lazy_gettext("Empty: as in this block."),
         inputmode="decimal",
-        messages={"invalid_type": "Enter an amount like 450 or 450.50."},
+        messages={"invalid_type": lazy_gettext("Enter an amount like 450 or 450.50.")},
     ),
-    Input(RELEASE_AT.name, RELEASE_AT.label, "Empty: as in this block.", RELEASE_AT.type, messages=RELEASE_AT.messages),
+    Input(
+        RELEASE_AT.name,
+        RELEASE_AT.label,
+        lazy_gettext("Empty: as in this block."),
+        RELEASE_AT.type,
+        messages=RELEASE_AT.messages,
+    ),
     NOTES,
 )
 
@@ -83,7 +93,7 @@ def move(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
         target_id = do_once(caller, move_places)
     except FORM_ERRORS as error:
         return _render(event, block, form.with_error(reword(error)))
-    done = "The places are in this block now. Guests keep their links, codes and tickets."
+    done = gettext("The places are in this block now. Guests keep their links, codes and tickets.")
     return go_to(build_block_path(event_id, target_id), done)
 
 
@@ -93,7 +103,7 @@ def _build_form(caller: Caller, block: queries.BlockRow) -> Form:
     order = Order(queries.BLOCK_SORTS["name"], False)
     page = page_of(statement, id_column=queries.BLOCK_ID, order=order, limit=MAX_BLOCKS, after=None, with_total=False)
     others = [(row["id"], name_block(row)) for row in page.rows if row["id"] != block["id"]]
-    to_block = Input("toBlockId", "Move them to", options=[("", "A new block"), *others])
+    to_block = Input("toBlockId", gettext("Move them to"), options=[("", gettext("A new block")), *others])
     form = Form(MoveSchema, *(() if _list_chosen_ids() else (QUANTITY,)), to_block, *NEW_BLOCK)
     form.marks_optional = False
     return form
@@ -103,7 +113,7 @@ def _read_places(values: dict[str, Any]) -> dict[str, Any]:
     """The values of the form as arguments of the action. Raises ValidationFailed if no number is there."""
     slot_ids, quantity = _list_chosen_ids(), values.get("quantity")
     if not slot_ids and quantity is None:
-        raise ValidationFailed.of("quantity", "required", "Enter how many places.")
+        raise ValidationFailed.of("quantity", "required", gettext("Enter how many places."))
     places = {"slot_ids": slot_ids} if slot_ids else {"quantity": quantity}
     if "to_block_id" in values:
         return {**places, "to_block_id": values["to_block_id"]}
@@ -119,15 +129,17 @@ def _list_chosen_ids() -> list[str]:
 def _render(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
     ids = _list_chosen_ids()
     names = [name for name in form.form.inputs if name in ("quantity", "toBlockId")]
-    what = format_count(len(ids), "chosen place") if ids else "free places"
+    lead = gettext("Price, discounts, release time and holder of the other block then apply. No mail is sent.")
+    if not ids:
+        lead += " " + gettext("%(num)s are free.", num=block["available"])
+    chosen = ngettext("%(num)s chosen place", "%(num)s chosen places", len(ids)) if ids else gettext("free places")
     return render_desk_form(
         form,
         event=event,
         template="desk/guest_move.html",
-        title=f"Move {what} of {name_block(block)}",
-        lead="Price, discounts, release time and holder of the other block then apply. No mail is sent."
-        + ("" if ids else f" {block['available']} are free."),
-        button="Move them",
+        title=gettext("Move %(places)s of %(name)s", places=chosen, name=name_block(block)),
+        lead=lead,
+        button=gettext("Move them"),
         back=build_block_path(event.id, block["id"]),
         ids=ids,
         names=names,

@@ -12,7 +12,7 @@ from app.blueprints.pages.desk.guests import PDF_LIMIT, READ, WRITE, blueprint, 
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
-from app.core.formatting import format_count
+from app.core.languages import gettext, lazy_gettext, ngettext
 from app.events.queries import OwnEvent
 from app.web.fields import WholeNumber
 from app.web.pdf_response import build_pdf_response
@@ -27,9 +27,13 @@ PACK = Form(
     PackSchema,
     Input(
         "count",
-        "How many tickets",
+        lazy_gettext("How many tickets"),
         inputmode="numeric",
-        messages={"required": "Enter how many.", "invalid_type": WRONG_NUMBER, "too_small": "Enter 1 or more."},
+        messages={
+            "required": lazy_gettext("Enter how many."),
+            "invalid_type": WRONG_NUMBER,
+            "too_small": lazy_gettext("Enter 1 or more."),
+        },
         error_codes=(errors.InsufficientSlots.code,),
     ),
 )
@@ -67,7 +71,7 @@ def create_pack(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
         do_once(caller, lambda: ticket_packs.create_pack(caller, event_id, block_id, **form.load()).id)
     except FORM_ERRORS as error:
         return _render(event, block, form.with_error(reword(error)))
-    return go_to(_build_path(event_id, block_id), "The tickets are being drawn.")
+    return go_to(_build_path(event_id, block_id), gettext("The tickets are being drawn."))
 
 
 @blueprint.page("/<block_id>/packs/<pack_id>/tickets.pdf", access=WRITE)
@@ -85,9 +89,13 @@ def _render(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Respo
     return render_desk_form(
         form,
         event=event,
-        title=f"Print tickets: {name_block(block)}",
-        lead=f"{format_count(block['available'], 'place')} free. Each ticket has its own code and no name, and the gate "
-        "admits it. Eight are on a sheet of A4. To print the same tickets again, open the same PDF again.",
-        button="Make the tickets",
+        title=gettext("Print tickets: %(name)s", name=name_block(block)),
+        lead=ngettext("%(num)s place free.", "%(num)s places free.", block["available"])
+        + " "
+        + gettext(
+            "Each ticket has its own code and no name, and the gate admits it. Eight are on a sheet of A4. To print "
+            "the same tickets again, open the same PDF again."
+        ),
+        button=gettext("Make the tickets"),
         back=_build_path(event.id, block["id"]),
     )

@@ -20,6 +20,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import AppError
 from app.core.formatting import format_money
+from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
 from app.web.access import may
 from app.web.fields import Email
@@ -45,9 +46,9 @@ MAIL_FORM = Form(
     MailSchema,
     Input(
         "to",
-        "Send it to",
+        lazy_gettext("Send it to"),
         type="email",
-        messages={"required": "Enter an e-mail address."},
+        messages={"required": lazy_gettext("Enter an e-mail address.")},
         error_codes=(errors.InvoiceAddressMissing.code,),
     ),
 )
@@ -55,23 +56,27 @@ RECEIVED = Form(
     ReceivedSchema,
     Input(
         "amountMinor",
-        "Amount in N$",
+        lazy_gettext("Amount in N$"),
         inputmode="decimal",
         messages={
-            "required": "Enter the amount.",
-            "invalid_type": "Enter an amount like 1500 or 1500.50.",
-            "wrong_fee": "This is not the whole sum that is due.",
+            "required": lazy_gettext("Enter the amount."),
+            "invalid_type": lazy_gettext("Enter an amount like 1500 or 1500.50."),
+            "wrong_fee": lazy_gettext("This is not the whole sum that is due."),
         },
     ),
-    Input("reference", "Text of the transfer", messages={"required": "Enter the text of the transfer."}),
+    Input(
+        "reference",
+        lazy_gettext("Text of the transfer"),
+        messages={"required": lazy_gettext("Enter the text of the transfer.")},
+    ),
     Input(
         "receivedOn",
-        "Day on which it came in",
+        lazy_gettext("Day on which it came in"),
         type="date",
         messages={
-            "required": "Enter the day.",
-            "future": "This day is in the future.",
-            "too_early": "This day is more than a year ago.",
+            "required": lazy_gettext("Enter the day."),
+            "future": lazy_gettext("This day is in the future."),
+            "too_early": lazy_gettext("This day is more than a year ago."),
         },
     ),
 )
@@ -119,7 +124,9 @@ def issue(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
         document = invoices.issue_invoice(caller, event_id, block_id)
     except FORM_ERRORS as error:
         return _render_issue(event, block, reword(error))
-    return go_to(_build_invoice_path(event_id, block_id), f"Invoice {document.number} is issued.")
+    return go_to(
+        _build_invoice_path(event_id, block_id), gettext("Invoice %(number)s is issued.", number=document.number)
+    )
 
 
 @blueprint.page("/<block_id>/invoice/mail", access=MAIL_INVOICE)
@@ -138,7 +145,7 @@ def mail_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
         address = do_once(caller, lambda: invoices.enqueue_invoice_email(caller, event_id, block_id, **form.load()).to)
     except FORM_ERRORS as error:
         return _render_invoice_mail(event, block, form.with_error(reword(error)))
-    return go_to(_build_invoice_path(event_id, block_id), f"The invoice goes to {address}.")
+    return go_to(_build_invoice_path(event_id, block_id), gettext("The invoice goes to %(address)s.", address=address))
 
 
 @blueprint.page("/<block_id>/invoice/received", access=SETTLE)
@@ -162,7 +169,7 @@ def receive_payment(caller: Caller, event_id: str, block_id: str) -> ResponseRet
     except FORM_ERRORS as error:
         invoice = invoices.get_invoice(caller, event_id, block_id)
         return _render_payment(event, block, invoice, form.with_error(reword(error)))
-    return go_to(_build_invoice_path(event_id, block_id), "The payment is recorded.")
+    return go_to(_build_invoice_path(event_id, block_id), gettext("The payment is recorded."))
 
 
 @blueprint.page("/<block_id>/report", access=READ)
@@ -189,7 +196,7 @@ def mail_report(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
         address = do_once(caller, lambda: enqueue_guest_report_email(caller, event_id, block_id, **form.load()))
     except FORM_ERRORS as error:
         return _render_report(caller, event, block, form.with_error(reword(error)))
-    return go_to(build_block_path(event_id, block_id), f"The report goes to {address}.")
+    return go_to(build_block_path(event_id, block_id), gettext("The report goes to %(address)s.", address=address))
 
 
 def _build_invoice_path(event_id: str, block_id: str) -> str:
@@ -200,11 +207,15 @@ def _render_issue(event: OwnEvent, block: queries.BlockRow, error: AppError | No
     cost = calculate_row_cost(block)
     return render_confirmation(
         event=event,
-        title="Issue the invoice?",
-        text=f"It charges {format_money(cost.total_minor)} for {block['held']} places to "
-        f"{name_holder(block) or 'the holder, who has no name yet'}. It gets the next number of the year and never "
-        "changes; places that go back later are credited. No mail is sent.",
-        button="Issue the invoice",
+        title=gettext("Issue the invoice?"),
+        text=gettext(
+            "It charges %(amount)s for %(places)s places to %(holder)s. It gets the next number of the year and never "
+            "changes; places that go back later are credited. No mail is sent.",
+            amount=format_money(cost.total_minor),
+            places=block["held"],
+            holder=name_holder(block) or gettext("the holder, who has no name yet"),
+        ),
+        button=gettext("Issue the invoice"),
         back=_build_invoice_path(event.id, block["id"]),
         error=error,
     )
@@ -215,9 +226,11 @@ def _render_invoice_mail(event: OwnEvent, block: queries.BlockRow, form: FilledF
     return render_desk_form(
         form,
         event=event,
-        title=f"Send the invoice: {name_block(block)}",
-        lead="It goes as a PDF." if is_issued else "It is issued first, and then never changes. It goes as a PDF.",
-        button="Send it",
+        title=gettext("Send the invoice: %(name)s", name=name_block(block)),
+        lead=gettext("It goes as a PDF.")
+        if is_issued
+        else gettext("It is issued first, and then never changes. It goes as a PDF."),
+        button=gettext("Send it"),
         back=_build_invoice_path(event.id, block["id"]),
     )
 
@@ -226,10 +239,13 @@ def _render_payment(event: OwnEvent, block: queries.BlockRow, invoice: Any, form
     return render_desk_form(
         form,
         event=event,
-        title=f"Invoice {invoice['number']} is paid",
-        lead=f"Due is {format_money(invoice['due_minor'])}. Record it when it is on your account, all at once. It is booked "
-        "once, and cannot be undone here.",
-        button="Record the payment",
+        title=gettext("Invoice %(number)s is paid", number=invoice["number"]),
+        lead=gettext(
+            "Due is %(amount)s. Record it when it is on your account, all at once. It is booked once, and cannot be "
+            "undone here.",
+            amount=format_money(invoice["due_minor"]),
+        ),
+        button=gettext("Record the payment"),
         back=_build_invoice_path(event.id, block["id"]),
     )
 
@@ -240,7 +256,7 @@ def _render_report(caller: Caller, event: OwnEvent, block: queries.BlockRow, for
         event=event,
         form=form,
         block=block,
-        title=f"Report: {name_block(block)}",
+        title=gettext("Report: %(name)s", name=name_block(block)),
         back=build_block_path(event.id, block["id"]),
         path=url_for("desk_guests.mail_report", event_id=event.id, block_id=block["id"]),
         **get_permissions(caller, event),

@@ -18,7 +18,7 @@ from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
 from app.blueprints.pages.desk.ticket_types import REMOVAL, WRONG_NUMBER, VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import NotFound
-from app.core.formatting import format_count
+from app.core.languages import gettext, lazy_gettext, ngettext
 from app.events.queries import OwnEvent
 from app.web.fields import TimeField, WholeNumber
 from app.web.schema import Query
@@ -37,13 +37,13 @@ RELEASE = Form(
     ReleaseSchema,
     Input(
         "quantity",
-        "How many places",
-        hint="Empty: all that are unused.",
+        lazy_gettext("How many places"),
+        hint=lazy_gettext("Empty: all that are unused."),
         inputmode="numeric",
-        messages={"invalid_type": WRONG_NUMBER, "too_small": "Enter 1 or more."},
+        messages={"invalid_type": WRONG_NUMBER, "too_small": lazy_gettext("Enter 1 or more.")},
     ),
 )
-NEW_STEP = Form(StepSchema, replace(STEP[0], label="When"), STEP[1], VERSION)
+NEW_STEP = Form(StepSchema, replace(STEP[0], label=lazy_gettext("When")), STEP[1], VERSION)
 
 
 @blueprint.page("/<block_id>/release", access=WRITE)
@@ -61,8 +61,9 @@ def release(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue
 
     def give_back() -> str:
         result = actions.release_unused_slots(caller, event_id, block_id, **form.load())
-        released = format_count(result["released"], "place")
-        return f"Given back: {released}. The public can get {result['public_available_after']} of these tickets now."
+        released = ngettext("Given back: %(num)s place.", "Given back: %(num)s places.", result["released"])
+        available = gettext("The public can get %(num)s of these tickets now.", num=result["public_available_after"])
+        return f"{released} {available}"
 
     try:
         done = do_once(caller, give_back)
@@ -89,7 +90,7 @@ def add_step(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValu
         _store_steps(caller, block, [*_list_coming(block), new_step], version=values["version"])
     except FORM_ERRORS as error:
         return _render_plan(event, block, form.with_error(reword(error)))
-    return go_to(_build_plan_path(event_id, block_id), "The step is added.")
+    return go_to(_build_plan_path(event_id, block_id), gettext("The step is added."))
 
 
 @blueprint.act("/<block_id>/plan/remove", access=WRITE)
@@ -105,7 +106,7 @@ def remove_step(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
         _store_steps(caller, block, kept, version=version)
     except FORM_ERRORS as error:
         return _render_plan(event, block, NEW_STEP.fill(version=str(block["version"])).with_error(reword(error)))
-    return go_to(_build_plan_path(event_id, block_id), "The step is removed.")
+    return go_to(_build_plan_path(event_id, block_id), gettext("The step is removed."))
 
 
 def _list_coming(block: queries.BlockRow) -> list[ReleaseStep]:
@@ -123,16 +124,22 @@ def _build_plan_path(event_id: str, block_id: str) -> str:
 
 def _render_release(caller: Caller, event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
     preview = actions.preview_release(caller, event.id, block["id"])
-    unused = format_count(preview["released"], "place")
     return render_desk_form(
         form,
         event=event,
-        title=f"Give unused places of {name_block(block)} back now?",
-        lead=f"Unused are {unused}: {block['available']} free and {block['invited']} invited. If all go back, the public "
-        f"can get {preview['public_available_after']} of these tickets, and {preview['public_available_before']} if none "
-        "do. Free places go first, then the oldest invitations. Their links and codes end, without a mail. This cannot be "
-        "undone; you can take places from the public again while it has some.",
-        button="Give them back",
+        title=gettext("Give unused places of %(name)s back now?", name=name_block(block)),
+        lead=gettext(
+            "Unused are %(unused)s: %(free)s free and %(invited)s invited. If all go back, the public can get "
+            "%(after)s of these tickets, and %(before)s if none do. Free places go first, then the oldest "
+            "invitations. Their links and codes end, without a mail. This cannot be undone; you can take places from "
+            "the public again while it has some.",
+            unused=ngettext("%(num)s place", "%(num)s places", preview["released"]),
+            free=block["available"],
+            invited=block["invited"],
+            after=preview["public_available_after"],
+            before=preview["public_available_before"],
+        ),
+        button=gettext("Give them back"),
         back=build_block_path(event.id, block["id"]),
         is_dangerous=True,
     )
@@ -143,9 +150,9 @@ def _render_plan(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> 
         form,
         event=event,
         template="desk/guest_plan.html",
-        title=f"Release plan: {name_block(block)}",
-        lead="Unused places go back to the public in steps: so many a week before, the rest on the day.",
-        button="Add the step",
+        title=gettext("Release plan: %(name)s", name=name_block(block)),
+        lead=gettext("Unused places go back to the public in steps: so many a week before, the rest on the day."),
+        button=gettext("Add the step"),
         back=build_block_path(event.id, block["id"]),
         block=block,
         steps=list_release_steps(block["release_plan"]),

@@ -16,6 +16,7 @@ from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import NotFound, ValidationFailed
+from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.web.access import may
@@ -38,20 +39,25 @@ class AdmissionSchema(Query):
 
 SEARCH = Form(
     SearchSchema,
-    Input("q", "Name, e-mail address or code of the ticket", hint="The beginning is enough.", type="search"),
+    Input(
+        "q",
+        lazy_gettext("Name, e-mail address or code of the ticket"),
+        hint=lazy_gettext("The beginning is enough."),
+        type="search",
+    ),
 )
 SEARCH.marks_optional = False
 COUNT = Input(
     "count",
-    "How many of the party come in",
+    lazy_gettext("How many of the party come in"),
     inputmode="numeric",
-    messages={"invalid_type": WRONG_NUMBER, "too_small": "Enter 1 or more."},
+    messages={"invalid_type": WRONG_NUMBER, "too_small": lazy_gettext("Enter 1 or more.")},
     error_codes=(errors.PartyTooSmall.code,),
 )
 ADMISSION = Form(
     AdmissionSchema,
     COUNT,
-    Input("gate", "Where", hint="For example: Will-call desk."),
+    Input("gate", lazy_gettext("Where"), hint=lazy_gettext("For example: Will-call desk.")),
     Input("nonce", "", type="hidden"),
 )
 
@@ -97,7 +103,9 @@ def admit(caller: Caller, event_id: str, slot_id: str) -> ResponseReturnValue:
         actions.admit_slot(caller, event_id, slot_id, **values)
     except FORM_ERRORS as error:
         return _render_admission(event, slot, form.with_error(reword(error)))
-    return go_to(url_for("desk_guests.show_will_call", event_id=event_id), f"{name_slot(slot)} is admitted.")
+    return go_to(
+        url_for("desk_guests.show_will_call", event_id=event_id), gettext("%(name)s is admitted.", name=name_slot(slot))
+    )
 
 
 def _get_event_slot(caller: Caller, event_id: str, slot_id: str) -> tuple[OwnEvent, Any]:
@@ -109,12 +117,16 @@ def _get_form(slot: Any) -> Form:
 
 
 def _render_admission(event: OwnEvent, slot: Any, form: FilledForm) -> Response:
-    party = f" They are one of a party of {slot['party_size']}." if slot["party_size"] > 1 else ""
+    address = slot["email"] or gettext("No address")
+    sentences = [f"{address}. {SLOT_LABELS[slot['status']]}."]
+    if slot["party_size"] > 1:
+        sentences.append(gettext("They are one of a party of %(size)s.", size=slot["party_size"]))
+    sentences.append(gettext("Their ticket then counts as used."))
     return render_desk_form(
         form,
         event=event,
-        title=f"Admit {name_slot(slot)}?",
-        lead=f"{slot['email'] or 'No address'}. {SLOT_LABELS[slot['status']]}.{party} Their ticket then counts as used.",
-        button="Admit",
+        title=gettext("Admit %(name)s?", name=name_slot(slot)),
+        lead=" ".join(sentences),
+        button=gettext("Admit"),
         back=url_for("desk_guests.show_will_call", event_id=event.id),
     )

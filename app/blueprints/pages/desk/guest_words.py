@@ -5,70 +5,87 @@ from typing import Any
 
 from app.allocations import errors, link_summaries, states
 from app.core.errors import AppError
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
 
-KIND_LABELS = {kind: kind.capitalize() for kind in states.BLOCK_KINDS}
+KIND_LABELS = {
+    "sponsor": lazy_gettext("Sponsor"),
+    "artist": lazy_gettext("Artist"),
+    "press": lazy_gettext("Press"),
+    "staff": lazy_gettext("Staff"),
+    "group": lazy_gettext("Group"),
+}
 BLOCK_LABELS = {
-    states.OPEN: "Open",
-    states.EXHAUSTED: "All given out",
-    states.RELEASED: "Given back",
-    states.CANCELLED: "Cancelled",
+    states.OPEN: lazy_gettext("Open"),
+    states.EXHAUSTED: lazy_gettext("All given out"),
+    states.RELEASED: lazy_gettext("Given back"),
+    states.CANCELLED: lazy_gettext("Cancelled"),
 }
 SLOT_LABELS = {
-    states.INVITED: "Invited",
-    states.CLAIMED: "Has a ticket",
-    states.ADMITTED: "Admitted",
-    states.REVOKED: "Revoked",
-    states.RELEASED: "Given back",
-    states.AVAILABLE: "Free",
+    states.INVITED: lazy_gettext("Invited"),
+    states.CLAIMED: lazy_gettext("Has a ticket"),
+    states.ADMITTED: lazy_gettext("Admitted"),
+    states.REVOKED: lazy_gettext("Revoked"),
+    states.RELEASED: lazy_gettext("Given back"),
+    states.AVAILABLE: lazy_pgettext("places", "Free"),
 }
 VIA_LABELS = {
-    states.CODE: "Claim code",
-    states.INVITE: "Invitation",
-    states.ALLOCATOR: "Holder",
-    states.OPEN_LINK: "Open link",
-    states.PACK: "Printed",
+    states.CODE: lazy_gettext("Claim code"),
+    states.INVITE: lazy_gettext("Invitation"),
+    states.ALLOCATOR: lazy_gettext("Holder"),
+    states.OPEN_LINK: lazy_gettext("Open link"),
+    states.PACK: lazy_gettext("Printed"),
     None: "",
 }
 LINK_LABELS = {
-    link_summaries.ACTIVE: "Works",
-    link_summaries.EXPIRED: "Ended: the event or the block is over, or its time has passed",
-    link_summaries.USED_UP: "All its places are taken",
-    link_summaries.REVOKED: "Ended by you",
-    link_summaries.NONE: "None yet",
+    link_summaries.ACTIVE: lazy_gettext("Works"),
+    link_summaries.EXPIRED: lazy_gettext("Ended: the event or the block is over, or its time has passed"),
+    link_summaries.USED_UP: lazy_gettext("All its places are taken"),
+    link_summaries.REVOKED: lazy_gettext("Ended by you"),
+    link_summaries.NONE: lazy_gettext("None yet"),
 }
 REFUSALS = {
-    "ALREADY_INVITED": "has a place of this block",
-    "LISTED_TWICE": "is in your list twice",
+    "ALREADY_INVITED": lazy_gettext("has a place of this block"),
+    "LISTED_TWICE": lazy_gettext("is in your list twice"),
 }
 WORDS = {
-    errors.AlreadyAdmitted.code: "A guest with this place was admitted, so it stays as it is.",
-    errors.SlotReleased.code: "This place was given back to the public before.",
-    errors.SlotRevoked.code: "This ticket was revoked, so nobody can come in with it.",
-    errors.NotClaimed.code: "Nobody has claimed this place yet, so nobody can come in with it.",
-    errors.BlockInvoiced.code: "The invoice is issued, so the price stays, and no places come or leave by a move. Make another block.",
-    errors.BlockMismatch.code: "Places move only between blocks of the same ticket type.",
-    errors.AlreadyClaimed.code: "A guest of these places has a place of the other block's open link already.",
-    errors.ReleaseTimePassed.code: "The block's release time has passed, so its links and codes no longer work. Set a later one first.",
-    errors.NothingToInvoice.code: "This block costs nothing, or holds no places, so there is nothing to invoice.",
-    errors.InvoiceNotIssued.code: "The invoice is not issued yet.",
-    errors.InvoiceSettled.code: "Nothing is due for this invoice: it is paid, or credited in full.",
-    errors.InvoiceAddressMissing.code: "The holder has no e-mail address. Enter one.",
-    errors.PromoCodeExhausted.code: "This promo code has been used as often as it may be.",
-    EventClosed.code: "The event is over, archived or cancelled, so its places can no longer be given out.",
+    errors.AlreadyAdmitted.code: lazy_gettext("A guest with this place was admitted, so it stays as it is."),
+    errors.SlotReleased.code: lazy_gettext("This place was given back to the public before."),
+    errors.SlotRevoked.code: lazy_gettext("This ticket was revoked, so nobody can come in with it."),
+    errors.NotClaimed.code: lazy_gettext("Nobody has claimed this place yet, so nobody can come in with it."),
+    errors.BlockInvoiced.code: lazy_gettext(
+        "The invoice is issued, so the price stays, and no places come or leave by a move. Make another block."
+    ),
+    errors.BlockMismatch.code: lazy_gettext("Places move only between blocks of the same ticket type."),
+    errors.AlreadyClaimed.code: lazy_gettext(
+        "A guest of these places has a place of the other block's open link already."
+    ),
+    errors.ReleaseTimePassed.code: lazy_gettext(
+        "The block's release time has passed, so its links and codes no longer work. Set a later one first."
+    ),
+    errors.NothingToInvoice.code: lazy_gettext(
+        "This block costs nothing, or holds no places, so there is nothing to invoice."
+    ),
+    errors.InvoiceNotIssued.code: lazy_gettext("The invoice is not issued yet."),
+    errors.InvoiceSettled.code: lazy_gettext("Nothing is due for this invoice: it is paid, or credited in full."),
+    errors.InvoiceAddressMissing.code: lazy_gettext("The holder has no e-mail address. Enter one."),
+    errors.PromoCodeExhausted.code: lazy_gettext("This promo code has been used as often as it may be."),
+    EventClosed.code: lazy_gettext(
+        "The event is over, archived or cancelled, so its places can no longer be given out."
+    ),
 }
 
 
 def reword(error: AppError) -> AppError:
     """The error with the words for an organiser; those of other pages are for guests and holders."""
-    text = WORDS.get(error.code) or _describe_shortage(error)
+    text = str(WORDS.get(error.code, "")) or _describe_shortage(error)
     return type(error)(text, **error.data) if text else error
 
 
 def name_block(block: Mapping[Any, Any]) -> str:
     """What a block is called: its name, or that of its holder, or its kind."""
-    return block["name"] or block["holder_organisation"] or block["holder_name"] or KIND_LABELS[block["kind"]]
+    return block["name"] or block["holder_organisation"] or block["holder_name"] or str(KIND_LABELS[block["kind"]])
 
 
 def name_holder(block: Mapping[Any, Any]) -> str:
@@ -78,7 +95,7 @@ def name_holder(block: Mapping[Any, Any]) -> str:
 
 def name_slot(slot: Mapping[Any, Any]) -> str:
     """Who has a place, or how it was handed out."""
-    return slot["name"] or VIA_LABELS[slot["via"]] or "Free place"
+    return slot["name"] or str(VIA_LABELS[slot["via"]]) or gettext("Free place")
 
 
 def describe_invoice(invoice: Mapping[str, Any] | None) -> str:
@@ -86,17 +103,19 @@ def describe_invoice(invoice: Mapping[str, Any] | None) -> str:
     if invoice is None:
         return ""
     if invoice["due_minor"] > 0:
-        return f"{invoice['number']}, open"
-    return f"{invoice['number']}, {'to be paid back in part' if invoice['due_minor'] else 'settled'}"
+        return gettext("%(number)s, open", number=invoice["number"])
+    if invoice["due_minor"]:
+        return gettext("%(number)s, to be paid back in part", number=invoice["number"])
+    return gettext("%(number)s, settled", number=invoice["number"])
 
 
 def _describe_shortage(error: AppError) -> str:
     if error.code == errors.InsufficientTickets.code:
-        return f"Only {error.data['available']} tickets of this type are free."
+        return gettext("Only %(available)s tickets of this type are free.", available=error.data["available"])
     if error.code == errors.InsufficientSlots.code:
-        return f"Only {error.data['available']} places of this block are free."
+        return gettext("Only %(available)s places of this block are free.", available=error.data["available"])
     if error.code == CapacityExceeded.code:
-        return "The event's capacity has no room for so many places."
+        return gettext("The event's capacity has no room for so many places.")
     if error.code == errors.PartyTooSmall.code:
-        return f"Only {error.data['remaining']} of this party are still outside."
+        return gettext("Only %(remaining)s of this party are still outside.", remaining=error.data["remaining"])
     return ""

@@ -16,6 +16,7 @@ from app.blueprints.pages.desk.shell import DeskPages
 from app.blueprints.pages.desk.tables import MONEY, NUMBER, STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
 from app.core.errors import ValidationFailed
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.core.paging import Order, Page, SortKey, page_of
 from app.events import queries as events
 from app.events.queries import OwnEvent
@@ -32,13 +33,13 @@ MAIL = WRITE.with_verified_email()
 MAIL_LIMIT, PDF_LIMIT = Limit(60), Limit(120)
 ROUTE = "/api/events/<eventId>/allocations/<blockId>"
 FIGURES = (
-    ("held", "Places in blocks"),
-    ("available", "Free"),
-    ("invited", "Invited"),
-    ("claimed", "Have a ticket"),
-    ("admitted", "Admitted"),
-    ("revoked", "Revoked"),
-    ("released", "Given back"),
+    ("held", lazy_gettext("Places in blocks")),
+    ("available", lazy_pgettext("places", "Free")),
+    ("invited", lazy_gettext("Invited")),
+    ("claimed", lazy_gettext("Have a ticket")),
+    ("admitted", lazy_gettext("Admitted")),
+    ("revoked", lazy_gettext("Revoked")),
+    ("released", lazy_gettext("Given back")),
 )
 """The counters of blocks that the figures show. Revoked and given back places are history, and not among the others."""
 
@@ -94,32 +95,37 @@ def link_block(row: Row) -> str:
 def _build_table(event: OwnEvent, *, with_money: bool, for_file: bool) -> Table:
     """The table of the blocks. The file has more columns than fit on a page."""
     types = [(ticket_type.id, ticket_type.name) for ticket_type in event.ticket_types]
-    file_columns = (Column("kind", "Kind", labels=KIND_LABELS), Column("status", "State", STATUS, labels=BLOCK_LABELS))
+    file_columns = (
+        Column("kind", gettext("Kind"), labels=KIND_LABELS),
+        Column("status", gettext("State"), STATUS, labels=BLOCK_LABELS),
+    )
     return Table(
         "blocks",
-        Column("title", "Block", sort="name", link=link_block),
-        Column("holder", "Holder"),
-        Column("ticket_type_name", "Tickets"),
+        Column("title", gettext("Block"), sort="name", link=link_block),
+        Column("holder", gettext("Holder")),
+        Column("ticket_type_name", gettext("Tickets")),
         *(file_columns if for_file else ()),
-        Column("quantity", "Kept", NUMBER, sort="quantity"),
-        Column("available", "Free", NUMBER, sort="available"),
-        Column("invited", "Invited", NUMBER),
-        Column("claimed", "Claimed", NUMBER),
-        Column("admitted", "Admitted", NUMBER),
-        Column("revoked", "Revoked", NUMBER),
-        Column("released", "Given back", NUMBER),
-        *((Column("total_minor", "Price", MONEY),) if for_file and with_money else ()),
-        *((Column("invoice_label", "Invoice"),) if with_money else ()),
+        Column("quantity", lazy_pgettext("places", "Kept"), NUMBER, sort="quantity"),
+        Column("available", lazy_pgettext("places", "Free"), NUMBER, sort="available"),
+        Column("invited", gettext("Invited"), NUMBER),
+        Column("claimed", gettext("Claimed"), NUMBER),
+        Column("admitted", gettext("Admitted"), NUMBER),
+        Column("revoked", gettext("Revoked"), NUMBER),
+        Column("released", gettext("Given back"), NUMBER),
+        *((Column("total_minor", gettext("Price"), MONEY),) if for_file and with_money else ()),
+        *((Column("invoice_label", gettext("Invoice")),) if with_money else ()),
         sorts=queries.BLOCK_SORTS,
         default_sort="name",
-        noun="block",
+        counted=mark_plural("%(num)s block", "%(num)s blocks"),
         filters=Form(
             FilterSchema,
-            Input("ticketTypeId", "Tickets", options=[("", "All"), *types]),
-            Input("kind", "Kind", options=[("", "All"), *KIND_LABELS.items()]),
-            Input("status", "State", options=[("", "All"), *BLOCK_LABELS.items()]),
+            Input("ticketTypeId", gettext("Tickets"), options=[("", gettext("All")), *types]),
+            Input("kind", gettext("Kind"), options=[("", gettext("All")), *KIND_LABELS.items()]),
+            Input("status", gettext("State"), options=[("", gettext("All")), *BLOCK_LABELS.items()]),
         ),
-        empty="Blocks keep places for sponsors, artists, the press, staff and groups. They appear here when you make one.",
+        empty=gettext(
+            "Blocks keep places for sponsors, artists, the press, staff and groups. They appear here when you make one."
+        ),
         returns_page=True,
     )
 
@@ -160,5 +166,5 @@ def _describe_row(row: Row) -> Row:
         "title": name_block(row),
         "holder": name_holder(row),
         "total_minor": total_minor,
-        "invoice_label": describe_invoice(row["invoice"]) or ("Not issued" if total_minor else ""),
+        "invoice_label": describe_invoice(row["invoice"]) or (gettext("Not issued") if total_minor else ""),
     }

@@ -11,6 +11,7 @@ from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
 from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.navigation import is_registered
 from app.blueprints.pages.desk.shell import DeskPages, may_use, render_desk
+from app.core.languages import lazy_gettext, mark_plural, ngettext
 from app.desk.home import load_home_events
 from app.desk.tasks import APPLICATIONS, CONFLICTS, FEES, LOW_STOCK, PUBLISH, REFUNDS, UNDELIVERED, Task, list_tasks
 from app.web.access import may
@@ -21,13 +22,12 @@ CREATE = may(EVENTS_WRITE, whole_organisation=True)
 
 
 class TaskWords(NamedTuple):
-    """How the page names a kind of task: for one, for many, its button, and the endpoint that the button leads to.
+    """How the page names a kind of task: for one and for many, its button, and the endpoint that the button leads to.
 
     `filters` are those of the table at the endpoint.
     """
 
-    one: str
-    many: str
+    counted: tuple[str, str]
     button: str
     endpoint: str
     filters: Mapping[str, Any] = {}
@@ -35,22 +35,43 @@ class TaskWords(NamedTuple):
 
 TASK_WORDS = {
     CONFLICTS: TaskWords(
-        "conflict at the gate", "conflicts at the gate", "See who came first", "desk_gate.show_conflicts"
+        mark_plural("%(num)s conflict at the gate", "%(num)s conflicts at the gate"),
+        lazy_gettext("See who came first"),
+        "desk_gate.show_conflicts",
     ),
     APPLICATIONS: TaskWords(
-        "application to decide", "applications to decide", "Decide", "desk_stalls.show", {"status": "submitted"}
+        mark_plural("%(num)s application to decide", "%(num)s applications to decide"),
+        lazy_gettext("Decide"),
+        "desk_stalls.show",
+        {"status": "submitted"},
     ),
-    REFUNDS: TaskWords("refund was refused", "refunds were refused", "Send the money", "desk_money.show"),
+    REFUNDS: TaskWords(
+        mark_plural("%(num)s refund was refused", "%(num)s refunds were refused"),
+        lazy_gettext("Send the money"),
+        "desk_money.show",
+    ),
     FEES: TaskWords(
-        "stall fee is overdue", "stall fees are overdue", "See who owes", "desk_stalls.show", {"feeState": "overdue"}
+        mark_plural("%(num)s stall fee is overdue", "%(num)s stall fees are overdue"),
+        lazy_gettext("See who owes"),
+        "desk_stalls.show",
+        {"feeState": "overdue"},
     ),
     LOW_STOCK: TaskWords(
-        "item is running out", "items are running out", "See the stock", "desk_stock.show", {"lowStock": "true"}
+        mark_plural("%(num)s item is running out", "%(num)s items are running out"),
+        lazy_gettext("See the stock"),
+        "desk_stock.show",
+        {"lowStock": "true"},
     ),
     UNDELIVERED: TaskWords(
-        "message did not arrive", "messages did not arrive", "Look at them", "desk_messages.show_undelivered"
+        mark_plural("%(num)s message did not arrive", "%(num)s messages did not arrive"),
+        lazy_gettext("Look at them"),
+        "desk_messages.show_undelivered",
     ),
-    PUBLISH: TaskWords("draft, not published yet", "drafts, not published yet", "Finish it", "desk_event.show"),
+    PUBLISH: TaskWords(
+        mark_plural("draft, not published yet", "drafts, not published yet"),
+        lazy_gettext("Finish it"),
+        "desk_event.show",
+    ),
 }
 """A task whose page is not there yet is not shown."""
 
@@ -79,9 +100,7 @@ def show(caller: Caller) -> ResponseReturnValue:
 
 def _describe_task(task: Task) -> TaskItem:
     words = TASK_WORDS[task.kind]
-    text = words.one if task.count == 1 else words.many
-    if task.kind != PUBLISH:
-        text = f"{task.count} {text}"
+    text = ngettext(*words.counted, task.count)
     return TaskItem(
         task.event_name, text, words.button, url_for(words.endpoint, event_id=task.event_id, **words.filters)
     )

@@ -9,6 +9,7 @@ from app.blueprints.pages.desk.shell import DeskPages, go_to, render_confirmatio
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.core.errors import NotFound, ValidationFailed
+from app.core.languages import gettext, lazy_gettext
 from app.teams import actions, queries
 from app.web.access import check_access, may
 from app.web.text_fields import Name
@@ -16,17 +17,17 @@ from app.web.text_fields import Name
 blueprint = DeskPages("desk_keys", __name__, url_prefix="/desk/keys")
 ACCESS = may(KEYS, whole_organisation=True)
 SCOPE_HINTS = {
-    "events:read": "read events and their figures",
-    "events": "read and change events",
-    "guests:read": "read blocks, places and tickets",
-    "guests": "read and change them, with codes, links and invitations of guests",
-    "gate": "admit guests",
-    "stock:read": "read the stock",
-    "stock": "read and change the stock",
-    "stalls:read": "read applications of stalls",
-    "messages:read": "read messages and their figures",
-    "money:read": "read invoices",
-    "audit:read": "read the audit trail",
+    "events:read": lazy_gettext("read events and their figures"),
+    "events": lazy_gettext("read and change events"),
+    "guests:read": lazy_gettext("read blocks, places and tickets"),
+    "guests": lazy_gettext("read and change them, with codes, links and invitations of guests"),
+    "gate": lazy_gettext("admit guests"),
+    "stock:read": lazy_gettext("read the stock"),
+    "stock": lazy_gettext("read and change the stock"),
+    "stalls:read": lazy_gettext("read applications of stalls"),
+    "messages:read": lazy_gettext("read messages and their figures"),
+    "money:read": lazy_gettext("read invoices"),
+    "audit:read": lazy_gettext("read the audit trail"),
 }
 
 
@@ -36,7 +37,12 @@ class KeySchema(ConfirmedSchema):
 
 KEY = Form(
     KeySchema,
-    Input("name", "Name", hint="What uses the key, for example: Ticket shop.", messages={"required": "Enter a name."}),
+    Input(
+        "name",
+        lazy_gettext("Name"),
+        hint=lazy_gettext("What uses the key, for example: Ticket shop."),
+        messages={"required": lazy_gettext("Enter a name.")},
+    ),
     PASSWORD,
 )
 
@@ -54,7 +60,7 @@ def create(caller: Caller) -> ResponseReturnValue:
     try:
         values = form.load()
         if not scopes or not set(scopes) <= set(SCOPES):
-            raise ValidationFailed.of("scopes", "required", "Choose what the program may do.")
+            raise ValidationFailed.of("scopes", "required", gettext("Choose what the program may do."))
         check_access(ACCESS.with_verified_email(), caller)
         organisation = queries.get_organisation(caller)
         api_key, key = actions.create_api_key(caller=caller, organisation=organisation, scopes=scopes, **values)
@@ -71,9 +77,9 @@ def confirm_end(caller: Caller, key_id: str) -> ResponseReturnValue:
     if api_key is None:
         raise NotFound()
     return render_confirmation(
-        title=f"End {api_key.name}?",
-        text="Programs with this key can do nothing any more, immediately. It cannot be used again.",
-        button=f"End {api_key.name}",
+        title=gettext("End %(name)s?", name=api_key.name),
+        text=gettext("Programs with this key can do nothing any more, immediately. It cannot be used again."),
+        button=gettext("End %(name)s", name=api_key.name),
         back=url_for("desk_keys.show"),
         is_dangerous=True,
     )
@@ -83,7 +89,7 @@ def confirm_end(caller: Caller, key_id: str) -> ResponseReturnValue:
 def end(caller: Caller, key_id: str) -> ResponseReturnValue:
     """End a key."""
     actions.end_api_key(organisation=queries.get_organisation(caller), key_id=key_id)
-    return go_to(url_for("desk_keys.show"), "The key is ended. Programs with it can do nothing any more.")
+    return go_to(url_for("desk_keys.show"), gettext("The key is ended. Programs with it can do nothing any more."))
 
 
 def _render(caller: Caller, form: FilledForm, chosen: list[str] | None = None) -> Response:

@@ -18,6 +18,7 @@ from app.campaigns import actions, queries, suppressions
 from app.campaigns.delivery_sql import MAX_RESENT
 from app.core.errors import AppError, NotFound
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.web.fields import Choice, Email, Id, Text
@@ -52,43 +53,52 @@ def _link_campaign(row: Row) -> str:
 
 UNDELIVERED = Table(
     "undelivered",
-    Column("address", "Address"),
-    Column("name", "Person"),
-    Column("channel", "Channel", labels=CHANNEL_LABELS),
-    Column("campaign_name", "Message", link=_link_campaign),
-    Column("state", "State", STATUS, labels=UNDELIVERED_LABELS),
-    Column("reason", "Why"),
-    Column("settled_at", "When", TIME),
+    Column("address", lazy_gettext("Address")),
+    Column("name", lazy_gettext("Person")),
+    Column("channel", lazy_gettext("Channel"), labels=CHANNEL_LABELS),
+    Column("campaign_name", lazy_gettext("Message"), link=_link_campaign),
+    Column("state", lazy_gettext("State"), STATUS, labels=UNDELIVERED_LABELS),
+    Column("reason", lazy_gettext("Why")),
+    Column("settled_at", lazy_gettext("When"), TIME),
     sorts=queries.RECIPIENT_SORTS,
     default_sort="-id",
-    noun="message",
+    counted=mark_plural("%(num)s message", "%(num)s messages"),
     filters=Form(
         UndeliveredSchema,
-        Input("state", "State", options=[("", "All"), *UNDELIVERED_LABELS.items()]),
+        Input("state", lazy_gettext("State"), options=[("", lazy_gettext("All")), *UNDELIVERED_LABELS.items()]),
         Input("campaignId", "", type="hidden"),
     ),
-    empty="All messages arrived, as far as we know.",
+    empty=lazy_gettext("All messages arrived, as far as we know."),
 )
 SUPPRESSIONS = Table(
     "suppression-list",
-    Column("address", "Address", sort="address"),
-    Column("reason", "Why", STATUS, labels=SUPPRESSION_LABELS),
-    Column("channel", "Channel", labels={**CHANNEL_LABELS, suppressions.ALL_CHANNELS: "All"}),
-    Column("details", "Said by the other side"),
-    Column("since", "Since", TIME, sort="since"),
+    Column("address", lazy_gettext("Address"), sort="address"),
+    Column("reason", lazy_gettext("Why"), STATUS, labels=SUPPRESSION_LABELS),
+    Column(
+        "channel", lazy_gettext("Channel"), labels={**CHANNEL_LABELS, suppressions.ALL_CHANNELS: lazy_gettext("All")}
+    ),
+    Column("details", lazy_gettext("Said by the other side")),
+    Column("since", lazy_gettext("Since"), TIME, sort="since"),
     sorts=suppressions.SORTS,
     default_sort="-since",
-    noun="address",
+    counted=mark_plural("%(num)s address", "%(num)s addresses"),
     filters=Form(
         SuppressionFilterSchema,
-        Input("q", "Search", type="search"),
-        Input("reason", "Why", options=[("", "All"), *SUPPRESSION_LABELS.items()]),
+        Input("q", lazy_gettext("Search"), type="search"),
+        Input("reason", lazy_gettext("Why"), options=[("", lazy_gettext("All")), *SUPPRESSION_LABELS.items()]),
     ),
-    empty="Addresses appear here when somebody unsubscribes, or when an address refuses messages for good.",
+    empty=lazy_gettext(
+        "Addresses appear here when somebody unsubscribes, or when an address refuses messages for good."
+    ),
 )
 ADDRESS = Form(
     AddressSchema,
-    Input("address", "E-mail address", type="email", messages={"required": "Enter an e-mail address."}),
+    Input(
+        "address",
+        lazy_gettext("E-mail address"),
+        type="email",
+        messages={"required": lazy_gettext("Enter an e-mail address.")},
+    ),
 )
 
 
@@ -129,7 +139,7 @@ def resend(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnVal
     except FORM_ERRORS as error:
         return _render_resending(caller, event_id, campaign_id, chosen_ids, error)
     path = url_for("desk_messages.show_message", event_id=event_id, campaign_id=campaign_id)
-    return go_to(path, f"Sent again: {resent['resent']}.")
+    return go_to(path, gettext("Sent again: %(num)s.", num=resent["resent"]))
 
 
 @blueprint.page("/suppressions", access=ORGANISATION)
@@ -155,7 +165,7 @@ def stop_address(caller: Caller, event_id: str) -> ResponseReturnValue:
         is_new = suppressions.stop_address(caller, event_id, **form.load())
     except FORM_ERRORS as error:
         return _render_address(caller, event_id, form.with_error(error))
-    done = "The address gets no more messages." if is_new else "The address was on the list already."
+    done = gettext("The address gets no more messages.") if is_new else gettext("The address was on the list already.")
     return go_to(url_for("desk_messages.show_suppressions", event_id=event_id), done)
 
 
@@ -165,14 +175,18 @@ def confirm_removal(caller: Caller, event_id: str) -> ResponseReturnValue:
     event = events.get_event(caller, event_id)
     entry = _read_entry(request.args)
     texts = {
-        suppressions.STOPPED: "Your next message goes to this address again. Make sure that the person wants it.",
-        suppressions.BOUNCED: "Your next message tries this address again. If it is refused again, it is back on the list.",
+        suppressions.STOPPED: gettext(
+            "Your next message goes to this address again. Make sure that the person wants it."
+        ),
+        suppressions.BOUNCED: gettext(
+            "Your next message tries this address again. If it is refused again, it is back on the list."
+        ),
     }
     return render_confirmation(
         event=event,
-        title=f"Write to {entry['address']} again?",
+        title=gettext("Write to %(address)s again?", address=entry["address"]),
         text=texts[entry["reason"]],
-        button="Take it off the list",
+        button=gettext("Take it off the list"),
         back=url_for("desk_messages.show_suppressions", event_id=event_id),
         values=entry,
     )
@@ -184,7 +198,7 @@ def allow_address(caller: Caller, event_id: str) -> ResponseReturnValue:
     path = url_for("desk_messages.show_suppressions", event_id=event_id)
     entry = _read_entry(request.form)
     suppressions.allow_address(caller, event_id, **entry)
-    return go_to(path, "The address is off the list.")
+    return go_to(path, gettext("The address is off the list."))
 
 
 def _read_ids(ids: list[str]) -> list[str]:
@@ -214,10 +228,12 @@ def _render_address(caller: Caller, event_id: str, form: FilledForm) -> Response
     return render_desk_form(
         form,
         event=events.get_event(caller, event_id),
-        title="Stop messages to an address",
-        lead="It gets none of your messages to many any more, on any channel and at any event. Tickets, codes and what "
-        "somebody asks for still arrive.",
-        button="Stop the messages",
+        title=gettext("Stop messages to an address"),
+        lead=gettext(
+            "It gets none of your messages to many any more, on any channel and at any event. Tickets, codes and what "
+            "somebody asks for still arrive."
+        ),
+        button=gettext("Stop the messages"),
         back=url_for("desk_messages.show_suppressions", event_id=event_id),
     )
 
@@ -228,13 +244,20 @@ def _render_resending(
     event, campaign = events.get_event(caller, event_id), queries.get_campaign(caller, event_id, campaign_id)
     chosen_ids = _read_ids(ids)
     count = sum(variant["uncertain"] for variant in (campaign["tallies"] or {}).values())
-    which = f"the {len(chosen_ids)} chosen messages" if chosen_ids else f"all {count} uncertain messages"
+    title = (
+        ngettext("Send the chosen message again?", "Send the %(num)s chosen messages again?", len(chosen_ids))
+        if chosen_ids
+        else ngettext("Send the uncertain message again?", "Send all %(num)s uncertain messages again?", count)
+    )
     return render_confirmation(
         event=event,
-        title=f"Send {which} again?",
-        text="We handed each of them over and got no answer, so it may have arrived. Some people may get it twice. "
-        f"At most {MAX_RESENT} go out at once.",
-        button="Send them again",
+        title=title,
+        text=gettext(
+            "We handed each of them over and got no answer, so it may have arrived. Some people may get it twice. "
+            "At most %(num)s go out at once.",
+            num=MAX_RESENT,
+        ),
+        button=gettext("Send them again"),
         back=link_message(campaign),
         values={"ids": ",".join(chosen_ids)},
         error=error,

@@ -10,7 +10,7 @@ from flask import request
 from app.accounts.caller import Caller
 from app.applications.states import STATES as APPLICATION_STATES
 from app.blueprints.pages.desk.event_form import VERSION
-from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, ROLE_LABELS
+from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, IN_LABELS, ROLE_LABELS, TEMPLATE_LABELS
 from app.blueprints.pages.desk.stall_words import STATE_LABELS
 from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FilledForm, Form, Input
@@ -20,7 +20,7 @@ from app.campaigns.filtered_people_sql import GUESTS, ROLES, TICKET_HOLDERS
 from app.campaigns.message_templates import TEMPLATES
 from app.campaigns.queries import AudienceChoices
 from app.campaigns.states import FILTERED, HOLDERS, SPECIFIC
-from app.core.languages import LANGUAGES
+from app.core.languages import LANGUAGES, lazy_gettext
 from app.web.campaign_fields import MOST_CHOICES, CheckedSchema, Destination, ListOrText, OneLine, channels
 from app.web.fields import Boolean, Choice, Id, Number, OneOf, Text, WholeNumber
 from app.web.schema import Query, to_camel_case
@@ -71,75 +71,94 @@ class FilteredMessageSchema(MessageSchema):
 
 
 UNKNOWN_PLACEHOLDER = {
-    "unknown_placeholder": "There is a word in braces that we do not know. The list below the text has those that we know."
+    "unknown_placeholder": lazy_gettext(
+        "There is a word in braces that we do not know. The list below the text has those that we know."
+    )
 }
 INPUTS = (
-    Input("name", "Name", hint="Only your team sees it.", messages={"required": "Enter a name."}),
+    Input(
+        "name",
+        lazy_gettext("Name"),
+        hint=lazy_gettext("Only your team sees it."),
+        messages={"required": lazy_gettext("Enter a name.")},
+    ),
     Input("templateId", "", type="hidden"),
     Input(
         "title",
-        "Title",
-        hint="The subject of the mail. Up to 160 characters.",
-        messages={"required": "Enter a title.", **UNKNOWN_PLACEHOLDER},
+        lazy_gettext("Title"),
+        hint=lazy_gettext("The subject of the mail. Up to 160 characters."),
+        messages={"required": lazy_gettext("Enter a title."), **UNKNOWN_PLACEHOLDER},
     ),
     Input(
         "body",
-        "Text",
-        hint="Up to 600 characters. An empty line begins a paragraph.",
+        lazy_gettext("Text"),
+        hint=lazy_gettext("Up to 600 characters. An empty line begins a paragraph."),
         type="textarea",
         messages={
-            "required": "Enter the text.",
-            "too_long": "The text has more than 600 characters.",
+            "required": lazy_gettext("Enter the text."),
+            "too_long": lazy_gettext("The text has more than 600 characters."),
             **UNKNOWN_PLACEHOLDER,
         },
     ),
     Input(
         "href",
-        "Link of the button",
-        hint="An https address, or a path of this site like /e/lights. Clicks are counted.",
+        lazy_gettext("Link of the button"),
+        hint=lazy_gettext("An https address, or a path of this site like /e/lights. Clicks are counted."),
         type="url",
     ),
-    Input("image", "Picture", hint="JPEG, PNG or WebP, up to 5 MB.", type="file", error_codes=PICTURE_ERRORS),
+    Input(
+        "image",
+        lazy_gettext("Picture"),
+        hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MB."),
+        type="file",
+        error_codes=PICTURE_ERRORS,
+    ),
     Input("imageUrl", "", type="hidden"),
-    Input("removeImage", "Send it without the picture", type="checkbox"),
+    Input("removeImage", lazy_gettext("Send it without the picture"), type="checkbox"),
     Input(
         "channels",
-        "Channels",
+        lazy_gettext("Channels"),
         type="checkboxes",
         options=list(CHANNEL_LABELS.items()),
-        messages={"required": "Choose at least one channel."},
+        messages={"required": lazy_gettext("Choose at least one channel.")},
     ),
-    Input("abTestEnabled", "Try a second variant on a part of the people", type="checkbox"),
+    Input("abTestEnabled", lazy_gettext("Try a second variant on a part of the people"), type="checkbox"),
     Input(
         "variantBTitle",
-        "Title of variant B",
-        hint="Empty: the same title.",
-        messages={"required": "Enter another title, another text, or both.", **UNKNOWN_PLACEHOLDER},
+        lazy_gettext("Title of variant B"),
+        hint=lazy_gettext("Empty: the same title."),
+        messages={"required": lazy_gettext("Enter another title, another text, or both."), **UNKNOWN_PLACEHOLDER},
     ),
     Input(
         "variantBBody",
-        "Text of variant B",
-        hint="Empty: the same text.",
+        lazy_gettext("Text of variant B"),
+        hint=lazy_gettext("Empty: the same text."),
         type="textarea",
         messages=UNKNOWN_PLACEHOLDER,
     ),
     Input(
         "abSplitPercent",
-        "Share of variant B in percent",
-        hint="10 to 90. Empty: 50.",
+        lazy_gettext("Share of variant B in percent"),
+        hint=lazy_gettext("10 to 90. Empty: 50."),
         inputmode="numeric",
-        messages={"invalid_type": WRONG_NUMBER, "too_small": "At least 10.", "too_large": "At most 90."},
+        messages={
+            "invalid_type": WRONG_NUMBER,
+            "too_small": lazy_gettext("At least 10."),
+            "too_large": lazy_gettext("At most 90."),
+        },
     ),
     Input(
         "overridePreferences",
-        "Also write to people who switched a channel off",
-        hint="Only for what they have to know, like a change of the venue. It is recorded with your name. Who has "
-        "unsubscribed gets nothing in any case.",
+        lazy_gettext("Also write to people who switched a channel off"),
+        hint=lazy_gettext(
+            "Only for what they have to know, like a change of the venue. It is recorded with your name. Who has "
+            "unsubscribed gets nothing in any case."
+        ),
         type="checkbox",
     ),
 )
-NEEDS_TICKETS = "Choose ticket holders or guests too, or leave this open."
-ADMITTED_OPTIONS = [("", "All"), ("true", "Only people who are in"), ("false", "Only people who are not in yet")]
+NEEDS_TICKETS = lazy_gettext("Choose ticket holders or guests too, or leave this open.")
+ADMITTED_OPTIONS = [("", lazy_gettext("All")), ("true", IN_LABELS[True]), ("false", IN_LABELS[False])]
 
 
 def build_message_form(choices: AudienceChoices, *, with_audience: bool = True) -> Form:
@@ -147,47 +166,47 @@ def build_message_form(choices: AudienceChoices, *, with_audience: bool = True) 
     audience = [
         Input(
             "roles",
-            "Who gets it",
-            hint="Everybody gets it once, however many of these they are.",
+            lazy_gettext("Who gets it"),
+            hint=lazy_gettext("Everybody gets it once, however many of these they are."),
             type="checkboxes",
             options=list(ROLE_LABELS.items()),
-            messages={"required": "Choose who gets it."},
+            messages={"required": lazy_gettext("Choose who gets it.")},
         ),
         Input(
             "ticketTypeIds",
-            "Only of these ticket types",
-            hint="For ticket holders and guests. None chosen: all.",
+            lazy_gettext("Only of these ticket types"),
+            hint=lazy_gettext("For ticket holders and guests. None chosen: all."),
             type="checkboxes",
             options=choices.ticket_types,
             messages={"contradiction": NEEDS_TICKETS},
         ),
         Input(
             "admitted",
-            "At the gate",
-            hint="For ticket holders and guests.",
+            lazy_gettext("At the gate"),
+            hint=lazy_gettext("For ticket holders and guests."),
             options=ADMITTED_OPTIONS,
             messages={"contradiction": NEEDS_TICKETS},
         ),
         Input(
             "blockIds",
-            "Only of these blocks",
-            hint="For guests. None chosen: all.",
+            lazy_gettext("Only of these blocks"),
+            hint=lazy_gettext("For guests. None chosen: all."),
             type="checkboxes",
             options=choices.blocks,
-            messages={"contradiction": "Choose guests too, or choose no block."},
+            messages={"contradiction": lazy_gettext("Choose guests too, or choose no block.")},
         ),
         Input(
             "applicationStates",
-            "Only with these applications",
-            hint="For applicants. None chosen: all who were not declined and have not withdrawn.",
+            lazy_gettext("Only with these applications"),
+            hint=lazy_gettext("For applicants. None chosen: all who were not declined and have not withdrawn."),
             type="checkboxes",
             options=list(STATE_LABELS.items()),
-            messages={"contradiction": "Choose applicants too, or choose no state."},
+            messages={"contradiction": lazy_gettext("Choose applicants too, or choose no state.")},
         ),
         Input(
             "languages",
-            "Only readers of these languages",
-            hint="Whose language is not known counts as a reader of English.",
+            lazy_gettext("Only readers of these languages"),
+            hint=lazy_gettext("Whose language is not known counts as a reader of English."),
             type="checkboxes",
             options=list(LANGUAGES.items()),
         ),
@@ -204,7 +223,7 @@ def fill_new_message(form: Form, template_id: str) -> FilledForm:
     """The form with the texts of a template, for everybody with a ticket by e-mail."""
     template = TEMPLATES.get(template_id) or TEMPLATES["blank"]
     return form.fill(
-        name="" if template.id == "blank" else template.name,
+        name="" if template.id == "blank" else str(TEMPLATE_LABELS[template.id]),
         templateId=template.id,
         title=template.title,
         body=template.body,

@@ -17,7 +17,12 @@ from app.blueprints.pages.desk.message_form import (
     read_message,
     store_picture,
 )
-from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, EXCLUSION_LABELS, describe_channels
+from app.blueprints.pages.desk.message_words import (
+    CHANNEL_LABELS,
+    EXCLUSION_LABELS,
+    TEMPLATE_LABELS,
+    describe_channels,
+)
 from app.blueprints.pages.desk.messages import (
     WRITE,
     blueprint,
@@ -29,8 +34,9 @@ from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.campaigns import actions, queries, states
-from app.campaigns.message_templates import PLACEHOLDERS, TEMPLATES
+from app.campaigns.message_templates import PLACEHOLDERS
 from app.core.errors import AppError, ValidationFailed
+from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.media.actions import MAX_UPLOAD_BYTES
@@ -47,13 +53,13 @@ SCHEDULE = Form(
     ScheduleSchema,
     Input(
         "scheduledAt",
-        "Send it at",
-        hint="On the clock of the event. Empty: it is a draft again.",
+        lazy_gettext("Send it at"),
+        hint=lazy_gettext("On the clock of the event. Empty: it is a draft again."),
         type="datetime-local",
         messages={
-            "too_small": "Choose a time in the future.",
-            "too_large": "Choose a time within a year.",
-            "invalid_time": "There is no such time on the clock of the event.",
+            "too_small": lazy_gettext("Choose a time in the future."),
+            "too_large": lazy_gettext("Choose a time within a year."),
+            "invalid_time": lazy_gettext("There is no such time on the clock of the event."),
         },
     ),
     VERSION,
@@ -80,7 +86,7 @@ def create(caller: Caller, event_id: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render_new(caller, event_id, form.with_error(error))
     path = link_message({"event_id": event_id, "id": campaign_id})
-    return go_to(path, "The draft is saved. Look at it before you send it.")
+    return go_to(path, gettext("The draft is saved. Look at it before you send it."))
 
 
 @blueprint.page("/<campaign_id>/edit", access=WRITE)
@@ -108,7 +114,7 @@ def change(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnVal
         )
     except FORM_ERRORS as error:
         return _render_edit(caller, campaign, form.with_error(error))
-    return go_to(link_message(campaign), "The message is saved.")
+    return go_to(link_message(campaign), gettext("The message is saved."))
 
 
 @blueprint.act("/<campaign_id>/test", access=WRITE)
@@ -147,7 +153,7 @@ def schedule(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnV
         )
     except FORM_ERRORS as error:
         return _render_schedule(event, campaign, form.with_error(error))
-    done = "The message is scheduled." if scheduled_at else "The message is a draft again."
+    done = gettext("The message is scheduled.") if scheduled_at else gettext("The message is a draft again.")
     return go_to(link_message(campaign), done)
 
 
@@ -169,9 +175,9 @@ def send(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue
     except FORM_ERRORS as error:
         now = queries.get_campaign(caller, event_id, campaign_id)
         if error.code in LATE_ERRORS and now["status"] in (states.SENDING, states.SENT):
-            return go_to(link_message(campaign), "It was sent already. Nobody gets it twice.")
+            return go_to(link_message(campaign), gettext("It was sent already. Nobody gets it twice."))
         return _render_send(caller, now, error)
-    return go_to(link_message(campaign), "The message is being sent.")
+    return go_to(link_message(campaign), gettext("The message is being sent."))
 
 
 def _send_test(caller: Caller, campaign: Mapping[Any, Any]) -> str:
@@ -179,7 +185,11 @@ def _send_test(caller: Caller, campaign: Mapping[Any, Any]) -> str:
     names = (*actions.TEST_FIELDS, "ab_test_enabled", "variant_b_title", "variant_b_body")
     texts = {name: campaign[name] for name in names}
     test = actions.send_test(caller=caller, event_id=campaign["event_id"], channels=campaign["channels"], **texts)
-    return f"The test goes to you ({test['to']}) by: {describe_channels(test['channels'])}."
+    return gettext(
+        "The test goes to you (%(address)s) by: %(channels)s.",
+        address=test["to"],
+        channels=describe_channels(test["channels"]),
+    )
 
 
 def _build_form(caller: Caller, campaign: Mapping[Any, Any]) -> Form:
@@ -190,20 +200,26 @@ def _build_form(caller: Caller, campaign: Mapping[Any, Any]) -> Form:
 def _read_version(form: FilledForm) -> int:
     version: int | None = form.load().get("version")
     if version is None:
-        raise ValidationFailed.of("version", "required", "Open the page again.")
+        raise ValidationFailed.of("version", "required", gettext("Open the page again."))
     return version
 
 
 def _render_new(caller: Caller, event_id: str, form: FilledForm) -> Response:
     back = url_for("desk_messages.show", event_id=event_id)
     return _render_form(
-        caller, event_id, form, title="Write a message", button="Save the draft", back=back, is_new=True
+        caller,
+        event_id,
+        form,
+        title=gettext("Write a message"),
+        button=gettext("Save the draft"),
+        back=back,
+        is_new=True,
     )
 
 
 def _render_edit(caller: Caller, campaign: Mapping[Any, Any], form: FilledForm) -> Response:
-    title, back = f"Change “{campaign['name']}”", link_message(campaign)
-    return _render_form(caller, campaign["event_id"], form, title=title, button="Save", back=back)
+    title, back = gettext("Change “%(name)s”", name=campaign["name"]), link_message(campaign)
+    return _render_form(caller, campaign["event_id"], form, title=title, button=gettext("Save"), back=back)
 
 
 def _render_form(caller: Caller, event_id: str, form: FilledForm, **context: Any) -> Response:
@@ -212,7 +228,7 @@ def _render_form(caller: Caller, event_id: str, form: FilledForm, **context: Any
         form.with_error(upload_error) if upload_error else form,
         event=events.get_event(caller, event_id),
         template="desk/message_form.html",
-        templates=TEMPLATES.values(),
+        templates=TEMPLATE_LABELS,
         placeholders=PLACEHOLDERS,
         **context,
     )
@@ -222,9 +238,9 @@ def _render_schedule(event: OwnEvent, campaign: Mapping[Any, Any], form: FilledF
     return render_desk_form(
         form,
         event=event,
-        title=f"When to send “{campaign['name']}”",
-        lead="Who gets it is chosen at that time.",
-        button="Save the time",
+        title=gettext("When to send “%(name)s”", name=campaign["name"]),
+        lead=gettext("Who gets it is chosen at that time."),
+        button=gettext("Save the time"),
         back=link_message(campaign),
     )
 

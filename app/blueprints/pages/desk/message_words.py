@@ -8,62 +8,74 @@ from app.blueprints.pages.desk.stall_words import STATE_LABELS
 from app.campaigns import states, suppressions
 from app.campaigns.filtered_people_sql import APPLICANTS, GUESTS, STALLHOLDERS, TICKET_HOLDERS
 from app.campaigns.queries import AudienceChoices
-from app.core.languages import LANGUAGES
+from app.core.languages import LANGUAGES, gettext, lazy_gettext, lazy_pgettext, lazy_text, ngettext
 
 CAMPAIGN_STATES = {
-    states.DRAFT: "Draft",
-    states.SCHEDULED: "Scheduled",
-    states.SENDING: "Being sent",
-    states.SENT: "Sent",
-    states.FAILED: "Failed",
-    states.CANCELED: "Cancelled",
+    states.DRAFT: lazy_gettext("Draft"),
+    states.SCHEDULED: lazy_gettext("Scheduled"),
+    states.SENDING: lazy_gettext("Being sent"),
+    states.SENT: lazy_gettext("Sent"),
+    states.FAILED: lazy_gettext("Failed"),
+    states.CANCELED: lazy_pgettext("message", "Cancelled"),
 }
-CHANNEL_LABELS = {"email": "E-mail", "sms": "SMS", "push": "Push message"}
+CHANNEL_LABELS = {"email": lazy_gettext("E-mail"), "sms": lazy_gettext("SMS"), "push": lazy_gettext("Push message")}
 ROLE_LABELS = {
-    TICKET_HOLDERS: "Ticket holders",
-    GUESTS: "Guests of blocks",
-    STALLHOLDERS: "Stallholders",
-    APPLICANTS: "Applicants for a stall",
+    TICKET_HOLDERS: lazy_gettext("Ticket holders"),
+    GUESTS: lazy_gettext("Guests of blocks"),
+    STALLHOLDERS: lazy_gettext("Stallholders"),
+    APPLICANTS: lazy_gettext("Applicants for a stall"),
 }
 EXCLUSION_LABELS = {
-    "optedOut": "Unsubscribed, or switched the channel off",
-    "noAddress": "Without an address for these channels",
-    "suppressed": "The address refused messages for good",
-    "duplicate": "Further entries of people who are counted already",
-    "notRelated": "Not at this event",
+    "optedOut": lazy_gettext("Unsubscribed, or switched the channel off"),
+    "noAddress": lazy_gettext("Without an address for these channels"),
+    "suppressed": lazy_gettext("The address refused messages for good"),
+    "duplicate": lazy_gettext("Further entries of people who are counted already"),
+    "notRelated": lazy_gettext("Not at this event"),
 }
 FIGURE_LABELS = {
-    "total": "Messages",
-    "sent": "Sent",
-    "failed": "Failed",
-    "uncertain": "Uncertain",
-    "suppressed": "Unsubscribed meanwhile",
-    "pending": "Still to send",
-    "clicked": "Clicked the link",
+    "total": lazy_gettext("Messages"),
+    "sent": lazy_gettext("Sent"),
+    "failed": lazy_gettext("Failed"),
+    "uncertain": lazy_gettext("Uncertain"),
+    "suppressed": lazy_gettext("Unsubscribed meanwhile"),
+    "pending": lazy_gettext("Still to send"),
+    "clicked": lazy_gettext("Clicked the link"),
 }
-UNDELIVERED_LABELS = {states.FAILED: "Failed", states.UNCERTAIN: "Uncertain"}
+UNDELIVERED_LABELS = {states.FAILED: lazy_gettext("Failed"), states.UNCERTAIN: lazy_gettext("Uncertain")}
 SUPPRESSION_LABELS = {
-    suppressions.UNSUBSCRIBED: "Unsubscribed",
-    suppressions.STOPPED: "Stopped by you",
-    suppressions.BOUNCED: "Refused for good",
+    suppressions.UNSUBSCRIBED: lazy_gettext("Unsubscribed"),
+    suppressions.STOPPED: lazy_gettext("Stopped by you"),
+    suppressions.BOUNCED: lazy_gettext("Refused for good"),
 }
 ACT_LABELS = {
-    "drafted": "Saved as a draft",
-    "scheduled": "Scheduled",
-    "sent": "Sent",
-    "changed": "Changed",
-    "canceled": "Cancelled",
-    "resent": "Uncertain messages were sent again",
+    "drafted": lazy_gettext("Saved as a draft"),
+    "scheduled": lazy_gettext("Scheduled"),
+    "sent": lazy_gettext("Sent"),
+    "changed": lazy_gettext("Changed"),
+    "canceled": lazy_pgettext("message", "Cancelled"),
+    "resent": lazy_gettext("Uncertain messages were sent again"),
+}
+TEMPLATE_LABELS = {
+    "event-reminder": lazy_gettext("Reminder"),
+    "line-up": lazy_gettext("Line-up"),
+    "event-change": lazy_pgettext("noun", "Change"),
+    "sold-out-warning": lazy_gettext("Nearly sold out"),
+    "thank-you": lazy_gettext("Thank you"),
+    "blank": lazy_gettext("Blank"),
+}
+IN_LABELS = {
+    True: lazy_gettext("Only people who are in"),
+    False: lazy_gettext("Only people who are not in yet"),
 }
 
 
 def describe_channels(channels: Sequence[str]) -> str:
     """The channels in words: `E-mail, SMS`."""
-    return ", ".join(CHANNEL_LABELS[channel] for channel in channels)
+    return ", ".join(str(CHANNEL_LABELS[channel]) for channel in channels)
 
 
 CHANNEL_LISTS = {
-    ", ".join(channels): describe_channels(channels)
+    ", ".join(channels): lazy_text(describe_channels, channels)
     for count in range(1, len(CHANNEL_LABELS) + 1)
     for channels in permutations(CHANNEL_LABELS, count)
 }
@@ -73,19 +85,21 @@ CHANNEL_LISTS = {
 def describe_audience(campaign: Mapping[Any, Any], choices: AudienceChoices) -> list[str]:
     """Who gets a message, as lines: the roles, then each condition."""
     if campaign["audience_type"] == states.SPECIFIC:
-        return [f"{len(campaign['user_ids'])} people chosen by name"]
+        return [ngettext("%(num)s person chosen by name", "%(num)s people chosen by name", len(campaign["user_ids"]))]
     if campaign["audience_type"] == states.HOLDERS:
-        return [f"{ROLE_LABELS[TICKET_HOLDERS]}, {ROLE_LABELS[GUESTS].lower()}"]
+        return [gettext("Ticket holders, guests of blocks")]
     chosen = campaign["audience_filter"] or {}
     names = {**dict(choices.ticket_types), **dict(choices.blocks)}
-    lines = [", ".join(ROLE_LABELS[role] for role in chosen.get("roles") or ())]
+    lines = [", ".join(str(ROLE_LABELS[role]) for role in chosen.get("roles") or ())]
     conditions = {
-        "Ticket types": [names.get(id, "a ticket type that is gone") for id in chosen.get("ticket_type_ids") or ()],
-        "Blocks": [names.get(id, "a block that is gone") for id in chosen.get("block_ids") or ()],
-        "Applications": [STATE_LABELS[state] for state in chosen.get("application_states") or ()],
-        "Languages": [LANGUAGES[language] for language in chosen.get("languages") or ()],
+        gettext("Ticket types"): [
+            names.get(id, gettext("a ticket type that is gone")) for id in chosen.get("ticket_type_ids") or ()
+        ],
+        gettext("Blocks"): [names.get(id, gettext("a block that is gone")) for id in chosen.get("block_ids") or ()],
+        gettext("Applications"): [str(STATE_LABELS[state]) for state in chosen.get("application_states") or ()],
+        gettext("Languages"): [LANGUAGES[language] for language in chosen.get("languages") or ()],
     }
     lines += [f"{label}: {', '.join(values)}" for label, values in conditions.items() if values]
     if chosen.get("admitted") is not None:
-        lines.append("Only people who are in" if chosen["admitted"] else "Only people who are not in yet")
+        lines.append(str(IN_LABELS[chosen["admitted"]]))
     return lines

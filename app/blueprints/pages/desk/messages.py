@@ -26,6 +26,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
 from app.blueprints.pages.rendering import describe_error
 from app.campaigns import actions, audience_counts, campaign_store, previews, queries, states
 from app.core.errors import AppError, NotFound
+from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.media.actions import MAX_UPLOAD_BYTES
@@ -58,19 +59,22 @@ def link_message(row: Row) -> str:
 
 MESSAGES = Table(
     "messages",
-    Column("name", "Message", link=link_message),
-    Column("status", "State", STATUS, labels=CAMPAIGN_STATES),
-    Column("channel_names", "Channels", labels=CHANNEL_LISTS),
-    Column("scheduled_at", "Scheduled for", TIME),
-    Column("sent", "Sent", NUMBER),
-    Column("failed", "Failed", NUMBER),
-    Column("uncertain", "Uncertain", NUMBER),
-    Column("created_at", "Written", TIME, sort="createdAt"),
+    Column("name", lazy_gettext("Message"), link=link_message),
+    Column("status", lazy_gettext("State"), STATUS, labels=CAMPAIGN_STATES),
+    Column("channel_names", lazy_gettext("Channels"), labels=CHANNEL_LISTS),
+    Column("scheduled_at", lazy_gettext("Scheduled for"), TIME),
+    Column("sent", lazy_gettext("Sent"), NUMBER),
+    Column("failed", lazy_gettext("Failed"), NUMBER),
+    Column("uncertain", lazy_gettext("Uncertain"), NUMBER),
+    Column("created_at", lazy_gettext("Written"), TIME, sort="createdAt"),
     sorts={"createdAt": queries.SORTS["created_at"]},
     default_sort="-createdAt",
-    noun="message",
-    filters=Form(FilterSchema, Input("status", "State", options=[("", "All"), *CAMPAIGN_STATES.items()])),
-    empty="Messages appear here when you write one.",
+    counted=mark_plural("%(num)s message", "%(num)s messages"),
+    filters=Form(
+        FilterSchema,
+        Input("status", lazy_gettext("State"), options=[("", lazy_gettext("All")), *CAMPAIGN_STATES.items()]),
+    ),
+    empty=lazy_gettext("Messages appear here when you write one."),
 )
 
 
@@ -122,7 +126,7 @@ def cancel(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnVal
         actions.cancel_campaign(caller=caller, event_id=event_id, campaign_id=campaign_id)
     except FORM_ERRORS as error:
         return _render_cancellation(caller, event_id, campaign_id, error)
-    return go_to(url_for("desk_messages.show", event_id=event_id), "The message is cancelled. Nobody gets it.")
+    return go_to(url_for("desk_messages.show", event_id=event_id), gettext("The message is cancelled. Nobody gets it."))
 
 
 @blueprint.act("/<campaign_id>/duplicate", access=WRITE)
@@ -130,7 +134,7 @@ def duplicate(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturn
     """Copy a message as a draft, and show it."""
     copy = partial(actions.duplicate, caller=caller, event_id=event_id, campaign_id=campaign_id, send_now=False)
     copy_id = do_once(caller, lambda: str(copy()["id"]))
-    return go_to(link_message({"event_id": event_id, "id": copy_id}), "This is the copy, a draft.")
+    return go_to(link_message({"event_id": event_id, "id": copy_id}), gettext("This is the copy, a draft."))
 
 
 def may_write(caller: Caller, event: OwnEvent) -> bool:
@@ -180,8 +184,11 @@ def render_message(caller: Caller, event_id: str, campaign_id: str, error: AppEr
 
 def _list_history(campaign: Mapping[Any, Any]) -> list[tuple[datetime, str]]:
     """What happened to a message, the oldest first."""
-    acts = [(datetime.fromisoformat(act["at"]), ACT_LABELS[act["verb"]]) for act in campaign["history"] or ()]
-    sending = [(campaign["started_at"], "Sending began"), (campaign["finished_at"], "Sending ended")]
+    acts = [(datetime.fromisoformat(act["at"]), str(ACT_LABELS[act["verb"]])) for act in campaign["history"] or ()]
+    sending = [
+        (campaign["started_at"], gettext("Sending began")),
+        (campaign["finished_at"], gettext("Sending ended")),
+    ]
     return sorted([*acts, *((moment, text) for moment, text in sending if moment is not None)])
 
 
@@ -197,9 +204,9 @@ def _render_cancellation(caller: Caller, event_id: str, campaign_id: str, error:
     campaign = queries.get_campaign(caller, event_id, campaign_id)
     return render_confirmation(
         event=event,
-        title=f"Cancel “{campaign['name']}”?",
-        text="Nobody gets it. It stays in the list, and you can copy it.",
-        button="Cancel the message",
+        title=gettext("Cancel “%(name)s”?", name=campaign["name"]),
+        text=gettext("Nobody gets it. It stays in the list, and you can copy it."),
+        button=gettext("Cancel the message"),
         back=link_message(campaign),
         is_dangerous=True,
         error=error,

@@ -12,6 +12,7 @@ from app.blueprints.pages.desk.shell import DeskPages, may_use
 from app.blueprints.pages.desk.tables import DAY, MONEY, STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.stall import build_download
 from app.core.formatting import format_money
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.invoicing.documents import CREDIT_NOTE, INVOICE
 from app.money.documents import FEE, SORTS, get_document_pdf, list_documents_query
@@ -23,7 +24,7 @@ from app.web.access import may
 blueprint = DeskPages("desk_money", __name__, url_prefix="/desk/events/<event_id>/money")
 READ = may(MONEY_READ)
 EXPORT = may(MONEY_READ, whole_organisation=True)
-KIND_LABELS = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note"}
+KIND_LABELS = {INVOICE: lazy_gettext("Invoice"), CREDIT_NOTE: lazy_gettext("Credit note")}
 
 
 def _link_document(row: Row) -> str:
@@ -32,16 +33,16 @@ def _link_document(row: Row) -> str:
 
 DOCUMENTS = Table(
     "invoices",
-    Column("number", "Number", link=_link_document),
-    Column("kind", "Document", STATUS, labels=KIND_LABELS),
-    Column("issued_at", "Issued", DAY, sort="issuedAt"),
-    Column("buyer", "To"),
-    Column("total_minor", "Amount", MONEY),
-    Column("open_minor", "Open", MONEY),
+    Column("number", lazy_pgettext("invoice", "Number"), link=_link_document),
+    Column("kind", lazy_gettext("Document"), STATUS, labels=KIND_LABELS),
+    Column("issued_at", lazy_gettext("Issued"), DAY, sort="issuedAt"),
+    Column("buyer", lazy_pgettext("recipient", "To")),
+    Column("total_minor", lazy_gettext("Amount"), MONEY),
+    Column("open_minor", lazy_gettext("Open"), MONEY),
     sorts=SORTS,
     default_sort="-issuedAt",
-    noun="document",
-    empty="Invoices and credit notes of stall fees and blocks appear here when they are issued.",
+    counted=mark_plural("%(num)s document", "%(num)s documents"),
+    empty=lazy_gettext("Invoices and credit notes of stall fees and blocks appear here when they are issued."),
 )
 
 
@@ -81,14 +82,14 @@ def download_document(caller: Caller, event_id: str, document_id: str) -> Respon
 def _build_charts(money: EventMoney) -> dict[str, object]:
     fees = money.stall_fees
     fee_points = [
-        Point("By wallet", fees.paid_minor),
-        Point("By transfer", fees.received_minor),
-        Point("Waived", fees.waived_minor),
-        Point("Refunded", fees.refunded_minor),
-        Point("Open", fees.open_minor),
+        Point(gettext("By wallet"), fees.paid_minor),
+        Point(gettext("By transfer"), fees.received_minor),
+        Point(gettext("Waived"), fees.waived_minor),
+        Point(gettext("Refunded"), fees.refunded_minor),
+        Point(gettext("Open"), fees.open_minor),
     ]
     ticket_points = [Point(row.ticket_type, row.sold_minor) for row in money.tickets]
     return {
-        "tickets": build_chart("Takings of tickets by type", ticket_points, format_value=format_money),
-        "fees": build_chart("Stall fees", fee_points, format_value=format_money),
+        "tickets": build_chart(gettext("Takings of tickets by type"), ticket_points, format_value=format_money),
+        "fees": build_chart(gettext("Stall fees"), fee_points, format_value=format_money),
     }

@@ -22,6 +22,7 @@ from app.accounts.permissions import (
     STALLS_READ,
     STOCK_READ,
 )
+from app.core.languages import lazy_gettext
 from app.web.access import Access, may
 
 
@@ -42,25 +43,25 @@ class Link(NamedTuple):
 
 
 ORGANISATION_SECTIONS = (
-    Section("Home", "desk.show", may(EVENTS_READ)),
-    Section("Events", "desk_events.show", may(EVENTS_READ)),
-    Section("Money", "desk_organisation_money.show", may(MONEY_READ, whole_organisation=True)),
-    Section("Files", "desk_files.show", may(EVENTS_READ)),
-    Section("Team", "desk_team.show", may(MEMBERS_READ, whole_organisation=True)),
-    Section("Audit trail", "desk_audit.show", may(AUDIT_READ, whole_organisation=True)),
-    Section("Settings", "desk_settings.show", may(MEMBERS_WRITE, whole_organisation=True)),
-    Section("Account", "account.show", may(EVENTS_READ)),
+    Section(lazy_gettext("Home"), "desk.show", may(EVENTS_READ)),
+    Section(lazy_gettext("Events"), "desk_events.show", may(EVENTS_READ)),
+    Section(lazy_gettext("Money"), "desk_organisation_money.show", may(MONEY_READ, whole_organisation=True)),
+    Section(lazy_gettext("Files"), "desk_files.show", may(EVENTS_READ)),
+    Section(lazy_gettext("Team"), "desk_team.show", may(MEMBERS_READ, whole_organisation=True)),
+    Section(lazy_gettext("Audit trail"), "desk_audit.show", may(AUDIT_READ, whole_organisation=True)),
+    Section(lazy_gettext("Settings"), "desk_settings.show", may(MEMBERS_WRITE, whole_organisation=True)),
+    Section(lazy_gettext("Account"), "account.show", may(EVENTS_READ)),
 )
 EVENT_SECTIONS = (
-    Section("Overview", "desk_event.show", may(EVENTS_READ)),
-    Section("Tickets", "desk_ticket_types.show", may(EVENTS_READ)),
-    Section("Sales", "desk_sales.show", may(EVENTS_READ)),
-    Section("Stalls", "desk_stalls.show", may(STALLS_READ)),
-    Section("Guests", "desk_guests.show", may(GUESTS_READ)),
-    Section("Gate", "desk_gate.show", may(GATE_READ)),
-    Section("Stock", "desk_stock.show", may(STOCK_READ)),
-    Section("Messages", "desk_messages.show", may(MESSAGES_READ)),
-    Section("Money", "desk_money.show", may(MONEY_READ)),
+    Section(lazy_gettext("Overview"), "desk_event.show", may(EVENTS_READ)),
+    Section(lazy_gettext("Tickets"), "desk_ticket_types.show", may(EVENTS_READ)),
+    Section(lazy_gettext("Sales"), "desk_sales.show", may(EVENTS_READ)),
+    Section(lazy_gettext("Stalls"), "desk_stalls.show", may(STALLS_READ)),
+    Section(lazy_gettext("Guests"), "desk_guests.show", may(GUESTS_READ)),
+    Section(lazy_gettext("Gate"), "desk_gate.show", may(GATE_READ)),
+    Section(lazy_gettext("Stock"), "desk_stock.show", may(STOCK_READ)),
+    Section(lazy_gettext("Messages"), "desk_messages.show", may(MESSAGES_READ)),
+    Section(lazy_gettext("Money"), "desk_money.show", may(MONEY_READ)),
 )
 
 

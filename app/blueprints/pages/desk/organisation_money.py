@@ -13,6 +13,7 @@ from app.blueprints.pages.desk.shell import DeskPages, render_desk
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.stall import build_download
 from app.core.errors import ValidationFailed
+from app.core.languages import gettext, lazy_gettext
 from app.events.queries import get_event
 from app.money.documents import request_archive
 from app.money.journal import stream_journal_csv
@@ -27,7 +28,7 @@ from app.web.schema import Query
 blueprint = DeskPages("desk_organisation_money", __name__, url_prefix="/desk/money")
 READ = may(MONEY_READ, whole_organisation=True)
 CSV_TYPE = "text/csv; charset=utf-8"
-DAY_MESSAGES = {"invalid_type": "Enter a day like 2026-03-31."}
+DAY_MESSAGES = {"invalid_type": lazy_gettext("Enter a day like 2026-03-31.")}
 
 
 class PeriodSchema(Query):
@@ -37,8 +38,13 @@ class PeriodSchema(Query):
 
 
 PERIOD_INPUTS = (
-    Input("from", "From", type="date", messages=DAY_MESSAGES),
-    Input("to", "To", type="date", messages={**DAY_MESSAGES, "before_start": "This is before the first day."}),
+    Input("from", lazy_gettext("From"), type="date", messages=DAY_MESSAGES),
+    Input(
+        "to",
+        lazy_gettext("To"),
+        type="date",
+        messages={**DAY_MESSAGES, "before_start": lazy_gettext("This is before the first day.")},
+    ),
 )
 
 
@@ -110,8 +116,8 @@ def make_archive(caller: Caller) -> ResponseReturnValue:
 
 def _build_form(events: Sequence[MoneyOfEvent] = ()) -> Form:
     """The form of the period. With events it is one of them, or all."""
-    options = [("", "All events"), *((event.id, event.name) for event in events)] if events else []
-    form = Form(PeriodSchema, *PERIOD_INPUTS, Input("eventId", "Event", options=options))
+    options = [("", gettext("All events")), *((event.id, event.name) for event in events)] if events else []
+    form = Form(PeriodSchema, *PERIOD_INPUTS, Input("eventId", lazy_gettext("Event"), options=options))
     form.marks_optional = False
     return form
 
@@ -134,7 +140,7 @@ def _render(
     return render_desk(
         "desk/organisation_money.html",
         form=form,
-        title="Money",
+        title=gettext("Money"),
         events=events,
         selection=selection,
         vat=vat,

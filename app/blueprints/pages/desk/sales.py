@@ -18,6 +18,8 @@ from app.blueprints.pages.desk.sales_words import FORMAT_LABELS, STATE_LABELS
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
 from app.blueprints.pages.desk.tables import DAY, MONEY, STATUS, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
+from app.core.formatting import format_short_day
+from app.core.languages import gettext, mark_plural
 from app.events import queries as events
 from app.events import stats, tickets
 from app.events.actions.ticket_uploads import MAX_BYTES
@@ -47,28 +49,35 @@ def _build_tickets_table(event: OwnEvent) -> Table:
     types = [(ticket_type.id, ticket_type.name) for ticket_type in event.ticket_types]
     return Table(
         "tickets",
-        Column("reference", "Number", sort="reference"),
-        Column("name", "Name"),
-        Column("email", "E-mail"),
-        Column("ticket_type", "Ticket type"),
-        Column("status", "State", STATUS, labels=STATE_LABELS),
-        Column("price_minor", "Price", MONEY),
-        Column("sold_at", "Sold", DAY),
-        Column("admitted_at", "Entered", TIME),
+        Column("reference", gettext("Number"), sort="reference"),
+        Column("name", gettext("Name")),
+        Column("email", gettext("E-mail")),
+        Column("ticket_type", gettext("Ticket type")),
+        Column("status", gettext("State"), STATUS, labels=STATE_LABELS),
+        Column("price_minor", gettext("Price"), MONEY),
+        Column("sold_at", gettext("Sold"), DAY),
+        Column("admitted_at", gettext("Entered"), TIME),
         sorts=tickets.SORTS,
         default_sort="reference",
-        noun="ticket",
+        counted=mark_plural("%(num)s ticket", "%(num)s tickets"),
         filters=Form(
             FilterSchema,
             Input(
-                "q", "Search", hint="Part of the name, beginning of number or e-mail, or the whole code.", type="search"
+                "q",
+                gettext("Search"),
+                hint=gettext("Part of the name, beginning of number or e-mail, or the whole code."),
+                type="search",
             ),
-            Input("ticketTypeId", "Ticket type", options=[("", "All"), *types]),
-            Input("status", "State", options=[("", "All"), *STATE_LABELS.items()]),
-            Input("admitted", "Entered", options=[("", "All"), ("true", "Yes"), ("false", "No")]),
+            Input("ticketTypeId", gettext("Ticket type"), options=[("", gettext("All")), *types]),
+            Input("status", gettext("State"), options=[("", gettext("All")), *STATE_LABELS.items()]),
+            Input(
+                "admitted",
+                gettext("Entered"),
+                options=[("", gettext("All")), ("true", gettext("Yes")), ("false", gettext("No"))],
+            ),
             Input("importId", "", type="hidden"),
         ),
-        empty="Tickets appear here when you have imported the sales.",
+        empty=gettext("Tickets appear here when you have imported the sales."),
     )
 
 
@@ -112,12 +121,14 @@ def _build_charts(figures: Mapping[str, Any]) -> list[tuple[Chart, str]]:
         sold_by_day[row["day"]] += row["sold"]
     days = _list_days(sorted(day for day, count in sold_by_day.items() if count > 0))
     types = [Point(row["name"], row["sold"], limit=row["total"]) for row in figures["ticket_types"]]
-    by_day = [Point(f"{day:%-d %b}", max(sold_by_day[day], 0)) for day in days]
-    sources = [Point(FORMAT_LABELS.get(row["format"], row["format"]), row["tickets"]) for row in figures["sources"]]
+    by_day = [Point(format_short_day(day), max(sold_by_day[day], 0)) for day in days]
+    sources = [
+        Point(str(FORMAT_LABELS.get(row["format"], row["format"])), row["tickets"]) for row in figures["sources"]
+    ]
     return [
-        (build_chart("Sold of each ticket type, and how many there are", types), "Ticket type"),
-        (build_chart("Sold each day", by_day, kind=BARS if len(by_day) <= MAX_BARS else LINE), "Day"),
-        (build_chart("Where the imported tickets come from", sources), "Source"),
+        (build_chart(gettext("Sold of each ticket type, and how many there are"), types), gettext("Ticket type")),
+        (build_chart(gettext("Sold each day"), by_day, kind=BARS if len(by_day) <= MAX_BARS else LINE), gettext("Day")),
+        (build_chart(gettext("Where the imported tickets come from"), sources), gettext("Source")),
     ]
 
 

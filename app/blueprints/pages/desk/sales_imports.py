@@ -12,6 +12,7 @@ from app.blueprints.pages.desk.sales_words import FORMAT_LABELS, IMPORT_LABELS, 
 from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk
 from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Row, Table, render_desk_table
 from app.core.errors import Conflict, Gone
+from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries as events
 from app.events import ticket_imports
 from app.events.actions.undo_ticket_import import undo_ticket_import
@@ -24,20 +25,20 @@ def _link_import(row: Row) -> str:
 
 IMPORTS = Table(
     "imports",
-    Column("number", "Number", NUMBER, link=_link_import),
-    Column("imported_at", "Imported", TIME, sort="importedAt"),
-    Column("imported_by", "By"),
-    Column("file_name", "File"),
-    Column("format", "Kind", labels=FORMAT_LABELS),
-    Column("created", "New", NUMBER),
-    Column("updated", "Changed", NUMBER),
-    Column("cancelled", "Cancelled", NUMBER),
-    Column("unchanged", "Unchanged", NUMBER),
-    Column("state", "State", STATUS, labels=IMPORT_LABELS),
+    Column("number", lazy_gettext("Number"), NUMBER, link=_link_import),
+    Column("imported_at", lazy_gettext("Imported"), TIME, sort="importedAt"),
+    Column("imported_by", lazy_gettext("By")),
+    Column("file_name", lazy_gettext("File")),
+    Column("format", lazy_gettext("Kind"), labels=FORMAT_LABELS),
+    Column("created", lazy_gettext("New"), NUMBER),
+    Column("updated", lazy_gettext("Changed"), NUMBER),
+    Column("cancelled", lazy_gettext("Cancelled"), NUMBER),
+    Column("unchanged", lazy_gettext("Unchanged"), NUMBER),
+    Column("state", lazy_gettext("State"), STATUS, labels=IMPORT_LABELS),
     sorts=ticket_imports.SORTS,
     default_sort="-importedAt",
-    noun="import",
-    empty="Imports appear here when you have imported the sales.",
+    counted=mark_plural("%(num)s import", "%(num)s imports"),
+    empty=lazy_gettext("Imports appear here when you have imported the sales."),
 )
 
 
@@ -76,21 +77,25 @@ def undo(caller: Caller, event_id: str, import_id: str) -> ResponseReturnValue:
         undo_ticket_import(caller, event_id, import_id)
     except (Conflict, Gone) as error:
         return _render_undo(caller, events.get_event(caller, event_id), import_id, error)
-    done = "The import is undone. The tickets are as they were before it."
+    done = gettext("The import is undone. The tickets are as they were before it.")
     return go_to(url_for("desk_sales.show_import", event_id=event_id, import_id=import_id), done)
 
 
 def _render_undo(caller: Caller, event: OwnEvent, import_id: str, error: Conflict | Gone | None = None) -> Response:
     row = ticket_imports.get_import(caller, event.id, import_id)
     if error is not None and error.code in UNDO_WORDS:
-        error = type(error)(UNDO_WORDS[error.code])
+        error = type(error)(str(UNDO_WORDS[error.code]))
     return render_confirmation(
         event=event,
-        title=f"Undo import {row['number']}?",
-        text=f"New tickets that go: {row['created']}. The gate does not admit them any more. Changed tickets that get back "
-        f"what they were: {row['updated']}. Ticket types that the import made go as well, if nothing else uses them. "
-        "Nobody gets a mail.",
-        button="Undo the import",
+        title=gettext("Undo import %(number)s?", number=row["number"]),
+        text=gettext(
+            "New tickets that go: %(created)s. The gate does not admit them any more. Changed tickets that get back "
+            "what they were: %(updated)s. Ticket types that the import made go as well, if nothing else uses them. "
+            "Nobody gets a mail.",
+            created=row["created"],
+            updated=row["updated"],
+        ),
+        button=gettext("Undo the import"),
         back=url_for("desk_sales.show_import", event_id=event.id, import_id=import_id),
         is_dangerous=True,
         error=error,

@@ -9,11 +9,18 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
 from app.blueprints.pages.desk.sales import MAX_UPLOAD_BYTES, blueprint
-from app.blueprints.pages.desk.sales_words import FIELD_LABELS, FORMAT_LABELS, describe_row_error, name_column
+from app.blueprints.pages.desk.sales_words import (
+    FIELD_LABELS,
+    FORMAT_LABELS,
+    describe_row_error,
+    name_column,
+    translate_sentence,
+)
 from app.blueprints.pages.desk.shell import render_desk, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.blueprints.pages.rendering import FOR_PROGRAMS
 from app.core.errors import AppError, NotFound, ValidationFailed
+from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.actions import ticket_uploads as actions
 from app.events.actions.import_ticket_file import FileOptions
@@ -28,7 +35,7 @@ from app.web.schema import Query
 IMPORT = may(EVENTS_WRITE).with_verified_email()
 FILE_TYPES = ".csv,.txt,.xlsx,text/csv"
 MAX_SHOWN_ERRORS = 100
-FIELD_OPTIONS = [("", "Not used"), *FIELD_LABELS.items()]
+FIELD_OPTIONS = [("", lazy_gettext("Not used")), *FIELD_LABELS.items()]
 PRETIX_ORDERS = frozenset({"Order code", "Order total"})
 """Columns of the list of orders, which has no tickets."""
 
@@ -41,11 +48,13 @@ UPLOAD = Form(
     UploadSchema,
     Input(
         "file",
-        "File with the tickets",
-        hint="CSV or Excel (XLSX), up to 40 MB and 100,000 tickets.",
+        lazy_gettext("File with the tickets"),
+        hint=lazy_gettext("CSV or Excel (XLSX), up to 40 MB and 100,000 tickets."),
         messages={
-            "required": "Choose a file that is not empty.",
-            "IMPORT_TOO_LARGE": "The file is too large. It may have 40 MB and 100,000 rows; send it in parts.",
+            "required": lazy_gettext("Choose a file that is not empty."),
+            "IMPORT_TOO_LARGE": lazy_gettext(
+                "The file is too large. It may have 40 MB and 100,000 rows; send it in parts."
+            ),
         },
         error_codes=("IMPORT_TOO_LARGE", "NOT_A_SPREADSHEET", "PAYLOAD_TOO_LARGE"),
     ),
@@ -68,7 +77,7 @@ def upload(caller: Caller, event_id: str) -> ResponseReturnValue:
     form, file = UPLOAD.fill(), request.files.get("file")
     try:
         if file is None or not file.filename:
-            raise ValidationFailed.of("file", "required", "Choose a file.")
+            raise ValidationFailed.of("file", "required", gettext("Choose a file."))
         upload_id = actions.keep_upload(caller, event_id, file.read(), file.filename)
     except FORM_ERRORS as error:
         return _render_upload(events.get_event(caller, event_id), form.with_error(_reword(error)))
@@ -122,6 +131,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
             (error["row"], name_column(error["column"], names), error["value"], describe_row_error(error))
             for error in errors[:MAX_SHOWN_ERRORS]
         ],
+        warnings=[translate_sentence(warning) for warning in result.get("warnings", [])],
         is_sold_out=any(error["code"] == "sold_out" for error in errors),
     )
 
@@ -156,7 +166,9 @@ def import_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseRetu
 def _reword(error: AppError) -> AppError:
     """The error of a file that is no table, without the words of the program that reads it."""
     if isinstance(error, NotASpreadsheet) and FOR_PROGRAMS.search(error.text):
-        return NotASpreadsheet("This is no table that we can read. Save it as CSV or Excel, and upload it again.")
+        return NotASpreadsheet(
+            gettext("This is no table that we can read. Save it as CSV or Excel, and upload it again.")
+        )
     return error
 
 
@@ -170,9 +182,11 @@ def _render_upload(event: OwnEvent, form: FilledForm) -> Response:
         form,
         event=event,
         template="desk/sales_import.html",
-        title="Import sales",
-        lead="Tickets are sold in your shop, for example pretix or Eventbrite. Bring its list of tickets here.",
-        button="Check the file",
+        title=gettext("Import sales"),
+        lead=gettext(
+            "Tickets are sold in your shop, for example pretix or Eventbrite. Bring its list of tickets here."
+        ),
+        button=gettext("Check the file"),
         back=url_for("desk_sales.show", event_id=event.id),
         has_files=True,
         file_types=FILE_TYPES,
@@ -185,10 +199,12 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm) -> Res
         form,
         event=event,
         template="desk/sales_columns.html",
-        title="What are the columns?",
-        lead="Choose what each column is. A ticket needs a number of its own and a ticket type. With the code of its QR "
-        "code or barcode it is admitted at the gate.",
-        button="Check the file",
+        title=gettext("What are the columns?"),
+        lead=gettext(
+            "Choose what each column is. A ticket needs a number of its own and a ticket type. With the code of its QR "
+            "code or barcode it is admitted at the gate."
+        ),
+        button=gettext("Check the file"),
         back=url_for("desk_sales.choose_file", event_id=event.id),
         upload=upload,
         is_order_list=names >= PRETIX_ORDERS,
@@ -218,7 +234,11 @@ def _build_letters(number: int) -> str:
 
 
 def _describe_values(column: Mapping[str, Any]) -> str:
-    return f"For example: {' · '.join(column['values'])}" if column["values"] else "Empty in the first rows."
+    return (
+        gettext("For example: %(values)s", values=" · ".join(column["values"]))
+        if column["values"]
+        else gettext("Empty in the first rows.")
+    )
 
 
 def _read_mapping(form: FilledForm, sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -228,13 +248,13 @@ def _read_mapping(form: FilledForm, sample: Sequence[Mapping[str, Any]]) -> dict
     mapping: dict[str, str] = {}
     for (key, field), column in zip(form.values.items(), sample, strict=True):
         if field in mapping:
-            message = f"“{mapping[field]}” is “{FIELD_LABELS[field]}” already."
+            message = gettext("“%(column)s” is “%(field)s” already.", column=mapping[field], field=FIELD_LABELS[field])
             errors.append({"path": key, "code": "chosen_twice", "message": message})
         elif field:
             mapping[field] = column["name"]
     for field in REQUIRED_FIELDS:
         if field not in mapping:
-            message = f"Choose the column that is “{FIELD_LABELS[field]}”."
+            message = gettext("Choose the column that is “%(field)s”.", field=FIELD_LABELS[field])
             errors.append({"path": "", "code": "no_column", "message": message})
     if errors:
         raise ValidationFailed(errors)

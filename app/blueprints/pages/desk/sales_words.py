@@ -4,56 +4,90 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from app.core.languages import gettext, lazy_gettext, mark_for_translation
 from app.events.ticket_files import FIELDS
 
 FORMAT_LABELS = {
     "pretix": "pretix",
     "eventbrite": "Eventbrite",
-    "own": "A file with our column names",
-    "mapping": "A file whose columns were chosen",
+    "own": lazy_gettext("A file with our column names"),
+    "mapping": lazy_gettext("A file whose columns were chosen"),
 }
-STATE_LABELS = {"sold": "Sold", "cancelled": "Cancelled", "refunded": "Refunded"}
-IMPORT_LABELS = {"done": "Imported", "undone": "Undone"}
+STATE_LABELS = {
+    "sold": lazy_gettext("Sold"),
+    "cancelled": lazy_gettext("Cancelled"),
+    "refunded": lazy_gettext("Refunded"),
+}
+IMPORT_LABELS = {"done": lazy_gettext("Imported"), "undone": lazy_gettext("Undone")}
 FIELD_LABELS = {
-    "reference": "Number of the ticket",
-    "ticketType": "Ticket type",
-    "name": "Name of the guest",
-    "email": "E-mail address",
-    "price": "Price",
-    "priceMinor": "Price in cents",
-    "currency": "Currency",
-    "soldAt": "Day or time of the sale",
-    "status": "State: sold, cancelled, refunded",
-    "secret": "Code in the QR code or barcode",
-    "validFrom": "Valid from",
-    "validUntil": "Valid until",
+    "reference": lazy_gettext("Number of the ticket"),
+    "ticketType": lazy_gettext("Ticket type"),
+    "name": lazy_gettext("Name of the guest"),
+    "email": lazy_gettext("E-mail address"),
+    "price": lazy_gettext("Price"),
+    "priceMinor": lazy_gettext("Price in cents"),
+    "currency": lazy_gettext("Currency"),
+    "soldAt": lazy_gettext("Day or time of the sale"),
+    "status": lazy_gettext("State: sold, cancelled, refunded"),
+    "secret": lazy_gettext("Code in the QR code or barcode"),
+    "validFrom": lazy_gettext("Valid from"),
+    "validUntil": lazy_gettext("Valid until"),
 }
 assert FIELD_LABELS.keys() == FIELDS.keys()
 ERROR_WORDS = {
-    "unknown_value": "We do not know this word.",
-    "duplicate": "Another row or ticket has the same.",
-    "ends_before_start": "The ticket would end before it begins.",
-    "wrong_currency": "The price must be in Namibia dollars (NAD).",
+    "unknown_value": lazy_gettext("We do not know this word."),
+    "duplicate": lazy_gettext("Another row or ticket has the same."),
+    "ends_before_start": lazy_gettext("The ticket would end before it begins."),
+    "wrong_currency": lazy_gettext("The price must be in Namibia dollars (NAD)."),
 }
 """Where the message of the API names fields or options of a program."""
 UNDO_WORDS = {
-    "TICKETS_ADMITTED": "Guests have entered with tickets of this import. Undo their entries at the gate first.",
-    "LATER_IMPORT": "A later import has changed the same tickets. Undo that one first.",
-    "TICKET_TYPE_REMOVED": "Tickets would go back to a ticket type that was removed. Import a corrected file instead.",
+    "TICKETS_ADMITTED": lazy_gettext(
+        "Guests have entered with tickets of this import. Undo their entries at the gate first."
+    ),
+    "LATER_IMPORT": lazy_gettext("A later import has changed the same tickets. Undo that one first."),
+    "TICKET_TYPE_REMOVED": lazy_gettext(
+        "Tickets would go back to a ticket type that was removed. Import a corrected file instead."
+    ),
 }
+SENTENCES = (
+    mark_for_translation("Must be one of: %(words)s."),
+    mark_for_translation("Must have at most %(max)s characters."),
+    mark_for_translation("Row %(row)s has the same %(column)s."),
+    mark_for_translation("The ticket %(reference)s of this event has this secret."),
+    mark_for_translation("%(count)s more would be sold, and only %(free)s of %(total)s are free."),
+    mark_for_translation(
+        "%(count)s more would be sold; %(sold)s sold and %(allocated)s allocated leave %(free)s of the event's capacity of "
+        "%(capacity)s."
+    ),
+    mark_for_translation(
+        "%(sold)s sold and %(allocated)s allocated are %(surplus)s more than the capacity of %(capacity)s."
+    ),
+)
+"""Sentences with values, as an import writes them."""
 _FOR_PROGRAMS = re.compile(r"[;.] --\S+ \(\w+\).*$")
 
 
 def describe_row_error(error: Mapping[str, Any]) -> str:
     """What is wrong with a cell, in the words of an organiser."""
     if error["code"] == "unknown_value" and error["column"] == "ticketType":
-        return "The event has no such ticket type."
+        return gettext("The event has no such ticket type.")
     message = _FOR_PROGRAMS.sub(".", error["message"])
     if error["code"] == "unknown_value" and message.startswith("Must be one of"):
-        return message
-    return ERROR_WORDS.get(error["code"], message) if error["column"] in FIELDS else message
+        return translate_sentence(message)
+    words = ERROR_WORDS.get(error["code"]) if error["column"] in FIELDS else None
+    return str(words or translate_sentence(message))
+
+
+def translate_sentence(sentence: str) -> str:
+    """A sentence of an import in the language of the page."""
+    for text in SENTENCES:
+        match = re.fullmatch(re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.+)", re.escape(text)), sentence)
+        if match:
+            return gettext(text, **match.groupdict())
+    return gettext(sentence)
 
 
 def name_column(column: str, names: Collection[str]) -> str:
     """The name of a column: as the file has it among its `names`, or that of our field."""
-    return column if column in names else FIELD_LABELS.get(column, column)
+    return column if column in names else str(FIELD_LABELS.get(column, column))

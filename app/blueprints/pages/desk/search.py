@@ -12,6 +12,7 @@ from app.blueprints.pages.desk.navigation import is_registered
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
 from app.blueprints.pages.forms import Form, Input
 from app.core.errors import ValidationFailed
+from app.core.languages import lazy_gettext
 from app.desk import search
 from app.desk.search import APPLICATIONS, BLOCKS, CAMPAIGNS, EVENTS, GUESTS, INVOICES, ITEMS, ORDERS, Group, Hit
 from app.desk.search_sql import MAX_HITS
@@ -27,18 +28,33 @@ class SearchSchema(Query):
     q = Text(max=MAX_LENGTH)
 
 
-SEARCH = Form(SearchSchema, Input("q", "Search", type="search", messages={"too_long": "Search for less."}))
+SEARCH = Form(
+    SearchSchema,
+    Input("q", lazy_gettext("Search"), type="search", messages={"too_long": lazy_gettext("Search for less.")}),
+)
 SEARCH.marks_optional = False
 LABELS = {
-    EVENTS: "Events",
-    GUESTS: "Guests",
-    BLOCKS: "Blocks",
-    APPLICATIONS: "Stalls",
-    ITEMS: "Stock",
-    ORDERS: "Purchase orders",
-    INVOICES: "Invoices",
-    CAMPAIGNS: "Messages",
+    EVENTS: lazy_gettext("Events"),
+    GUESTS: lazy_gettext("Guests"),
+    BLOCKS: lazy_gettext("Blocks"),
+    APPLICATIONS: lazy_gettext("Stalls"),
+    ITEMS: lazy_gettext("Stock"),
+    ORDERS: lazy_gettext("Purchase orders"),
+    INVOICES: lazy_gettext("Invoices"),
+    CAMPAIGNS: lazy_gettext("Messages"),
 }
+
+
+STATUS_LABELS = {
+    "available": lazy_gettext("available"),
+    "invited": lazy_gettext("invited"),
+    "claimed": lazy_gettext("claimed"),
+    "admitted": lazy_gettext("admitted"),
+    "sold": lazy_gettext("sold"),
+    "cancelled": lazy_gettext("cancelled"),
+    "refunded": lazy_gettext("refunded"),
+}
+"""The word with which the detail of a guest begins."""
 
 
 class FoundLink(NamedTuple):
@@ -72,10 +88,18 @@ def show(caller: Caller) -> ResponseReturnValue:
 def _build_links(caller: Caller, group: Group) -> list[FoundLink]:
     return [
         FoundLink(
-            hit.title, hit.detail or "", "" if group.kind == EVENTS else hit.event_name, _LINKS[group.kind](caller, hit)
+            hit.title,
+            _translate_detail(hit) if group.kind == GUESTS else hit.detail or "",
+            "" if group.kind == EVENTS else hit.event_name,
+            _LINKS[group.kind](caller, hit),
         )
         for hit in group.hits
     ]
+
+
+def _translate_detail(hit: Hit) -> str:
+    status, *others = (hit.detail or "").split(" · ")
+    return " · ".join([str(STATUS_LABELS.get(status, status)), *others])
 
 
 def _link(endpoint: str, event_id: str, **values: Any) -> str:

@@ -10,6 +10,7 @@ from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.blueprints.pages.inputs import PICTURE_ERRORS
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
+from app.core.languages import gettext, lazy_gettext
 from app.media.actions import MAX_UPLOAD_BYTES, store_picture
 from app.teams import actions, queries
 from app.web.access import may
@@ -19,7 +20,7 @@ from app.web.text_fields import BankNumber, Name
 
 blueprint = DeskPages("desk_settings", __name__, url_prefix="/desk/settings", max_bytes=MAX_UPLOAD_BYTES)
 ACCESS = may(MEMBERS_WRITE, whole_organisation=True)
-DIGITS = {"invalid_number": "Enter digits only; blanks and hyphens between them are fine."}
+DIGITS = {"invalid_number": lazy_gettext("Enter digits only; blanks and hyphens between them are fine.")}
 
 
 class DetailsSchema(Query):
@@ -39,29 +40,42 @@ class BankSchema(ConfirmedSchema):
 
 DETAILS = Form(
     DetailsSchema,
-    Input("name", "Name of the organisation", autocomplete="organization", messages={"required": "Enter the name."}),
-    Input("address", "Address", hint="It is on your invoices.", autocomplete="street-address"),
+    Input(
+        "name",
+        lazy_gettext("Name of the organisation"),
+        autocomplete="organization",
+        messages={"required": lazy_gettext("Enter the name.")},
+    ),
+    Input(
+        "address", lazy_gettext("Address"), hint=lazy_gettext("It is on your invoices."), autocomplete="street-address"
+    ),
     Input(
         "vatNumber",
-        "VAT registration number",
-        hint="Only if you are registered for VAT. With it, your invoices are tax invoices.",
+        lazy_gettext("VAT registration number"),
+        hint=lazy_gettext("Only if you are registered for VAT. With it, your invoices are tax invoices."),
         inputmode="numeric",
         messages=DIGITS,
     ),
-    Input("logo", "Logo", hint="JPEG, PNG or WebP, up to 5 MiB.", error_codes=PICTURE_ERRORS),
-    Input("removeLogo", "Remove the logo"),
+    Input(
+        "logo", lazy_gettext("Logo"), hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MiB."), error_codes=PICTURE_ERRORS
+    ),
+    Input("removeLogo", lazy_gettext("Remove the logo")),
 )
 BANK = Form(
     BankSchema,
-    Input("accountName", "Name of the account", messages={"required": "Enter the name of the account."}),
+    Input(
+        "accountName",
+        lazy_gettext("Name of the account"),
+        messages={"required": lazy_gettext("Enter the name of the account.")},
+    ),
     Input(
         "accountNumber",
-        "Account number",
+        lazy_gettext("Account number"),
         inputmode="numeric",
-        messages={"required": "Enter the account number.", **DIGITS},
+        messages={"required": lazy_gettext("Enter the account number."), **DIGITS},
     ),
-    Input("bankName", "Bank", messages={"required": "Enter the name of the bank."}),
-    Input("branchCode", "Branch code", inputmode="numeric", messages=DIGITS),
+    Input("bankName", lazy_gettext("Bank"), messages={"required": lazy_gettext("Enter the name of the bank.")}),
+    Input("branchCode", lazy_gettext("Branch code"), inputmode="numeric", messages=DIGITS),
     PASSWORD,
 )
 
@@ -93,7 +107,7 @@ def change(caller: Caller) -> ResponseReturnValue:
         actions.update_organisation(caller=caller, organisation=queries.get_organisation(caller), **changes)
     except FORM_ERRORS as error:
         return _render(caller, form.with_error(error))
-    return go_to(url_for("desk_settings.show"), "The details are saved.")
+    return go_to(url_for("desk_settings.show"), gettext("The details are saved."))
 
 
 @blueprint.page("/bank", access=ACCESS)
@@ -127,7 +141,7 @@ def change_bank(caller: Caller) -> ResponseReturnValue:
         )
     except FORM_ERRORS as error:
         return render_desk("desk/settings_bank.html", form=form.with_error(error))
-    done = "The bank details are saved. We sent you an e-mail about it."
+    done = gettext("The bank details are saved. We sent you an e-mail about it.")
     return go_to(url_for("desk_settings.show"), done)
 
 

@@ -28,13 +28,16 @@ from app.blueprints.pages.rendering import MAX_FORM_BYTES, REFRESH_POLICY, Pages
 from app.blueprints.pages.signed_in import find_chosen_team, get_signed_in_caller, get_team_caller, list_team_ids
 from app.core.errors import AppError, NotFound
 from app.core.ids import is_id
+from app.core.languages import mark_for_translation
 from app.web.access import Access, check_access
 from app.web.errors import IdempotencyInProgress, IdempotencyKeyReused
 from app.web.idempotency import FORM_KEY, run_form_once
 
 View = Callable[..., ResponseReturnValue]
-SENT_ALREADY = "This form was sent already, with other values. Look at what it did before you send another one."
-STILL_RUNNING = "This form is being worked on. Wait a moment, and look at what it did."
+SENT_ALREADY = mark_for_translation(
+    "This form was sent already, with other values. Look at what it did before you send another one."
+)
+STILL_RUNNING = mark_for_translation("This form is being worked on. Wait a moment, and look at what it did.")
 
 
 class DeskEvent(Protocol):
@@ -69,7 +72,9 @@ class DeskPages(Pages):
     def __init__(
         self, name: str, import_name: str, *, url_prefix: str = "/desk", max_bytes: int = MAX_FORM_BYTES
     ) -> None:
-        super().__init__(name, import_name, url_prefix=url_prefix, max_bytes=max_bytes, needs_sign_in=True)
+        super().__init__(
+            name, import_name, url_prefix=url_prefix, max_bytes=max_bytes, needs_sign_in=True, translated=True
+        )
         self.before_request(_require_organisation)
 
     def page(self, rule: str, *, access: Access) -> Callable[[View], View]:
@@ -208,7 +213,7 @@ def do_once(caller: Caller, act: Callable[[], str]) -> str:
 
 def go_to(path: str, done: str) -> ResponseReturnValue:
     """Say that it is done, on the page at `path`."""
-    flash(done)
+    flash(str(done))
     return redirect(path, 303)
 
 

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.applications import actions, states
-from app.applications.documents import KINDS, LABELS, list_required_kinds
+from app.applications.documents import KINDS, list_required_kinds
 from app.applications.errors import StallTypeFull
 from app.applications.queries import ApplicationRecord
 from app.blueprints.pages.desk.event_form import VERSION
@@ -19,13 +19,20 @@ from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER, VersionSchema, 
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import NotFound
+from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
 from app.web.fields import Boolean, Choice, Text, WholeNumber
 from app.web.schema import Query, to_camel_case
 from app.web.text_fields import EmailText
 
 MAX_RANK = 100_000
-WRONG_FEE = "Enter an amount like 1500 or 1500.50."
+ASK_LABELS = {
+    "identity": lazy_gettext("Ask for: identity document"),
+    "business_registration": lazy_gettext("Ask for: business registration"),
+    "tax_clearance": lazy_gettext("Ask for: tax clearance certificate"),
+    "food_safety": lazy_gettext("Ask for: food safety certificate"),
+}
+WRONG_FEE = lazy_gettext("Enter an amount like 1500 or 1500.50.")
 
 
 class NotesSchema(VersionSchema):
@@ -68,39 +75,53 @@ class LinkSchema(Query):
 
 
 NOTES = (
-    Input("reviewerNotes", "Notes", hint="Only those who decide see them.", type="textarea"),
-    Input("riskLevel", "Risk", hint="Only those who decide see it.", options=[("", "Not said"), *RISK_LABELS.items()]),
+    Input(
+        "reviewerNotes", lazy_gettext("Notes"), hint=lazy_gettext("Only those who decide see them."), type="textarea"
+    ),
+    Input(
+        "riskLevel",
+        lazy_gettext("Risk"),
+        hint=lazy_gettext("Only those who decide see it."),
+        options=[("", lazy_gettext("Not said")), *RISK_LABELS.items()],
+    ),
 )
 REASON = Input(
     "reason",
-    "Your reason",
-    hint="It is kept with the decision. The applicant does not see it.",
-    messages={"required": "Say why."},
+    lazy_gettext("Your reason"),
+    hint=lazy_gettext("It is kept with the decision. The applicant does not see it."),
+    messages={"required": lazy_gettext("Say why.")},
 )
-FEE = Input("fee", "Fee in N$", inputmode="decimal", messages={"required": "Enter a fee.", "invalid_type": WRONG_FEE})
+FEE = Input(
+    "fee",
+    lazy_gettext("Fee in N$"),
+    inputmode="decimal",
+    messages={"required": lazy_gettext("Enter a fee."), "invalid_type": WRONG_FEE},
+)
 DECLINE_REASON = Input(
     "declineReason",
-    "What the applicant reads",
-    hint="It is part of the mail. Leave out web addresses.",
+    lazy_gettext("What the applicant reads"),
+    hint=lazy_gettext("It is part of the mail. Leave out web addresses."),
     type="textarea",
 )
 APPROVAL = Form(
     ApprovalSchema,
-    *(Input(to_camel_case(kind), f"Ask for: {LABELS[kind].lower()}", type="checkbox") for kind in KINDS),
+    *(Input(to_camel_case(kind), ASK_LABELS[kind], type="checkbox") for kind in KINDS),
     FEE,
     Input(
         "overrideQuota",
-        "Approve although all places are taken",
-        hint="This needs a reason.",
+        lazy_gettext("Approve although all places are taken"),
+        hint=lazy_gettext("This needs a reason."),
         type="checkbox",
         error_codes=(StallTypeFull.code,),
         messages={StallTypeFull.code: FULL},
     ),
     Input(
         "reason",
-        "Your reason",
-        hint="Needed for another fee, or for one place more than there are. The applicant does not see it.",
-        messages={"required": "Say why the fee or the number of places of the list does not count."},
+        lazy_gettext("Your reason"),
+        hint=lazy_gettext(
+            "Needed for another fee, or for one place more than there are. The applicant does not see it."
+        ),
+        messages={"required": lazy_gettext("Say why the fee or the number of places of the list does not count.")},
     ),
     *NOTES,
     VERSION,
@@ -122,32 +143,37 @@ class Decision:
 
 DECISIONS = {
     "approve": Decision(
-        "Approve",
-        "The applicant gets one mail with what they have to do: send documents, pay the fee, open their account.",
-        "Approve",
-        "The application is approved. The applicant gets a mail.",
+        lazy_gettext("Approve"),
+        lazy_gettext(
+            "The applicant gets one mail with what they have to do: send documents, pay the fee, open their account."
+        ),
+        lazy_gettext("Approve"),
+        lazy_gettext("The application is approved. The applicant gets a mail."),
         APPROVAL,
         states.APPROVED,
     ),
     "decline": Decision(
-        "Decline",
-        "The applicant gets a mail. You can take this back later.",
-        "Decline",
-        "The application is declined. The applicant gets a mail.",
+        lazy_gettext("Decline"),
+        lazy_gettext("The applicant gets a mail. You can take this back later."),
+        lazy_gettext("Decline"),
+        lazy_gettext("The application is declined. The applicant gets a mail."),
         Form(RefusalSchema, DECLINE_REASON, *NOTES, VERSION),
         states.DECLINED,
     ),
     "waitlist": Decision(
-        "Put on the waitlist",
-        "When a place is free, the next in line gets an offer by mail. The order is yours, then that of the applications.",
-        "Put on the waitlist",
-        "The application is on the waitlist.",
+        lazy_gettext("Put on the waitlist"),
+        lazy_gettext(
+            "When a place is free, the next in line gets an offer by mail. The order is yours, then that of the "
+            "applications."
+        ),
+        lazy_gettext("Put on the waitlist"),
+        lazy_gettext("The application is on the waitlist."),
         Form(
             WaitlistSchema,
             Input(
                 "waitlistRank",
-                "Place in line",
-                hint="1 is first. Empty: by the time of the application.",
+                lazy_gettext("Place in line"),
+                hint=lazy_gettext("1 is first. Empty: by the time of the application."),
                 inputmode="numeric",
                 messages={"invalid_type": WRONG_NUMBER},
             ),
@@ -157,34 +183,37 @@ DECISIONS = {
         states.WAITLISTED,
     ),
     "revoke": Decision(
-        "Take the approval back",
-        "The application is declined, its links end, and a stall that takes part ends. Not possible once the fee is paid.",
-        "Decline",
-        "The application is declined. The applicant gets a mail.",
+        lazy_gettext("Take the approval back"),
+        lazy_gettext(
+            "The application is declined, its links end, and a stall that takes part ends. Not possible once the fee "
+            "is paid."
+        ),
+        lazy_gettext("Decline"),
+        lazy_gettext("The application is declined. The applicant gets a mail."),
         Form(RevisedRefusalSchema, REASON, DECLINE_REASON, *NOTES, VERSION),
         states.DECLINED,
         changed=states.APPROVED,
     ),
     "reopen": Decision(
-        "Take the refusal back",
-        "The application waits for a decision again. Documents are handed in again. No mail is sent.",
-        "Take it back",
-        "The application waits for a decision again.",
+        lazy_gettext("Take the refusal back"),
+        lazy_gettext("The application waits for a decision again. Documents are handed in again. No mail is sent."),
+        lazy_gettext("Take it back"),
+        lazy_gettext("The application waits for a decision again."),
         Form(RevisionSchema, REASON, VERSION),
         states.SUBMITTED,
         changed=states.DECLINED,
     ),
     "fee": Decision(
-        "Set another fee",
-        "The applicant gets a mail with what is due. Not possible once the fee is paid.",
-        "Set the fee",
-        "The fee is changed. The applicant gets a mail.",
+        lazy_gettext("Set another fee"),
+        lazy_gettext("The applicant gets a mail with what is due. Not possible once the fee is paid."),
+        lazy_gettext("Set the fee"),
+        lazy_gettext("The fee is changed. The applicant gets a mail."),
         Form(FeeSchema, FEE, REASON, VERSION),
         states.APPROVED,
         changed=states.APPROVED,
     ),
 }
-LINK = Form(LinkSchema, Input("purpose", "Link for", options=list(LINK_LABELS.items())))
+LINK = Form(LinkSchema, Input("purpose", lazy_gettext("Link for"), options=list(LINK_LABELS.items())))
 
 
 @blueprint.page("/<application_id>/decide/<name>", access=DECIDE)
@@ -208,7 +237,7 @@ def decide(caller: Caller, event_id: str, application_id: str, name: str) -> Res
         )
     except FORM_ERRORS as error:
         return _render(event, row, decision, form.with_error(error if decision.form is APPROVAL else reword(error)))
-    return go_to(_build_back(event, row), decision.done)
+    return go_to(_build_back(event, row), str(decision.done))
 
 
 @blueprint.page("/<application_id>/links", access=DECIDE)
@@ -283,8 +312,8 @@ def _render_link(event: OwnEvent, row: ApplicationRecord, form: FilledForm) -> R
     return render_desk_form(
         form,
         event=event,
-        title=f"New link for {row['business_name'] or row['reference']}",
-        lead="It replaces the old one. The applicant gets it by mail, and you see it.",
-        button="Make the link",
+        title=gettext("New link for %(name)s", name=row["business_name"] or row["reference"]),
+        lead=gettext("It replaces the old one. The applicant gets it by mail, and you see it."),
+        button=gettext("Make the link"),
         back=_build_back(event, row),
     )

@@ -19,6 +19,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import NotFound
 from app.core.formatting import format_money
+from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
 from app.web.access import may
 from app.web.fields import Text
@@ -26,7 +27,10 @@ from app.web.schema import Query
 from app.web.text_fields import EmailText, Name
 
 SETTLE = may(MONEY_WRITE).with_verified_email()
-WRONG_AMOUNT = {"required": "Enter the amount.", "invalid_type": "Enter an amount like 1500 or 1500.50."}
+WRONG_AMOUNT = {
+    "required": lazy_gettext("Enter the amount."),
+    "invalid_type": lazy_gettext("Enter an amount like 1500 or 1500.50."),
+}
 
 
 class ReceivedSchema(Query):
@@ -59,70 +63,78 @@ class FeeAct:
 
 FEE_ACTS = {
     "received": FeeAct(
-        "Fee received",
-        "Record the whole fee as received on the bank account. The applicant gets a mail and goes on.",
-        "Record the fee",
-        "The fee is recorded as received.",
+        lazy_gettext("Fee received"),
+        lazy_gettext("Record the whole fee as received on the bank account. The applicant gets a mail and goes on."),
+        lazy_gettext("Record the fee"),
+        lazy_gettext("The fee is recorded as received."),
         Form(
             ReceivedSchema,
             Input(
                 "amountMinor",
-                "Amount in N$",
+                lazy_gettext("Amount in N$"),
                 inputmode="decimal",
-                messages={**WRONG_AMOUNT, "wrong_fee": "This is not the whole fee."},
+                messages={**WRONG_AMOUNT, "wrong_fee": lazy_gettext("This is not the whole fee.")},
             ),
-            Input("reference", "Text of the transfer", messages={"required": "Enter the text of the transfer."}),
+            Input(
+                "reference",
+                lazy_gettext("Text of the transfer"),
+                messages={"required": lazy_gettext("Enter the text of the transfer.")},
+            ),
             Input(
                 "receivedOn",
-                "Day on which it came in",
+                lazy_gettext("Day on which it came in"),
                 type="date",
                 messages={
-                    "required": "Enter the day.",
-                    "future": "This day is in the future.",
-                    "too_early": "This day is more than a year ago.",
+                    "required": lazy_gettext("Enter the day."),
+                    "future": lazy_gettext("This day is in the future."),
+                    "too_early": lazy_gettext("This day is more than a year ago."),
                 },
             ),
         ),
         actions.receive_fee,
     ),
     "waive": FeeAct(
-        "Waive the fee",
-        "The applicant gets a mail and goes on without paying. They do not see the reason.",
-        "Waive the fee",
-        "The fee is waived.",
-        Form(WaiverSchema, Input("reason", "Your reason", messages={"required": "Say why."})),
+        lazy_gettext("Waive the fee"),
+        lazy_gettext("The applicant gets a mail and goes on without paying. They do not see the reason."),
+        lazy_gettext("Waive the fee"),
+        lazy_gettext("The fee is waived."),
+        Form(
+            WaiverSchema, Input("reason", lazy_gettext("Your reason"), messages={"required": lazy_gettext("Say why.")})
+        ),
         actions.waive_fee,
     ),
     "refund": FeeAct(
-        "Send the fee back",
-        "Once only. A fee that came from a wallet goes back there as a whole, by itself. A fee that came by transfer you "
-        "send back yourself, and record it here. The applicant gets a mail with the credit note.",
-        "Send the fee back",
-        "The fee goes back.",
+        lazy_gettext("Send the fee back"),
+        lazy_gettext(
+            "Once only. A fee that came from a wallet goes back there as a whole, by itself. A fee that came by "
+            "transfer you send back yourself, and record it here. The applicant gets a mail with the credit note."
+        ),
+        lazy_gettext("Send the fee back"),
+        lazy_gettext("The fee goes back."),
         Form(
             RefundSchema,
             Input(
                 "reason",
-                "Reason",
-                hint="The applicant reads it on the credit note. Leave out web addresses.",
-                messages={"required": "Say why."},
+                lazy_gettext("Reason"),
+                hint=lazy_gettext("The applicant reads it on the credit note. Leave out web addresses."),
+                messages={"required": lazy_gettext("Say why.")},
             ),
             Input(
                 "amountMinor",
-                "Amount in N$",
-                hint="Empty: the whole fee. A part only for a fee that came by transfer.",
+                lazy_gettext("Amount in N$"),
+                hint=lazy_gettext("Empty: the whole fee. A part only for a fee that came by transfer."),
                 inputmode="decimal",
                 messages={
                     **WRONG_AMOUNT,
-                    "too_large": "This is more than the fee.",
-                    "whole_fee": "The wallet gets the whole fee back. Leave this empty.",
+                    "too_large": lazy_gettext("This is more than the fee."),
+                    "whole_fee": lazy_gettext("The wallet gets the whole fee back. Leave this empty."),
                 },
             ),
             Input(
                 "reference",
-                "Text of your transfer",
-                hint="Only if you have sent the money yourself.",
-                messages={"paid_by_rail": "The wallet gets the money back by itself. Leave this empty."},
+                lazy_gettext("Text of your transfer"),
+                hint=lazy_gettext("Only if you have sent the money yourself."),
+                messages={"paid_by_rail": lazy_gettext("The wallet gets the money back by itself. Leave this empty.")},
             ),
         ),
         actions.refund_fee,
@@ -161,8 +173,11 @@ def _get_fee_act(name: str) -> FeeAct:
 def _describe_outcome(fee_act: FeeAct, same_transfer: object) -> str:
     """What is said afterwards, with other applications that the same transfer has paid."""
     if not isinstance(same_transfer, list) or not same_transfer:
-        return fee_act.done
-    return f"{fee_act.done} The same transfer is recorded for {', '.join(same_transfer)} too; check that this is right."
+        return str(fee_act.done)
+    other = gettext(
+        "The same transfer is recorded for %(names)s too; check that this is right.", names=", ".join(same_transfer)
+    )
+    return f"{fee_act.done} {other}"
 
 
 def _build_back(event: OwnEvent, row: ApplicationRecord) -> str:
@@ -174,7 +189,7 @@ def _render(event: OwnEvent, row: ApplicationRecord, fee_act: FeeAct, form: Fill
         form,
         event=event,
         title=f"{fee_act.title}: {row['business_name'] or row['reference']}",
-        lead=f"The fee is {format_money(row['amount_minor'])}. {fee_act.lead}",
+        lead=gettext("The fee is %(amount)s.", amount=format_money(row["amount_minor"])) + f" {fee_act.lead}",
         button=fee_act.button,
         back=_build_back(event, row),
     )

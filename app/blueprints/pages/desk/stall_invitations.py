@@ -16,6 +16,7 @@ from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext, mark_for_translation, mark_plural, ngettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.invitations import actions, directory, states
@@ -26,11 +27,11 @@ from app.web.text_fields import EmailName, EmailText
 
 INVITE = may(STALLS_INVITE).with_verified_email()
 INVITE_LABELS = {
-    states.PENDING: "Invited",
-    states.ACCEPTED: "Accepted",
-    states.DECLINED: "Declined",
-    states.WITHDRAWN: "Withdrawn",
-    states.EXPIRED: "Ended",
+    states.PENDING: lazy_gettext("Invited"),
+    states.ACCEPTED: lazy_gettext("Accepted"),
+    states.DECLINED: lazy_gettext("Declined"),
+    states.WITHDRAWN: lazy_gettext("Withdrawn"),
+    states.EXPIRED: lazy_gettext("Ended"),
 }
 MAX_USES = 100_000
 
@@ -55,55 +56,64 @@ class LinkSchema(TermsSchema):
 
 
 TERMS = (
-    Input("message", "Your message", hint="Leave out web addresses.", type="textarea"),
-    Input("stallType", "Stall type", hint="The name as in the list of the event. Empty: the merchant chooses."),
+    Input("message", lazy_gettext("Your message"), hint=lazy_gettext("Leave out web addresses."), type="textarea"),
+    Input(
+        "stallType",
+        lazy_gettext("Stall type"),
+        hint=lazy_gettext("The name as in the list of the event. Empty: the merchant chooses."),
+    ),
     Input(
         "fee",
-        "Fee in N$",
-        hint="Empty: that of the stall type.",
+        lazy_gettext("Fee in N$"),
+        hint=lazy_gettext("Empty: that of the stall type."),
         inputmode="decimal",
         messages={"invalid_type": WRONG_FEE},
     ),
     Input(
         "expiresAt",
-        "Valid until",
-        hint="Empty: a week, and two days before the event at the latest.",
+        lazy_gettext("Valid until"),
+        hint=lazy_gettext("Empty: a week, and two days before the event at the latest."),
         type="datetime-local",
-        messages={"too_early": "Choose a time in the future."},
+        messages={"too_early": lazy_gettext("Choose a time in the future.")},
     ),
 )
 INVITATION = Form(TermsSchema, *TERMS)
 LINK = Form(
     LinkSchema,
-    Input("email", "E-mail address", hint="Empty: no mail is sent; you hand the link over.", type="email"),
-    Input("businessName", "Business"),
+    Input(
+        "email",
+        lazy_gettext("E-mail address"),
+        hint=lazy_gettext("Empty: no mail is sent; you hand the link over."),
+        type="email",
+    ),
+    Input("businessName", lazy_gettext("Business")),
     *TERMS,
     Input(
         "maxUses",
-        "How many may apply with it",
-        hint="Empty: one with an e-mail address, else no limit.",
+        lazy_gettext("How many may apply with it"),
+        hint=lazy_gettext("Empty: one with an e-mail address, else no limit."),
         inputmode="numeric",
         messages={"invalid_type": WRONG_NUMBER},
     ),
 )
 DIRECTORY = Table(
     "merchants",
-    Column("business_name", "Business", sort="businessName"),
-    Column("stall_name", "Stall"),
-    Column("category", "Category"),
-    Column("city", "Town"),
-    Column("invite_status", "Invitation", STATUS, labels=INVITE_LABELS),
-    Column("takes_part", "Takes part", STATUS, labels={True: "Yes", False: ""}),
+    Column("business_name", lazy_gettext("Business"), sort="businessName"),
+    Column("stall_name", lazy_gettext("Stall")),
+    Column("category", lazy_gettext("Category")),
+    Column("city", lazy_gettext("Town")),
+    Column("invite_status", lazy_gettext("Invitation"), STATUS, labels=INVITE_LABELS),
+    Column("takes_part", lazy_gettext("Takes part"), STATUS, labels={True: lazy_gettext("Yes"), False: ""}),
     sorts=directory.DIRECTORY_SORTS,
     default_sort="businessName",
-    noun="merchant",
+    counted=mark_plural("%(num)s merchant", "%(num)s merchants"),
     filters=Form(
         DirectorySchema,
-        Input("q", "Search", type="search"),
-        Input("category", "Category"),
-        Input("city", "Town"),
+        Input("q", lazy_gettext("Search"), type="search"),
+        Input("category", lazy_gettext("Category")),
+        Input("city", lazy_gettext("Town")),
     ),
-    empty="Merchants appear here when they have opened an account.",
+    empty=lazy_gettext("Merchants appear here when they have opened an account."),
 )
 
 
@@ -147,7 +157,10 @@ def withdraw(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Withdraw the invitations of the chosen merchants that have no answer; they can be invited again."""
     result = actions.withdraw_invites(caller=caller, event_id=event_id, merchant_ids=_list_chosen_ids())
     count = len(result["withdrawn"])
-    done = f"Withdrawn: {count}." if count else "No invitation was open, so nothing has changed."
+    if count:
+        done = gettext("Withdrawn: %(num)s.", num=count)
+    else:
+        done = gettext("No invitation was open, so nothing has changed.")
     return go_to(url_for("desk_stalls.show_directory", event_id=event_id), done)
 
 
@@ -172,7 +185,7 @@ def create_link(caller: Caller, event_id: str) -> ResponseReturnValue:
 def withdraw_link(caller: Caller, event_id: str) -> ResponseReturnValue:
     """End a link; who has applied with it stays."""
     actions.withdraw_link(caller=caller, event_id=event_id, slug=request.form.get("slug", ""))
-    return go_to(url_for("desk_stalls.show_directory", event_id=event_id), "The link has ended.")
+    return go_to(url_for("desk_stalls.show_directory", event_id=event_id), gettext("The link has ended."))
 
 
 def _list_chosen_ids() -> list[str]:
@@ -182,11 +195,11 @@ def _list_chosen_ids() -> list[str]:
 def _describe(result: Any) -> str:
     """What came of the invitations, in one sentence each."""
     groups = (
-        ("Invited", result["invited"]),
-        ("Invited before", result["already_invited"]),
-        ("Not possible now", result["unavailable"]),
+        (mark_for_translation("Invited: %(num)s."), result["invited"]),
+        (mark_for_translation("Invited before: %(num)s."), result["already_invited"]),
+        (mark_for_translation("Not possible now: %(num)s."), result["unavailable"]),
     )
-    return " ".join(f"{label}: {len(group)}." for label, group in groups if group) or "Nobody was chosen."
+    return " ".join(gettext(text, num=len(group)) for text, group in groups if group) or gettext("Nobody was chosen.")
 
 
 def _render_terms(event: OwnEvent, form: FilledForm) -> Response:
@@ -194,9 +207,9 @@ def _render_terms(event: OwnEvent, form: FilledForm) -> Response:
     return render_desk_form(
         form,
         event=event,
-        title=f"Invite {len(ids)} merchant{'' if len(ids) == 1 else 's'}",
-        lead="Each gets a mail. Who is invited already gets no second one.",
-        button="Send the invitations",
+        title=ngettext("Invite %(num)s merchant", "Invite %(num)s merchants", len(ids)),
+        lead=gettext("Each gets a mail. Who is invited already gets no second one."),
+        button=gettext("Send the invitations"),
         back=url_for("desk_stalls.show_directory", event_id=event.id),
         template="desk/stall_invite.html",
         ids=ids,
@@ -207,8 +220,8 @@ def _render_link(event: OwnEvent, form: FilledForm) -> Response:
     return render_desk_form(
         form,
         event=event,
-        title="Link to apply",
-        lead="Anybody who has it can apply with these terms. It is mailed if there is an address.",
-        button="Make the link",
+        title=gettext("Link to apply"),
+        lead=gettext("Anybody who has it can apply with these terms. It is mailed if there is an address."),
+        button=gettext("Make the link"),
         back=url_for("desk_stalls.show_directory", event_id=event.id),
     )

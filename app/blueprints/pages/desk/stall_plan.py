@@ -13,6 +13,7 @@ from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions
 from app.blueprints.pages.desk.tables import STATUS, Column, Table, render_desk_table
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.invitations import stalls
@@ -23,7 +24,12 @@ from app.web.schema import Query
 from app.web.text_fields import Name
 
 PLACE = may(STALLS_INVITE)
-FLOOR_LABELS = {status: status.capitalize() for status in FLOOR_STATUSES}
+FLOOR_LABELS = {
+    "open": lazy_gettext("Open"),
+    "busy": lazy_gettext("Busy"),
+    "paused": lazy_gettext("Paused"),
+    "closed": lazy_gettext("Closed"),
+}
 
 
 class FilterSchema(Query):
@@ -40,29 +46,34 @@ class PlaceSchema(VersionSchema):
 
 PLAN = Table(
     "stall-plan",
-    Column("stall_number", "Number", sort="stallNumber"),
-    Column("business_name", "Business", sort="businessName"),
-    Column("stall_type", "Stall type", sort="stallType"),
-    Column("power", "Power"),
-    Column("water", "Water", STATUS, labels={True: "Yes", False: ""}),
-    Column("note", "Note"),
-    Column("floor_status", "Now", STATUS, labels=FLOOR_LABELS),
+    Column("stall_number", lazy_pgettext("stall", "Number"), sort="stallNumber"),
+    Column("business_name", lazy_gettext("Business"), sort="businessName"),
+    Column("stall_type", lazy_gettext("Stall type"), sort="stallType"),
+    Column("power", lazy_gettext("Power")),
+    Column("water", lazy_gettext("Water"), STATUS, labels={True: lazy_gettext("Yes"), False: ""}),
+    Column("note", lazy_gettext("Note")),
+    Column("floor_status", lazy_gettext("Now"), STATUS, labels=FLOOR_LABELS),
     sorts=stalls.STALL_SORTS,
     default_sort="businessName",
-    noun="stall",
+    counted=mark_plural("%(num)s stall", "%(num)s stalls"),
     filters=Form(
         FilterSchema,
-        Input("q", "Search", type="search"),
-        Input("floorStatus", "Now", options=[("", "All"), *FLOOR_LABELS.items()]),
+        Input("q", lazy_gettext("Search"), type="search"),
+        Input("floorStatus", lazy_gettext("Now"), options=[("", lazy_gettext("All")), *FLOOR_LABELS.items()]),
     ),
-    empty="Stalls appear here when a merchant takes part.",
+    empty=lazy_gettext("Stalls appear here when a merchant takes part."),
 )
 PLACE_FORM = Form(
     PlaceSchema,
-    Input("stallNumber", "Number", hint="For example: B12.", messages={"duplicate": "Another stall has this number."}),
-    Input("power", "Power", hint="For example: 16 A, or 2000 W."),
-    Input("water", "The stall has water", type="checkbox"),
-    Input("note", "Note", type="textarea"),
+    Input(
+        "stallNumber",
+        lazy_pgettext("stall", "Number"),
+        hint=lazy_gettext("For example: B12."),
+        messages={"duplicate": lazy_gettext("Another stall has this number.")},
+    ),
+    Input("power", lazy_gettext("Power"), hint=lazy_gettext("For example: 16 A, or 2000 W.")),
+    Input("water", lazy_gettext("The stall has water"), type="checkbox"),
+    Input("note", lazy_gettext("Note"), type="textarea"),
     VERSION,
 )
 
@@ -107,9 +118,15 @@ def change_place(caller: Caller, event_id: str, merchant_id: str) -> ResponseRet
         stalls.place_stall(caller, event_id, merchant_id, expected_version=version, **values)
     except FORM_ERRORS as error:
         return _render(event, form.with_error(error), row["business_name"])
-    return go_to(url_for("desk_stalls.show_plan", event_id=event_id), "The place is saved.")
+    return go_to(url_for("desk_stalls.show_plan", event_id=event_id), gettext("The place is saved."))
 
 
 def _render(event: OwnEvent, form: FilledForm, name: str | None) -> Response:
     back = url_for("desk_stalls.show_plan", event_id=event.id)
-    return render_desk_form(form, event=event, title=f"Place of {name or 'the stall'}", button="Save", back=back)
+    return render_desk_form(
+        form,
+        event=event,
+        title=gettext("Place of %(name)s", name=name) if name else gettext("Place of the stall"),
+        button=gettext("Save"),
+        back=back,
+    )

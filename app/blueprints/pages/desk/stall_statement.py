@@ -12,24 +12,25 @@ from app.blueprints.pages.desk.stall_fees import SETTLE
 from app.blueprints.pages.desk.stalls import MAX_STATEMENT_BYTES, blueprint
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.core.errors import ValidationFailed
+from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.web.fields import Text
 from app.web.schema import Query
 
 REASONS = {
-    "no_reference": "No reference of an application",
-    "unknown_reference": "The reference belongs to no application to this event",
-    "several_references": "References of several applications",
-    "wrong_amount": "Not the whole fee",
-    "paid_already": "This fee is paid already",
-    "nothing_due": "No fee is due",
-    "payment_in_progress": "A payment by wallet is in progress",
-    "repeated": "The reference is in another row as well",
-    "reversed": "The money went out again",
-    "future": "The day is in the future",
-    "too_early": "More than a year ago",
-    "amount_unreadable": "The amount cannot be read",
-    "date_unreadable": "The day cannot be read",
+    "no_reference": lazy_gettext("No reference of an application"),
+    "unknown_reference": lazy_gettext("The reference belongs to no application to this event"),
+    "several_references": lazy_gettext("References of several applications"),
+    "wrong_amount": lazy_gettext("Not the whole fee"),
+    "paid_already": lazy_gettext("This fee is paid already"),
+    "nothing_due": lazy_gettext("No fee is due"),
+    "payment_in_progress": lazy_gettext("A payment by wallet is in progress"),
+    "repeated": lazy_gettext("The reference is in another row as well"),
+    "reversed": lazy_gettext("The money went out again"),
+    "future": lazy_gettext("The day is in the future"),
+    "too_early": lazy_gettext("More than a year ago"),
+    "amount_unreadable": lazy_gettext("The amount cannot be read"),
+    "date_unreadable": lazy_gettext("The day cannot be read"),
 }
 
 
@@ -41,9 +42,11 @@ STATEMENT = Form(
     StatementSchema,
     Input(
         "file",
-        "Bank statement",
-        hint="CSV or Excel, up to 2 MB and 5,000 rows, with columns for the date, the amount and the description.",
-        messages={"required": "Choose a file."},
+        lazy_gettext("Bank statement"),
+        hint=lazy_gettext(
+            "CSV or Excel, up to 2 MB and 5,000 rows, with columns for the date, the amount and the description."
+        ),
+        messages={"required": lazy_gettext("Choose a file.")},
         error_codes=("STATEMENT_UNREADABLE", "PAYLOAD_TOO_LARGE"),
     ),
 )
@@ -62,7 +65,7 @@ def read_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
     form, file = STATEMENT.fill(), request.files.get("file")
     try:
         if file is None or not file.filename:
-            raise ValidationFailed.of("file", "required", "Choose a file.")
+            raise ValidationFailed.of("file", "required", gettext("Choose a file."))
         is_dry_run = request.form.get("record") != "true"
         result = actions.import_statement(caller, event_id, file.read(), dry_run=is_dry_run)
     except FORM_ERRORS as error:

@@ -23,6 +23,7 @@ from app.blueprints.pages.desk.ticket_types import (
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import AppError, NotFound
+from app.core.languages import gettext, lazy_gettext
 from app.events import actions
 from app.events import queries as events
 from app.events.errors import StallTypeInUse
@@ -32,7 +33,7 @@ from app.web.fields import WholeNumber
 from app.web.text_fields import Name
 
 WRITE = may(EVENTS_WRITE)
-IN_USE = "People have this stall type, or ask for it, so it keeps its name and stays in the list."
+IN_USE = lazy_gettext("People have this stall type, or ask for it, so it keeps its name and stays in the list.")
 Types = list[dict[str, Any]]
 
 
@@ -46,16 +47,19 @@ TYPE = Form(
     TypeSchema,
     Input(
         "name",
-        "Name",
-        hint="For example: Food stall.",
-        messages={"required": "Enter a name.", "duplicate": "The event has a stall type with this name."},
+        lazy_gettext("Name"),
+        hint=lazy_gettext("For example: Food stall."),
+        messages={
+            "required": lazy_gettext("Enter a name."),
+            "duplicate": lazy_gettext("The event has a stall type with this name."),
+        },
         error_codes=(StallTypeInUse.code,),
     ),
-    Input("fee", "Fee in N$", inputmode="decimal", messages=WRONG_PRICE),
+    Input("fee", lazy_gettext("Fee in N$"), inputmode="decimal", messages=WRONG_PRICE),
     Input(
         "quantity",
-        "How many places there are",
-        hint="Empty: no limit, and no waitlist.",
+        lazy_gettext("How many places there are"),
+        hint=lazy_gettext("Empty: no limit, and no waitlist."),
         inputmode="numeric",
         messages={"invalid_type": WRONG_NUMBER},
     ),
@@ -81,13 +85,13 @@ def show_types(caller: Caller, event_id: str) -> ResponseReturnValue:
 def add_type(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the form for a new stall type."""
     event = events.get_event(caller, event_id)
-    return _render_form(event, TYPE.fill(version=_get_version(event)), "New stall type")
+    return _render_form(event, TYPE.fill(version=_get_version(event)), gettext("New stall type"))
 
 
 @blueprint.act("/types/new", access=WRITE)
 def create_type(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Add a stall type after the others."""
-    return _save(caller, event_id, lambda types, fields: types.append(fields), "The stall type is added.")
+    return _save(caller, event_id, lambda types, fields: types.append(fields), gettext("The stall type is added."))
 
 
 @blueprint.page("/types/<int:position>", access=WRITE)
@@ -112,7 +116,7 @@ def change_type(caller: Caller, event_id: str, position: int) -> ResponseReturnV
     def replace_fields(types: Types, fields: dict[str, Any]) -> None:
         types[types.index(_find(types, position))] = fields
 
-    return _save(caller, event_id, replace_fields, "The stall type is saved.")
+    return _save(caller, event_id, replace_fields, gettext("The stall type is saved."))
 
 
 @blueprint.page("/types/<int:position>/remove", access=WRITE)
@@ -134,7 +138,7 @@ def remove_type(caller: Caller, event_id: str, position: int) -> ResponseReturnV
         actions.change_event(caller=caller, id=event_id, expected_version=version, stall_types=kept)
     except FORM_ERRORS as error:
         return _render_removal(event, _find(types, position), _reword(error))
-    return go_to(url_for("desk_stalls.show_types", event_id=event_id), "The stall type is removed.")
+    return go_to(url_for("desk_stalls.show_types", event_id=event_id), gettext("The stall type is removed."))
 
 
 def _save(
@@ -148,7 +152,7 @@ def _save(
         apply(types, fields)
         actions.change_event(caller=caller, id=event_id, expected_version=values["version"], stall_types=types)
     except FORM_ERRORS as error:
-        return _render_form(event, form.with_error(_reword(error)), "Stall type")
+        return _render_form(event, form.with_error(_reword(error)), gettext("Stall type"))
     return go_to(url_for("desk_stalls.show_types", event_id=event_id), done)
 
 
@@ -164,7 +168,7 @@ def _find(types: Types, position: int) -> dict[str, Any]:
 
 
 def _reword(error: AppError) -> AppError:
-    return StallTypeInUse(IN_USE) if isinstance(error, StallTypeInUse) else error
+    return StallTypeInUse(str(IN_USE)) if isinstance(error, StallTypeInUse) else error
 
 
 def _get_version(event: OwnEvent) -> str:
@@ -173,15 +177,15 @@ def _get_version(event: OwnEvent) -> str:
 
 def _render_form(event: OwnEvent, form: FilledForm, title: str) -> Response:
     back = url_for("desk_stalls.show_types", event_id=event.id)
-    return render_desk_form(form, event=event, title=title, button="Save", back=back)
+    return render_desk_form(form, event=event, title=title, button=gettext("Save"), back=back)
 
 
 def _render_removal(event: OwnEvent, listed: dict[str, Any], error: AppError | None = None) -> Response:
     return render_confirmation(
         event=event,
-        title=f"Remove {listed['name']}?",
-        text="Nobody can apply for it any more. A stall type that somebody has or asks for cannot be removed.",
-        button="Remove",
+        title=gettext("Remove %(name)s?", name=listed["name"]),
+        text=gettext("Nobody can apply for it any more. A stall type that somebody has or asks for cannot be removed."),
+        button=gettext("Remove"),
         back=url_for("desk_stalls.show_types", event_id=event.id),
         is_dangerous=True,
         values={"version": request.form.get("version") or _get_version(event)},

@@ -11,50 +11,60 @@ from app.applications.errors import (
     StallTypeFull,
 )
 from app.core.errors import AppError
+from app.core.languages import lazy_gettext, lazy_pgettext
 
 STATE_LABELS = {
-    states.SUBMITTED: "To decide",
-    states.WAITLISTED: "On the waitlist",
-    states.AWAITING_DOCUMENTS: "Documents missing",
-    states.AWAITING_PAYMENT: "Fee to pay",
-    states.READY: "Account to open",
-    states.ACTIVATED: "Takes part",
-    states.DECLINED: "Declined",
-    states.WITHDRAWN: "Withdrawn",
-    states.EXPIRED: "Ended",
+    states.SUBMITTED: lazy_gettext("To decide"),
+    states.WAITLISTED: lazy_gettext("On the waitlist"),
+    states.AWAITING_DOCUMENTS: lazy_gettext("Documents missing"),
+    states.AWAITING_PAYMENT: lazy_gettext("Fee to pay"),
+    states.READY: lazy_gettext("Account to open"),
+    states.ACTIVATED: lazy_gettext("Takes part"),
+    states.DECLINED: lazy_gettext("Declined"),
+    states.WITHDRAWN: lazy_gettext("Withdrawn"),
+    states.EXPIRED: lazy_gettext("Ended"),
 }
 FEE_LABELS = {
     "none": "",
-    "open": "Open",
-    "overdue": "Overdue",
-    "paid": "Paid",
-    "waived": "Waived",
-    "refunded": "Refunded",
+    "open": lazy_gettext("Open"),
+    "overdue": lazy_gettext("Overdue"),
+    "paid": lazy_gettext("Paid"),
+    "waived": lazy_gettext("Waived"),
+    "refunded": lazy_gettext("Refunded"),
 }
-RISK_LABELS = {"low": "Low", "medium": "Medium", "high": "High"}
+RISK_LABELS = {"low": lazy_pgettext("risk", "Low"), "medium": lazy_gettext("Medium"), "high": lazy_gettext("High")}
 LINK_LABELS = {
-    states.DOCUMENTS: "Send the documents",
-    states.PAYMENT: "Pay the fee",
-    states.ACTIVATION: "Open the account",
+    states.DOCUMENTS: lazy_gettext("Send the documents"),
+    states.PAYMENT: lazy_gettext("Pay the fee"),
+    states.ACTIVATION: lazy_gettext("Open the account"),
+}
+OFFER_LABELS = {
+    "accepted": lazy_gettext("accepted"),
+    "declined": lazy_gettext("declined"),
+    "ended": lazy_gettext("ended"),
 }
 REFUND_LABELS = {
-    states.REFUND_REQUESTED: "under way",
-    states.REFUNDED: "sent",
-    states.REFUND_REFUSED: "refused by the wallet; send it by transfer, and record that",
+    states.REFUND_REQUESTED: lazy_gettext("under way"),
+    states.REFUNDED: lazy_gettext("sent"),
+    states.REFUND_REFUSED: lazy_gettext("refused by the wallet; send it by transfer, and record that"),
 }
-FULL = "All places of this stall type are taken. Tick this, and give a reason, to approve one more."
+FULL = lazy_gettext("All places of this stall type are taken. Tick this, and give a reason, to approve one more.")
 WORDS = {
-    AlreadyDecided.code: "This was decided otherwise already, or its fee is paid, so the decision stays as it is.",
-    ApplicationsClosed.code: "The event is over or was cancelled, so this is not possible any more.",
-    NothingDue.code: "Nothing of this kind is due for this application now.",
-    NothingToRefund.code: "No fee was paid for this application, so nothing can be sent back.",
-    FeeRefunded.code: "This fee was sent back already, or is on its way.",
-    NoWaitlist.code: "This stall type has no waitlist. Give the stall type a number of places first.",
-    StallTypeFull.code: "All places of this stall type are taken.",
-    states.StepNotAllowed.code: "The application is in a state that does not allow this. Look at it again.",
+    AlreadyDecided.code: lazy_gettext(
+        "This was decided otherwise already, or its fee is paid, so the decision stays as it is."
+    ),
+    ApplicationsClosed.code: lazy_gettext("The event is over or was cancelled, so this is not possible any more."),
+    NothingDue.code: lazy_gettext("Nothing of this kind is due for this application now."),
+    NothingToRefund.code: lazy_gettext("No fee was paid for this application, so nothing can be sent back."),
+    FeeRefunded.code: lazy_gettext("This fee was sent back already, or is on its way."),
+    NoWaitlist.code: lazy_gettext("This stall type has no waitlist. Give the stall type a number of places first."),
+    StallTypeFull.code: lazy_gettext("All places of this stall type are taken."),
+    states.StepNotAllowed.code: lazy_gettext(
+        "The application is in a state that does not allow this. Look at it again."
+    ),
 }
 
 
 def reword(error: AppError) -> AppError:
     """The error with the words for an organiser; those of other pages are for the applicant."""
-    return type(error)(WORDS[error.code]) if error.code in WORDS else error
+    return type(error)(str(WORDS[error.code])) if error.code in WORDS else error

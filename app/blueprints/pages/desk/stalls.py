@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
 from app.applications import actions, queries, states
+from app.applications.documents import LABELS
 from app.applications.serializers import serialize_application
 from app.audit.actions import Action
 from app.audit.log import record_export
@@ -17,6 +18,7 @@ from app.blueprints.pages.desk.shell import DeskPages, render_desk
 from app.blueprints.pages.desk.stall_words import (
     FEE_LABELS,
     LINK_LABELS,
+    OFFER_LABELS,
     REFUND_LABELS,
     RISK_LABELS,
     STATE_LABELS,
@@ -27,6 +29,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
 from app.blueprints.pages.rendering import describe_error
 from app.core.errors import NotFound, Throttled, ValidationFailed
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.web.access import may
@@ -61,31 +64,35 @@ def link_application(row: Row) -> str:
 
 APPLICATIONS = Table(
     "applications",
-    Column("business_name", "Business", sort="businessName", link=link_application),
-    Column("stall_type", "Stall type"),
-    Column("amount_minor", "Fee", MONEY, sort="amountMinor"),
-    Column("fee_state", "Fee is", STATUS, labels=FEE_LABELS),
-    Column("status", "State", STATUS, sort="waiting", labels=STATE_LABELS),
-    Column("created_at", "Applied", DAY, sort="createdAt"),
-    Column("reference", "Reference"),
+    Column("business_name", lazy_gettext("Business"), sort="businessName", link=link_application),
+    Column("stall_type", lazy_gettext("Stall type")),
+    Column("amount_minor", lazy_gettext("Fee"), MONEY, sort="amountMinor"),
+    Column("fee_state", lazy_gettext("Fee is"), STATUS, labels=FEE_LABELS),
+    Column("status", lazy_gettext("State"), STATUS, sort="waiting", labels=STATE_LABELS),
+    Column("created_at", lazy_gettext("Applied"), DAY, sort="createdAt"),
+    Column("reference", lazy_gettext("Reference")),
     sorts=queries.APPLICATION_SORTS,
     default_sort="waiting",
-    noun="application",
+    counted=mark_plural("%(num)s application", "%(num)s applications"),
     filters=Form(
         FilterSchema,
-        Input("q", "Search", type="search"),
-        Input("status", "State", options=[("", "All"), *STATE_LABELS.items()]),
-        Input("stallType", "Stall type"),
-        Input("feeState", "Fee", options=[("", "All"), *((state, FEE_LABELS[state]) for state in queries.FEE_STATES)]),
+        Input("q", lazy_gettext("Search"), type="search"),
+        Input("status", lazy_gettext("State"), options=[("", lazy_gettext("All")), *STATE_LABELS.items()]),
+        Input("stallType", lazy_gettext("Stall type")),
+        Input(
+            "feeState",
+            lazy_gettext("Fee"),
+            options=[("", lazy_gettext("All")), *((state, FEE_LABELS[state]) for state in queries.FEE_STATES)],
+        ),
     ),
-    empty="Applications appear here when somebody has applied.",
+    empty=lazy_gettext("Applications appear here when somebody has applied."),
 )
 MANY_FORM = Form(
     ManySchema,
     Input(
         "declineReason",
-        "Reason for the applicants that you decline",
-        hint="The applicants read it in the mail. Leave out web addresses.",
+        lazy_gettext("Reason for the applicants that you decline"),
+        hint=lazy_gettext("The applicants read it in the mail. Leave out web addresses."),
         type="textarea",
     ),
 )
@@ -117,6 +124,8 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         fee_label=FEE_LABELS[row["fee_state"]],
         risk_labels=RISK_LABELS,
         refund_labels=REFUND_LABELS,
+        offer_labels=OFFER_LABELS,
+        document_labels=LABELS,
         link_labels=LINK_LABELS,
         states=states,
         **get_permissions(caller, event),
@@ -146,7 +155,7 @@ def decide_many(caller: Caller, event_id: str) -> ResponseReturnValue:
     return render_desk(
         "desk/stalls_decided.html",
         event=event,
-        word="Approved" if decision == states.APPROVED else "Declined",
+        word=gettext("Approved") if decision == states.APPROVED else gettext("Declined"),
         decided=[row for row, problem in results if not problem],
         refused=[(row, problem) for row, problem in results if problem],
         link=link_application,
@@ -206,14 +215,16 @@ def _render_many(caller: Caller, event_id: str, ids: list[str], form: Any = None
 
 def _list_history(row: queries.ApplicationRecord) -> list[tuple[Any, str]]:
     """What happened to an application, the newest first."""
-    decided = {states.APPROVED: "Approved", states.DECLINED: "Declined"}.get(row["decision"], "Decided")
+    decided = {states.APPROVED: gettext("Approved"), states.DECLINED: gettext("Declined")}.get(
+        row["decision"], gettext("Decided")
+    )
     moments = [
-        (row["created_at"], "Applied"),
+        (row["created_at"], gettext("Applied")),
         (row["decided_at"], decided),
-        (row["documents_submitted_at"], "Handed in the documents"),
-        (row["paid_at"], "The fee was paid"),
-        (row["waived_at"], "The fee was waived"),
-        (row["refunded_at"], "The fee was sent back"),
-        (row["activated_at"], "Takes part"),
+        (row["documents_submitted_at"], gettext("Handed in the documents")),
+        (row["paid_at"], gettext("The fee was paid")),
+        (row["waived_at"], gettext("The fee was waived")),
+        (row["refunded_at"], gettext("The fee was sent back")),
+        (row["activated_at"], gettext("Takes part")),
     ]
     return sorted(((moment, text) for moment, text in moments if moment is not None), reverse=True)

@@ -17,6 +17,7 @@ from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk
 from app.blueprints.pages.desk.stock_words import (
     ALL_BUCKET_LABELS,
     BUCKET_LABELS,
+    NOTE_LABELS,
     REASON_LABELS,
     STOCK_MESSAGES,
     WRONG_NUMBER,
@@ -25,6 +26,7 @@ from app.blueprints.pages.desk.tables import NUMBER, STATUS, Column, Row, Table,
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import ValidationFailed
+from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.inventory import actions, item_list, queries
@@ -69,40 +71,46 @@ def link_item(row: Row, key: str = "id") -> str:
 
 
 COLUMNS = (
-    Column("name", "Item", sort="name", link=link_item),
-    Column("sku", "SKU", sort="sku"),
-    Column("storageLocation", "Place"),
-    Column("onHand", "On hand", NUMBER),
-    Column("reserved", "Reserved", NUMBER),
-    Column("damaged", "Damaged", NUMBER),
-    Column("available", "Available", NUMBER),
-    Column("lowStock", "State", STATUS, labels={True: "Low", False: ""}),
+    Column("name", lazy_gettext("Item"), sort="name", link=link_item),
+    Column("sku", lazy_gettext("SKU"), sort="sku"),
+    Column("storageLocation", lazy_gettext("Place")),
+    Column("onHand", lazy_gettext("On hand"), NUMBER),
+    Column("reserved", lazy_gettext("Reserved"), NUMBER),
+    Column("damaged", lazy_gettext("Damaged"), NUMBER),
+    Column("available", lazy_gettext("Available"), NUMBER),
+    Column("lowStock", lazy_gettext("State"), STATUS, labels={True: lazy_gettext("Low"), False: ""}),
 )
 FILTERS = (
-    Input("q", "Search", type="search"),
-    Input("lowStock", "State", options=[("", "All"), ("true", "Low"), ("false", "Not low")]),
-    Input("category", "Category"),
-    Input("supplier", "Supplier"),
-    Input("storageLocation", "Place"),
-    Input("archived", "Show", options=[("", "In use"), ("true", "Archived")]),
+    Input("q", lazy_gettext("Search"), type="search"),
+    Input(
+        "lowStock",
+        lazy_gettext("State"),
+        options=[("", lazy_gettext("All")), ("true", lazy_gettext("Low")), ("false", lazy_gettext("Not low"))],
+    ),
+    Input("category", lazy_gettext("Category")),
+    Input("supplier", lazy_gettext("Supplier")),
+    Input("storageLocation", lazy_gettext("Place")),
+    Input("archived", lazy_gettext("Show"), options=[("", lazy_gettext("In use")), ("true", lazy_gettext("Archived"))]),
 )
 COUNT_FORM = Form(
     CountSchema,
     Input(
         "quantity",
-        "New number",
+        lazy_gettext("New number"),
         inputmode="decimal",
         messages={
             **WRONG_NUMBER,
             **STOCK_MESSAGES,
-            "required": "Enter the new number.",
-            "unchanged": "This is the number already. Choose the reason “Count” to record that you counted it.",
+            "required": lazy_gettext("Enter the new number."),
+            "unchanged": lazy_gettext(
+                "This is the number already. Choose the reason “Count” to record that you counted it."
+            ),
         },
         error_codes=("INSUFFICIENT_STOCK", "QUANTITY_TOO_LARGE", "STALE_VERSION"),
     ),
-    Input("bucket", "Which number", options=list(BUCKET_LABELS.items())),
-    Input("reason", "Reason", options=list(REASON_LABELS.items())),
-    Input("note", "Note"),
+    Input("bucket", lazy_gettext("Which number"), options=list(BUCKET_LABELS.items())),
+    Input("reason", lazy_gettext("Reason"), options=list(REASON_LABELS.items())),
+    Input("note", lazy_gettext("Note")),
     Input("item", "", type="hidden"),
     VERSION,
 )
@@ -124,7 +132,7 @@ def count(caller: Caller, event_id: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render(caller, event_id, form.with_error(error))
     query = request.query_string.decode("latin-1")
-    return go_to(f"{request.path}?{query}#item-{values['item']}", "The number is saved.")
+    return go_to(f"{request.path}?{query}#item-{values['item']}", gettext("The number is saved."))
 
 
 @blueprint.page("/live", access=READ)
@@ -136,6 +144,7 @@ def show_live(caller: Caller, event_id: str) -> ResponseReturnValue:
         movements=queries.list_latest_movements(caller, event_id),
         bucket_labels=ALL_BUCKET_LABELS,
         reason_labels=REASON_LABELS,
+        note_labels=NOTE_LABELS,
         format_quantity=format_quantity,
         refresh_seconds=REFRESH_SECONDS,
     )
@@ -198,7 +207,10 @@ def _render(caller: Caller, event_id: str, row_form: FilledForm | None = None) -
 def _build_table(choices: dict[str, list[str]]) -> Table:
     """The table with the values to choose from in its filters."""
     inputs = (
-        replace(input_, options=[("", "All"), *((value, value) for value in choices[to_snake_case(input_.name)])])
+        replace(
+            input_,
+            options=[("", lazy_gettext("All")), *((value, value) for value in choices[to_snake_case(input_.name)])],
+        )
         if to_snake_case(input_.name) in choices
         else input_
         for input_ in FILTERS
@@ -208,8 +220,8 @@ def _build_table(choices: dict[str, list[str]]) -> Table:
         *COLUMNS,
         sorts=item_list.SORTS,
         default_sort="name",
-        noun="item",
+        counted=mark_plural("%(num)s item", "%(num)s items"),
         filters=Form(FilterSchema, *inputs),
         returns_page=True,
-        empty="Items appear here when you add one, or import a list.",
+        empty=lazy_gettext("Items appear here when you add one, or import a list."),
     )

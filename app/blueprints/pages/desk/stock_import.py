@@ -8,11 +8,12 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.blueprints.pages.desk.shell import go_to, render_desk
 from app.blueprints.pages.desk.stock import MAX_UPLOAD_BYTES, READ, WRITE, blueprint
-from app.blueprints.pages.desk.stock_items import LABELS
+from app.blueprints.pages.desk.stock_words import describe_row_error
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.blueprints.pages.rendering import describe_error
 from app.core.errors import AppError, NotFound, ValidationFailed
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.inventory import actions, background_jobs, export, queries
 from app.inventory.actions.imports import IMPORT_KIND
@@ -22,8 +23,8 @@ from app.web.schema import Query
 MAX_SHOWN_ERRORS = 100
 FILE_HEADERS = {"Cache-Control": "private, no-store", "Content-Security-Policy": "sandbox; default-src 'none'"}
 JOB_ERRORS = {
-    "IMPORT_REJECTED": "Some rows have errors, so nothing was imported.",
-    "GIVEN_UP": "It took too long. Try again.",
+    "IMPORT_REJECTED": lazy_gettext("Some rows have errors, so nothing was imported."),
+    "GIVEN_UP": lazy_gettext("It took too long. Try again."),
 }
 
 
@@ -39,9 +40,11 @@ SHEET = Form(
     SheetSchema,
     Input(
         "file",
-        "List",
-        hint="CSV or Excel, up to 20 MB and 100,000 rows. The SKU says which item a row is; an empty cell changes nothing.",
-        messages={"required": "Choose a file."},
+        lazy_gettext("List"),
+        hint=lazy_gettext(
+            "CSV or Excel, up to 20 MB and 100,000 rows. The SKU says which item a row is; an empty cell changes nothing."
+        ),
+        messages={"required": lazy_gettext("Choose a file.")},
         error_codes=("NOT_A_SPREADSHEET", "IMPORT_TOO_LARGE", "PAYLOAD_TOO_LARGE"),
     ),
 )
@@ -66,7 +69,7 @@ def check_sheet(caller: Caller, event_id: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render_upload(caller, event_id, form.with_error(error))
     path = url_for("desk_stock.show_check", event_id=event_id, import_id=prepared.import_id, check_id=prepared.check_id)
-    return go_to(path, "The file is here. Nothing is imported yet.")
+    return go_to(path, gettext("The file is here. Nothing is imported yet."))
 
 
 @blueprint.page("/import/<import_id>/<check_id>", access=WRITE)
@@ -83,7 +86,9 @@ def start_import(caller: Caller, event_id: str, import_id: str, check_id: str) -
         actions.start_prepared_import(caller=caller, event_id=event_id, job_id=import_id, partial=partial)
     except FORM_ERRORS as error:
         return _render_check(caller, event_id, import_id, check_id, error)
-    return go_to(url_for("desk_stock.show_job", event_id=event_id, job_id=import_id), "The import has started.")
+    return go_to(
+        url_for("desk_stock.show_job", event_id=event_id, job_id=import_id), gettext("The import has started.")
+    )
 
 
 @blueprint.page("/export.csv", access=READ)
@@ -125,11 +130,11 @@ def _load_job(caller: Caller, event_id: str, job_id: str) -> dict[str, Any]:
         "is_import": job.kind == IMPORT_KIND,
         "is_check": bool(job.asked.get("dry_run")),
         "is_over": state["status"] in ("done", "failed"),
-        "problem": JOB_ERRORS.get(state.get("error", ""), "It could not be done. Try again.")
+        "problem": JOB_ERRORS.get(state.get("error", ""), gettext("It could not be done. Try again."))
         if "error" in state
         else "",
         "errors": result.get("errors", [])[:MAX_SHOWN_ERRORS],
-        "column_labels": LABELS,
+        "describe_row_error": describe_row_error,
         "file_url": url_for("desk_stock.download_file", event_id=event_id, job_id=job_id) if job.file_name else "",
     }
 

@@ -16,6 +16,7 @@ from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_d
 from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions
 from app.blueprints.pages.desk.stock_words import (
     ALL_BUCKET_LABELS,
+    NOTE_LABELS,
     REASON_LABELS,
     STOCK_MESSAGES,
     WRONG_NUMBER,
@@ -25,6 +26,8 @@ from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Table
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import AppError, NotFound
+from app.core.formatting import format_full_date
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.inventory import actions, queries
 from app.inventory.formatting import format_quantity
@@ -33,36 +36,39 @@ from app.web.schema import Query
 from app.web.stock_fields import build_item_field
 
 LABELS = {
-    "name": "Name",
-    "sku": "SKU",
-    "imageUrl": "Address of a picture",
-    "productType": "Type",
-    "expiryDate": "Good until",
-    "category": "Category",
-    "brand": "Brand",
-    "supplier": "Supplier",
-    "barcode": "Barcode",
-    "storageLocation": "Place of storage",
-    "batchNumber": "Batch",
-    "unit": "Unit",
-    "costPrice": "Cost price in N$",
-    "sellPrice": "Sale price in N$",
-    "taxRate": "Tax rate in %",
-    "parLevel": "Fill up to",
-    "minOrderQty": "Order at least",
-    "reorderLevel": "Low at",
-    "onHand": "On hand",
-    "reserved": "Reserved",
-    "damaged": "Damaged",
-    "notes": "Notes",
+    "name": lazy_gettext("Name"),
+    "sku": lazy_gettext("SKU"),
+    "imageUrl": lazy_gettext("Address of a picture"),
+    "productType": lazy_gettext("Type"),
+    "expiryDate": lazy_gettext("Good until"),
+    "category": lazy_gettext("Category"),
+    "brand": lazy_gettext("Brand"),
+    "supplier": lazy_gettext("Supplier"),
+    "barcode": lazy_gettext("Barcode"),
+    "storageLocation": lazy_gettext("Place of storage"),
+    "batchNumber": lazy_gettext("Batch"),
+    "unit": lazy_gettext("Unit"),
+    "costPrice": lazy_gettext("Cost price in N$"),
+    "sellPrice": lazy_gettext("Sale price in N$"),
+    "taxRate": lazy_gettext("Tax rate in %"),
+    "parLevel": lazy_gettext("Fill up to"),
+    "minOrderQty": lazy_gettext("Order at least"),
+    "reorderLevel": lazy_gettext("Low at"),
+    "onHand": lazy_gettext("On hand"),
+    "reserved": lazy_gettext("Reserved"),
+    "damaged": lazy_gettext("Damaged"),
+    "notes": lazy_gettext("Notes"),
 }
 HINTS = {
-    "sku": "Your own number for the item. Upper and lower case count as equal.",
-    "unit": "For example: case, bottle, kg.",
-    "parLevel": "An order brings the item up to this number.",
-    "reorderLevel": "At this number or below, the item is low and is ordered.",
+    "sku": lazy_gettext("Your own number for the item. Upper and lower case count as equal."),
+    "unit": lazy_gettext("For example: case, bottle, kg."),
+    "parLevel": lazy_gettext("An order brings the item up to this number."),
+    "reorderLevel": lazy_gettext("At this number or below, the item is low and is ordered."),
 }
-MESSAGES = {"required": "Fill in this field.", "invalid_url": "Enter an address that begins with https://."}
+MESSAGES = {
+    "required": lazy_gettext("Fill in this field."),
+    "invalid_url": lazy_gettext("Enter an address that begins with https://."),
+}
 
 
 def _build_input(field: ItemField) -> Input:
@@ -93,19 +99,19 @@ ITEM_CHANGES = Form(ItemChangesSchema, *map(_build_input, CHANGED_FIELDS), VERSI
 ARCHIVING = Form(VersionSchema, VERSION)
 MOVEMENTS = Table(
     "movements",
-    Column("occurred_at", "When", TIME, sort="occurredAt"),
-    Column("bucket", "Which", labels=ALL_BUCKET_LABELS),
-    Column("before", "Before", NUMBER),
-    Column("delta", "Change", NUMBER),
-    Column("after", "After", NUMBER),
-    Column("reason", "Why", STATUS, labels=REASON_LABELS),
-    Column("note", "Note"),
-    Column("reference", "Reference"),
-    Column("actor_name", "Who"),
+    Column("occurred_at", lazy_gettext("When"), TIME, sort="occurredAt"),
+    Column("bucket", lazy_gettext("Which"), labels=ALL_BUCKET_LABELS),
+    Column("before", lazy_gettext("Before"), NUMBER),
+    Column("delta", lazy_pgettext("noun", "Change"), NUMBER),
+    Column("after", lazy_gettext("After"), NUMBER),
+    Column("reason", lazy_gettext("Why"), STATUS, labels=REASON_LABELS),
+    Column("note", lazy_gettext("Note"), labels=NOTE_LABELS),
+    Column("reference", lazy_gettext("Reference")),
+    Column("actor_name", lazy_gettext("Who")),
     sorts=queries.HISTORY_SORTS,
     default_sort="-occurredAt",
-    noun="movement",
-    empty="Every change of a number appears here.",
+    counted=mark_plural("%(num)s movement", "%(num)s movements"),
+    empty=lazy_gettext("Every change of a number appears here."),
 )
 
 
@@ -121,18 +127,20 @@ class Step(NamedTuple):
 
 STEPS = {
     "archive": Step(
-        "Archive {}?",
-        "The item leaves the table, and is never low or ordered. Its numbers and movements stay, and so does its SKU. "
-        "You can restore it.",
-        "Archive",
-        "The item is archived.",
+        lazy_gettext("Archive %(name)s?"),
+        lazy_gettext(
+            "The item leaves the table, and is never low or ordered. Its numbers and movements stay, and so does its "
+            "SKU. You can restore it."
+        ),
+        lazy_gettext("Archive"),
+        lazy_gettext("The item is archived."),
         archived=True,
     ),
     "restore": Step(
-        "Restore {}?",
-        "The item is in the table again, with the numbers that it had.",
-        "Restore",
-        "The item is restored.",
+        lazy_gettext("Restore %(name)s?"),
+        lazy_gettext("The item is in the table again, with the numbers that it had."),
+        lazy_gettext("Restore"),
+        lazy_gettext("The item is restored."),
         archived=False,
     ),
 }
@@ -153,7 +161,7 @@ def create_item(caller: Caller, event_id: str) -> ResponseReturnValue:
         item = actions.create_item(caller=caller, event_id=event_id, **form.load())
     except FORM_ERRORS as error:
         return _render_new(caller, event_id, form.with_error(error))
-    return go_to(_build_path(event_id, item["id"]), "The item is added.")
+    return go_to(_build_path(event_id, item["id"]), gettext("The item is added."))
 
 
 @blueprint.page("/items/<item_id>", access=READ)
@@ -193,7 +201,7 @@ def change_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnVa
         actions.update_item(caller=caller, event_id=event_id, item_id=item_id, expected_version=version, **values)
     except FORM_ERRORS as error:
         return _render_changes(caller, event_id, item, form.with_error(error))
-    return go_to(_build_path(event_id, item_id), "The item is saved.")
+    return go_to(_build_path(event_id, item_id), gettext("The item is saved."))
 
 
 @blueprint.page("/items/<item_id>/<step>", access=WRITE)
@@ -216,7 +224,7 @@ def take_step(caller: Caller, event_id: str, item_id: str, step: str) -> Respons
         )
     except FORM_ERRORS as error:
         return _render_step(caller, event_id, queries.get_item(caller, event_id, item_id), chosen_step, error)
-    return go_to(_build_path(event_id, item_id), chosen_step.done)
+    return go_to(_build_path(event_id, item_id), str(chosen_step.done))
 
 
 def _get_step(name: str) -> Step:
@@ -236,7 +244,7 @@ def _format_value(value: Any) -> str:
 
 def _format_fact(field: ItemField, value: Any) -> str:
     if field.kind == DATE and value is not None:
-        return f"{value.day} {value:%B %Y}"
+        return format_full_date(value)
     return _format_value(value)
 
 
@@ -244,8 +252,8 @@ def _render_new(caller: Caller, event_id: str, form: FilledForm) -> Response:
     return render_desk_form(
         form,
         event=events.get_event(caller, event_id),
-        title="New item",
-        button="Add the item",
+        title=gettext("New item"),
+        button=gettext("Add the item"),
         back=url_for("desk_stock.show", event_id=event_id),
     )
 
@@ -254,9 +262,9 @@ def _render_changes(caller: Caller, event_id: str, item: Mapping[Any, Any], form
     return render_desk_form(
         form,
         event=events.get_event(caller, event_id),
-        title=f"Change {item['name']}",
-        lead="Its numbers are changed in the table.",
-        button="Save",
+        title=gettext("Change %(name)s", name=item["name"]),
+        lead=gettext("Its numbers are changed in the table."),
+        button=gettext("Save"),
         back=_build_path(event_id, item["id"]),
     )
 
@@ -266,7 +274,7 @@ def _render_step(
 ) -> Response:
     return render_confirmation(
         event=events.get_event(caller, event_id),
-        title=step.title.format(item["name"]),
+        title=step.title % {"name": item["name"]},
         text=step.text,
         button=step.button,
         back=_build_path(event_id, item["id"]),

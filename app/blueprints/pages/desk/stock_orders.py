@@ -14,6 +14,7 @@ from app.blueprints.pages.desk.tables import NUMBER, TIME, Column, Row, Table, r
 from app.blueprints.pages.forms import Form, Input
 from app.core.errors import NotFound
 from app.core.ids import is_id
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.inventory import actions, purchase_order_pdf, queries
 from app.inventory.formatting import format_quantity
@@ -38,30 +39,32 @@ class PeriodSchema(Query):
 
 ORDERS = Table(
     "orders",
-    Column("created_at", "Ordered", TIME, sort="createdAt", link=lambda row: _link_order(row)),
-    Column("supplier", "Supplier"),
-    Column("items", "Items", NUMBER),
-    Column("actor_name", "By"),
+    Column("created_at", lazy_gettext("Ordered"), TIME, sort="createdAt", link=lambda row: _link_order(row)),
+    Column("supplier", lazy_gettext("Supplier")),
+    Column("items", lazy_gettext("Items"), NUMBER),
+    Column("actor_name", lazy_gettext("By")),
     sorts=queries.ORDER_SORTS,
     default_sort="-createdAt",
-    noun="order",
-    empty="Orders appear here when you have made one.",
+    counted=mark_plural("%(num)s order", "%(num)s orders"),
+    empty=lazy_gettext("Orders appear here when you have made one."),
 )
 VARIANCES = Table(
     "variances",
-    Column("name", "Item", sort="name", link=link_item),
-    Column("sku", "SKU"),
-    Column("counted_at", "Counted", TIME),
-    Column("expected", "Expected", NUMBER),
-    Column("counted", "Found", NUMBER),
-    Column("variance", "Difference", NUMBER),
-    Column("value", "Value in N$", NUMBER),
-    Column("counts", "Counts", NUMBER),
+    Column("name", lazy_gettext("Item"), sort="name", link=link_item),
+    Column("sku", lazy_gettext("SKU")),
+    Column("counted_at", lazy_gettext("Counted"), TIME),
+    Column("expected", lazy_gettext("Expected"), NUMBER),
+    Column("counted", lazy_gettext("Found"), NUMBER),
+    Column("variance", lazy_gettext("Difference"), NUMBER),
+    Column("value", lazy_gettext("Value in N$"), NUMBER),
+    Column("counts", lazy_pgettext("stock", "Counts"), NUMBER),
     sorts=VARIANCE_SORTS,
     default_sort="name",
-    noun="counted item",
-    filters=Form(PeriodSchema, Input("from", "From", type="date"), Input("to", "Until", type="date")),
-    empty="What counts find appears here.",
+    counted=mark_plural("%(num)s counted item", "%(num)s counted items"),
+    filters=Form(
+        PeriodSchema, Input("from", lazy_gettext("From"), type="date"), Input("to", lazy_gettext("Until"), type="date")
+    ),
+    empty=lazy_gettext("What counts find appears here."),
 )
 
 
@@ -76,8 +79,12 @@ def order_items(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Order the items that the page showed, if they are still low."""
     ids = [id for id in request.form.get("items", "").split(",")[:MAX_ITEMS] if is_id(id)]
     reorder = actions.reorder_items(caller=caller, event_id=event_id, item_ids=ids)
-    done = f"Items ordered: {reorder.items}. Print the orders, or mail them to the suppliers."
-    return go_to(request.path, done if reorder.items else "Nothing was ordered: these items are on order already.")
+    done = (
+        gettext("Items ordered: %(num)s. Print the orders, or mail them to the suppliers.", num=reorder.items)
+        if reorder.items
+        else gettext("Nothing was ordered: these items are on order already.")
+    )
+    return go_to(request.path, done)
 
 
 @blueprint.page("/orders/<order_id>", access=READ)
@@ -110,7 +117,9 @@ def request_report(caller: Caller, event_id: str, name: str) -> ResponseReturnVa
     """Start the job that draws a report."""
     event, parameters = _build_report(caller, event_id, name)
     job = actions.request_report_pdf(caller=caller, event=event, parameters=parameters)
-    return go_to(url_for("desk_stock.show_job", event_id=event_id, job_id=job["job_id"]), "The report is being drawn.")
+    return go_to(
+        url_for("desk_stock.show_job", event_id=event_id, job_id=job["job_id"]), gettext("The report is being drawn.")
+    )
 
 
 def _build_report(caller: Caller, event_id: str, name: str) -> tuple[queries.StockEvent, ReportParameters]:

@@ -12,6 +12,7 @@ from app.blueprints.pages.desk.stock import REMIND, blueprint
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import AppError
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext
 from app.events import queries as events
 from app.inventory import actions, reminders
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
@@ -20,6 +21,15 @@ from app.web.types import RawData
 
 CHANGE = REMIND.with_verified_email()
 MAX_RECIPIENTS = 20
+WEEKDAY_LABELS = {
+    "monday": lazy_gettext("Monday"),
+    "tuesday": lazy_gettext("Tuesday"),
+    "wednesday": lazy_gettext("Wednesday"),
+    "thursday": lazy_gettext("Thursday"),
+    "friday": lazy_gettext("Friday"),
+    "saturday": lazy_gettext("Saturday"),
+    "sunday": lazy_gettext("Sunday"),
+}
 HOURS = tuple((str(hour), f"{hour:02}:00") for hour in range(24))
 
 
@@ -47,28 +57,32 @@ class ReminderSchema(VersionSchema):
 
 REMINDER = Form(
     ReminderSchema,
-    Input("enabled", "Send the reminder", type="checkbox"),
-    Input("frequency", "How often", options=[(DAILY, "Every day"), (WEEKLY, "Every week")]),
-    Input("weekday", "On", hint="For every week.", options=[(day, day.capitalize()) for day in WEEKDAYS]),
-    Input("hour", "At", hint="On the clock of the place.", options=HOURS),
+    Input("enabled", lazy_gettext("Send the reminder"), type="checkbox"),
+    Input(
+        "frequency",
+        lazy_gettext("How often"),
+        options=[(DAILY, lazy_gettext("Every day")), (WEEKLY, lazy_gettext("Every week"))],
+    ),
+    Input("weekday", lazy_gettext("On"), hint=lazy_gettext("For every week."), options=list(WEEKDAY_LABELS.items())),
+    Input("hour", lazy_gettext("At"), hint=lazy_gettext("On the clock of the place."), options=HOURS),
     Input(
         "recipients",
-        "To",
-        hint=f"Up to {MAX_RECIPIENTS} e-mail addresses, each on a line of its own.",
+        lazy_pgettext("recipient", "To"),
+        hint=lazy_gettext("Up to 20 e-mail addresses, each on a line of its own."),
         type="textarea",
         messages={
-            "required": "Enter an address.",
-            "too_long": f"Enter at most {MAX_RECIPIENTS} addresses.",
-            "invalid_email": "One of these is no e-mail address like bar@example.com.",
+            "required": lazy_gettext("Enter an address."),
+            "too_long": lazy_gettext("Enter at most 20 addresses."),
+            "invalid_email": lazy_gettext("One of these is no e-mail address like bar@example.com."),
         },
     ),
-    Input("includeLowStock", "Items that are low", type="checkbox"),
-    Input("includeExpiring", "Items that expire soon", type="checkbox"),
+    Input("includeLowStock", lazy_gettext("Items that are low"), type="checkbox"),
+    Input("includeExpiring", lazy_gettext("Items that expire soon"), type="checkbox"),
     Input(
         "expiringWithinDays",
-        "Soon is within so many days",
+        lazy_gettext("Soon is within so many days"),
         inputmode="numeric",
-        messages={"invalid_type": "Enter a whole number."},
+        messages={"invalid_type": lazy_gettext("Enter a whole number.")},
     ),
     VERSION,
 )
@@ -102,7 +116,7 @@ def change_reminder(caller: Caller, event_id: str) -> ResponseReturnValue:
         actions.update_reminder(caller=caller, event_id=event_id, expected_version=version, **values)
     except FORM_ERRORS as error:
         return _render(caller, event_id, form.with_error(error))
-    return go_to(request.path, "The reminder is saved.")
+    return go_to(request.path, gettext("The reminder is saved."))
 
 
 @blueprint.page("/reminder/send", access=REMIND)
@@ -119,7 +133,8 @@ def send_digest(caller: Caller, event_id: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render_digest(caller, event_id, error)
     return go_to(
-        url_for("desk_stock.show_reminder", event_id=event_id), f"The reminder goes to {', '.join(recipients)}."
+        url_for("desk_stock.show_reminder", event_id=event_id),
+        gettext("The reminder goes to %(addresses)s.", addresses=", ".join(recipients)),
     )
 
 
@@ -128,9 +143,9 @@ def _render(caller: Caller, event_id: str, form: FilledForm) -> Response:
         form,
         event=events.get_event(caller, event_id),
         template="desk/stock_reminder.html",
-        title="Reminder",
-        lead="A mail with what is low and what expires soon. A further mail comes when an item becomes low.",
-        button="Save",
+        title=gettext("Reminder"),
+        lead=gettext("A mail with what is low and what expires soon. A further mail comes when an item becomes low."),
+        button=gettext("Save"),
         back=url_for("desk_stock.show", event_id=event_id),
     )
 
@@ -139,9 +154,11 @@ def _render_digest(caller: Caller, event_id: str, error: AppError | None = None)
     recipients = reminders.get_reminder(caller, event_id)["recipients"]
     return render_confirmation(
         event=events.get_event(caller, event_id),
-        title="Send the reminder now?",
-        text=f"It goes to {', '.join(recipients) or 'nobody yet'}, also if nothing is low.",
-        button="Send it",
+        title=gettext("Send the reminder now?"),
+        text=gettext("It goes to %(addresses)s, also if nothing is low.", addresses=", ".join(recipients))
+        if recipients
+        else gettext("It goes to nobody yet, also if nothing is low."),
+        button=gettext("Send it"),
         back=url_for("desk_stock.show_reminder", event_id=event_id),
         error=error,
     )

@@ -1,25 +1,53 @@
 """How the desk names the numbers of an item, and why they change."""
 
+import re
+
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext
 from app.inventory.item_fields import BUCKETS, REASONS
 
-BUCKET_LABELS = dict(zip(BUCKETS, ("On hand", "Reserved", "Damaged"), strict=True))
-ALL_BUCKET_LABELS = {**BUCKET_LABELS, "onOrder": "On order"}
+BUCKET_LABELS = dict(
+    zip(BUCKETS, (lazy_gettext("On hand"), lazy_gettext("Reserved"), lazy_gettext("Damaged")), strict=True)
+)
+ALL_BUCKET_LABELS = {**BUCKET_LABELS, "onOrder": lazy_gettext("On order")}
 REASON_LABELS = dict(
     zip(
         REASONS,
-        ("Received", "Sold", "Waste", "Damage", "Transfer", "Count", "Return", "Correction"),
+        (
+            lazy_gettext("Received"),
+            lazy_gettext("Sold"),
+            lazy_gettext("Waste"),
+            lazy_gettext("Damage"),
+            lazy_pgettext("stock", "Transfer"),
+            lazy_gettext("Count"),
+            lazy_gettext("Return"),
+            lazy_gettext("Correction"),
+        ),
         strict=True,
     )
 )
+NOTE_LABELS = {
+    "opening stock": lazy_gettext("opening stock"),
+    "ordered": lazy_gettext("ordered"),
+    "import": lazy_gettext("import"),
+}
+"""The notes of movements that nobody typed."""
 WRONG_NUMBER = {
-    "invalid_type": "Enter a number like 12 or 12.5.",
-    "too_precise": "Enter at most three decimals.",
-    "too_small": "Enter 0 or more.",
+    "invalid_type": lazy_gettext("Enter a number like 12 or 12.5."),
+    "too_precise": lazy_gettext("Enter at most three decimals."),
+    "too_small": lazy_gettext("Enter 0 or more."),
 }
-WRONG_PRICE = {**WRONG_NUMBER, "too_precise": "Enter at most four decimals."}
+WRONG_PRICE = {**WRONG_NUMBER, "too_precise": lazy_gettext("Enter at most four decimals.")}
 STOCK_MESSAGES = {
-    "INSUFFICIENT_STOCK": "More would be reserved and damaged than is on hand.",
-    "QUANTITY_TOO_LARGE": "This number is too large.",
-    "STALE_VERSION": "Somebody else has changed this item. Look at its numbers, and save again.",
-    "SKU_TAKEN": "Another item has this SKU. It may be archived.",
+    "INSUFFICIENT_STOCK": lazy_gettext("More would be reserved and damaged than is on hand."),
+    "QUANTITY_TOO_LARGE": lazy_gettext("This number is too large."),
+    "STALE_VERSION": lazy_gettext("Somebody else has changed this item. Look at its numbers, and save again."),
+    "SKU_TAKEN": lazy_gettext("Another item has this SKU. It may be archived."),
 }
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def describe_row_error(message: str) -> str:
+    """What is wrong with a cell, in the language in use; the catalogues have `%(num)s` for the number in the message."""
+    translated = gettext(message)
+    number = _NUMBER.search(message) if translated == message else None
+    return gettext(_NUMBER.sub("%(num)s", message, count=1), num=number[0]) if number else translated

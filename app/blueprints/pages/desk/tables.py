@@ -32,6 +32,7 @@ from app.core.clock import rfc3339
 from app.core.csv_export import BYTE_ORDER_MARK
 from app.core.errors import ValidationFailed
 from app.core.formatting import NARROW, format_calendar_day, format_day, format_money, format_time
+from app.core.languages import mark_plural, ngettext
 from app.core.spreadsheet_cells import escape
 from app.web.paging import Listing, SortColumn, find_next_cursor, load_page
 from app.web.schema import Query, Schema
@@ -74,7 +75,7 @@ class Column:
             if not isinstance(value, datetime):
                 return format_calendar_day(value)
             return format_time(value, zone) if self.kind == TIME else format_day(value, zone)
-        return self.labels.get(value, str(value))
+        return str(self.labels.get(value, value))
 
     def format_csv(self, row: Row) -> str:
         """The text of the cell in a file: amounts as 1234.50, times in UTC, and no formulas."""
@@ -89,17 +90,20 @@ class Column:
             return value.isoformat()
         if self.kind == NUMBER:
             return _trim_decimals(str(value))
-        return escape(self.labels.get(value, str(value)))
+        return escape(str(self.labels.get(value, value)))
 
 
 class NoFilters(Query):
     """The schema of a table without filters."""
 
 
+ROWS = mark_plural("%(num)s row", "%(num)s rows")
+
+
 class Table:
     """A table: its name, columns, sorts, filters, and what the page says while it is empty.
 
-    `sorts` and `returns_page` are those of the `Listing` of the API. `noun` is one of its rows.
+    `sorts` and `returns_page` are those of the `Listing` of the API. `counted` are the texts for one row and for several.
     """
 
     def __init__(
@@ -109,11 +113,11 @@ class Table:
         sorts: Mapping[str, SortColumn],
         default_sort: str,
         empty: str,
-        noun: str = "row",
+        counted: tuple[str, str] = ROWS,
         filters: Form | None = None,
         returns_page: bool = False,
     ) -> None:
-        self.name, self.columns, self.empty, self.noun = name, columns, empty, noun
+        self.name, self.columns, self.empty, self.counted = name, columns, empty, counted
         self.filters = filters or Form(NoFilters)
         self.filters.marks_optional = False
         self.listing = Listing(name, Schema, sorts, default_sort, returns_page=returns_page)
@@ -132,6 +136,11 @@ class TablePage:
     first_url: str
     csv_url: str
     all_url: str
+
+    @property
+    def count_label(self) -> str:
+        """The number of all rows in words."""
+        return ngettext(*self.table.counted, self.total)
 
     @property
     def is_filtered(self) -> bool:
@@ -211,7 +220,7 @@ def _list_all_rows(table: Table, view: View, sort: str, values: Mapping[str, obj
 def _build_csv(table: Table, rows: Iterator[Row]) -> Response:
     file = StringIO()
     writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerow([column.label for column in table.columns])
+    writer.writerow([str(column.label) for column in table.columns])
     writer.writerows([column.format_csv(row) for column in table.columns] for row in rows)
     headers = {"Content-Disposition": f'attachment; filename="{table.name}.csv"', "Cache-Control": "no-store"}
     return Response(BYTE_ORDER_MARK + file.getvalue().encode(), content_type="text/csv; charset=utf-8", headers=headers)

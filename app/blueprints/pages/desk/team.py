@@ -11,6 +11,7 @@ from app.blueprints.pages.desk.shell import DeskPages, may_use, render_desk
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
 from app.blueprints.pages.owner_confirmation import for_owner
 from app.blueprints.pages.team_pages import INVITE, OWNERSHIP, TeamPages
+from app.core.languages import gettext, lazy_gettext
 from app.teams import actions
 from app.web.access import check_access, may
 from app.web.fields import Boolean
@@ -27,7 +28,7 @@ class SecondFactorSchema(Query):
     required = Boolean(required=True)
 
 
-SECOND_FACTOR = Form(SecondFactorSchema, Input("required", "Second factor"))
+SECOND_FACTOR = Form(SecondFactorSchema, Input("required", lazy_gettext("Second factor")))
 
 
 @blueprint.page("", access=READ)
@@ -51,7 +52,11 @@ def require_second_factor(caller: Caller) -> ResponseReturnValue:
         actions.update_organisation(caller=caller, organisation=pages.get_team(caller), requires_second_factor=required)
     except FORM_ERRORS as error:
         return pages.render_team(caller, replace(INVITE.fill(), error=error), can_write=True)
-    return pages.go_to_team(f"Members of the team {'now' if required else 'no longer'} need a second factor.")
+    return pages.go_to_team(
+        gettext("Members of the team now need a second factor.")
+        if required
+        else gettext("Members of the team no longer need a second factor.")
+    )
 
 
 @blueprint.page("/members/<member_id>", access=WRITE)
@@ -82,4 +87,4 @@ def offer_ownership(caller: Caller, member_id: str) -> ResponseReturnValue:
         actions.offer_ownership(caller=caller, team=pages.get_team(caller), member_id=member_id, password=password)
     except FORM_ERRORS as error:
         return pages.render_member(caller, member_id, form.with_error(error))
-    return pages.go_to_team("We sent them an e-mail. You stay the owner until they accept.")
+    return pages.go_to_team(gettext("We sent them an e-mail. You stay the owner until they accept."))

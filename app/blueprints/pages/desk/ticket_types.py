@@ -16,6 +16,7 @@ from app.blueprints.pages.desk.shell import DeskPages, go_to, render_confirmatio
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import AppError, NotFound
+from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent
 from app.events.ticket_types import list_type_fields
@@ -28,8 +29,11 @@ blueprint = DeskPages("desk_ticket_types", __name__, url_prefix="/desk/events/<e
 READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
 MAX_TICKETS = 10_000_000
 TypeFields = dict[str, Any]
-WRONG_PRICE = {"required": "Enter a price; 0 is free.", "invalid_type": "Enter an amount like 450 or 450.50."}
-WRONG_NUMBER = "Enter a whole number."
+WRONG_PRICE = {
+    "required": lazy_gettext("Enter a price; 0 is free."),
+    "invalid_type": lazy_gettext("Enter an amount like 450 or 450.50."),
+}
+WRONG_NUMBER = lazy_gettext("Enter a whole number.")
 
 
 class VersionSchema(Query):
@@ -59,42 +63,64 @@ TYPE = Form(
     TypeSchema,
     Input(
         "name",
-        "Name",
-        hint="For example: Weekend pass.",
-        messages={"required": "Enter a name.", "duplicate": "The event has a ticket type with this name."},
+        lazy_gettext("Name"),
+        hint=lazy_gettext("For example: Weekend pass."),
+        messages={
+            "required": lazy_gettext("Enter a name."),
+            "duplicate": lazy_gettext("The event has a ticket type with this name."),
+        },
     ),
-    Input("description", "Description", type="textarea"),
-    Input("price", "Price in N$", inputmode="decimal", messages=WRONG_PRICE),
+    Input("description", lazy_gettext("Description"), type="textarea"),
+    Input("price", lazy_gettext("Price in N$"), inputmode="decimal", messages=WRONG_PRICE),
     Input(
         "quantity",
-        "How many there are",
+        lazy_gettext("How many there are"),
         inputmode="numeric",
-        messages={"required": "Enter how many there are.", "invalid_type": WRONG_NUMBER},
+        messages={"required": lazy_gettext("Enter how many there are."), "invalid_type": WRONG_NUMBER},
         error_codes=("TICKETS_COMMITTED",),
     ),
-    Input("minPerOrder", "Fewest in one order", inputmode="numeric", messages={"invalid_type": WRONG_NUMBER}),
+    Input(
+        "minPerOrder", lazy_gettext("Fewest in one order"), inputmode="numeric", messages={"invalid_type": WRONG_NUMBER}
+    ),
     Input(
         "maxPerOrder",
-        "Most in one order",
+        lazy_gettext("Most in one order"),
         inputmode="numeric",
-        messages={"invalid_type": WRONG_NUMBER, "contradiction": "This is less than the fewest in one order."},
+        messages={
+            "invalid_type": WRONG_NUMBER,
+            "contradiction": lazy_gettext("This is less than the fewest in one order."),
+        },
     ),
-    Input("validFrom", "The gate admits from", type="datetime-local"),
-    Input("validUntil", "The gate admits until", type="datetime-local", messages={"contradiction": END_MESSAGE}),
+    Input("validFrom", lazy_gettext("The gate admits from"), type="datetime-local"),
+    Input(
+        "validUntil",
+        lazy_gettext("The gate admits until"),
+        type="datetime-local",
+        messages={"contradiction": END_MESSAGE},
+    ),
     VERSION,
 )
 PHASE = Form(
     PhaseSchema,
-    Input("name", "Name", hint="For example: Early bird.", messages={"required": "Enter a name."}),
-    Input("price", "Price in N$", inputmode="decimal", messages=WRONG_PRICE),
-    Input("startsAt", "From", hint="Empty: from the beginning.", type="datetime-local"),
     Input(
-        "endsAt", "Until", hint="Empty: until the end.", type="datetime-local", messages={"contradiction": END_MESSAGE}
+        "name",
+        lazy_gettext("Name"),
+        hint=lazy_gettext("For example: Early bird."),
+        messages={"required": lazy_gettext("Enter a name.")},
+    ),
+    Input("price", lazy_gettext("Price in N$"), inputmode="decimal", messages=WRONG_PRICE),
+    Input("startsAt", lazy_gettext("From"), hint=lazy_gettext("Empty: from the beginning."), type="datetime-local"),
+    Input(
+        "endsAt",
+        lazy_gettext("Until"),
+        hint=lazy_gettext("Empty: until the end."),
+        type="datetime-local",
+        messages={"contradiction": END_MESSAGE},
     ),
     Input(
         "quantity",
-        "For how many tickets",
-        hint="Empty: for all. What it leaves unsold goes to the next phase.",
+        lazy_gettext("For how many tickets"),
+        hint=lazy_gettext("Empty: for all. What it leaves unsold goes to the next phase."),
         inputmode="numeric",
         messages={"invalid_type": WRONG_NUMBER},
     ),
@@ -115,7 +141,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
 def add(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the form for a new ticket type."""
     event = queries.get_event(caller, event_id)
-    return _render_form(event, TYPE.fill(version=_get_version(event)), "New ticket type")
+    return _render_form(event, TYPE.fill(version=_get_version(event)), gettext("New ticket type"))
 
 
 @blueprint.act("/new", access=WRITE)
@@ -126,8 +152,8 @@ def create(caller: Caller, event_id: str) -> ResponseReturnValue:
         event_id,
         TYPE.from_request(),
         lambda types, fields: types.append(fields),
-        title="New ticket type",
-        done="The ticket type is added.",
+        title=gettext("New ticket type"),
+        done=gettext("The ticket type is added."),
     )
 
 
@@ -152,8 +178,8 @@ def change(caller: Caller, event_id: str, type_id: str) -> ResponseReturnValue:
         event_id,
         TYPE.from_request(),
         replace_fields,
-        title="Ticket type",
-        done="The ticket type is saved.",
+        title=gettext("Ticket type"),
+        done=gettext("The ticket type is saved."),
     )
 
 
@@ -172,7 +198,7 @@ def remove(caller: Caller, event_id: str, type_id: str) -> ResponseReturnValue:
         event_id,
         lambda types: types.remove(_find_type(types, type_id)),
         lambda event, error: _render_type_removal(event, _find_type(list_type_fields(event), type_id), error),
-        done="The ticket type is removed.",
+        done=gettext("The ticket type is removed."),
     )
 
 
@@ -181,7 +207,9 @@ def add_phase(caller: Caller, event_id: str, type_id: str) -> ResponseReturnValu
     """Show the form for a new phase."""
     event = queries.get_event(caller, event_id)
     fields = _find_type(list_type_fields(event), type_id)
-    return _render_form(event, PHASE.fill(version=_get_version(event)), f"New phase of {fields['name']}")
+    return _render_form(
+        event, PHASE.fill(version=_get_version(event)), gettext("New phase of %(type)s", type=fields["name"])
+    )
 
 
 @blueprint.act("/<type_id>/phases/new", access=WRITE)
@@ -192,8 +220,8 @@ def create_phase(caller: Caller, event_id: str, type_id: str) -> ResponseReturnV
         event_id,
         PHASE.from_request(),
         lambda types, fields: _find_type(types, type_id)["phases"].append(fields),
-        title="New phase",
-        done="The phase is added.",
+        title=gettext("New phase"),
+        done=gettext("The phase is added."),
     )
 
 
@@ -213,7 +241,14 @@ def change_phase(caller: Caller, event_id: str, type_id: str, position: int) -> 
         phase = _find_phase(types, type_id, position)
         phase.update({**dict.fromkeys(phase), **fields})
 
-    return _save(caller, event_id, PHASE.from_request(), replace_fields, title="Phase", done="The phase is saved.")
+    return _save(
+        caller,
+        event_id,
+        PHASE.from_request(),
+        replace_fields,
+        title=gettext("Phase"),
+        done=gettext("The phase is saved."),
+    )
 
 
 @blueprint.page("/<type_id>/phases/<int:position>/remove", access=WRITE)
@@ -238,7 +273,7 @@ def remove_phase(caller: Caller, event_id: str, type_id: str, position: int) -> 
         lambda event, error: _render_phase_removal(
             event, _find_phase(list_type_fields(event), type_id, position), error
         ),
-        done="The phase is removed.",
+        done=gettext("The phase is removed."),
     )
 
 
@@ -336,21 +371,23 @@ def _format_number(number: int | None) -> str:
 
 def _render_form(event: OwnEvent, form: FilledForm, title: str) -> Response:
     back = url_for("desk_ticket_types.show", event_id=event.id)
-    return render_desk_form(form, event=event, title=title, button="Save", back=back)
+    return render_desk_form(form, event=event, title=title, button=gettext("Save"), back=back)
 
 
 def _render_type_removal(event: OwnEvent, fields: TypeFields, error: AppError | None = None) -> Response:
     return _render_removal(
         event,
-        f"Remove {fields['name']}?",
-        "Its price and its phases are removed. A type of which tickets are sold or kept for guests cannot be removed.",
+        gettext("Remove %(name)s?", name=fields["name"]),
+        gettext(
+            "Its price and its phases are removed. A type of which tickets are sold or kept for guests cannot be removed."
+        ),
         error,
     )
 
 
 def _render_phase_removal(event: OwnEvent, phase: TypeFields, error: AppError | None = None) -> Response:
-    text = "Who buys from now on pays the price of the next phase, or that of the ticket type."
-    return _render_removal(event, f"Remove the phase {phase['name']}?", text, error)
+    text = gettext("Who buys from now on pays the price of the next phase, or that of the ticket type.")
+    return _render_removal(event, gettext("Remove the phase %(name)s?", name=phase["name"]), text, error)
 
 
 def _render_removal(event: OwnEvent, title: str, text: str, error: AppError | None) -> Response:
@@ -359,7 +396,7 @@ def _render_removal(event: OwnEvent, title: str, text: str, error: AppError | No
         event=event,
         title=title,
         text=text,
-        button="Remove",
+        button=gettext("Remove"),
         back=url_for("desk_ticket_types.show", event_id=event.id),
         is_dangerous=True,
         values={"version": request.form.get("version") or _get_version(event)},
