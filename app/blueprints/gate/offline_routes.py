@@ -1,23 +1,19 @@
 """Scanning without a network: the snapshot and its stream before, batches of scans and their conflicts after."""
 
 import gzip
-from typing import Any
 
 from flask import Response, request
-from marshmallow import ValidationError
 
 from app.accounts.permissions import GATE_ADMIT
 from app.blueprints.gate import offline_schemas as schemas
-from app.core.errors import ValidationFailed
+from app.blueprints.gate.offline_scans import record_scans
 from app.events.queries import ListQuery, get_event
 from app.gate import conflicts, snapshot, stream_queries
-from app.gate.batch import REFUSED, OfflineScan, ScanResult, record_batch
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.envelope import envelope_response
 from app.web.etags import not_modified_response
 from app.web.paging import Listing
-from app.web.schema import to_validation_failed
 from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, build_event_stream
 
 blp = Blueprint("offline_gate", __name__, url_prefix="/api/events", description="Scanning without a network")
@@ -66,16 +62,7 @@ def send_batch(event_id: str, admissions: list[object]) -> dict[str, object]:
     Nothing is lost: what the service would have refused is a `conflict`, which people settle. A scan that cannot be read is
     `refused`, and the others count.
     """
-    scans, results = [], {}
-    for number, item in enumerate(admissions):
-        try:
-            scans.append((number, _load_scan(item)))
-        except ValidationFailed as error:
-            nonce = item.get("nonce") if isinstance(item, dict) else None
-            results[number] = ScanResult(str(nonce or "")[:80], REFUSED, code=error.code, data=error.data)
-    recorded = record_batch(get_current_caller(), event_id, [scan for _, scan in scans])
-    results |= {number: result for (number, _), result in zip(scans, recorded, strict=True)}
-    return {"results": [results[number] for number in sorted(results)]}
+    return {"results": record_scans(get_current_caller(), event_id, admissions)}
 
 
 @blp.get(
@@ -89,13 +76,3 @@ def list_conflicts(event_id: str) -> ListQuery:
     The earliest entry came first, by the time of the scan. Undo one with a reason to settle a conflict.
     """
     return conflicts.list_conflicts_query(get_current_caller(), event_id)
-
-
-def _load_scan(item: object) -> OfflineScan:
-    """Return a scan of a batch. Raises ValidationFailed."""
-    schema = schemas.OfflineScanBody()
-    try:
-        loaded: dict[str, Any] = schema.load(item)  # type: ignore[arg-type]
-    except ValidationError as error:
-        raise to_validation_failed(error.messages, schema) from error
-    return OfflineScan(people=loaded.pop("count", None), **loaded)

@@ -12,6 +12,7 @@ from app.blueprints.pages.desk import (
     gate,
     gate_log,
     gate_phones,
+    gate_scans,
     guest_block,
     guest_block_form,
     guest_handout,
@@ -78,7 +79,7 @@ SALES_PAGES = (sales_imports, sales_uploads)
 """The modules that add their pages to the blueprint of `sales`."""
 STALL_PAGES = (stall_decisions, stall_fees, stall_invitations, stall_plan, stall_statement, stall_types)
 """The modules that add their pages to the blueprint of `stalls`."""
-GATE_PAGES = (gate_log, gate_phones)
+GATE_PAGES = (gate_log, gate_phones, gate_scans)
 """The modules that add their pages to the blueprint of `gate`."""
 GUEST_PAGES = (
     guest_block,

@@ -25,7 +25,8 @@ from app.gate.conflicts import count_conflicts
 from app.web.access import may
 from app.web.fields import Choice
 
-blueprint = DeskPages("desk_gate", __name__, url_prefix="/desk/events/<event_id>/gate")
+MAX_UPLOAD_BYTES = 1024 * 1024
+blueprint = DeskPages("desk_gate", __name__, url_prefix="/desk/events/<event_id>/gate", max_bytes=MAX_UPLOAD_BYTES)
 """The modules `gate_…` add their pages to it."""
 READ, ADMIT, WRITE = may(GATE_READ), may(GATE_ADMIT), may(EVENTS_WRITE)
 QUARTER, MIN_QUARTERS, MAX_QUARTERS = timedelta(minutes=15), 8, 48
