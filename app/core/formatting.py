@@ -82,6 +82,14 @@ def format_time(moment: datetime, zone: str | None = None) -> str:
     return f"{format_day(moment, zone)}, {format_clock(moment, zone)} ({_format_zone(zone)})"
 
 
+def format_short_time(moment: datetime, zone: str | None = None) -> str:
+    """Return `4 Dec 2026, 18:00`, for a table; with the place of the time zone if it is not that of Windhoek."""
+    zone, language = zone or HOME, get_language()
+    day = format_date(moment.astimezone(ZoneInfo(zone)), "d. MMM y" if language == "de" else "d MMM y", locale=language)
+    place = "" if zone == HOME else f" ({_format_zone(zone)})"
+    return f"{day}, {format_clock(moment, zone)}{place}"
+
+
 def format_period(starts_at: datetime, ends_at: datetime, zone: str) -> str:
     """Return `Fri 4 December 2026, 18:00 to 23:00 (Windhoek)`; with the day of the end if that is another day."""
     first_day, last_day = format_day(starts_at, zone), format_day(ends_at, zone)

@@ -38,7 +38,7 @@ def seed(caller: Caller, event_id: str, *, share: float) -> int:
     again = scans[0]._replace(
         nonce=f"{NONCE_START}again", occurred_at=scans[0].occurred_at + timedelta(minutes=6), gate="River gate"
     )
-    return len(record_batch(caller, event_id, [*scans, again]))
+    return len(record_batch(caller, event_id, sorted([*scans, again], key=lambda scan: scan.occurred_at)))
 
 
 def _choose_time(generator: random.Random, starts_at: datetime) -> datetime:

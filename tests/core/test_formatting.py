@@ -1,10 +1,13 @@
-"""Counts of things in English."""
+"""Counts of things in English, and times in tables."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from flask import Flask
 
-from app.core.formatting import format_count
+from app.core.formatting import format_count, format_short_time
+from app.core.languages import use_language
 from app.core.spreadsheet import Rejected, RowError
 from app.inventory.formatting import format_quantity
 
@@ -35,3 +38,16 @@ def test_one_error_is_one_error() -> None:
 )
 def test_unit_has_the_form_of_its_quantity(quantity: str, unit: str | None, text: str) -> None:
     assert format_quantity(Decimal(quantity), unit) == text
+
+
+@pytest.mark.parametrize(
+    ("language", "zone", "text"),
+    [
+        ("en", None, "4 Dec 2026, 18:00"),
+        ("de", None, "4. Dez. 2026, 18:00"),
+        ("en", "Europe/Berlin", "4 Dec 2026, 17:00 (Berlin)"),
+    ],
+)
+def test_the_time_in_a_table_is_short(app: Flask, language: str, zone: str | None, text: str) -> None:
+    with use_language(language):
+        assert format_short_time(datetime(2026, 12, 4, 16, tzinfo=UTC), zone) == text

@@ -36,6 +36,7 @@ class PageView:
 
     def check(self, state: str) -> None:
         """Check the page in each width, and in each colour scheme what depends on colours."""
+        self.page.wait_for_load_state()
         for width in WIDTHS if self.scripts else (NARROW, WIDTHS[-1]):
             self.page.set_viewport_size({"width": width, "height": 720})
             assert self.page.evaluate("document.documentElement.scrollWidth") <= width, "scrolls sideways"

@@ -31,7 +31,7 @@ from app.blueprints.pages.forms import FilledForm, Form
 from app.core.clock import rfc3339
 from app.core.csv_export import BYTE_ORDER_MARK
 from app.core.errors import ValidationFailed
-from app.core.formatting import NARROW, format_calendar_day, format_day, format_money, format_time
+from app.core.formatting import NARROW, format_calendar_day, format_day, format_money, format_short_time
 from app.core.languages import mark_plural, ngettext
 from app.core.spreadsheet_cells import escape
 from app.web.paging import Listing, SortColumn, find_next_cursor, load_page
@@ -74,7 +74,7 @@ class Column:
         if self.kind in (DAY, TIME):
             if not isinstance(value, datetime):
                 return format_calendar_day(value)
-            return format_time(value, zone) if self.kind == TIME else format_day(value, zone)
+            return format_short_time(value, zone) if self.kind == TIME else format_day(value, zone)
         return str(self.labels.get(value, value))
 
     def format_csv(self, row: Row) -> str:
