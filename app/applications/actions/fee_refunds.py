@@ -24,8 +24,8 @@ def refund_fee(
     A fee that the rail took goes back by the rail, as a whole. A fee that was received by transfer, and with a
     `reference` one that the rail has refused to send back, the organiser has sent back, and this records it.
 
-    Raises NotFound, NothingToRefund, FeeRefunded, PayrailDisabled, and ValidationFailed for an amount above the fee, for
-    a part by the rail, and for a `reference` before the rail has refused.
+    Raises NotFound, NothingToRefund, FeeRefunded, PayrailDisabled, and ValidationFailed for no amount or one above the
+    fee, for a part by the rail, and for a `reference` before the rail has refused.
     """
     with transaction() as session:
         application = lock_application(session, caller, id, can_decide_sql(caller))
@@ -77,6 +77,8 @@ def _check_amount(application: Application, method: str, amount_minor: int | Non
     fee_minor = application.amount_minor
     if amount_minor is None or amount_minor == fee_minor:
         return fee_minor
+    if amount_minor < 1:
+        raise ValidationFailed.of("amountMinor", "too_small", "Send back one cent or more.")
     if amount_minor > fee_minor:
         raise ValidationFailed.of("amountMinor", "too_large", f"The fee was {format_money(fee_minor)}.")
     if method == BY_RAIL:

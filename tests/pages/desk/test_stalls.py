@@ -220,6 +220,8 @@ def test_a_fee_is_received_once_and_sent_back(
     page = desk.send(form=1, reason="x")
     assert page.status_code == 409 and "Nothing of this kind is due" in page.text
     desk.open(f"{path}/fee/refund")
+    page = desk.send(form=1, reason="Fell ill", amountMinor="0")
+    assert page.status_code == 422 and "This number is too small." in page.text
     page = desk.send(form=1, reason="Fell ill", amountMinor="9000")
     assert page.status_code == 422 and "This is more than the fee." in page.text
     assert "The fee goes back." in desk.send(form=1, reason="Fell ill", amountMinor="").text
