@@ -13,11 +13,14 @@ from app.web.types import RawData
 PICTURE_ERRORS = ("IMAGE_TOO_LARGE", "IMAGE_KIND_UNSUPPORTED", "IMAGE_TOO_MANY_PIXELS", "IMAGE_UNREADABLE")
 """The errors of an uploaded picture, for the field of its file."""
 MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
-_AMOUNT = re.compile(r"(\d+|\d{1,3}(?:[.,]?\d{3})+)(?:[.,](\d{1,2}))?")
+_AMOUNT = re.compile(r"(\d+|[1-9]\d{0,2}(?:[.,]\d{3})+)(?:[.,](\d{1,2}))?")
 
 
 def parse_amount(text: str) -> int | None:
-    """Return an amount of N$ as people type it, like `1 500` or `1,500.50`, in cents; None for another text."""
+    """Return an amount of N$ as people type it, like `1 500` or `1,500.50`, in cents; None for another text.
+
+    Three digits after a point are thousands only where all digits are grouped: `1.500`, but not `1500.000` and `0.500`.
+    """
     text = re.sub(r"\s|N\$", "", text, flags=re.IGNORECASE)
     match = _AMOUNT.fullmatch(text) if len(text) <= MAX_AMOUNT_LENGTH and text.isascii() else None
     return int(re.sub(r"[.,]", "", match[1])) * 100 + int((match[2] or "0").ljust(2, "0")) if match else None
