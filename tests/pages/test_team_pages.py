@@ -152,6 +152,24 @@ def test_a_person_in_two_organisations_chooses_the_one_to_work_with(app: Flask, 
     assert "in use on these pages" not in visitor.open("/account").text
 
 
+def test_a_form_of_one_organisation_does_nothing_in_another(app: Flask, client: Client) -> None:
+    first, second = create_owner("First Lights"), create_owner("Second Lights")
+    add_member(client, second, first)
+    visitor = sign_in_browser(app, first)
+    visitor.open("/desk/events/new")
+    times = {"startsAt": "2090-06-04T17:00", "endsAt": "2090-06-05T23:00", "country": "NA"}
+    typed = {**visitor.forms[1].fields, **times, "name": "For the first", "venue": "River grounds", "city": "Windhoek"}
+    visitor.open("/account")
+    press(visitor, "/organiser/choose")
+    answer = visitor.flask.post("/desk/events/new", data=typed)
+    assert answer.status_code == 400 and "Open the page again" in answer.text
+    assert fetch_scalar("SELECT count(*) FROM event") == 0
+    visitor.open("/desk/events/new")
+    typed["csrf_token"] = visitor.forms[1].fields["csrf_token"]
+    assert visitor.flask.post("/desk/events/new", data=typed).status_code == 303
+    assert fetch_scalar("SELECT organiser_id FROM event") == second.id
+
+
 def test_an_event_that_does_not_exist_limits_nobody_to_all_events(app: Flask, owner: Account) -> None:
     visitor = sign_in_browser(app, owner)
     visitor.open(TEAM)

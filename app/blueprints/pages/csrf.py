@@ -5,7 +5,7 @@ The JSON API uses no cookies, so it needs no CSRF tokens.
 
 from datetime import timedelta
 
-from flask import Flask, current_app, request
+from flask import Flask, current_app, request, session
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import HTTPException
 
@@ -49,6 +49,11 @@ def protect() -> None:
         csrf.protect()
     except CSRFError as error:
         raise FormExpired(retry_path=find_page_of_form()) from error
+
+
+def end_open_forms() -> None:
+    """Let the pages from now on have another token, so that forms which are open already are refused."""
+    session.pop(current_app.config["WTF_CSRF_FIELD_NAME"], None)
 
 
 def get_page_path() -> str:

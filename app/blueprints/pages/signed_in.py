@@ -73,9 +73,13 @@ def list_team_ids(caller: Caller, kind: str) -> list[str]:
 
 
 def choose_team(kind: str, team_id: str) -> None:
-    """Use this of several teams of the person on the pages from now on. Raises NotFound for a team of others."""
+    """Use this of several teams of the person on the pages from now on. Raises NotFound for a team of others.
+
+    Forms that are open in other tabs end, because they would act on the other team.
+    """
     if team_id not in list_team_ids(get_signed_in_caller(), kind):
         raise NotFound()
+    csrf.end_open_forms()
     session[TEAMS_KEY] = {**session.get(TEAMS_KEY, {}), kind: team_id}
 
 
