@@ -61,7 +61,8 @@ def run_form_once(account_id: str, act: Callable[[], str]) -> str:
     if not _FORM_KEY_PATTERN.fullmatch(key):
         return act()
     values = sorted((name, value) for name, value in request.form.items(multi=True) if name != "csrf_token")
-    body = sha256(repr((request.full_path, values)).encode()).digest()
+    files = [_describe_file(name, file) for name, file in request.files.items(multi=True)]
+    body = sha256(repr((request.full_path, values, files)).encode()).digest()
     scope = IdempotencyScope(account_id, f"form {request.endpoint}", key, body, keep_forever=False)
     return _run_once(lambda: Response(act(), content_type="text/plain"), scope).get_data(as_text=True)
 
@@ -145,6 +146,7 @@ def _normalize_json(raw: bytes, ignored_fields: Collection[str]) -> bytes:
 
 
 def _describe_file(name: str, file: FileStorage) -> bytes:
+    file.stream.seek(0)
     digest = sha256(file.stream.read()).hexdigest()
     file.stream.seek(0)
     return f"{name}={file.filename}:{digest}".encode()

@@ -1,5 +1,6 @@
 """Messages to many at the desk: who may, writing, previews, the numbers before sending, sending once, suppressions."""
 
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.pages.desk.test_events import EVENTS, HOME, open_as
 from tests.pages.desk.test_stalls import ROLES
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_apply_pictures import make_picture
 from tests.pages.test_team_pages import create_owner
 
 READERS, WRITERS = ("owner", "manager", "messages", "viewer"), ("owner", "manager", "messages")
@@ -71,6 +73,17 @@ def break_deliveries(state: str, reason: str = "no such mailbox") -> None:
         "UPDATE outbox SET state = :state WHERE dedupe_key LIKE 'campaign-%'",
         state="uncertain" if state == "uncertain" else "dead",
     )
+
+
+def test_a_form_that_is_sent_again_with_another_picture_is_another(
+    desk: Visitor, campaign_event: CampaignEvent
+) -> None:
+    desk.open(build_path(campaign_event, "new"))
+    pictures = [make_picture(kind) for kind in ("PNG", "PNG", "JPEG")]
+    answers = [desk.press(form=1, **FILLED, image=(BytesIO(picture), "stage.png")) for picture in pictures]
+    assert [answer.status_code for answer in answers] == [303, 303, 409]
+    assert answers[0].location == answers[1].location and "was sent already" in answers[2].text
+    assert fetch_sql_rows("SELECT count(*) FROM campaign") == [(1,)]
 
 
 @pytest.mark.parametrize("role", ROLES)
