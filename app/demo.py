@@ -26,7 +26,8 @@ from app.payouts import demo as demo_payouts
 LIGHTS = "Windhoek Lights"
 CLOSED = "Okahandja Night Market"
 CLOSED_EARLIER = timedelta(days=2)
-SCANNED_SHARES = {"Katutura Food Weekend": 0.4, CLOSED: 0.9}
+RUNNING = "Katutura Food Weekend"
+SCANNED_SHARES = {RUNNING: 0.4, CLOSED: 0.9}
 PASSWORD = "windhoek-lights-2026"
 commands = AppGroup("demo", help="Demo data.")
 
@@ -111,7 +112,8 @@ def seed_scans(organiser_id: str) -> bool:
         event = db.session.scalar(select(Event).where(Event.organiser_id == organiser_id, Event.name == name))
         if event is not None:
             caller = build_caller(db.session.get_one(Account, organiser_id))
-            has_created = bool(demo_gate.seed(caller, event.id, share=share)) or has_created
+            is_running = name == RUNNING
+            has_created = bool(demo_gate.seed(caller, event.id, share=share, is_running=is_running)) or has_created
     with transaction() as session:
         # Stalls and guests come to an open event only, so it is over when all of them are there.
         session.execute(

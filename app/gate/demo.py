@@ -16,15 +16,21 @@ from app.events.models import Event, Ticket
 from app.gate.batch import OfflineScan, record_batch
 
 GATES = ("Main gate", "Main gate", "River gate")
+LAST_HOURS = timedelta(hours=5)
 NONCE_START = "demo-scan-"
 
 
-def seed(caller: Caller, event_id: str, *, share: float) -> int:
-    """Scan this share of an event's imported tickets around its start; return how many scans were recorded."""
+def seed(caller: Caller, event_id: str, *, share: float, is_running: bool = False) -> int:
+    """Scan this share of an event's imported tickets; return how many scans were recorded.
+
+    They are around the start of the event, or in the last hours if it runs.
+    """
     is_demo_scan = (Admission.event_id == event_id, Admission.nonce.startswith(NONCE_START))
     if db.session.scalar(select(Admission.id).where(*is_demo_scan).limit(1)):
         return 0
     starts_at = db.session.scalars(select(Event.starts_at).where(Event.id == event_id)).one()
+    if is_running:
+        starts_at = max(starts_at, utcnow() - LAST_HOURS)
     tickets = db.session.scalars(
         select(Ticket.id).where(Ticket.event_id == event_id, Ticket.status == "sold").order_by(Ticket.reference)
     ).all()

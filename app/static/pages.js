@@ -28,6 +28,12 @@ document.addEventListener("submit", (event) => {
 });
 window.addEventListener("pageshow", () => sent.clear());
 
+// On a phone the menus of the desk are one line each, which scrolls: the current page is in sight.
+for (const link of document.querySelectorAll(".sections [aria-current]")) {
+  const list = link.closest("ul");
+  if (list && link instanceof HTMLElement) list.scrollLeft = link.offsetLeft - list.clientWidth / 2;
+}
+
 // A part of a page that changes while a person looks at it: a list, or the progress of a job. It waits while they use it or
 // look at another window, and ends when the new part no longer asks for it. A page with several gives each an id. The answer to a form
 // names the address.
