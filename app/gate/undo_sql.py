@@ -3,6 +3,7 @@
 from sqlalchemy import text
 
 from app.admissions.sql import ENTRY_ORDER, STRIPES, add_to_tallies_sql, count_entries_sql
+from app.allocations.errors import AlreadyAdmitted, PartyTooSmall
 
 FIND_ROWS = text("""
     SELECT a.scan_id, a.id, a.place_kind, a.place_id, a.ticket_type_id, a.direction, a.is_reentry, a.actor_kind,
@@ -45,17 +46,18 @@ FIRST_AGAIN = text(f"""
     {add_to_tallies_sql("changed", first_entries="count(*)", entries="0", exits="0")}
     SELECT count(*) FROM changed""")
 """The next entry of a place becomes its first one."""
-SETTLE_CONFLICTS = text("""
+SETTLE_CONFLICTS = text(f"""
     UPDATE admission a SET conflict = NULL, transaction_id = pg_current_xact_id()
       FROM admission u
      WHERE u.event_id = :event_id AND u.scan_id = :scan_id AND u.direction = 'in' AND u.conflict IS NULL
        AND a.event_id = u.event_id AND a.place_id = u.place_id AND a.direction = 'in' AND NOT a.is_reentry
-       AND a.undone_at IS NULL AND a.conflict IS NOT NULL AND NOT EXISTS (
+       AND a.undone_at IS NULL AND a.conflict IN ('{AlreadyAdmitted.code}', '{PartyTooSmall.code}') AND NOT EXISTS (
            SELECT FROM admission o
             WHERE o.event_id = a.event_id AND o.place_id = a.place_id AND o.direction = 'in' AND o.conflict IS NULL
               AND o.undone_at IS NULL)
     RETURNING a.id""")
-"""If the undone entry was the only one that is no conflict, the first entry is none any more."""
+"""If the undone entry was the only one that is no conflict, the first entry is none any more: unless there is another
+reason, such as a cancelled ticket."""
 STATE = """
     state AS (
         SELECT p.id,

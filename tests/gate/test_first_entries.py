@@ -11,6 +11,7 @@ from app.core.db import db
 from app.ledger.commands import list_differences
 from tests.factories.gate import Gate
 from tests.factories.payouts import execute_sql
+from tests.gate.test_batch import list_conflicts
 from tests.gate.test_undo import pair_device
 from tests.http import Client, data
 
@@ -136,3 +137,14 @@ def test_a_scan_before_the_cancellation_that_arrives_after_it_is_the_first(clien
     assert send(gate, gate.owner, offline_scan(ticket.secret or "", 10)) == ["conflict"]
     (entry,) = db.session.execute(FIRST_ENTRIES, {"code": ticket.secret}).all()
     assert entry.gate == "G10"
+
+
+def test_an_undo_does_not_settle_the_conflict_of_a_cancelled_ticket(client: Client) -> None:
+    gate = Gate(client)
+    ticket = gate.sell()
+    admission = data(gate.scan(ticket.secret))["admissionId"]
+    execute_sql("UPDATE ticket SET status = 'cancelled' WHERE id = :id", id=ticket.id)
+    send(gate, gate.owner, offline_scan(ticket.secret or "", 10))
+    data(gate.undo(admission))
+    (conflict,) = list_conflicts(gate)
+    assert conflict["reason"] == "TICKET_CANCELLED"
