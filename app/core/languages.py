@@ -86,9 +86,9 @@ def gettext(text: str, **variables: object) -> str:
     return str(flask_babel.gettext(text, **variables))
 
 
-def ngettext(singular: str, plural: str, num: int) -> str:
-    """Return the text for a number of things; `%(num)s` is the number."""
-    return str(flask_babel.ngettext(singular, plural, num))
+def ngettext(singular: str, plural: str, num: int, **values: object) -> str:
+    """Return the text for a number of things; `%(num)s` is the number, the other placeholders have these values."""
+    return str(flask_babel.ngettext(singular, plural, num, **values))
 
 
 def lazy_gettext(text: str) -> str:

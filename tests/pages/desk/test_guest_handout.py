@@ -53,8 +53,8 @@ def test_wrong_lines_of_guests_are_said_and_kept(block: Block, desk: Visitor) ->
     desk.open(build_path(block, "invite"))
     for text, expected in (
         ("", "Write down at least one guest."),
-        ("Anna\nBen, ben@example.com\nwww.example.com, c@example.com", "Look at line 1, 3."),
-        (";;;", "Look at line 1."),
+        ("Anna\nBen, ben@example.com\nwww.example.com, c@example.com", "Correct lines 1, 3."),
+        (";;;", "Correct line 1."),
         ("\n".join(f"G, g{number}@example.com" for number in range(501)), "at most 500 guests"),
         ("\n".join(f"G, g{number}@example.com" for number in range(11)), "Only 10 places of this block are free."),
         ("A\0, a@example.com", "There are characters that we cannot use"),
@@ -71,10 +71,10 @@ def test_guests_are_reminded_once_a_day(block: Block, desk: Visitor) -> None:
     block.codes(1)
     page = desk.open(build_path(block, "remind"))
     assert "anna@example.com" in page.text and "ben@example.com" in page.text and count_mails("anna@example.com") == 1
-    assert "Reminded: 2. Not reminded: 1 codes without an address." in desk.send(form=1).text
+    assert "Reminded: 2. Not reminded: 1 code has no address." in desk.send(form=1).text
     assert count_mails("anna@example.com") == 2
     desk.open(build_path(block, "remind"))
-    assert "Reminded: 0. Not reminded: 2 reminded in the last day" in desk.send(form=1).text
+    assert "Reminded: 0. Not reminded: 2 were reminded in the last day" in desk.send(form=1).text
     assert count_mails("anna@example.com") == 2
 
 
@@ -205,5 +205,5 @@ def test_some_of_a_party_come_in(client: Client, block: Block, desk: Visitor) ->
     path = f"{build_list_path(block)}/will-call/{slot_id}"
     assert "a party of 3" in desk.open(path).text
     page = desk.send(form=1, count="4")
-    assert page.status_code == 409 and "Only 3 of this party are still outside." in page.text
+    assert page.status_code == 409 and "Only 3 people of this party are still outside." in page.text
     assert "is admitted." in desk.send(form=1, count="2").text and block.now()["admitted"] == 2

@@ -24,7 +24,7 @@ from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.rendering import describe_error
 from app.core.errors import AppError
-from app.core.languages import gettext, lazy_gettext, mark_for_translation, mark_plural, ngettext
+from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.core.paging import Order, Page, SortKey, page_of
 from app.events.queries import OwnEvent
 from app.web.fields import Boolean, Email, Text, WholeNumber, field_error
@@ -35,9 +35,9 @@ from app.web.types import RawData
 MAX_RECIPIENTS, MAX_SHOWN, MAX_WRONG_LINES = 500, 50, 10
 MAX_LIST_LENGTH = 60_000
 SKIPPED_LABELS = {
-    "REMINDED_RECENTLY": mark_for_translation("%(num)s reminded in the last day"),
-    "NO_ADDRESS": mark_for_translation("%(num)s codes without an address"),
-    "ALREADY_CLAIMED": mark_for_translation("%(num)s have a ticket"),
+    "REMINDED_RECENTLY": mark_plural("%(num)s was reminded in the last day", "%(num)s were reminded in the last day"),
+    "NO_ADDRESS": mark_plural("%(num)s code has no address", "%(num)s codes have no address"),
+    "ALREADY_CLAIMED": mark_plural("%(num)s has a ticket already", "%(num)s have a ticket already"),
 }
 
 
@@ -65,8 +65,11 @@ class GuestLines(Text):
             numbers = ", ".join(wrong_numbers[:MAX_WRONG_LINES])
             if len(wrong_numbers) > MAX_WRONG_LINES:
                 numbers = gettext("%(numbers)s and others", numbers=numbers)
-            message = gettext(
-                "Write a name and an e-mail address, no web address. Look at line %(numbers)s.", numbers=numbers
+            message = ngettext(
+                "Write a name and an e-mail address, and no web address. Correct line %(numbers)s.",
+                "Write a name and an e-mail address, and no web address. Correct lines %(numbers)s.",
+                len(wrong_numbers),
+                numbers=numbers,
             )
             raise field_error("wrong_lines", message)
         return recipients
@@ -163,7 +166,7 @@ def remind(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
         return _render_reminder(event, block, reword(error))
     reasons = [slot.get("reason", "") for slot in reminders.skipped]
     skipped = [
-        gettext(label, num=reasons.count(reason)) for reason, label in SKIPPED_LABELS.items() if reason in reasons
+        ngettext(*labels, reasons.count(reason)) for reason, labels in SKIPPED_LABELS.items() if reason in reasons
     ]
     done = gettext("Reminded: %(num)s.", num=len(reminders.reminded))
     if skipped:
@@ -234,7 +237,7 @@ def _render_invitations(event: OwnEvent, block: queries.BlockRow, form: FilledFo
         lead=" ".join(
             (
                 gettext("Each gets a link to claim a ticket by mail."),
-                ngettext("%(num)s place free.", "%(num)s places free.", block["available"]),
+                ngettext("%(num)s place is free.", "%(num)s places are free.", block["available"]),
                 gettext("First you see who gets a mail."),
             )
         ),
@@ -279,7 +282,7 @@ def _render_codes_form(event: OwnEvent, block: queries.BlockRow, form: FilledFor
         lead=" ".join(
             (
                 gettext("Each code gives one guest a ticket."),
-                ngettext("%(num)s place free.", "%(num)s places free.", block["available"]),
+                ngettext("%(num)s place is free.", "%(num)s places are free.", block["available"]),
             )
         ),
         button=gettext("Make the codes"),

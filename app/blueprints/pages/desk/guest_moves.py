@@ -131,7 +131,7 @@ def _render(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Respo
     names = [name for name in form.form.inputs if name in ("quantity", "toBlockId")]
     lead = gettext("Price, discounts, release time and holder of the other block then apply. No mail is sent.")
     if not ids:
-        lead += " " + gettext("%(num)s are free.", num=block["available"])
+        lead += " " + ngettext("%(num)s place is free.", "%(num)s places are free.", block["available"])
     chosen = ngettext("%(num)s chosen place", "%(num)s chosen places", len(ids)) if ids else gettext("free places")
     return render_desk_form(
         form,

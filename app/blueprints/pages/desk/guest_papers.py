@@ -20,7 +20,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import AppError
 from app.core.formatting import format_money
-from app.core.languages import gettext, lazy_gettext
+from app.core.languages import gettext, lazy_gettext, ngettext
 from app.events.queries import OwnEvent
 from app.web.access import may
 from app.web.fields import Email
@@ -208,11 +208,13 @@ def _render_issue(event: OwnEvent, block: queries.BlockRow, error: AppError | No
     return render_confirmation(
         event=event,
         title=gettext("Issue the invoice?"),
-        text=gettext(
-            "It charges %(amount)s for %(places)s places to %(holder)s. It gets the next number of the year and never "
-            "changes; places that go back later are credited. No mail is sent.",
+        text=ngettext(
+            "The invoice charges %(amount)s for %(num)s place to %(holder)s. It gets the next number of the year and never "
+            "changes. Places that go back later are credited. No mail is sent.",
+            "The invoice charges %(amount)s for %(num)s places to %(holder)s. It gets the next number of the year and never "
+            "changes. Places that go back later are credited. No mail is sent.",
+            block["held"],
             amount=format_money(cost.total_minor),
-            places=block["held"],
             holder=name_holder(block) or gettext("the holder, who has no name yet"),
         ),
         button=gettext("Issue the invoice"),

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.allocations import errors, link_summaries, states
 from app.core.errors import AppError
-from app.core.languages import gettext, lazy_gettext, lazy_pgettext
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural, ngettext
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
 
@@ -75,6 +75,11 @@ WORDS = {
         "The event is over, archived or cancelled, so its places can no longer be given out."
     ),
 }
+FREE_TICKETS = mark_plural("Only %(num)s ticket of this type is free.", "Only %(num)s tickets of this type are free.")
+FREE_PLACES = mark_plural("Only %(num)s place of this block is free.", "Only %(num)s places of this block are free.")
+PARTY_OUTSIDE = mark_plural(
+    "Only %(num)s person of this party is still outside.", "Only %(num)s people of this party are still outside."
+)
 
 
 def reword(error: AppError) -> AppError:
@@ -111,11 +116,11 @@ def describe_invoice(invoice: Mapping[str, Any] | None) -> str:
 
 def _describe_shortage(error: AppError) -> str:
     if error.code == errors.InsufficientTickets.code:
-        return gettext("Only %(available)s tickets of this type are free.", available=error.data["available"])
+        return ngettext(*FREE_TICKETS, error.data["available"])
     if error.code == errors.InsufficientSlots.code:
-        return gettext("Only %(available)s places of this block are free.", available=error.data["available"])
+        return ngettext(*FREE_PLACES, error.data["available"])
     if error.code == CapacityExceeded.code:
         return gettext("The event's capacity has no room for so many places.")
     if error.code == errors.PartyTooSmall.code:
-        return gettext("Only %(remaining)s of this party are still outside.", remaining=error.data["remaining"])
+        return ngettext(*PARTY_OUTSIDE, error.data["remaining"])
     return ""
