@@ -52,7 +52,7 @@ def test_guests_are_checked_before_a_mail_goes_to_them(block: Block, desk: Visit
 def test_wrong_lines_of_guests_are_said_and_kept(block: Block, desk: Visitor) -> None:
     desk.open(build_path(block, "invite"))
     for text, expected in (
-        ("", "Write down at least one guest."),
+        ("", "Enter at least one guest."),
         ("Anna\nBen, ben@example.com\nwww.example.com, c@example.com", "Correct lines 1, 3."),
         (";;;", "Correct line 1."),
         ("\n".join(f"G, g{number}@example.com" for number in range(501)), "at most 500 guests"),
@@ -66,7 +66,7 @@ def test_wrong_lines_of_guests_are_said_and_kept(block: Block, desk: Visitor) ->
 
 
 def test_guests_are_reminded_once_a_day(block: Block, desk: Visitor) -> None:
-    assert "Nobody who was invited by mail" in desk.open(build_path(block, "remind")).text
+    assert "There is nobody to remind." in desk.open(build_path(block, "remind")).text
     block.invite("anna@example.com", "ben@example.com")
     block.codes(1)
     page = desk.open(build_path(block, "remind"))
@@ -150,7 +150,7 @@ def test_nothing_is_given_out_after_the_end(block: Block, desk: Visitor) -> None
     ):
         desk.open(build_path(block, end))
         page = desk.send(form=1, **fields)
-        assert page.status_code == 409 and "can no longer be given out" in page.text, end
+        assert page.status_code == 409 and "can no longer hand out" in page.text, end
 
 
 def test_without_a_verified_address_nothing_is_mailed(owner: Account, block: Block, desk: Visitor) -> None:
@@ -162,14 +162,14 @@ def test_without_a_verified_address_nothing_is_mailed(owner: Account, block: Blo
 
 
 def test_tickets_are_printed_once(block: Block, desk: Visitor) -> None:
-    assert "Packs appear here" in desk.open(build_path(block, "packs")).text
+    assert "Printed tickets appear here" in desk.open(build_path(block, "packs")).text
     desk.open(build_path(block, "packs/new"))
     page = desk.send(form=1, count="11")
     assert page.status_code == 409 and "Only 10 places of this block are free." in page.text
     assert desk.press(form=1, count="3").status_code == desk.press(form=1, count="3").status_code == 303
     assert block.now()["claimed"] == 3
     page = desk.open(build_path(block, "packs"))
-    assert "Drawing the tickets" in page.text and "data-refresh-seconds" in page.text
+    assert "Making the tickets" in page.text and "data-refresh-seconds" in page.text
     (pack,) = data(block.owner.get(f"{block.path}/packs"))["packs"]
     path = build_path(block, f"packs/{pack['id']}/tickets.pdf")
     assert desk.open(path).status_code == 409

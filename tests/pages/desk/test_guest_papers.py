@@ -20,26 +20,26 @@ def test_unused_places_go_back_after_the_page_has_said_how_many(block: Block, de
     block.claimed(2)
     block.invite("anna@example.com")
     page = desk.open(build_path(block, "release"))
-    assert "Unused are 8 places: 7 free and 1 invited." in page.text and "can get 98 of these tickets" in page.text
+    assert "Unused places: 8 (free: 7, invited: 1)." in page.text and "98 if all unused places go back" in page.text
     assert block.now()["released"] == 0
     assert desk.send(form=1, quantity="0").status_code == 422
     first, second = desk.press(form=1, quantity="3"), desk.press(form=1, quantity="3")
     assert first.status_code == second.status_code == 303 and block.now()["released"] == 3
     desk.open(build_path(block, "release"))
     page = desk.send(form=1)
-    assert "Given back: 5 places. The public can get 98" in page.text and block.now()["held"] == 2
+    assert "Given back: 5 places. Tickets for the public now: 98" in page.text and block.now()["held"] == 2
     assert_books_agree()
 
 
 def test_steps_of_the_plan_are_added_and_removed(block: Block, desk: Visitor) -> None:
     path = build_path(block, "plan")
-    assert "What is left stays in the block." in desk.open(path).text
+    assert "The rest stays in the block." in desk.open(path).text
     page = desk.send(form=1, on="", amount="many")
     assert page.status_code == 422 and 'href="#on"' in page.text and 'href="#amount"' in page.text
     for wrong in ({"on": "2020-01-01T10:00", "amount": "50 %"}, {"on": "2027-06-01T10:00", "amount": "0"}):
         assert desk.send(form=1, **wrong).status_code == 422, wrong
     assert "The step is added." in desk.send(form=1, on="2027-06-01T10:00", amount="50%").text
-    assert "50 % of what is unused then" in desk.page.text
+    assert "50 % of the places that are unused then" in desk.page.text
     assert "The step is added." in desk.send(form=2, on="2027-05-25T10:00", amount="4").text
     page = desk.send(form=3, on="2027-06-01T10:00", amount="4")
     assert page.status_code == 422 and 'href="#on"' in page.text, "two steps at one time"
@@ -80,7 +80,7 @@ def test_places_are_split_off_and_moved(block: Block, desk: Visitor) -> None:
     data(block.post("invoice/email"), 202)
     desk.open(build_path(block, "move"))
     page = desk.send(form=1, quantity="1", toBlockId=silver_id)
-    assert page.status_code == 409 and "no places come or leave by a move" in page.text
+    assert page.status_code == 409 and "cannot change its price or move its places" in page.text
     assert_books_agree()
 
 
@@ -108,7 +108,7 @@ def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> No
     desk.open(build_path(block, "invoice/received"))
     assert desk.forms[1].fields["amountMinor"] == "8500"
     page = desk.send(form=1, amountMinor="1", receivedOn=TRANSFER_DAY)
-    assert page.status_code == 422 and "This is not the whole sum that is due." in page.text
+    assert page.status_code == 422 and "Enter the whole amount that is due." in page.text
     for wrong in ("x", "9999-99-99", "2999-01-01", ""):
         assert desk.send(form=1, amountMinor="8500", receivedOn=wrong).status_code == 422, wrong
     page = desk.send(form=1, amountMinor="8500", receivedOn=TRANSFER_DAY)

@@ -93,7 +93,7 @@ def test_each_role_sees_and_does_what_it_may(
         assert ("Invite guests" in page.text) == ("Take back" in page.text) == (role in WRITERS)
         code = block.now()["slots"][0]["code"]
         assert (code in page.text) == (role in WRITERS)
-        assert ("Look at it" in page.text) == (role in SETTLERS)
+        assert ("Open the invoice" in page.text) == (role in SETTLERS)
     write_pages = (f"{build_list_path(block)}/new", *(build_path(block, end) for end in WRITE_PAGES))
     write_pages += (build_path(block, f"places/{slot_id}/revoke"),)
     pages = {
@@ -138,9 +138,9 @@ def test_the_table_has_figures_filters_and_a_file(block: Block, desk: Visitor) -
     create_another_block(block, kind="press", name="=Press", unitPriceMinor=0)
     block.claimed(2)
     page = desk.open(build_list_path(block)).text
-    assert "2 blocks" in page and "of 20 kept" in page and "Gold" in page and "Bank Windhoek, Tuli Hamutenya" in page
+    assert "2 blocks" in page and "of 20 in all" in page and "Gold" in page and "Bank Windhoek, Tuli Hamutenya" in page
     page = desk.open(f"{build_list_path(block)}?kind=press").text
-    assert "1 block " in page and "of 10 kept" in page and "Gold</a>" not in page
+    assert "1 block " in page and "of 10 in all" in page and "Gold</a>" not in page
     assert "Nothing matches" in desk.open(f"{build_list_path(block)}?status=cancelled").text
     assert desk.open(f"{build_list_path(block)}?kind=nonsense").status_code == 422
     page = desk.open(f"{build_list_path(block)}?sort=-available").text
@@ -175,7 +175,7 @@ def test_a_new_block_shows_its_price_first(block: Block, desk: Visitor) -> None:
         "notes": "Two cameras",
     }
     page = desk.send(form=1, **typed, **fields)
-    assert "The places are kept." in page.text and find_title(page.text) == "Press"
+    assert "The block is made. Hand out its places now or later." in page.text and find_title(page.text) == "Press"
     assert "50 % of the unused" in page.text and "Free of charge" in page.text and "Two cameras" in page.text
     created = data(block.owner.get(block.events))["allocations"][-1]
     assert (created["kind"], created["unitPriceMinor"], created["guestsMayPassOn"]) == ("press", 0, True)
@@ -196,7 +196,7 @@ def test_wrong_values_of_a_block_are_said_at_once_and_kept(block: Block, desk: V
     for wrong, status, text in (
         ({"quantity": "91"}, 409, "Only 90 tickets of this type are free."),
         ({"ticketTypeId": "0" * 24}, 422, 'href="#ticketTypeId"'),
-        ({"promoCode": "NONE"}, 422, "This code does not count"),
+        ({"promoCode": "NONE"}, 422, "This code gives no discount"),
         ({"releaseAt": "2020-01-01T10:00"}, 422, "Choose a time in the future."),
         ({"on": "2020-01-01T10:00", "amount": "5"}, 422, "Choose a time in the future."),
         ({"on": "2027-06-01T12:00", "amount": "101 %"}, 422, 'href="#amount"'),
@@ -254,7 +254,7 @@ def test_a_block_is_changed_with_its_version(block: Block, desk: Visitor) -> Non
     assert "The block is saved." in desk.send(form=1, kind="artist", name="Silver").text
     desk.open(build_path(block, "edit"))
     page = desk.send(form=1, kind="artist", price="1")
-    assert page.status_code == 409 and 'href="#price">The invoice is issued' in page.text
+    assert page.status_code == 409 and 'href="#price">The invoice of this block is issued' in page.text
     assert_books_agree()
 
 

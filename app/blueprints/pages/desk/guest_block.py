@@ -80,7 +80,7 @@ def _build_table(*ticket_columns: Column) -> Table:
         counted=mark_plural("%(num)s place", "%(num)s places"),
         filters=Form(
             FilterSchema,
-            Input("q", lazy_gettext("Search a guest"), type="search"),
+            Input("q", lazy_gettext("Search for a guest"), type="search"),
             Input("status", lazy_gettext("State"), options=[("", lazy_gettext("Handed out")), *SLOT_LABELS.items()]),
         ),
         empty=lazy_gettext("Guests appear here when you or the holder hand out places."),

@@ -40,7 +40,7 @@ class StepAmount(Text):
         match = _AMOUNT.fullmatch(super()._deserialize(value, attr, data, **kwargs).lower())
         name, most = ("percent", 100) if match and match[2] else ("quantity", MAX_PLACES)
         if match is None or not 1 <= int(match[1]) <= most:
-            raise field_error("invalid_type", gettext("Must be a number of places, or per cent."))
+            raise field_error("invalid_type", gettext("Enter a number of places like 10, or a part like 50 %."))
         return {name: int(match[1])}
 
 
@@ -103,23 +103,23 @@ QUANTITY = Input(
 PRICE = Input(
     "price",
     lazy_gettext("Price of a place in N$"),
-    hint=lazy_gettext("Empty: the present price of the ticket type. 0: free of charge, without an invoice."),
+    hint=lazy_gettext("Empty: the price of the ticket type now. 0: free of charge, without an invoice."),
     inputmode="decimal",
     messages={"invalid_type": lazy_gettext("Enter an amount like 450 or 450.50.")},
 )
 RELEASE_AT = Input(
     "releaseAt",
-    lazy_gettext("Unused places go back to the public at"),
-    hint=lazy_gettext("Empty: never by themselves. Links and codes of the block end then."),
+    lazy_gettext("Give unused places back to the public at"),
+    hint=lazy_gettext("Links and codes of the block end then. Empty: only when you give places back."),
     type="datetime-local",
     messages={**IN_THE_PAST, "contradiction": lazy_gettext("A step of the release plan comes after this.")},
 )
 STEP = (
-    Input("on", lazy_gettext("Some go back earlier, at"), type="datetime-local", messages=IN_THE_PAST),
+    Input("on", lazy_gettext("Give some back earlier, at"), type="datetime-local", messages=IN_THE_PAST),
     Input(
         "amount",
-        lazy_gettext("How many then"),
-        hint=lazy_gettext("Places, like 10, or a part of what is unused then, like 50 %."),
+        lazy_gettext("How many to give back then"),
+        hint=lazy_gettext("A number of places like 10, or a part of the places that are unused then, like 50 %."),
         messages={
             "invalid_type": lazy_gettext("Enter a number like 10, or a part like 50 %."),
             "required": lazy_gettext("Enter how many."),
@@ -191,7 +191,11 @@ def build_new_block_form(event: OwnEvent) -> Form:
         Input(
             "promoCode",
             gettext("Promo code"),
-            messages={"unknown_value": gettext("This code does not count for these tickets now.")},
+            messages={
+                "unknown_value": gettext(
+                    "This code gives no discount on these tickets now. Enter another one, or leave the field empty."
+                )
+            },
         ),
         RELEASE_AT,
         *STEP,
@@ -229,7 +233,8 @@ def create_block(caller: Caller, event_id: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render_new(event, form.with_error(reword(error)))
     return go_to(
-        url_for("desk_guests.show_block", event_id=event_id, block_id=block_id), gettext("The places are kept.")
+        url_for("desk_guests.show_block", event_id=event_id, block_id=block_id),
+        gettext("The block is made. Hand out its places now or later."),
     )
 
 
@@ -294,8 +299,8 @@ def _render_new(event: OwnEvent, form: FilledForm, quote: queries.BlockQuote | N
         event,
         form,
         title=gettext("New block"),
-        lead=gettext("It keeps places off the public sale. No mail is sent; you hand the places out afterwards."),
-        button=gettext("Keep the places"),
+        lead=gettext("A block keeps places off the public sale. No mail is sent: you hand the places out later."),
+        button=gettext("Make the block"),
         back=url_for("desk_guests.show", event_id=event.id),
         has_quote=True,
         quote=quote,
@@ -309,7 +314,7 @@ def _render_changes(event: OwnEvent, block: queries.BlockRow, form: FilledForm) 
         form,
         title=gettext("Change %(name)s", name=name_block(block)),
         lead=(f"{mail} " if block["allocator_live"] else "")
-        + gettext("More places come from the public sale; fewer give free ones back to it."),
+        + gettext("More places come from the public sale. If you enter fewer, free places go back to it."),
         button=gettext("Save"),
         back=url_for("desk_guests.show_block", event_id=event.id, block_id=block["id"]),
     )

@@ -91,10 +91,12 @@ INVITE = Form(
         lazy_gettext("Guests"),
         hint=lazy_gettext("One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com"),
         type="textarea",
-        messages={"required": lazy_gettext("Write down at least one guest.")},
+        messages={"required": lazy_gettext("Enter at least one guest.")},
         error_codes=(errors.InsufficientSlots.code,),
     ),
-    Input("allowDuplicates", lazy_gettext("Invite people again who have a place of this block"), type="checkbox"),
+    Input(
+        "allowDuplicates", lazy_gettext("Also invite people who have a place of this block already"), type="checkbox"
+    ),
 )
 CODES_FORM = Form(
     CodesSchema,
@@ -110,14 +112,14 @@ CODES_FORM = Form(
 CODES = Table(
     "codes",
     Column("code", lazy_gettext("Code")),
-    Column("url", lazy_gettext("Address to claim the ticket"), link=lambda row: str(row["url"])),
+    Column("url", lazy_gettext("Claim link"), link=lambda row: str(row["url"])),
     Column("status", lazy_gettext("State"), STATUS, labels=SLOT_LABELS),
     Column("name", lazy_gettext("Guest")),
     Column("email", lazy_gettext("E-mail")),
     sorts={"id": slot_queries.SLOT_ID},
     default_sort="id",
     counted=mark_plural("%(num)s code", "%(num)s codes"),
-    empty=lazy_gettext("Codes appear here when you make them. Each is for one guest, who claims the ticket with it."),
+    empty=lazy_gettext("Codes appear here when you make them. A guest claims one ticket with each code."),
     returns_page=True,
 )
 
@@ -199,7 +201,7 @@ def create_codes(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
     def create() -> str:
         codes = actions.create_claim_codes(caller, event_id, block_id, **form.load())
         if not codes:
-            return gettext("No place is free, so no code was made.")
+            return gettext("No place is free, so no code was made. Give the block more places first.")
         return ngettext("Made: %(num)s code.", "Made: %(num)s codes.", len(codes))
 
     try:
@@ -236,9 +238,9 @@ def _render_invitations(event: OwnEvent, block: queries.BlockRow, form: FilledFo
         title=gettext("Invite guests: %(name)s", name=name_block(block)),
         lead=" ".join(
             (
-                gettext("Each gets a link to claim a ticket by mail."),
+                gettext("Each guest gets a mail with a link to claim a ticket."),
                 ngettext("%(num)s place is free.", "%(num)s places are free.", block["available"]),
-                gettext("First you see who gets a mail."),
+                gettext("You see who gets a mail before anything is sent."),
             )
         ),
         button=gettext("Check the list"),

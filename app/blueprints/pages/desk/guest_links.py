@@ -24,7 +24,7 @@ MAX_PARTY_SIZE = 100
 NUMBER = {
     "invalid_type": WRONG_NUMBER,
     "too_small": lazy_gettext("Enter 1 or more."),
-    "too_large": lazy_gettext("This number is too large."),
+    "too_large": lazy_gettext("Enter a smaller number."),
 }
 ROTATE = Input("rotate", lazy_gettext("Make a new link; the old one ends at once"), type="checkbox")
 
@@ -50,7 +50,7 @@ OPEN_LINK = Form(
         inputmode="numeric",
         messages={
             **NUMBER,
-            "too_small": lazy_gettext("More places than that are claimed already, or the number is below 1."),
+            "too_small": lazy_gettext("Enter 1 or more, and at least as many places as are claimed already."),
         },
     ),
     Input(
@@ -78,7 +78,10 @@ ENDS = {
     ),
     "open": (
         lazy_gettext("End the open link?"),
-        lazy_gettext("Nobody can claim with it any more. Guests keep their tickets. You can make a new link later."),
+        lazy_gettext(
+            "Nobody can claim a ticket with this link any more. Guests keep their tickets. You can make a new "
+            "link later."
+        ),
     ),
 }
 
@@ -177,9 +180,9 @@ def _fill_open_form(block: queries.BlockRow) -> FilledForm:
 
 
 def _render_holder_form(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
-    lead = gettext("With it the holder gives out the free places, changes guests, and takes places back.")
+    lead = gettext("With this link the holder hands out the free places, changes guests, and takes places back.")
     if not block["holder_email"]:
-        lead += " " + gettext("The holder has no e-mail address, so you hand it over yourself.")
+        lead += " " + gettext("The holder has no e-mail address, so hand the link over yourself.")
     return _render_form(
         event,
         block,
@@ -199,7 +202,8 @@ def _render_open_form(event: OwnEvent, block: queries.BlockRow, form: FilledForm
         "open",
         title=gettext("Open link: %(name)s", name=name_block(block)),
         lead=gettext(
-            "Anybody who has it claims a ticket, once for each e-mail address. No mail is sent; you publish it."
+            "Everybody who has the link can claim a ticket, once for each e-mail address. No mail is sent: you "
+            "publish the link."
         ),
         has_link=block["open_live"],
     )

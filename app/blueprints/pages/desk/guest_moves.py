@@ -129,7 +129,7 @@ def _list_chosen_ids() -> list[str]:
 def _render(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
     ids = _list_chosen_ids()
     names = [name for name in form.form.inputs if name in ("quantity", "toBlockId")]
-    lead = gettext("Price, discounts, release time and holder of the other block then apply. No mail is sent.")
+    lead = gettext("The places get the price, discounts, release time and holder of the other block. No mail is sent.")
     if not ids:
         lead += " " + ngettext("%(num)s place is free.", "%(num)s places are free.", block["available"])
     chosen = ngettext("%(num)s chosen place", "%(num)s chosen places", len(ids)) if ids else gettext("free places")

@@ -71,7 +71,7 @@ def create_pack(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
         do_once(caller, lambda: ticket_packs.create_pack(caller, event_id, block_id, **form.load()).id)
     except FORM_ERRORS as error:
         return _render(event, block, form.with_error(reword(error)))
-    return go_to(_build_path(event_id, block_id), gettext("The tickets are being drawn."))
+    return go_to(_build_path(event_id, block_id), gettext("The tickets are being made."))
 
 
 @blueprint.page("/<block_id>/packs/<pack_id>/tickets.pdf", access=WRITE)
@@ -93,8 +93,8 @@ def _render(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Respo
         lead=ngettext("%(num)s place free.", "%(num)s places free.", block["available"])
         + " "
         + gettext(
-            "Each ticket has its own code and no name, and the gate admits it. Eight are on a sheet of A4. To print "
-            "the same tickets again, open the same PDF again."
+            "Each ticket has its own code and no name, and the gate admits it. A sheet of A4 has eight tickets. "
+            "To print the same tickets again, open the same PDF again."
         ),
         button=gettext("Make the tickets"),
         back=_build_path(event.id, block["id"]),

@@ -61,7 +61,7 @@ RECEIVED = Form(
         messages={
             "required": lazy_gettext("Enter the amount."),
             "invalid_type": lazy_gettext("Enter an amount like 1500 or 1500.50."),
-            "wrong_fee": lazy_gettext("This is not the whole sum that is due."),
+            "wrong_fee": lazy_gettext("Enter the whole amount that is due."),
         },
     ),
     Input(
@@ -75,8 +75,8 @@ RECEIVED = Form(
         type="date",
         messages={
             "required": lazy_gettext("Enter the day."),
-            "future": lazy_gettext("This day is in the future."),
-            "too_early": lazy_gettext("This day is more than a year ago."),
+            "future": lazy_gettext("Choose a day that is not in the future."),
+            "too_early": lazy_gettext("Choose a day within the last year."),
         },
     ),
 )
@@ -229,9 +229,9 @@ def _render_invoice_mail(event: OwnEvent, block: queries.BlockRow, form: FilledF
         form,
         event=event,
         title=gettext("Send the invoice: %(name)s", name=name_block(block)),
-        lead=gettext("It goes as a PDF.")
+        lead=gettext("The invoice is sent as a PDF.")
         if is_issued
-        else gettext("It is issued first, and then never changes. It goes as a PDF."),
+        else gettext("The invoice is issued first, and never changes after that. It is sent as a PDF."),
         button=gettext("Send it"),
         back=_build_invoice_path(event.id, block["id"]),
     )
@@ -243,8 +243,7 @@ def _render_payment(event: OwnEvent, block: queries.BlockRow, invoice: Any, form
         event=event,
         title=gettext("Invoice %(number)s is paid", number=invoice["number"]),
         lead=gettext(
-            "Due is %(amount)s. Record it when it is on your account, all at once. It is booked once, and cannot be "
-            "undone here.",
+            "%(amount)s is due. Record it when the whole amount is on your bank account. You cannot undo this here.",
             amount=format_money(invoice["due_minor"]),
         ),
         button=gettext("Record the payment"),

@@ -38,7 +38,7 @@ RELEASE = Form(
     Input(
         "quantity",
         lazy_gettext("How many places"),
-        hint=lazy_gettext("Empty: all that are unused."),
+        hint=lazy_gettext("Empty: all unused places."),
         inputmode="numeric",
         messages={"invalid_type": WRONG_NUMBER, "too_small": lazy_gettext("Enter 1 or more.")},
     ),
@@ -62,7 +62,7 @@ def release(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue
     def give_back() -> str:
         result = actions.release_unused_slots(caller, event_id, block_id, **form.load())
         released = ngettext("Given back: %(num)s place.", "Given back: %(num)s places.", result["released"])
-        available = gettext("The public can get %(num)s of these tickets now.", num=result["public_available_after"])
+        available = gettext("Tickets for the public now: %(num)s.", num=result["public_available_after"])
         return f"{released} {available}"
 
     try:
@@ -129,11 +129,11 @@ def _render_release(caller: Caller, event: OwnEvent, block: queries.BlockRow, fo
         event=event,
         title=gettext("Give unused places of %(name)s back now?", name=name_block(block)),
         lead=gettext(
-            "Unused are %(unused)s: %(free)s free and %(invited)s invited. If all go back, the public can get "
-            "%(after)s of these tickets, and %(before)s if none do. Free places go first, then the oldest "
-            "invitations. Their links and codes end, without a mail. This cannot be undone; you can take places from "
+            "Unused places: %(unused)s (free: %(free)s, invited: %(invited)s). Tickets for the public: %(before)s "
+            "now, and %(after)s if all unused places go back. Free places go first, then the oldest invitations. "
+            "Their links and codes end, and no mail is sent. You cannot undo this, but you can take places from "
             "the public again while it has some.",
-            unused=ngettext("%(num)s place", "%(num)s places", preview["released"]),
+            unused=preview["released"],
             free=block["available"],
             invited=block["invited"],
             after=preview["public_available_after"],
@@ -151,7 +151,10 @@ def _render_plan(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> 
         event=event,
         template="desk/guest_plan.html",
         title=gettext("Release plan: %(name)s", name=name_block(block)),
-        lead=gettext("Unused places go back to the public in steps: so many a week before, the rest on the day."),
+        lead=gettext(
+            "Unused places go back to the public in steps, for example some a week before the event and the rest "
+            "on its day."
+        ),
         button=gettext("Add the step"),
         back=build_block_path(event.id, block["id"]),
         block=block,

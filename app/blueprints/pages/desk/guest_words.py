@@ -18,7 +18,7 @@ KIND_LABELS = {
 }
 BLOCK_LABELS = {
     states.OPEN: lazy_gettext("Open"),
-    states.EXHAUSTED: lazy_gettext("All given out"),
+    states.EXHAUSTED: lazy_gettext("All handed out"),
     states.RELEASED: lazy_gettext("Given back"),
     states.CANCELLED: lazy_gettext("Cancelled"),
 }
@@ -26,7 +26,7 @@ SLOT_LABELS = {
     states.INVITED: lazy_gettext("Invited"),
     states.CLAIMED: lazy_gettext("Has a ticket"),
     states.ADMITTED: lazy_gettext("Admitted"),
-    states.REVOKED: lazy_gettext("Revoked"),
+    states.REVOKED: lazy_gettext("Taken back"),
     states.RELEASED: lazy_gettext("Given back"),
     states.AVAILABLE: lazy_pgettext("places", "Free"),
 }
@@ -52,14 +52,14 @@ REFUSALS = {
 WORDS = {
     errors.AlreadyAdmitted.code: lazy_gettext("A guest with this place was admitted, so it stays as it is."),
     errors.SlotReleased.code: lazy_gettext("This place was given back to the public before."),
-    errors.SlotRevoked.code: lazy_gettext("This ticket was revoked, so nobody can come in with it."),
+    errors.SlotRevoked.code: lazy_gettext("This place was taken back, so nobody can come in with its ticket."),
     errors.NotClaimed.code: lazy_gettext("Nobody has claimed this place yet, so nobody can come in with it."),
     errors.BlockInvoiced.code: lazy_gettext(
-        "The invoice is issued, so the price stays, and no places come or leave by a move. Make another block."
+        "The invoice of this block is issued, so you cannot change its price or move its places. Make another block."
     ),
-    errors.BlockMismatch.code: lazy_gettext("Places move only between blocks of the same ticket type."),
+    errors.BlockMismatch.code: lazy_gettext("Choose a block of the same ticket type."),
     errors.AlreadyClaimed.code: lazy_gettext(
-        "A guest of these places has a place of the other block's open link already."
+        "A guest of these places has a place by the open link of the other block already. Choose other places."
     ),
     errors.ReleaseTimePassed.code: lazy_gettext(
         "The block's release time has passed, so its links and codes no longer work. Set a later one first."
@@ -70,9 +70,11 @@ WORDS = {
     errors.InvoiceNotIssued.code: lazy_gettext("The invoice is not issued yet."),
     errors.InvoiceSettled.code: lazy_gettext("Nothing is due for this invoice: it is paid, or credited in full."),
     errors.InvoiceAddressMissing.code: lazy_gettext("The holder has no e-mail address. Enter one."),
-    errors.PromoCodeExhausted.code: lazy_gettext("This promo code has been used as often as it may be."),
+    errors.PromoCodeExhausted.code: lazy_gettext(
+        "This promo code is used up. Enter another one, or leave the field empty."
+    ),
     EventClosed.code: lazy_gettext(
-        "The event is over, archived or cancelled, so its places can no longer be given out."
+        "The event is over, archived or cancelled, so you can no longer hand out its places."
     ),
 }
 FREE_TICKETS = mark_plural("Only %(num)s ticket of this type is free.", "Only %(num)s tickets of this type are free.")
@@ -120,7 +122,7 @@ def _describe_shortage(error: AppError) -> str:
     if error.code == errors.InsufficientSlots.code:
         return ngettext(*FREE_PLACES, error.data["available"])
     if error.code == CapacityExceeded.code:
-        return gettext("The event's capacity has no room for so many places.")
+        return gettext("The capacity of the event has no room for so many places. Enter fewer, or raise the capacity.")
     if error.code == errors.PartyTooSmall.code:
         return ngettext(*PARTY_OUTSIDE, error.data["remaining"])
     return ""

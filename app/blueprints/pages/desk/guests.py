@@ -38,7 +38,7 @@ FIGURES = (
     ("invited", lazy_gettext("Invited")),
     ("claimed", lazy_gettext("Have a ticket")),
     ("admitted", lazy_gettext("Admitted")),
-    ("revoked", lazy_gettext("Revoked")),
+    ("revoked", lazy_gettext("Taken back")),
     ("released", lazy_gettext("Given back")),
 )
 """The counters of blocks that the figures show. Revoked and given back places are history, and not among the others."""
@@ -105,12 +105,12 @@ def _build_table(event: OwnEvent, *, with_money: bool, for_file: bool) -> Table:
         Column("holder", gettext("Holder")),
         Column("ticket_type_name", gettext("Tickets")),
         *(file_columns if for_file else ()),
-        Column("quantity", lazy_pgettext("places", "Kept"), NUMBER, sort="quantity"),
+        Column("quantity", lazy_pgettext("places", "Places in all"), NUMBER, sort="quantity"),
         Column("available", lazy_pgettext("places", "Free"), NUMBER, sort="available"),
         Column("invited", gettext("Invited"), NUMBER),
         Column("claimed", gettext("Claimed"), NUMBER),
         Column("admitted", gettext("Admitted"), NUMBER),
-        Column("revoked", gettext("Revoked"), NUMBER),
+        Column("revoked", gettext("Taken back"), NUMBER),
         Column("released", gettext("Given back"), NUMBER),
         *((Column("total_minor", gettext("Price"), MONEY),) if for_file and with_money else ()),
         *((Column("invoice_label", gettext("Invoice")),) if with_money else ()),

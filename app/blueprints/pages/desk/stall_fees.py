@@ -86,8 +86,8 @@ FEE_ACTS = {
                 type="date",
                 messages={
                     "required": lazy_gettext("Enter the day."),
-                    "future": lazy_gettext("This day is in the future."),
-                    "too_early": lazy_gettext("This day is more than a year ago."),
+                    "future": lazy_gettext("Choose a day that is not in the future."),
+                    "too_early": lazy_gettext("Choose a day within the last year."),
                 },
             ),
         ),
