@@ -89,7 +89,7 @@ def _draw(settlement: Settlement) -> bytes:
             [
                 ("Kept of fees and blocks", format_money(money.received_minor)),
                 ("Still open", format_money(money.open_minor)),
-                ("Tickets sold elsewhere", format_money(money.sold_minor)),
+                ("Tickets sold in your shop", format_money(money.sold_minor)),
             ]
         )
         if money.reconciled:
@@ -123,7 +123,7 @@ def _list_facts(settlement: Settlement) -> Iterable[tuple[str, str]]:
 
 
 def _add_tickets(sheet: Sheet, money: EventMoney) -> None:
-    sheet.heading("Tickets sold elsewhere", under="As imported. They are not booked in the ledger.", room=60)
+    sheet.heading("Tickets sold in your shop", under="As imported. They are not booked in the ledger.", room=60)
     rows = [
         (
             row.ticket_type,

@@ -55,7 +55,7 @@ FIELD_MESSAGES = {
     "unexpected_value": lazy_gettext("Leave this empty."),
     "contradiction": lazy_gettext("This does not fit what else you entered."),
     "invalid_time": lazy_gettext("Enter a date and a time."),
-    "invalid_number": lazy_gettext("Enter digits only; blanks and hyphens between them are fine."),
+    "invalid_number": lazy_gettext("Enter digits only. Spaces and hyphens between them do not matter."),
     "invalid_pin": lazy_gettext("Enter four to eight digits."),
     "invalid_url": lazy_gettext("Enter a web address like https://example.com."),
     "link_not_allowed": lazy_gettext("Leave out web addresses."),

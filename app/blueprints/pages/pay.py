@@ -76,7 +76,7 @@ BILLING = Form(
         lazy_gettext("VAT registration number"),
         hint=lazy_gettext("Only if your business is registered for VAT."),
         inputmode="numeric",
-        messages={"invalid_number": lazy_gettext("Enter digits only; blanks and hyphens between them are fine.")},
+        messages={"invalid_number": lazy_gettext("Enter digits only. Spaces and hyphens between them do not matter.")},
     ),
 )
 NO_BILLING: actions.BillingChanges = {"billing_address": None, "billing_vat_number": None}

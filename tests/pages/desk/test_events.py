@@ -73,7 +73,7 @@ def list_links(page: str) -> set[str]:
 def test_sign_in_leads_organisers_to_the_desk(visitor: Visitor, owner: Account) -> None:
     visitor.open("/sign-in")
     page = visitor.send(email=owner.email, password=PASSWORD)
-    assert page.request.path == HOME and "Nothing waits for you" in page.text and "Create the first one" in page.text
+    assert page.request.path == HOME and "Nothing needs you now" in page.text and "Create the first one" in page.text
 
 
 def test_visitor_signs_in_first_and_who_has_no_organisation_is_told(app: Flask, visitor: Visitor) -> None:
@@ -206,7 +206,7 @@ def test_publishing_needs_what_is_missing(desk: Visitor, organiser: Client) -> N
     assert page.status_code == 200 and "The event is published." in page.text and "Show by link only" in page.text
     assert desk.open(f"{path}/state/draft").status_code == 404
     desk.open(f"{path}/state/cancelled")
-    assert "cannot be undone" in desk.page.text
+    assert "cannot undo this" in desk.page.text
     assert "The event is cancelled." in desk.send(form=1).text
     assert "Change the state" not in desk.open(path).text
 

@@ -95,7 +95,7 @@ def test_the_gate_of_others_is_not_there(app: Flask, client: Client, owner: Acco
 
 
 def test_the_figures_are_those_of_the_api(gate: Gate, desk: Visitor) -> None:
-    assert "There are no numbers yet." in desk.open(build_path(gate)).text
+    assert "The numbers appear here as soon as there are some." in desk.open(build_path(gate)).text
     data(gate.scan(gate.claim()["code"], gate="North"))
     gate.sell()
     execute_sql("UPDATE event SET reentry = 'counted'")
@@ -145,7 +145,7 @@ def test_a_scan_is_undone_with_a_reason(app: Flask, client: Client, owner: Accou
     path = build_path(gate, f"/log/{admission}/undo")
     assert "All 3 people" in desk.open(path).text
     page = desk.send(form=1, reason="")
-    assert page.status_code == 422 and "Say why." in page.text
+    assert page.status_code == 422 and "Enter a reason." in page.text
     desk.open(path)
     assert "The scan is undone." in desk.send(form=1, reason="The wrong party").text
     desk.open(path)
@@ -177,7 +177,7 @@ def test_a_conflict_shows_both_entries_and_who_came_first(gate: Gate, desk: Visi
     assert "1 conflict at the gate" in home and build_path(gate, "/conflicts") in home
     assert "1 conflict to look at." in desk.open(build_path(gate)).text
     page = desk.open(build_path(gate, "/conflicts")).text
-    assert page.index("South") < page.index("Came first") < page.index("North")
+    assert page.index("South") < page.index("First scan") < page.index("North")
     assert "Otto Brand" in page and "Somebody had entered with this ticket." in page
     assert "Otto Brand" in desk.open(build_path(gate, "/conflicts?format=csv")).text
     desk.open(build_path(gate, f"/log/{ids['north']}/undo"))
@@ -208,7 +208,7 @@ def test_an_undo_returns_to_the_list_of_conflicts(gate: Gate, desk: Visitor) -> 
 
 def test_a_phone_is_added_and_ended(client: Client, gate: Gate, desk: Visitor) -> None:
     path = build_path(gate, "/phones")
-    assert "No phone is paired" in desk.open(path).text
+    assert "Phones appear here when you add one." in desk.open(path).text
     desk.open(f"{path}/new")
     page = desk.send(form=1, name=" ", kind="x")
     assert page.status_code == 422 and "Enter a name." in page.text and 'href="#kind"' in page.text
@@ -216,7 +216,10 @@ def test_a_phone_is_added_and_ended(client: Client, gate: Gate, desk: Visitor) -
     code = page.text.split('id="code">')[1].split("<")[0]
     (phone,) = data(gate.owner.get(f"/api/events/{gate.event_id}/devices"))["devices"]
     state = f"{path}/{phone['id']}"
-    assert f'data-refresh-url="{state}"' in page.text and "Press <strong>Pair this phone" in page.text
+    assert (
+        f'data-refresh-url="{state}"' in page.text
+        and "Press <strong>Pair this phone</strong> on the phone" in page.text
+    )
     page = desk.open(state).text
     assert "Waiting for the phone." in page and code not in page and "data-refresh-seconds" in page
     data(client.post("/api/devices/pair", {"code": code}))
@@ -229,12 +232,12 @@ def test_a_phone_is_added_and_ended(client: Client, gate: Gate, desk: Visitor) -
 
 
 def test_coming_back_in_is_set(client: Client, gate: Gate, desk: Visitor) -> None:
-    assert "Each ticket enters once." in desk.open(build_path(gate)).text
+    assert "Each ticket admits once." in desk.open(build_path(gate)).text
     desk.open(build_path(gate, "/reentry"))
     page = desk.send(form=1, reentry="x")
     assert page.status_code == 422 and 'href="#reentry"' in page.text
     desk.open(build_path(gate, "/reentry"))
-    assert "the gate counts who is inside" in desk.send(form=1, reentry="counted").text
+    assert "The gate counts who is inside" in desk.send(form=1, reentry="counted").text
     assert data(gate.owner.get(f"/api/events/{gate.event_id}"))["reentry"] == "counted"
     desk.open(build_path(gate, "/reentry"))
     update_event(gate.owner, {"id": gate.event_id}, city="Swakopmund")

@@ -181,7 +181,7 @@ def test_any_text_is_a_search(client: Client, organiser: Client, desk: Visitor, 
 
 def test_a_long_search_is_refused(desk: Visitor) -> None:
     page = desk.open(f"{SEARCH}?q={'ab ' * 100}")
-    assert page.status_code == 422 and "Search for less." in page.text
+    assert page.status_code == 422 and "Enter fewer words." in page.text
 
 
 def test_more_hits_than_shown_are_said(organiser: Client, desk: Visitor) -> None:

@@ -22,8 +22,8 @@ def test_an_organiser_finds_and_edits(
     with open_view(chromium, "desk-search", scripts=scripts) as view:
         page = view.page
         sign_in(page, address, owner.email)
-        page.get_by_label("Find anything").fill("inv")
-        page.get_by_role("button", name="Find").click()
+        page.get_by_label("Search everything").fill("inv")
+        page.get_by_role("button", name="Search").click()
         expect(page.get_by_role("heading", name="Invoices")).to_be_visible()
         view.check("found")
         page.get_by_label("Search").fill("nothing like this")

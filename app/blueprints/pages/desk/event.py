@@ -127,7 +127,8 @@ def confirm_deletion(caller: Caller, event_id: str) -> ResponseReturnValue:
         event=event,
         title=gettext("Delete this event?"),
         text=gettext(
-            "An event with tickets, stalls or guests is cancelled and kept. Any other is gone, and cannot be restored."
+            "An event with tickets, stalls or guests is cancelled and not deleted. Any other event is deleted, "
+            "and you cannot restore it."
         ),
         button=gettext("Delete the event"),
         back=url_for("desk_event.show", event_id=event_id),

@@ -61,7 +61,7 @@ COVER = Form(
         "part",
         lazy_gettext("Which part do people see?"),
         hint=lazy_gettext(
-            "The picture is cut to 1200 by 630 pixels, the shape of the page and of the card in messages."
+            "The picture is cut to 1200 by 630 pixels, the shape in which pages and shared links show it."
         ),
         options=list(CROP_LABELS.items()),
     ),

@@ -117,7 +117,7 @@ EXTRA_INPUTS = (
     Input(
         "publishAt",
         lazy_gettext("Publish at"),
-        hint=lazy_gettext("A draft becomes public then by itself. Empty: when you press Publish."),
+        hint=lazy_gettext("The draft is published at this time. Empty: when you press Publish."),
         type="datetime-local",
         messages={
             "not_in_future": lazy_gettext("Choose a time in the future."),

@@ -42,25 +42,29 @@ STEPS = {
     PUBLISHED: Step(
         lazy_gettext("Publish"),
         lazy_gettext("Publish this event?"),
-        lazy_gettext("Everybody can see it, with its ticket types and prices. You can take it out of the lists again."),
+        lazy_gettext(
+            "Everybody can see the event, with its ticket types and prices. You can take it out of the lists again."
+        ),
         lazy_gettext("The event is published."),
     ),
     UNLISTED: Step(
         lazy_gettext("Show by link only"),
         lazy_gettext("Show this event to people with the link only?"),
-        lazy_gettext("It is in no list and no search. You can publish it later."),
+        lazy_gettext("The event is in no list and no search. You can publish it later."),
         lazy_gettext("The event is unlisted. Only people with the link see it."),
     ),
     ARCHIVED: Step(
         lazy_gettext("Archive"),
         lazy_gettext("Archive this event?"),
-        lazy_gettext("The public no longer sees it. You keep all of it here. It cannot be published again."),
+        lazy_gettext("The public no longer sees the event. You keep everything here. You cannot publish it again."),
         lazy_gettext("The event is archived."),
     ),
     CANCELLED: Step(
         lazy_gettext("Cancel the event"),
         lazy_gettext("Cancel this event?"),
-        lazy_gettext("The public no longer sees it, and nobody can apply or pay any more. This cannot be undone."),
+        lazy_gettext(
+            "The public no longer sees the event, and nobody can apply or pay any more. You cannot undo this."
+        ),
         lazy_gettext("The event is cancelled."),
         is_dangerous=True,
     ),

@@ -80,9 +80,9 @@ def confirm_deletion(caller: Caller, file_id: str) -> ResponseReturnValue:
     file = queries.get_deletable_file(caller, file_id)
     return render_confirmation(
         title=gettext("Delete “%(file)s”?", file=_name_file(file.kind)),
-        text=gettext("It is deleted for everybody who sees it here. You can ask for a new one.")
+        text=gettext("The file is deleted for everybody who sees it here. You can ask for a new one.")
         if file.is_over
-        else gettext("The work on it ends, and nothing is kept of it."),
+        else gettext("The work on the file stops, and there will be no file."),
         button=gettext("Delete"),
         back=url_for("desk_files.show"),
         is_dangerous=True,

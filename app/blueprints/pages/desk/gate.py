@@ -31,8 +31,8 @@ blueprint = DeskPages("desk_gate", __name__, url_prefix="/desk/events/<event_id>
 READ, ADMIT, WRITE = may(GATE_READ), may(GATE_ADMIT), may(EVENTS_WRITE)
 QUARTER, MIN_QUARTERS, MAX_QUARTERS = timedelta(minutes=15), 8, 48
 REENTRY_WORDS = {
-    NO_REENTRY: lazy_gettext("Each ticket enters once"),
-    COUNTED_REENTRY: lazy_gettext("Again after a scan at the exit; the gate counts who is inside"),
+    NO_REENTRY: lazy_gettext("Each ticket admits once"),
+    COUNTED_REENTRY: lazy_gettext("Again after a scan at the exit. The gate counts who is inside"),
     FREE_REENTRY: lazy_gettext("As often as guests like"),
 }
 
@@ -43,7 +43,7 @@ class ReentrySchema(VersionSchema):
 
 REENTRY = Form(
     ReentrySchema,
-    Input("reentry", lazy_gettext("How often may a ticket enter?"), options=list(REENTRY_WORDS.items())),
+    Input("reentry", lazy_gettext("How often may a guest enter with a ticket?"), options=list(REENTRY_WORDS.items())),
     VERSION,
 )
 

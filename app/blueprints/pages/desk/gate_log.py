@@ -28,7 +28,7 @@ from app.web.schema import Query
 
 RESULT_LABELS = {
     log.ENTERED: lazy_gettext("Entered"),
-    log.RETURNED: lazy_gettext("Came back"),
+    log.RETURNED: lazy_gettext("Entered again"),
     log.LEFT: lazy_gettext("Went out"),
     log.CONFLICT: lazy_gettext("Conflict"),
     log.UNDONE: lazy_gettext("Undone"),
@@ -66,7 +66,7 @@ LOG = Table(
     Column("gate", lazy_gettext("Gate")),
     Column("actor_name", lazy_gettext("Scanned by")),
     Column("occurred_at", lazy_gettext("When"), TIME, sort="recordedAt"),
-    Column("undo_reason", lazy_gettext("Why undone")),
+    Column("undo_reason", lazy_gettext("Reason for the undo")),
     sorts=ADMISSION_SORTS,
     default_sort="-recordedAt",
     counted=mark_plural("%(num)s scan", "%(num)s scans"),
@@ -85,7 +85,7 @@ CONFLICTS = Table(
     Column("ticket_type", lazy_gettext("Ticket")),
     Column("reason", lazy_gettext("Why"), labels=REASONS),
     Column("code", lazy_gettext("Code")),
-    Column("recorded_at", lazy_gettext("Reported"), TIME, sort="recordedAt"),
+    Column("recorded_at", lazy_gettext("Received by the service"), TIME, sort="recordedAt"),
     sorts=conflicts.SORTS,
     default_sort="-recordedAt",
     counted=mark_plural("%(num)s conflict", "%(num)s conflicts"),
@@ -98,8 +98,8 @@ UNDO = Form(
     Input(
         "reason",
         lazy_gettext("Reason"),
-        hint=lazy_gettext("It is kept in the log and in the audit trail."),
-        messages={"required": lazy_gettext("Say why.")},
+        hint=lazy_gettext("The reason is kept in the log and in the audit trail."),
+        messages={"required": lazy_gettext("Enter a reason.")},
         error_codes=("UNDO_TOO_LATE",),
     ),
 )
@@ -179,7 +179,7 @@ def _render_undo(caller: Caller, event_id: str, admission_id: str, form: FilledF
     guest = entry["name"] or entry["ticket_type"] or gettext("an unknown code")
     texts = [
         f"{scan}.",
-        gettext("The ticket is then as if this scan had not been: without another scan it may enter again."),
+        gettext("The scan will not count any more. Without another scan the ticket may enter again."),
     ]
     if entry["people"] > 1:
         texts.append(gettext("All %(count)s people of this scan count as outside again.", count=entry["people"]))

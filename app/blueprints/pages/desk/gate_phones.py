@@ -35,7 +35,7 @@ PHONE = Form(
     Input(
         "name",
         lazy_gettext("Name"),
-        hint=lazy_gettext("For example: Gate A, phone 1. The log says it at each scan."),
+        hint=lazy_gettext("For example: Gate A, phone 1. The log shows this name at each scan."),
         messages={"required": lazy_gettext("Enter a name.")},
     ),
     Input("kind", lazy_gettext("What is it for?"), options=list(KIND_LABELS.items())),
@@ -88,10 +88,10 @@ def confirm_end(caller: Caller, event_id: str, device_id: str) -> ResponseReturn
     event, phone = events.get_event(caller, event_id), queries.get_device(caller, event_id, device_id)
     return render_confirmation(
         event=event,
-        title=gettext("End %(name)s?", name=phone.name),
+        title=gettext("End the phone “%(name)s”?", name=phone.name),
         text=gettext(
-            "It can do nothing from now on, and forgets the guests when it next reaches the service. Scans that it has not "
-            "sent stay on it, and can be downloaded there. To use the phone again, pair it again."
+            "The phone can do nothing any more, and deletes its list of guests when it is next online. Scans that "
+            "it has not sent stay on it, and you can download them there. To use the phone again, pair it again."
         ),
         button=gettext("End the phone"),
         back=url_for("desk_gate.show_phones", event_id=event_id),

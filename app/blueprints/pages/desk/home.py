@@ -36,7 +36,7 @@ class TaskWords(NamedTuple):
 TASK_WORDS = {
     CONFLICTS: TaskWords(
         mark_plural("%(num)s conflict at the gate", "%(num)s conflicts at the gate"),
-        lazy_gettext("See who came first"),
+        lazy_gettext("Look at the conflicts"),
         "desk_gate.show_conflicts",
     ),
     APPLICATIONS: TaskWords(
@@ -52,7 +52,7 @@ TASK_WORDS = {
     ),
     FEES: TaskWords(
         mark_plural("%(num)s stall fee is overdue", "%(num)s stall fees are overdue"),
-        lazy_gettext("See who owes"),
+        lazy_gettext("See the unpaid fees"),
         "desk_stalls.show",
         {"feeState": "overdue"},
     ),

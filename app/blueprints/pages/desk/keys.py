@@ -20,7 +20,7 @@ SCOPE_HINTS = {
     "events:read": lazy_gettext("read events and their figures"),
     "events": lazy_gettext("read and change events"),
     "guests:read": lazy_gettext("read blocks, places and tickets"),
-    "guests": lazy_gettext("read and change them, with codes, links and invitations of guests"),
+    "guests": lazy_gettext("read and change blocks, places and tickets, with codes, links and invitations of guests"),
     "gate": lazy_gettext("admit guests"),
     "stock:read": lazy_gettext("read the stock"),
     "stock": lazy_gettext("read and change the stock"),
@@ -77,9 +77,9 @@ def confirm_end(caller: Caller, key_id: str) -> ResponseReturnValue:
     if api_key is None:
         raise NotFound()
     return render_confirmation(
-        title=gettext("End %(name)s?", name=api_key.name),
-        text=gettext("Programs with this key can do nothing any more, immediately. It cannot be used again."),
-        button=gettext("End %(name)s", name=api_key.name),
+        title=gettext("End the key “%(name)s”?", name=api_key.name),
+        text=gettext("Programs with this key lose access immediately. You cannot use the key again."),
+        button=gettext("End the key"),
         back=url_for("desk_keys.show"),
         is_dangerous=True,
     )

@@ -30,7 +30,7 @@ class SearchSchema(Query):
 
 SEARCH = Form(
     SearchSchema,
-    Input("q", lazy_gettext("Search"), type="search", messages={"too_long": lazy_gettext("Search for less.")}),
+    Input("q", lazy_gettext("Search"), type="search", messages={"too_long": lazy_gettext("Enter fewer words.")}),
 )
 SEARCH.marks_optional = False
 LABELS = {

@@ -20,7 +20,7 @@ from app.web.text_fields import BankNumber, Name
 
 blueprint = DeskPages("desk_settings", __name__, url_prefix="/desk/settings", max_bytes=MAX_UPLOAD_BYTES)
 ACCESS = may(MEMBERS_WRITE, whole_organisation=True)
-DIGITS = {"invalid_number": lazy_gettext("Enter digits only; blanks and hyphens between them are fine.")}
+DIGITS = {"invalid_number": lazy_gettext("Enter digits only. Spaces and hyphens between them do not matter.")}
 
 
 class DetailsSchema(Query):

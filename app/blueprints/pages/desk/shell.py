@@ -35,9 +35,9 @@ from app.web.idempotency import FORM_KEY, run_form_once
 
 View = Callable[..., ResponseReturnValue]
 SENT_ALREADY = mark_for_translation(
-    "This form was sent already, with other values. Look at what it did before you send another one."
+    "You have sent this form already, with other values. Check what it did before you send another one."
 )
-STILL_RUNNING = mark_for_translation("This form is being worked on. Wait a moment, and look at what it did.")
+STILL_RUNNING = mark_for_translation("We are still working on this form. Wait a moment, then open the page again.")
 
 
 class DeskEvent(Protocol):

@@ -89,7 +89,7 @@ REASON = Input(
     "reason",
     lazy_gettext("Your reason"),
     hint=lazy_gettext("It is kept with the decision. The applicant does not see it."),
-    messages={"required": lazy_gettext("Say why.")},
+    messages={"required": lazy_gettext("Enter a reason.")},
 )
 FEE = Input(
     "fee",

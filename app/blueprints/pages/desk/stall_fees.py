@@ -99,7 +99,8 @@ FEE_ACTS = {
         lazy_gettext("Waive the fee"),
         lazy_gettext("The fee is waived."),
         Form(
-            WaiverSchema, Input("reason", lazy_gettext("Your reason"), messages={"required": lazy_gettext("Say why.")})
+            WaiverSchema,
+            Input("reason", lazy_gettext("Your reason"), messages={"required": lazy_gettext("Enter a reason.")}),
         ),
         actions.waive_fee,
     ),
@@ -117,7 +118,7 @@ FEE_ACTS = {
                 "reason",
                 lazy_gettext("Reason"),
                 hint=lazy_gettext("The applicant reads it on the credit note. Leave out web addresses."),
-                messages={"required": lazy_gettext("Say why.")},
+                messages={"required": lazy_gettext("Enter a reason.")},
             ),
             Input(
                 "amountMinor",

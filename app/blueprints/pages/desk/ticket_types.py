@@ -88,7 +88,7 @@ TYPE = Form(
         inputmode="numeric",
         messages={
             "invalid_type": WRONG_NUMBER,
-            "contradiction": lazy_gettext("This is less than the fewest in one order."),
+            "contradiction": lazy_gettext("Enter at least the fewest in one order."),
         },
     ),
     Input("validFrom", lazy_gettext("The gate admits from"), type="datetime-local"),
@@ -379,14 +379,15 @@ def _render_type_removal(event: OwnEvent, fields: TypeFields, error: AppError | 
         event,
         gettext("Remove %(name)s?", name=fields["name"]),
         gettext(
-            "Its price and its phases are removed. A type of which tickets are sold or kept for guests cannot be removed."
+            "Its price and its phases are removed. You cannot remove a type with tickets that are sold or kept "
+            "for guests."
         ),
         error,
     )
 
 
 def _render_phase_removal(event: OwnEvent, phase: TypeFields, error: AppError | None = None) -> Response:
-    text = gettext("Who buys from now on pays the price of the next phase, or that of the ticket type.")
+    text = gettext("People who buy from now on pay the price of the next phase, or of the ticket type.")
     return _render_removal(event, gettext("Remove the phase %(name)s?", name=phase["name"]), text, error)
 
 
