@@ -214,7 +214,7 @@ def test_a_fee_is_received_once_and_sent_back(
     path = build_path(event, application)
     desk.open(f"{path}/fee/received")
     page = desk.send(form=1, amountMinor="1", receivedOn=TRANSFER_DAY)
-    assert page.status_code == 422 and "This is not the whole fee." in page.text
+    assert page.status_code == 422 and "Enter the whole fee." in page.text
     assert "The fee is recorded as received." in desk.send(form=1, amountMinor="2500", receivedOn=TRANSFER_DAY).text
     desk.open(f"{path}/fee/waive")
     page = desk.send(form=1, reason="x")
@@ -223,8 +223,8 @@ def test_a_fee_is_received_once_and_sent_back(
     page = desk.send(form=1, reason="Fell ill", amountMinor="0")
     assert page.status_code == 422 and "This number is too small." in page.text
     page = desk.send(form=1, reason="Fell ill", amountMinor="9000")
-    assert page.status_code == 422 and "This is more than the fee." in page.text
-    assert "The fee goes back." in desk.send(form=1, reason="Fell ill", amountMinor="").text
+    assert page.status_code == 422 and "Enter the fee, or less." in page.text
+    assert "The fee is being sent back." in desk.send(form=1, reason="Fell ill", amountMinor="").text
     assert "Refunded" in desk.open(path).text and desk.open(f"{path}/fee/nothing").status_code == 404
 
 
@@ -273,4 +273,4 @@ def test_documents_and_notes_are_for_those_who_decide(
 ) -> None:
     application = create_approved_application(client, organiser, eventId=event["id"])
     page = open_as(app, client, owner, "viewer").open(build_path(event, application)).text
-    assert "Identity document" in page and "five minutes" not in page and "For those who decide" not in page
+    assert "Identity document" in page and "five minutes" not in page and "Only for your team" not in page

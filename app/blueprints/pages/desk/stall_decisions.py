@@ -76,13 +76,16 @@ class LinkSchema(Query):
 
 NOTES = (
     Input(
-        "reviewerNotes", lazy_gettext("Notes"), hint=lazy_gettext("Only those who decide see them."), type="textarea"
+        "reviewerNotes",
+        lazy_gettext("Notes"),
+        hint=lazy_gettext("Only people who decide on applications see them."),
+        type="textarea",
     ),
     Input(
         "riskLevel",
         lazy_gettext("Risk"),
-        hint=lazy_gettext("Only those who decide see it."),
-        options=[("", lazy_gettext("Not said")), *RISK_LABELS.items()],
+        hint=lazy_gettext("Only people who decide on applications see it."),
+        options=[("", lazy_gettext("Not set")), *RISK_LABELS.items()],
     ),
 )
 REASON = Input(
@@ -121,7 +124,7 @@ APPROVAL = Form(
         hint=lazy_gettext(
             "Needed for another fee, or for one place more than there are. The applicant does not see it."
         ),
-        messages={"required": lazy_gettext("Say why the fee or the number of places of the list does not count.")},
+        messages={"required": lazy_gettext("Enter why you set another fee, or approve one place more than there are.")},
     ),
     *NOTES,
     VERSION,
@@ -163,8 +166,8 @@ DECISIONS = {
     "waitlist": Decision(
         lazy_gettext("Put on the waitlist"),
         lazy_gettext(
-            "When a place is free, the next in line gets an offer by mail. The order is yours, then that of the "
-            "applications."
+            "When a place is free, the next in line gets an offer by mail. Your order comes first, then the time "
+            "of the application."
         ),
         lazy_gettext("Put on the waitlist"),
         lazy_gettext("The application is on the waitlist."),
@@ -195,8 +198,11 @@ DECISIONS = {
         changed=states.APPROVED,
     ),
     "reopen": Decision(
-        lazy_gettext("Take the refusal back"),
-        lazy_gettext("The application waits for a decision again. Documents are handed in again. No mail is sent."),
+        lazy_gettext("Decide again"),
+        lazy_gettext(
+            "The application waits for a decision again. The applicant then has to hand in their documents again. "
+            "No mail is sent."
+        ),
         lazy_gettext("Take it back"),
         lazy_gettext("The application waits for a decision again."),
         Form(RevisionSchema, REASON, VERSION),
@@ -313,7 +319,7 @@ def _render_link(event: OwnEvent, row: ApplicationRecord, form: FilledForm) -> R
         form,
         event=event,
         title=gettext("New link for %(name)s", name=row["business_name"] or row["reference"]),
-        lead=gettext("It replaces the old one. The applicant gets it by mail, and you see it."),
+        lead=gettext("The new link replaces the old one. The applicant gets it by mail, and you see it here."),
         button=gettext("Make the link"),
         back=_build_back(event, row),
     )

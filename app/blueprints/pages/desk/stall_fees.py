@@ -64,7 +64,7 @@ class FeeAct:
 FEE_ACTS = {
     "received": FeeAct(
         lazy_gettext("Fee received"),
-        lazy_gettext("Record the whole fee as received on the bank account. The applicant gets a mail and goes on."),
+        lazy_gettext("Record that the whole fee is on your bank account. The applicant gets a mail, and can go on."),
         lazy_gettext("Record the fee"),
         lazy_gettext("The fee is recorded as received."),
         Form(
@@ -73,7 +73,7 @@ FEE_ACTS = {
                 "amountMinor",
                 lazy_gettext("Amount in N$"),
                 inputmode="decimal",
-                messages={**WRONG_AMOUNT, "wrong_fee": lazy_gettext("This is not the whole fee.")},
+                messages={**WRONG_AMOUNT, "wrong_fee": lazy_gettext("Enter the whole fee.")},
             ),
             Input(
                 "reference",
@@ -95,7 +95,7 @@ FEE_ACTS = {
     ),
     "waive": FeeAct(
         lazy_gettext("Waive the fee"),
-        lazy_gettext("The applicant gets a mail and goes on without paying. They do not see the reason."),
+        lazy_gettext("The applicant gets a mail, and can go on without paying. They do not see the reason."),
         lazy_gettext("Waive the fee"),
         lazy_gettext("The fee is waived."),
         Form(
@@ -107,11 +107,12 @@ FEE_ACTS = {
     "refund": FeeAct(
         lazy_gettext("Send the fee back"),
         lazy_gettext(
-            "Once only. A fee that came from a wallet goes back there as a whole, by itself. A fee that came by "
-            "transfer you send back yourself, and record it here. The applicant gets a mail with the credit note."
+            "You can do this once. We send a fee that came from a wallet back there as a whole. If the fee came "
+            "by transfer, send it back yourself and record that here. The applicant gets a mail with the credit "
+            "note."
         ),
         lazy_gettext("Send the fee back"),
-        lazy_gettext("The fee goes back."),
+        lazy_gettext("The fee is being sent back."),
         Form(
             RefundSchema,
             Input(
@@ -123,11 +124,11 @@ FEE_ACTS = {
             Input(
                 "amountMinor",
                 lazy_gettext("Amount in N$"),
-                hint=lazy_gettext("Empty: the whole fee. A part only for a fee that came by transfer."),
+                hint=lazy_gettext("Empty: the whole fee. You can send a part back only if the fee came by transfer."),
                 inputmode="decimal",
                 messages={
                     **WRONG_AMOUNT,
-                    "too_large": lazy_gettext("This is more than the fee."),
+                    "too_large": lazy_gettext("Enter the fee, or less."),
                     "whole_fee": lazy_gettext("The wallet gets the whole fee back. Leave this empty."),
                 },
             ),
@@ -176,7 +177,7 @@ def _describe_outcome(fee_act: FeeAct, same_transfer: object) -> str:
     if not isinstance(same_transfer, list) or not same_transfer:
         return str(fee_act.done)
     other = gettext(
-        "The same transfer is recorded for %(names)s too; check that this is right.", names=", ".join(same_transfer)
+        "The same transfer is recorded for %(names)s too. Check that this is right.", names=", ".join(same_transfer)
     )
     return f"{fee_act.done} {other}"
 

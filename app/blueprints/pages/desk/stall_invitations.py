@@ -83,7 +83,7 @@ LINK = Form(
     Input(
         "email",
         lazy_gettext("E-mail address"),
-        hint=lazy_gettext("Empty: no mail is sent; you hand the link over."),
+        hint=lazy_gettext("Empty: no mail is sent, and you hand the link over."),
         type="email",
     ),
     Input("businessName", lazy_gettext("Business")),
@@ -208,7 +208,7 @@ def _render_terms(event: OwnEvent, form: FilledForm) -> Response:
         form,
         event=event,
         title=ngettext("Invite %(num)s merchant", "Invite %(num)s merchants", len(ids)),
-        lead=gettext("Each gets a mail. Who is invited already gets no second one."),
+        lead=gettext("Each merchant gets a mail. Merchants who are invited already get no second mail."),
         button=gettext("Send the invitations"),
         back=url_for("desk_stalls.show_directory", event_id=event.id),
         template="desk/stall_invite.html",
@@ -221,7 +221,9 @@ def _render_link(event: OwnEvent, form: FilledForm) -> Response:
         form,
         event=event,
         title=gettext("Link to apply"),
-        lead=gettext("Anybody who has it can apply with these terms. It is mailed if there is an address."),
+        lead=gettext(
+            "Everybody who has the link can apply with these terms. If you enter an address, the link is sent there."
+        ),
         button=gettext("Make the link"),
         back=url_for("desk_stalls.show_directory", event_id=event.id),
     )

@@ -46,7 +46,7 @@ class PlaceSchema(VersionSchema):
 
 PLAN = Table(
     "stall-plan",
-    Column("stall_number", lazy_pgettext("stall", "Number"), sort="stallNumber"),
+    Column("stall_number", lazy_pgettext("stall", "Stall number"), sort="stallNumber"),
     Column("business_name", lazy_gettext("Business"), sort="businessName"),
     Column("stall_type", lazy_gettext("Stall type"), sort="stallType"),
     Column("power", lazy_gettext("Power")),
@@ -67,7 +67,7 @@ PLACE_FORM = Form(
     PlaceSchema,
     Input(
         "stallNumber",
-        lazy_pgettext("stall", "Number"),
+        lazy_pgettext("stall", "Stall number"),
         hint=lazy_gettext("For example: B12."),
         messages={"duplicate": lazy_gettext("Another stall has this number.")},
     ),

@@ -26,7 +26,7 @@ REASONS = {
     "nothing_due": lazy_gettext("No fee is due"),
     "payment_in_progress": lazy_gettext("A payment by wallet is in progress"),
     "repeated": lazy_gettext("The reference is in another row as well"),
-    "reversed": lazy_gettext("The money went out again"),
+    "reversed": lazy_gettext("A later row sends the money back"),
     "future": lazy_gettext("The day is in the future"),
     "too_early": lazy_gettext("More than a year ago"),
     "amount_unreadable": lazy_gettext("The amount cannot be read"),

@@ -33,7 +33,7 @@ from app.web.fields import WholeNumber
 from app.web.text_fields import Name
 
 WRITE = may(EVENTS_WRITE)
-IN_USE = lazy_gettext("People have this stall type, or ask for it, so it keeps its name and stays in the list.")
+IN_USE = lazy_gettext("Somebody has this stall type or applies for it, so you cannot rename or remove it.")
 Types = list[dict[str, Any]]
 
 
@@ -184,7 +184,10 @@ def _render_removal(event: OwnEvent, listed: dict[str, Any], error: AppError | N
     return render_confirmation(
         event=event,
         title=gettext("Remove %(name)s?", name=listed["name"]),
-        text=gettext("Nobody can apply for it any more. A stall type that somebody has or asks for cannot be removed."),
+        text=gettext(
+            "Nobody can apply for this stall type any more. You cannot remove a stall type that somebody has or "
+            "applies for."
+        ),
         button=gettext("Remove"),
         back=url_for("desk_stalls.show_types", event_id=event.id),
         is_dangerous=True,

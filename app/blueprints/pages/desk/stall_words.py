@@ -46,22 +46,20 @@ OFFER_LABELS = {
 REFUND_LABELS = {
     states.REFUND_REQUESTED: lazy_gettext("under way"),
     states.REFUNDED: lazy_gettext("sent"),
-    states.REFUND_REFUSED: lazy_gettext("refused by the wallet; send it by transfer, and record that"),
+    states.REFUND_REFUSED: lazy_gettext("refused by the wallet: send the money by transfer, and record that"),
 }
-FULL = lazy_gettext("All places of this stall type are taken. Tick this, and give a reason, to approve one more.")
+FULL = lazy_gettext("All places of this stall type are taken. To approve one more, tick this and enter a reason.")
 WORDS = {
     AlreadyDecided.code: lazy_gettext(
-        "This was decided otherwise already, or its fee is paid, so the decision stays as it is."
+        "The application was decided differently in the meantime, or its fee is paid. Open the page again."
     ),
     ApplicationsClosed.code: lazy_gettext("The event is over or was cancelled, so this is not possible any more."),
-    NothingDue.code: lazy_gettext("Nothing of this kind is due for this application now."),
+    NothingDue.code: lazy_gettext("This application does not need that now. Open the page again."),
     NothingToRefund.code: lazy_gettext("No fee was paid for this application, so nothing can be sent back."),
     FeeRefunded.code: lazy_gettext("This fee was sent back already, or is on its way."),
     NoWaitlist.code: lazy_gettext("This stall type has no waitlist. Give the stall type a number of places first."),
     StallTypeFull.code: lazy_gettext("All places of this stall type are taken."),
-    states.StepNotAllowed.code: lazy_gettext(
-        "The application is in a state that does not allow this. Look at it again."
-    ),
+    states.StepNotAllowed.code: lazy_gettext("You cannot do this with the application now. Open the page again."),
 }
 
 

@@ -67,7 +67,7 @@ APPLICATIONS = Table(
     Column("business_name", lazy_gettext("Business"), sort="businessName", link=link_application),
     Column("stall_type", lazy_gettext("Stall type")),
     Column("amount_minor", lazy_gettext("Fee"), MONEY, sort="amountMinor"),
-    Column("fee_state", lazy_gettext("Fee is"), STATUS, labels=FEE_LABELS),
+    Column("fee_state", lazy_gettext("State of the fee"), STATUS, labels=FEE_LABELS),
     Column("status", lazy_gettext("State"), STATUS, sort="waiting", labels=STATE_LABELS),
     Column("created_at", lazy_gettext("Applied"), DAY, sort="createdAt"),
     Column("reference", lazy_gettext("Reference")),
@@ -85,7 +85,7 @@ APPLICATIONS = Table(
             options=[("", lazy_gettext("All")), *((state, FEE_LABELS[state]) for state in queries.FEE_STATES)],
         ),
     ),
-    empty=lazy_gettext("Applications appear here when somebody has applied."),
+    empty=lazy_gettext("Applications appear here when somebody applies."),
 )
 MANY_FORM = Form(
     ManySchema,
