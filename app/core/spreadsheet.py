@@ -209,7 +209,7 @@ def _detect_encoding(data: bytes) -> str:
         for encoding in [by_mark] if by_mark else ["utf-8", "cp1252"]:
             if _can_decode(data, encoding):
                 return encoding
-    raise NotASheet(mark_for_translation("The file is no text; save it as CSV."))
+    raise NotASheet(mark_for_translation("This is not a text file. Save it as CSV."))
 
 
 def _can_decode(data: bytes, encoding: str) -> bool:

@@ -20,12 +20,10 @@ from app.core.languages import mark_for_translation
 SECONDS = 30
 CHILD = Path(__file__).with_name("xlsx_subprocess.py")
 REASONS = {
-    "kind": mark_for_translation("The file is packed, but no XLSX workbook; save it as XLSX or CSV."),
-    "size": mark_for_translation("The workbook is too large; save the one sheet as CSV."),
-    "password": mark_for_translation("The workbook is protected by a password; save it without."),
-    "broken": mark_for_translation(
-        "The workbook is damaged or cut off, or needs more memory than it may take; save it as CSV."
-    ),
+    "kind": mark_for_translation("This is not an XLSX workbook. Save it as XLSX or CSV."),
+    "size": mark_for_translation("The workbook is too large. Save the one sheet as CSV."),
+    "password": mark_for_translation("The workbook is protected by a password. Save it without one."),
+    "broken": mark_for_translation("The workbook is damaged or too large. Save it as CSV."),
 }
 _one_at_a_time = BoundedSemaphore(1)
 

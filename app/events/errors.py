@@ -71,7 +71,7 @@ class ImportTooLarge(TooLarge):
 
 class NotASpreadsheet(UnsupportedMedia):
     number, code = 41522, "NOT_A_SPREADSHEET"
-    message = mark_for_translation("The file is no CSV and no XLSX workbook.")
+    message = mark_for_translation("The file is neither CSV nor an XLSX workbook. Save it as one of them.")
 
 
 class ImportRejected(Unprocessable):

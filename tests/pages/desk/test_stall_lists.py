@@ -49,7 +49,7 @@ def test_stall_types_are_added_changed_and_removed(
     apply(client, event)
     desk.open(f"{path}/0")
     page = desk.send(form=1, name="Meals")
-    assert page.status_code == 409 and "so it keeps its name" in page.text
+    assert page.status_code == 409 and "you cannot rename or remove it" in page.text
     desk.open(f"{path}/0/remove")
     page = desk.send(form=1)
     assert page.status_code == 409 and "stays in the list" in page.text

@@ -148,7 +148,7 @@ def test_an_application_is_approved_revised_and_declined(
     assert find_title(page.text) == "Kapana Corner" and "The organiser has to decide." in page.text
     desk.open(f"{path}/decide/approve")
     page = desk.send(form=1, fee="2000", riskLevel="low")
-    assert page.status_code == 422 and "Say why the fee" in page.text and 'value="2000"' in page.text
+    assert page.status_code == 422 and "Enter why you set another fee" in page.text and 'value="2000"' in page.text
     page = desk.send(form=1, fee="2000", reason="A school", riskLevel="low", reviewerNotes="Good last year")
     assert page.status_code == 200 and "The application is approved." in page.text
     assert "Good last year" in page.text and "Fee to pay" not in page.text and "Documents missing" in page.text
@@ -218,7 +218,7 @@ def test_a_fee_is_received_once_and_sent_back(
     assert "The fee is recorded as received." in desk.send(form=1, amountMinor="2500", receivedOn=TRANSFER_DAY).text
     desk.open(f"{path}/fee/waive")
     page = desk.send(form=1, reason="x")
-    assert page.status_code == 409 and "Nothing of this kind is due" in page.text
+    assert page.status_code == 409 and "This application does not need that now" in page.text
     desk.open(f"{path}/fee/refund")
     page = desk.send(form=1, reason="Fell ill", amountMinor="0")
     assert page.status_code == 422 and "This number is too small." in page.text
@@ -236,7 +236,7 @@ def test_a_fee_is_waived_and_a_link_made(
     path = build_path(event, application)
     desk.open(f"{path}/links")
     page = desk.send(form=1, purpose="documents")
-    assert page.status_code == 409 and "Nothing of this kind is due" in page.text
+    assert page.status_code == 409 and "This application does not need that now" in page.text
     page = desk.send(form=1, purpose="payment")
     assert "/pay/" in page.text and "Mailed to kapana@stalls.example" in page.text
     desk.open(f"{path}/fee/waive")

@@ -66,7 +66,7 @@ def test_an_organiser_fills_the_stalls(
         page.goto(f"{address}/desk/events/{event['id']}/stalls/plan")
         view.check("plan")
         page.get_by_role("link", name="Change Brews of Namib").click()
-        page.get_by_label("Number").fill("B12")
+        page.get_by_label("Stall number").fill("B12")
         view.check("place")
         page.get_by_role("button", name="Save").click()
         page.get_by_role("link", name="Sheet to print").click()

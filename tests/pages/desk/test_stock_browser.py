@@ -42,7 +42,7 @@ def test_a_member_counts_changes_and_archives(
         page.get_by_role("button", name="Save Windhoek Lager 330 ml").click()
         expect(page.get_by_text("The number is saved.")).to_be_visible()
         assert page.url.endswith(f"#item-{lager['id']}") and stock.read(lager)["onHand"] == 44.5
-        page.get_by_text("Which, and why: Windhoek Lager").click()
+        page.get_by_text("Another number or reason: Windhoek Lager").click()
         view.check("table-open")
         page.get_by_role("link", name="Windhoek Lager 330 ml", exact=True).click()
         view.check("item")

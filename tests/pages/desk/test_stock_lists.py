@@ -134,7 +134,7 @@ def test_the_stock_and_an_empty_list_are_downloaded(stock: DeskStock, desk: Visi
 
 
 def test_low_items_are_ordered_once(stock: DeskStock, desk: Visitor) -> None:
-    assert "Nothing is low." in desk.open(f"{stock.desk_path}/order").text
+    assert "Nothing is low now." in desk.open(f"{stock.desk_path}/order").text
     stock.item(name="Lager", onHand=1, reorderLevel=4, parLevel=20, supplier="Brewery", costPrice=10, unit="case")
     stock.item(name="Cups", onHand=1, reorderLevel=4, parLevel=5, minOrderQty=1)
     page = desk.open(f"{stock.desk_path}/order").text
@@ -174,7 +174,7 @@ def test_counts_and_reports(stock: DeskStock, desk: Visitor) -> None:
     assert desk.open(f"{stock.desk_path}/reports/other").status_code == 404
     desk.open(f"{stock.desk_path}/counts")
     page = desk.send(form=3)
-    assert "The report is being drawn." in page.text
+    assert "The report is being made." in page.text
     run_due_jobs(worker="test")
     page = desk.open(page.request.path)
     assert "Download the report" in page.text
@@ -185,7 +185,7 @@ def test_the_reminder_is_set_and_sent(stock: DeskStock, desk: Visitor, owner: Ac
     path = f"{stock.desk_path}/reminder"
     desk.open(path)
     page = desk.send(form=1, enabled="true", frequency="weekly", weekday="friday", hour="25", recipients="nobody")
-    assert page.status_code == 422 and "no e-mail address" in page.text
+    assert page.status_code == 422 and "Enter e-mail addresses like" in page.text
     settings = {"enabled": "true", "frequency": "weekly", "weekday": "friday", "hour": "7"}
     page = desk.send(form=1, **settings, recipients="")
     assert page.status_code == 422 and "Enter an address." in page.text

@@ -42,7 +42,8 @@ SHEET = Form(
         "file",
         lazy_gettext("List"),
         hint=lazy_gettext(
-            "CSV or Excel, up to 20 MB and 100,000 rows. The SKU says which item a row is; an empty cell changes nothing."
+            "CSV or Excel, up to 20 MB and 100,000 rows. The SKU says which item a row is. An empty cell changes "
+            "nothing."
         ),
         messages={"required": lazy_gettext("Choose a file.")},
         error_codes=("NOT_A_SPREADSHEET", "IMPORT_TOO_LARGE", "PAYLOAD_TOO_LARGE"),
@@ -69,7 +70,7 @@ def check_sheet(caller: Caller, event_id: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render_upload(caller, event_id, form.with_error(error))
     path = url_for("desk_stock.show_check", event_id=event_id, import_id=prepared.import_id, check_id=prepared.check_id)
-    return go_to(path, gettext("The file is here. Nothing is imported yet."))
+    return go_to(path, gettext("The file is uploaded. Nothing is imported yet."))
 
 
 @blueprint.page("/import/<import_id>/<check_id>", access=WRITE)
@@ -130,7 +131,7 @@ def _load_job(caller: Caller, event_id: str, job_id: str) -> dict[str, Any]:
         "is_import": job.kind == IMPORT_KIND,
         "is_check": bool(job.asked.get("dry_run")),
         "is_over": state["status"] in ("done", "failed"),
-        "problem": JOB_ERRORS.get(state.get("error", ""), gettext("It could not be done. Try again."))
+        "problem": JOB_ERRORS.get(state.get("error", ""), gettext("This did not work. Try again."))
         if "error" in state
         else "",
         "errors": result.get("errors", [])[:MAX_SHOWN_ERRORS],

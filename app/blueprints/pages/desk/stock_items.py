@@ -40,7 +40,7 @@ LABELS = {
     "sku": lazy_gettext("SKU"),
     "imageUrl": lazy_gettext("Address of a picture"),
     "productType": lazy_gettext("Type"),
-    "expiryDate": lazy_gettext("Good until"),
+    "expiryDate": lazy_gettext("Expires on"),
     "category": lazy_gettext("Category"),
     "brand": lazy_gettext("Brand"),
     "supplier": lazy_gettext("Supplier"),
@@ -111,7 +111,7 @@ MOVEMENTS = Table(
     sorts=queries.HISTORY_SORTS,
     default_sort="-occurredAt",
     counted=mark_plural("%(num)s movement", "%(num)s movements"),
-    empty=lazy_gettext("Every change of a number appears here."),
+    empty=lazy_gettext("Movements appear here when a number of the item changes."),
 )
 
 
@@ -129,8 +129,8 @@ STEPS = {
     "archive": Step(
         lazy_gettext("Archive %(name)s?"),
         lazy_gettext(
-            "The item leaves the table, and is never low or ordered. Its numbers and movements stay, and so does its "
-            "SKU. You can restore it."
+            "The item leaves the table, and is not ordered any more. Its numbers, movements and SKU stay. You can "
+            "restore it."
         ),
         lazy_gettext("Archive"),
         lazy_gettext("The item is archived."),
@@ -263,7 +263,7 @@ def _render_changes(caller: Caller, event_id: str, item: Mapping[Any, Any], form
         form,
         event=events.get_event(caller, event_id),
         title=gettext("Change %(name)s", name=item["name"]),
-        lead=gettext("Its numbers are changed in the table."),
+        lead=gettext("Change the numbers of the item in the table of the stock."),
         button=gettext("Save"),
         back=_build_path(event_id, item["id"]),
     )

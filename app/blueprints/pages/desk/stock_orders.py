@@ -64,7 +64,7 @@ VARIANCES = Table(
     filters=Form(
         PeriodSchema, Input("from", lazy_gettext("From"), type="date"), Input("to", lazy_gettext("Until"), type="date")
     ),
-    empty=lazy_gettext("What counts find appears here."),
+    empty=lazy_gettext("Counted items appear here when somebody counts the stock."),
 )
 
 
@@ -118,7 +118,7 @@ def request_report(caller: Caller, event_id: str, name: str) -> ResponseReturnVa
     event, parameters = _build_report(caller, event_id, name)
     job = actions.request_report_pdf(caller=caller, event=event, parameters=parameters)
     return go_to(
-        url_for("desk_stock.show_job", event_id=event_id, job_id=job["job_id"]), gettext("The report is being drawn.")
+        url_for("desk_stock.show_job", event_id=event_id, job_id=job["job_id"]), gettext("The report is being made.")
     )
 
 

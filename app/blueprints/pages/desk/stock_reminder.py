@@ -63,8 +63,13 @@ REMINDER = Form(
         lazy_gettext("How often"),
         options=[(DAILY, lazy_gettext("Every day")), (WEEKLY, lazy_gettext("Every week"))],
     ),
-    Input("weekday", lazy_gettext("On"), hint=lazy_gettext("For every week."), options=list(WEEKDAY_LABELS.items())),
-    Input("hour", lazy_gettext("At"), hint=lazy_gettext("On the clock of the place."), options=HOURS),
+    Input(
+        "weekday",
+        lazy_gettext("Day"),
+        hint=lazy_gettext("Only for a reminder every week."),
+        options=list(WEEKDAY_LABELS.items()),
+    ),
+    Input("hour", lazy_gettext("Time"), hint=lazy_gettext("On the clock of the place."), options=HOURS),
     Input(
         "recipients",
         lazy_pgettext("recipient", "To"),
@@ -73,14 +78,14 @@ REMINDER = Form(
         messages={
             "required": lazy_gettext("Enter an address."),
             "too_long": lazy_gettext("Enter at most 20 addresses."),
-            "invalid_email": lazy_gettext("One of these is no e-mail address like bar@example.com."),
+            "invalid_email": lazy_gettext("Enter e-mail addresses like bar@example.com."),
         },
     ),
     Input("includeLowStock", lazy_gettext("Items that are low"), type="checkbox"),
     Input("includeExpiring", lazy_gettext("Items that expire soon"), type="checkbox"),
     Input(
         "expiringWithinDays",
-        lazy_gettext("Soon is within so many days"),
+        lazy_gettext("Days before an item expires"),
         inputmode="numeric",
         messages={"invalid_type": lazy_gettext("Enter a whole number.")},
     ),
@@ -144,7 +149,9 @@ def _render(caller: Caller, event_id: str, form: FilledForm) -> Response:
         event=events.get_event(caller, event_id),
         template="desk/stock_reminder.html",
         title=gettext("Reminder"),
-        lead=gettext("A mail with what is low and what expires soon. A further mail comes when an item becomes low."),
+        lead=gettext(
+            "A mail with the items that are low or expire soon. Another mail is sent when an item becomes low."
+        ),
         button=gettext("Save"),
         back=url_for("desk_stock.show", event_id=event_id),
     )
@@ -155,9 +162,9 @@ def _render_digest(caller: Caller, event_id: str, error: AppError | None = None)
     return render_confirmation(
         event=events.get_event(caller, event_id),
         title=gettext("Send the reminder now?"),
-        text=gettext("It goes to %(addresses)s, also if nothing is low.", addresses=", ".join(recipients))
+        text=gettext("It goes to %(addresses)s, even if nothing is low.", addresses=", ".join(recipients))
         if recipients
-        else gettext("It goes to nobody yet, also if nothing is low."),
+        else gettext("The reminder has no addresses yet. Enter them first."),
         button=gettext("Send it"),
         back=url_for("desk_stock.show_reminder", event_id=event_id),
         error=error,

@@ -38,10 +38,10 @@ WRONG_NUMBER = {
 }
 WRONG_PRICE = {**WRONG_NUMBER, "too_precise": lazy_gettext("Enter at most four decimals.")}
 STOCK_MESSAGES = {
-    "INSUFFICIENT_STOCK": lazy_gettext("More would be reserved and damaged than is on hand."),
+    "INSUFFICIENT_STOCK": lazy_gettext("Enter a number that is not below what is reserved and damaged."),
     "QUANTITY_TOO_LARGE": lazy_gettext("Enter a smaller number."),
     "STALE_VERSION": lazy_gettext("Somebody else has changed this item. Look at its numbers, and save again."),
-    "SKU_TAKEN": lazy_gettext("Another item has this SKU. It may be archived."),
+    "SKU_TAKEN": lazy_gettext("Another item has this SKU, perhaps an archived one. Enter another SKU."),
 }
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
