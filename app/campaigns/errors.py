@@ -1,14 +1,11 @@
 """Errors of campaigns."""
 
 from app.core.errors import Conflict
-from app.core.languages import mark_for_translation
 
 
 class CampaignFrozen(Conflict):
     number, code = 40955, "CAMPAIGN_FROZEN"
-    message = mark_for_translation(
-        "The campaign is being sent or was cancelled, so it cannot be changed; duplicate it to make another."
-    )
+    message = "The campaign is being sent or was cancelled, so it cannot be changed; duplicate it to make another."
 
 
 class CampaignStarted(Conflict):
@@ -18,13 +15,9 @@ class CampaignStarted(Conflict):
 
 class NothingUncertain(Conflict):
     number, code = 40957, "NOTHING_UNCERTAIN"
-    message = mark_for_translation(
-        "None of these messages is uncertain, so there is nothing to send again; list the uncertain ones first."
-    )
+    message = "None of these messages is uncertain, so there is nothing to send again; list the uncertain ones first."
 
 
 class NoReachableChannel(Conflict):
     number, code = 40958, "NO_WAY_TO_YOU"
-    message = mark_for_translation(
-        "None of these channels reaches you: save a phone number or register a device, and try again."
-    )
+    message = "None of these channels reaches you: save a phone number or register a device, and try again."

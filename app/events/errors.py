@@ -16,7 +16,7 @@ class CapacityCommitted(Conflict):
 
 class VisibilityNotReachable(Conflict):
     number, code = 40930, "VISIBILITY_NOT_REACHABLE"
-    message = mark_for_translation("An event cannot go from its present visibility to that one.")
+    message = "An event cannot go from its present visibility to that one."
 
 
 class NotPublishable(Conflict):
@@ -26,9 +26,7 @@ class NotPublishable(Conflict):
 
 class TicketsCommitted(Conflict):
     number, code = 40932, "TICKETS_COMMITTED"
-    message = mark_for_translation(
-        "Tickets of this type are sold or allocated; it cannot offer fewer than those, nor be removed."
-    )
+    message = "Tickets of this type are sold or allocated; it cannot offer fewer than those, nor be removed."
 
 
 class StallTypeInUse(Conflict):

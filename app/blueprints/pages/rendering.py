@@ -168,9 +168,11 @@ PAGE_MESSAGES = {
     "CONFLICT": lazy_gettext("Something has changed in the meantime. Open the page again."),
     "VALIDATION_FAILED": lazy_gettext("Something is missing or wrong. Check what you entered."),
     "UNPROCESSABLE": lazy_gettext("Something is missing or wrong. Check what you entered."),
-    "UNSUPPORTED_MEDIA_TYPE": lazy_gettext("We cannot read this kind of file."),
+    "UNSUPPORTED_MEDIA_TYPE": lazy_gettext("We cannot read this kind of file. Choose another file."),
     "URI_TOO_LONG": lazy_gettext("The address of this page is too long. Open it again from the e-mail."),
-    "ROLE_NOT_ALLOWED": lazy_gettext("Your account's role may not do this."),
+    "ROLE_NOT_ALLOWED": lazy_gettext(
+        "Your account may not open this page. Ask the owner of the team for access, or sign in with another account."
+    ),
     "TOKEN_MISSING": lazy_gettext("Sign in first."),
     "TOKEN_EXPIRED": lazy_gettext("Sign in again."),
     "TOKEN_INVALID": lazy_gettext("Sign in again."),
@@ -264,8 +266,25 @@ PAGE_MESSAGES = {
     "PAYMENT_DECLINED": lazy_gettext(
         "The wallet declined the payment. You have not paid anything. Check its balance, or pay from another wallet."
     ),
+    "CAMPAIGN_FROZEN": lazy_gettext(
+        "The message is being sent or was cancelled, so you cannot change it. Copy it to write another one."
+    ),
+    "CAMPAIGN_STARTED": lazy_gettext("Sending has begun, so you cannot cancel the message any more."),
+    "NOTHING_UNCERTAIN": lazy_gettext(
+        "None of these messages is uncertain any more, so there is nothing to send again."
+    ),
+    "NO_WAY_TO_YOU": lazy_gettext(
+        "No channel of this message reaches you. Add your phone number in your account, and try again."
+    ),
+    "VISIBILITY_NOT_REACHABLE": lazy_gettext("The event has changed in the meantime. Open the page again."),
+    "TICKETS_COMMITTED": lazy_gettext(
+        "Tickets of this type are sold or kept for guests. Enter at least as many, and do not remove the type."
+    ),
+    "CAPACITY_COMMITTED": lazy_gettext("More places than that are sold or kept for guests. Enter a larger capacity."),
     "PAYMENT_IN_PROGRESS": lazy_gettext("A payment is in progress, and we do not know its result yet. Wait a minute."),
 }
+ALWAYS_REWORDED = ("MAIL_LIMIT_REACHED", "ROLE_NOT_ALLOWED")
+"""Errors whose own texts are for programs: one names the roles and tiers that may call."""
 
 
 PROPERTY_NAMES = [name for name in DESCRIPTIONS if re.fullmatch(r"[a-z]+[A-Z]\w*", name)]
@@ -280,7 +299,7 @@ def describe_error(error: AppError) -> str:
     """Return the message of an error, with the time to wait if there is one."""
     is_for_programs = FOR_PROGRAMS.search(error.text) is not None
     has_own_text = error.text != type(error).message and not isinstance(error, MethodNotAllowed)
-    if error.code in PAGE_MESSAGES and (is_for_programs or not has_own_text or error.code == "MAIL_LIMIT_REACHED"):
+    if error.code in PAGE_MESSAGES and (is_for_programs or not has_own_text or error.code in ALWAYS_REWORDED):
         message = str(PAGE_MESSAGES[error.code])
     else:
         message = gettext("This is not possible now.") if is_for_programs else gettext(error.text)

@@ -83,7 +83,7 @@ def test_who_may_not_is_told_in_german(app: Flask, client: Client, owner: Accoun
     event, member = create_event(create_signed_in_client(client, owner)), create_customer()
     add_member(client, owner, member, "viewer")
     page = speaking_german(sign_in_browser(app, member)).open(PHONES.format(id=event["id"]))
-    assert page.status_code == 403 and "Die Rolle Ihres Kontos erlaubt das nicht." in page.text
+    assert page.status_code == 403 and "Ihr Konto darf diese Seite nicht öffnen." in page.text
 
 
 def test_the_audit_trail_and_the_roles_have_german_words(client: Client, owner: Account, german: Visitor) -> None:

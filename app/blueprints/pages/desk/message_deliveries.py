@@ -68,7 +68,7 @@ UNDELIVERED = Table(
         Input("state", lazy_gettext("State"), options=[("", lazy_gettext("All")), *UNDELIVERED_LABELS.items()]),
         Input("campaignId", "", type="hidden"),
     ),
-    empty=lazy_gettext("All messages arrived, as far as we know."),
+    empty=lazy_gettext("Messages that failed or are uncertain appear here. There are none now."),
 )
 SUPPRESSIONS = Table(
     "suppression-list",
@@ -77,7 +77,7 @@ SUPPRESSIONS = Table(
     Column(
         "channel", lazy_gettext("Channel"), labels={**CHANNEL_LABELS, suppressions.ALL_CHANNELS: lazy_gettext("All")}
     ),
-    Column("details", lazy_gettext("Said by the other side")),
+    Column("details", lazy_gettext("Answer of the mail server")),
     Column("since", lazy_gettext("Since"), TIME, sort="since"),
     sorts=suppressions.SORTS,
     default_sort="-since",
@@ -87,9 +87,7 @@ SUPPRESSIONS = Table(
         Input("q", lazy_gettext("Search"), type="search"),
         Input("reason", lazy_gettext("Why"), options=[("", lazy_gettext("All")), *SUPPRESSION_LABELS.items()]),
     ),
-    empty=lazy_gettext(
-        "Addresses appear here when somebody unsubscribes, or when an address refuses messages for good."
-    ),
+    empty=lazy_gettext("Addresses appear here when somebody unsubscribes, or when an address refuses all messages."),
 )
 ADDRESS = Form(
     AddressSchema,
@@ -179,7 +177,7 @@ def confirm_removal(caller: Caller, event_id: str) -> ResponseReturnValue:
             "Your next message goes to this address again. Make sure that the person wants it."
         ),
         suppressions.BOUNCED: gettext(
-            "Your next message tries this address again. If it is refused again, it is back on the list."
+            "Your next message goes to this address again. If the address refuses it, the address is on the list again."
         ),
     }
     return render_confirmation(
@@ -198,7 +196,7 @@ def allow_address(caller: Caller, event_id: str) -> ResponseReturnValue:
     path = url_for("desk_messages.show_suppressions", event_id=event_id)
     entry = _read_entry(request.form)
     suppressions.allow_address(caller, event_id, **entry)
-    return go_to(path, gettext("The address is off the list."))
+    return go_to(path, gettext("The address can get messages again."))
 
 
 def _read_ids(ids: list[str]) -> list[str]:
@@ -230,8 +228,8 @@ def _render_address(caller: Caller, event_id: str, form: FilledForm) -> Response
         event=events.get_event(caller, event_id),
         title=gettext("Stop messages to an address"),
         lead=gettext(
-            "It gets none of your messages to many any more, on any channel and at any event. Tickets, codes and what "
-            "somebody asks for still arrive."
+            "The address gets none of the messages that you write here, on any channel and for any event. "
+            "Tickets, codes and answers to requests still arrive."
         ),
         button=gettext("Stop the messages"),
         back=url_for("desk_messages.show_suppressions", event_id=event_id),
@@ -253,8 +251,8 @@ def _render_resending(
         event=event,
         title=title,
         text=gettext(
-            "We handed each of them over and got no answer, so it may have arrived. Some people may get it twice. "
-            "At most %(num)s go out at once.",
+            "We got no answer when we sent them, so they may have arrived. Some people may get the message twice. "
+            "At most %(num)s are sent at once.",
             num=MAX_RESENT,
         ),
         button=gettext("Send them again"),

@@ -72,7 +72,7 @@ class FilteredMessageSchema(MessageSchema):
 
 UNKNOWN_PLACEHOLDER = {
     "unknown_placeholder": lazy_gettext(
-        "There is a word in braces that we do not know. The list below the text has those that we know."
+        "The text has a word in braces that we do not know. Use a word from the list below the text."
     )
 }
 INPUTS = (
@@ -103,7 +103,9 @@ INPUTS = (
     Input(
         "href",
         lazy_gettext("Link of the button"),
-        hint=lazy_gettext("An https address, or a path of this site like /e/lights. Clicks are counted."),
+        hint=lazy_gettext(
+            "An address that begins with https://, or a page of this site like /e/lights. Clicks are counted."
+        ),
         type="url",
     ),
     Input(
@@ -122,7 +124,7 @@ INPUTS = (
         options=list(CHANNEL_LABELS.items()),
         messages={"required": lazy_gettext("Choose at least one channel.")},
     ),
-    Input("abTestEnabled", lazy_gettext("Try a second variant on a part of the people"), type="checkbox"),
+    Input("abTestEnabled", lazy_gettext("Send a second variant to some of the people"), type="checkbox"),
     Input(
         "variantBTitle",
         lazy_gettext("Title of variant B"),
@@ -151,13 +153,13 @@ INPUTS = (
         "overridePreferences",
         lazy_gettext("Also write to people who switched a channel off"),
         hint=lazy_gettext(
-            "Only for what they have to know, like a change of the venue. It is recorded with your name. Who has "
-            "unsubscribed gets nothing in any case."
+            "Only for what they have to know, like a change of the venue. It is recorded with your name. People "
+            "who unsubscribed never get it."
         ),
         type="checkbox",
     ),
 )
-NEEDS_TICKETS = lazy_gettext("Choose ticket holders or guests too, or leave this open.")
+NEEDS_TICKETS = lazy_gettext("Choose ticket holders or guests too, or leave this empty.")
 ADMITTED_OPTIONS = [("", lazy_gettext("All")), ("true", IN_LABELS[True]), ("false", IN_LABELS[False])]
 
 
@@ -167,7 +169,7 @@ def build_message_form(choices: AudienceChoices, *, with_audience: bool = True) 
         Input(
             "roles",
             lazy_gettext("Who gets it"),
-            hint=lazy_gettext("Everybody gets it once, however many of these they are."),
+            hint=lazy_gettext("Everybody gets it once, also people who are in several of these groups."),
             type="checkboxes",
             options=list(ROLE_LABELS.items()),
             messages={"required": lazy_gettext("Choose who gets it.")},
@@ -206,7 +208,7 @@ def build_message_form(choices: AudienceChoices, *, with_audience: bool = True) 
         Input(
             "languages",
             lazy_gettext("Only readers of these languages"),
-            hint=lazy_gettext("Whose language is not known counts as a reader of English."),
+            hint=lazy_gettext("People whose language we do not know count as readers of English."),
             type="checkboxes",
             options=list(LANGUAGES.items()),
         ),

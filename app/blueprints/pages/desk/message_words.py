@@ -28,8 +28,8 @@ ROLE_LABELS = {
 EXCLUSION_LABELS = {
     "optedOut": lazy_gettext("Unsubscribed, or switched the channel off"),
     "noAddress": lazy_gettext("Without an address for these channels"),
-    "suppressed": lazy_gettext("The address refused messages for good"),
-    "duplicate": lazy_gettext("Further entries of people who are counted already"),
+    "suppressed": lazy_gettext("The address refuses all messages"),
+    "duplicate": lazy_gettext("The same people again"),
     "notRelated": lazy_gettext("Not at this event"),
 }
 FIGURE_LABELS = {
@@ -37,7 +37,7 @@ FIGURE_LABELS = {
     "sent": lazy_gettext("Sent"),
     "failed": lazy_gettext("Failed"),
     "uncertain": lazy_gettext("Uncertain"),
-    "suppressed": lazy_gettext("Unsubscribed meanwhile"),
+    "suppressed": lazy_gettext("Unsubscribed since"),
     "pending": lazy_gettext("Still to send"),
     "clicked": lazy_gettext("Clicked the link"),
 }
@@ -45,7 +45,7 @@ UNDELIVERED_LABELS = {states.FAILED: lazy_gettext("Failed"), states.UNCERTAIN: l
 SUPPRESSION_LABELS = {
     suppressions.UNSUBSCRIBED: lazy_gettext("Unsubscribed"),
     suppressions.STOPPED: lazy_gettext("Stopped by you"),
-    suppressions.BOUNCED: lazy_gettext("Refused for good"),
+    suppressions.BOUNCED: lazy_gettext("Refuses all messages"),
 }
 ACT_LABELS = {
     "drafted": lazy_gettext("Saved as a draft"),
@@ -93,9 +93,9 @@ def describe_audience(campaign: Mapping[Any, Any], choices: AudienceChoices) -> 
     lines = [", ".join(str(ROLE_LABELS[role]) for role in chosen.get("roles") or ())]
     conditions = {
         gettext("Ticket types"): [
-            names.get(id, gettext("a ticket type that is gone")) for id in chosen.get("ticket_type_ids") or ()
+            names.get(id, gettext("a ticket type that was removed")) for id in chosen.get("ticket_type_ids") or ()
         ],
-        gettext("Blocks"): [names.get(id, gettext("a block that is gone")) for id in chosen.get("block_ids") or ()],
+        gettext("Blocks"): [names.get(id, gettext("a block that was removed")) for id in chosen.get("block_ids") or ()],
         gettext("Applications"): [str(STATE_LABELS[state]) for state in chosen.get("application_states") or ()],
         gettext("Languages"): [LANGUAGES[language] for language in chosen.get("languages") or ()],
     }
