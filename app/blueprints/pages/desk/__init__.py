@@ -26,7 +26,7 @@ from app.blueprints.pages.desk import (
     home,
     keys,
     message_deliveries,
-    message_sending,
+    message_drafts,
     messages,
     money,
     organisation_money,
@@ -95,6 +95,6 @@ GUEST_PAGES = (
 """The modules that add their pages to the blueprint of `guests`."""
 STOCK_PAGES = (stock_import, stock_items, stock_orders, stock_reminder)
 """The modules that add their pages to the blueprint of `stock`."""
-MESSAGE_PAGES = (message_deliveries, message_sending)
+MESSAGE_PAGES = (message_deliveries, message_drafts)
 """The modules that add their pages to the blueprint of `messages`."""
 __all__ = ["DESK_PAGES", "gallery"]

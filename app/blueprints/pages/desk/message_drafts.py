@@ -1,4 +1,4 @@
-"""Writing, testing, scheduling and sending a message to many. Each message is a draft first."""
+"""Drafts of messages to many: written, changed, tested, scheduled and sent."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -9,7 +9,7 @@ from app.teams import actions
 from app.web.cookies import set_device_token_cookie
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, count_request
 
-blueprint = Pages("pairing", __name__, url_prefix="/pair", translated=True)
+blueprint = Pages("phone_page", __name__, url_prefix="/pair", translated=True)
 
 
 @blueprint.get("")
