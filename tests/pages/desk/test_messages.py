@@ -159,7 +159,7 @@ def test_a_message_is_written_looked_at_tested_and_sent_once(
     run_jobs()
     assert list_mails_to(owner.email)[0]["subject"].startswith("Test: Windhoek Lights")
     page = desk.open(build_path(campaign_event, draft["id"], "send"))
-    assert "to 1 person?" in page.text and "cannot be taken back" in page.text
+    assert "to 1 person?" in page.text and "You cannot take it back." in page.text
     form = desk.forms[1]
     assert "The message is being sent." in desk.send(form=1).text
     again = desk.flask.post(form.action, data=form.fields, follow_redirects=True)

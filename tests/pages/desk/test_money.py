@@ -194,7 +194,7 @@ def test_exports_have_the_days_and_the_event(organiser: Client, desk: Visitor, e
     assert money(vat["vatMinor"]) in show(desk.open(f"{MONEY}?{query}").text)
     pdf = read_pdf(desk, f"{MONEY}/vat.pdf?{query}")
     assert money(vat["vatMinor"]) in pdf and "Windhoek Lights" in pdf and "VAT registration number" in pdf
-    assert "No document of this period has VAT" in desk.open(f"{MONEY}?from=2020-01-01&to=2020-12-31").text
+    assert "No invoice of this period has VAT" in desk.open(f"{MONEY}?from=2020-01-01&to=2020-12-31").text
 
 
 @pytest.mark.parametrize("name", ["from", "to", "eventId"])
@@ -216,7 +216,7 @@ def test_periods_at_the_ends_of_the_calendar(desk: Visitor, event: dict[str, Any
         for path in (MONEY, *(f"{MONEY}/{export}" for export in EXPORTS)):
             assert desk.open(f"{path}?{query}").status_code == 200, (path, query)
     page = desk.open(f"{MONEY}?from=9999-12-31").text
-    assert "This is before the first day." in page and 'value="9999-12-31"' in page
+    assert "Choose a last day that is not before the first day." in page and 'value="9999-12-31"' in page
     assert desk.open(f"{MONEY}?from=2026-02-01&to=2026-01-01").status_code == 422
 
 

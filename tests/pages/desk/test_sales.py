@@ -110,13 +110,14 @@ def test_a_small_file_and_one_with_an_open_quote_are_described(desk: Visitor, pa
 def test_a_pretix_export_is_checked_imported_and_undone(
     organiser: Client, event: dict[str, Any], desk: Visitor, path: str
 ) -> None:
-    assert "No ticket is sold yet" in desk.open(path).text
+    assert "We know of no sold ticket yet" in desk.open(path).text
     page = desk.open(f"{path}/import").text
     assert "Only paid orders" in page and "is not cancelled" in page
     page_text = upload(desk, path, PRETIX.read_bytes(), "lights_orders.csv").text
     assert "Nothing is imported yet" in page_text and "lights_orders.csv · pretix · 396 rows" in page_text
     assert "<dd>282</dd>" in page_text and "<dd>114</dd>" in page_text and count_rows("ticket") == 0
     address = desk.page.request.path
+    assert "Left out: tickets that are not paid" in page_text
     assert "The tickets are imported" in post(desk, f"{address}/import").text
     assert count_rows("ticket") == 282 and stats(organiser, event)["totals"]["sold"] == 282
     assert db.session.scalar(text("SELECT data FROM ticket_upload")) is None
@@ -140,7 +141,7 @@ def test_the_same_file_again_changes_nothing_and_says_so(desk: Visitor, path: st
     assert "The file changes nothing" in page and "Import the tickets" not in page
     cancelled = ROWS.splitlines(True)[0].replace("sold", "cancelled")
     page = upload(desk, path, HEADER + cancelled).text
-    assert "Cancelled, of the changed" in page and "not in the file: 1." in page
+    assert "Cancelled (part of the changed ones)" in page and "not in the file: 1." in page
     page = upload(desk, path, EVENTBRITE.read_bytes()).text
     assert "Eventbrite · 120 rows" in page and "<dd>103</dd>" in page
 
@@ -192,11 +193,11 @@ def test_more_than_there_are_places_needs_a_click(organiser: Client, desk: Visit
     event = create_published_event(organiser, ticketTypes=[{"name": "Weekend pass", "priceMinor": 1, "quantity": 1}])
     path = f"{EVENTS}/{event['id']}/sales"
     page = upload(desk, path, HEADER + ROWS).text
-    assert "2 more would be sold, and only 1 of 1 are free." in page and "allow-oversell" not in page
+    assert "Tickets that the file adds: 2. Free tickets of this type: 1 of 1." in page and "allow-oversell" not in page
     address = desk.page.request.path
     assert "Nothing is imported yet" in post(desk, f"{address}/check", allowOversell="true").text
     post(desk, f"{address}/import")
-    assert "Sold beyond the total" in desk.open(path).text
+    assert "Sold above the total" in desk.open(path).text
 
 
 def nul_workbook() -> bytes:
@@ -208,12 +209,12 @@ def nul_workbook() -> bytes:
     [
         (b"", "empty.csv", "Choose a file that is not empty."),
         (b"\n\n", "blank.csv", "The file is empty."),
-        (b"reference,ticketType\nA\0,B\n", "nul.csv", "The file is no text"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "picture.png", "The file is no text"),
+        (b"reference,ticketType\nA\0,B\n", "nul.csv", "This is not a text file"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "picture.png", "This is not a text file"),
         (b"PK\x03\x04 not a workbook", "broken.xlsx", "The workbook is damaged"),
         (bomb, "bomb.xlsx", "workbook"),
         (far_out, "far.xlsx", "workbook"),
-        (b'reference,ticketType\n"A,B\n', "quote.csv", "no table that we can read"),
+        (b'reference,ticketType\n"A,B\n', "quote.csv", "cannot read this file as a table"),
         (b"a," * 600 + b"\n1\n", "wide.csv", "more than 500 columns"),
     ],
 )
@@ -228,7 +229,7 @@ def test_no_file_and_a_large_one_are_errors_too(desk: Visitor, path: str, monkey
     assert desk.send(form=-1).status_code == 422 and "Choose a file" in desk.page.text
     monkeypatch.setattr(ticket_uploads, "MAX_ROWS", 1)
     page = upload(desk, path, HEADER + ROWS)
-    assert page.status_code == 413 and "100,000 rows; send it in parts" in page.text
+    assert page.status_code == 413 and "100,000 rows. Split it" in page.text
     page = desk.open(f"{path}/import?tooLarge=99999999")
     assert page.status_code == 413 and "The file is too large." in page.text
 
@@ -303,7 +304,7 @@ def test_a_check_whose_worker_died_is_started_again(desk: Visitor, path: str, mo
     with transaction() as session:
         session.execute(text("UPDATE ticket_upload SET asked_at = now() - interval '1 hour'"))
         session.execute(text("DELETE FROM outbox WHERE kind = 'events.import_upload'"))
-    assert "the check did not end" in desk.open(address).text
+    assert "The file is not checked yet" in desk.open(address).text
     post(desk, f"{address}/check")
     run_due_jobs(worker="test")
     assert "Nothing is imported yet" in desk.open(address).text

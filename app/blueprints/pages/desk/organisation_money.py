@@ -43,7 +43,7 @@ PERIOD_INPUTS = (
         "to",
         lazy_gettext("To"),
         type="date",
-        messages={**DAY_MESSAGES, "before_start": lazy_gettext("This is before the first day.")},
+        messages={**DAY_MESSAGES, "before_start": lazy_gettext("Choose a last day that is not before the first day.")},
     ),
 )
 

@@ -49,7 +49,7 @@ def _build_tickets_table(event: OwnEvent) -> Table:
     types = [(ticket_type.id, ticket_type.name) for ticket_type in event.ticket_types]
     return Table(
         "tickets",
-        Column("reference", gettext("Number"), sort="reference"),
+        Column("reference", gettext("Ticket number"), sort="reference"),
         Column("name", gettext("Name")),
         Column("email", gettext("E-mail")),
         Column("ticket_type", gettext("Ticket type")),

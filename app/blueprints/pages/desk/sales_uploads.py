@@ -53,7 +53,7 @@ UPLOAD = Form(
         messages={
             "required": lazy_gettext("Choose a file that is not empty."),
             "IMPORT_TOO_LARGE": lazy_gettext(
-                "The file is too large. It may have 40 MB and 100,000 rows; send it in parts."
+                "The file is too large. It may have 40 MB and 100,000 rows. Split it, and upload the parts."
             ),
         },
         error_codes=("IMPORT_TOO_LARGE", "NOT_A_SPREADSHEET", "PAYLOAD_TOO_LARGE"),
@@ -167,7 +167,7 @@ def _reword(error: AppError) -> AppError:
     """The error of a file that is no table, without the words of the program that reads it."""
     if isinstance(error, NotASpreadsheet) and FOR_PROGRAMS.search(error.text):
         return NotASpreadsheet(
-            gettext("This is no table that we can read. Save it as CSV or Excel, and upload it again.")
+            gettext("We cannot read this file as a table. Save it as CSV or Excel, and upload it again.")
         )
     return error
 

@@ -35,8 +35,8 @@ FIELD_LABELS = {
 }
 assert FIELD_LABELS.keys() == FIELDS.keys()
 ERROR_WORDS = {
-    "unknown_value": lazy_gettext("We do not know this word."),
-    "duplicate": lazy_gettext("Another row or ticket has the same."),
+    "unknown_value": lazy_gettext("We do not know this word. Correct it in the file."),
+    "duplicate": lazy_gettext("Another row or ticket has the same value."),
     "ends_before_start": lazy_gettext("The ticket would end before it begins."),
     "wrong_currency": lazy_gettext("The price must be in Namibia dollars (NAD)."),
 }
@@ -50,21 +50,28 @@ UNDO_WORDS = {
         "Tickets would go back to a ticket type that was removed. Import a corrected file instead."
     ),
 }
-SENTENCES = (
-    mark_for_translation("Must be one of: %(words)s."),
-    mark_for_translation("Must have at most %(max)s characters."),
-    mark_for_translation("Row %(row)s has the same %(column)s."),
-    mark_for_translation("The ticket %(reference)s of this event has this secret."),
-    mark_for_translation("%(count)s more would be sold, and only %(free)s of %(total)s are free."),
-    mark_for_translation(
-        "%(count)s more would be sold; %(sold)s sold and %(allocated)s allocated leave %(free)s of the event's capacity of "
-        "%(capacity)s."
+SENTENCES = {
+    "Must be one of: %(words)s.": mark_for_translation("Must be one of: %(words)s."),
+    "Must have at most %(max)s characters.": mark_for_translation("Must have at most %(max)s characters."),
+    "Row %(row)s has the same %(column)s.": mark_for_translation("Row %(row)s has the same %(column)s."),
+    "The ticket %(reference)s of this event has this secret.": mark_for_translation(
+        "The ticket %(reference)s of this event has the same code."
     ),
-    mark_for_translation(
-        "%(sold)s sold and %(allocated)s allocated are %(surplus)s more than the capacity of %(capacity)s."
+    "%(count)s more would be sold, and only %(free)s of %(total)s are free.": mark_for_translation(
+        "Tickets that the file adds: %(count)s. Free tickets of this type: %(free)s of %(total)s."
     ),
-)
-"""Sentences with values, as an import writes them."""
+    "%(count)s more would be sold; %(sold)s sold and %(allocated)s allocated leave %(free)s of the event's capacity of "
+    "%(capacity)s.": mark_for_translation(
+        "Tickets that the file adds: %(count)s. Free places of the event: %(free)s of %(capacity)s "
+        "(sold: %(sold)s, kept for guests: %(allocated)s)."
+    ),
+    "%(sold)s sold and %(allocated)s allocated are %(surplus)s more than the capacity of %(capacity)s.": (
+        mark_for_translation(
+            "The event has %(capacity)s places. Sold: %(sold)s, kept for guests: %(allocated)s. Too many: %(surplus)s."
+        )
+    ),
+}
+"""Sentences with values, as an import writes them, and what the page says instead."""
 _FOR_PROGRAMS = re.compile(r"[;.] --\S+ \(\w+\).*$")
 
 
@@ -81,8 +88,8 @@ def describe_row_error(error: Mapping[str, Any]) -> str:
 
 def translate_sentence(sentence: str) -> str:
     """A sentence of an import in the language of the page."""
-    for text in SENTENCES:
-        match = re.fullmatch(re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.+)", re.escape(text)), sentence)
+    for written, text in SENTENCES.items():
+        match = re.fullmatch(re.sub(r"%\\\((\w+)\\\)s", r"(?P<\1>.+)", re.escape(written)), sentence)
         if match:
             return gettext(text, **match.groupdict())
     return gettext(sentence)
