@@ -226,7 +226,7 @@ def test_a_phone_is_added_and_ended(client: Client, gate: Gate, desk: Visitor) -
     page = desk.open(state).text
     assert "Gate A, phone 1 is paired." in page and "data-refresh-seconds" not in page
     assert "Last seen" in desk.open(path).text
-    assert "forgets the guests" in desk.open(f"{state}/end").text
+    assert "deletes its list of guests" in desk.open(f"{state}/end").text
     assert "The phone is ended." in desk.send(form=1).text
     assert desk.open(state).status_code == 404
 

@@ -216,7 +216,7 @@ def test_a_form_that_is_sent_twice_makes_one_block(block: Block, desk: Visitor) 
     assert first.status_code == second.status_code == 303 and first.headers["Location"] == second.headers["Location"]
     assert len(data(block.owner.get(block.events))["allocations"]) == 2
     other = desk.press(form=1, **{**typed, "quantity": "11"})
-    assert other.status_code == 409 and "This form was sent already" in other.text
+    assert other.status_code == 409 and "You have sent this form already" in other.text
     for key in ("", "\0", "x" * 200):
         assert desk.press(form=1, **typed, formKey=key).status_code == 303
     assert len(data(block.owner.get(block.events))["allocations"]) == 5

@@ -45,7 +45,7 @@ def test_the_chosen_language_is_remembered(app: Flask, owner: Account) -> None:
     assert "Your events appear here" in page.text and 'href="/desk/events?lang=de" lang="de"' in page.text
     assert "Ihre Veranstaltungen erscheinen hier" in visitor.open(f"{EVENTS}?lang=de").text
     assert "Zurzeit gibt es für Sie nichts zu tun" in visitor.open(HOME).text
-    assert "Niks wag vir jou nie" in visitor.open(f"{HOME}?lang=af").text
+    assert "Niks het jou nou nodig nie" in visitor.open(f"{HOME}?lang=af").text
 
 
 def test_an_event_and_its_state_are_translated(client: Client, owner: Account, german: Visitor) -> None:
