@@ -63,7 +63,7 @@ def test_a_logo_that_is_too_large_leads_to_the_form_again(app: Flask, owner: Acc
 def test_bank_details_need_the_password(app: Flask, owner: Account) -> None:
     browser = sign_in_browser(app, owner)
     bank = {"accountName": "Windhoek Lights CC", "accountNumber": "62 0012 3456 7", "bankName": "Bank Windhoek"}
-    assert "You have not given any yet" in browser.open(PAGE).text
+    assert "Your bank details appear here when you add them" in browser.open(PAGE).text
     browser.open(f"{PAGE}/bank")
     assert browser.send(form=1, **bank).status_code == 422
     page = browser.send(form=1, **bank, password=PASSWORD)

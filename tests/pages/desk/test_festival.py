@@ -227,7 +227,7 @@ def open_the_stall(desk: Page, merchant: Page, address: str) -> None:
     follow(merchant, "Continue")
     expect_texts(merchant, FESTIVAL, "Food stall")
     open_section(desk, "Stalls", "Stall plan", f"Change {KITCHEN}")
-    send(desk, {"Number": "B12", "Power": "16 A"}, "Save", "The place is saved.")
+    send(desk, {"Stall number": "B12", "Power": "16 A"}, "Save", "The place is saved.")
     expect(desk.get_by_role("row", name=KITCHEN)).to_contain_text("B12")
 
 
@@ -247,7 +247,7 @@ def keep_places_for_a_sponsor(page: Page) -> None:
     fill(page, {"Holder: e-mail address": "sara@example.com"})
     send(page, {"Price of a place in N$": str(PRICE_OF_A_PLACE)}, "Show the price", "What it costs")
     expect(page.get_by_role("row", name="Total")).to_contain_text(show_money(BLOCK))
-    send(page, {}, "Keep the places", "The places are kept.")
+    send(page, {}, "Make the block", "The block is made. Hand out its places now or later.")
 
 
 def hand_a_place_to_a_guest(desk: Page, guest: Page, address: str) -> str:
@@ -262,7 +262,7 @@ def hand_a_place_to_a_guest(desk: Page, guest: Page, address: str) -> str:
 
 
 def invoice_the_sponsor(page: Page) -> None:
-    follow(page, "Look at it", "Issue the invoice")
+    follow(page, "Open the invoice", "Issue the invoice")
     send(page, {}, "Issue the invoice", "is issued.")
     expect_facts(page, {"Due": show_money(BLOCK)})
     follow(page, "Payment received")
@@ -336,8 +336,8 @@ def look_at_the_money(page: Page) -> None:
     follow(page, FESTIVAL)
     open_section(page, "Money")
     expect_texts(page, "The books agree with the ledger to the cent.")
-    expect_facts(page, {"Kept of fees and blocks": show_money(FEE + BLOCK), "Still open": show_money(0)})
-    expect_facts(page, {"Tickets sold elsewhere": show_money(TAKINGS)})
+    expect_facts(page, {"Received from fees and blocks, less refunds": show_money(FEE + BLOCK), "Still open": show_money(0)})
+    expect_facts(page, {"Tickets sold in your shop": show_money(TAKINGS)})
 
 
 def settle(page: Page) -> None:

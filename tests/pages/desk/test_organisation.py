@@ -150,5 +150,5 @@ def test_a_member_without_the_required_second_factor_learns_why(app: Flask, clie
     add_member(client, owner, member)
     execute_sql("UPDATE organiser_profile SET requires_second_factor = true")
     page = sign_in_browser(app, member).open(TEAM).text
-    assert "Turn on a second factor" in page and "Until then you cannot use its desk." in page
+    assert "Turn on a second factor" in page and "Turn it on to use the desk." in page
     assert data(create_signed_in_client(client, owner).get("/api/organisations/me"))["requiresSecondFactor"]

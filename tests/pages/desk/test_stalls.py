@@ -221,7 +221,7 @@ def test_a_fee_is_received_once_and_sent_back(
     assert page.status_code == 409 and "This application does not need that now" in page.text
     desk.open(f"{path}/fee/refund")
     page = desk.send(form=1, reason="Fell ill", amountMinor="0")
-    assert page.status_code == 422 and "This number is too small." in page.text
+    assert page.status_code == 422 and "Enter a larger number." in page.text
     page = desk.send(form=1, reason="Fell ill", amountMinor="9000")
     assert page.status_code == 422 and "Enter the fee, or less." in page.text
     assert "The fee is being sent back." in desk.send(form=1, reason="Fell ill", amountMinor="").text
