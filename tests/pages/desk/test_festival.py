@@ -336,7 +336,9 @@ def look_at_the_money(page: Page) -> None:
     follow(page, FESTIVAL)
     open_section(page, "Money")
     expect_texts(page, "The books agree with the ledger to the cent.")
-    expect_facts(page, {"Received from fees and blocks, less refunds": show_money(FEE + BLOCK), "Still open": show_money(0)})
+    expect_facts(
+        page, {"Received from fees and blocks, less refunds": show_money(FEE + BLOCK), "Still open": show_money(0)}
+    )
     expect_facts(page, {"Tickets sold in your shop": show_money(TAKINGS)})
 
 

@@ -103,7 +103,7 @@ def test_things_of_other_organisations_are_not_there(app: Flask, client: Client,
 
 def test_a_key_is_ended_after_a_question(desk: Visitor, organiser: Client) -> None:
     key_id = add_key(organiser)
-    assert "Programs with this key can do nothing any more" in desk.open(f"{KEYS}/{key_id}/end").text
+    assert "Programs with this key lose access immediately" in desk.open(f"{KEYS}/{key_id}/end").text
     assert "The key is ended." in press(desk, "/end")
     assert desk.open(f"{KEYS}/{key_id}/end").status_code == 404
 
