@@ -6,7 +6,6 @@ from flask import Response, request
 
 from app.accounts.permissions import GATE_ADMIT
 from app.blueprints.gate import offline_schemas as schemas
-from app.blueprints.gate.offline_scans import record_scans
 from app.events.queries import ListQuery, get_event
 from app.gate import conflicts, snapshot, stream_queries
 from app.web.access import get_current_caller, may
@@ -14,6 +13,7 @@ from app.web.blueprint import Blueprint
 from app.web.envelope import envelope_response
 from app.web.etags import not_modified_response
 from app.web.paging import Listing
+from app.web.scans import record_scans
 from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, build_event_stream
 
 blp = Blueprint("offline_gate", __name__, url_prefix="/api/events", description="Scanning without a network")

@@ -3,7 +3,6 @@
 from marshmallow import fields
 
 from app.admissions.kinds import PLACE_KINDS
-from app.blueprints.gate.schemas import ScanBody
 from app.events.reentry import REENTRY_MODES
 from app.gate.batch import RESULT_STATUSES
 from app.web.fields import Boolean, List, Nested, Secret, TimeField
@@ -80,12 +79,6 @@ class BatchBody(Schema):
             "description": "bodies of `POST …/admissions`, each with `nonce` and `occurredAt`",
         },
     )
-
-
-class OfflineScanBody(ScanBody):
-    """A scan of a batch."""
-
-    occurred_at = TimeField(required=True)
 
 
 class ScanResultData(Schema):

@@ -20,6 +20,7 @@ from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.envelope import dump_json, envelope_response
 from app.web.paging import Listing
+from app.web.scans import ScanBody
 
 blp = Blueprint("admissions", __name__, url_prefix="/api/events", description="Scans of all tickets of an event")
 SCAN_ERRORS = [
@@ -41,7 +42,7 @@ SCAN_ERRORS = [
 @blp.post(
     "/<eventId>/admissions",
     access=may(GATE_ADMIT),
-    body=schemas.ScanBody,
+    body=ScanBody,
     returns=schemas.ScanData,
     errors=SCAN_ERRORS,
 )

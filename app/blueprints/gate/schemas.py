@@ -1,49 +1,17 @@
 """Schemas of scans and of the log of admissions."""
 
-from typing import Any
-
-from marshmallow import ValidationError, fields, validates_schema
+from marshmallow import fields
 
 from app.admissions.kinds import ALLOCATION, IN, OUT, PLACE_KINDS, TICKET
 from app.gate.log import RESULTS
-from app.web.fields import Boolean, Choice, Id, List, Nested, Secret, Text, TimeField, WholeNumber, field_error
+from app.web.fields import Boolean, Choice, Id, List, Nested, Text, TimeField, WholeNumber
 from app.web.schema import Query, Schema
 
-MAX_PARTY_SIZE = 100
 ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 
 
 def _text(example: str, *, nullable: bool = False) -> fields.String:
     return fields.String(required=True, allow_none=nullable, metadata={"example": example})
-
-
-class ScanBody(Schema):
-    code = Secret(
-        max=200,
-        metadata={
-            "example": "7K2Q9XRD4M",
-            "description": "as scanned or typed: a ticket's code, or an imported secret",
-        },
-    )
-    place_id = Id(metadata={"rare": True, "description": "instead of `code`: a guest who was found by name"})
-    nonce = Secret(required=True, max=80, metadata={"example": "scan-7f3a", "description": "of this scan"})
-    count = WholeNumber(
-        min=1, max=MAX_PARTY_SIZE, allow_none=True, metadata={"rare": True, "description": "of the party"}
-    )
-    gate = Text(max=80, allow_none=True, metadata={"example": "North gate"})
-    occurred_at = TimeField(
-        allow_none=True,
-        metadata={"rare": True, "description": "up to 72 hours ago, from a scanner without a network"},
-    )
-    direction = Choice(IN, OUT, load_default=IN, metadata={"rare": True})
-
-    @validates_schema
-    def check_place(self, data: dict[str, Any], **_: Any) -> None:
-        for name in ("code", "nonce"):
-            if not data.get(name, "").isprintable():
-                raise ValidationError({name: field_error("invalid_characters", "Must be printable.").messages})
-        if ("code" in data) == ("place_id" in data):
-            raise ValidationError({"code": field_error("required", "Send either code or placeId.").messages})
 
 
 class ScanData(Schema):

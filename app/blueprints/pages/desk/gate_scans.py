@@ -6,7 +6,6 @@ from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.blueprints.gate.offline_scans import record_scans
 from app.blueprints.pages.desk.gate import ADMIT, blueprint
 from app.blueprints.pages.desk.shell import render_desk, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
@@ -17,6 +16,7 @@ from app.events.queries import OwnEvent
 from app.gate.batch import REFUSED
 from app.web.fields import Text
 from app.web.request_parser import parse_json
+from app.web.scans import record_scans
 from app.web.schema import Query
 
 MAX_SCANS = 3000
@@ -38,7 +38,9 @@ SCANS = Form(
             "no_scans": lazy_gettext(
                 "This is not a file of scans. Choose the file “scans.json” that the phone has saved."
             ),
-            "too_many": lazy_gettext("This file has more than 3,000 scans. Ask whoever runs this service to add them."),
+            "too_many": lazy_gettext(
+                "This file has more than 3,000 scans. Ask the people who run this service to add them."
+            ),
             "other_event": lazy_gettext("The scans in this file are of another event. Upload it there."),
         },
     ),
