@@ -100,6 +100,11 @@ def is_due(event: Event) -> bool:
     return visibility.is_due(event.visibility, event.publish_at, database_now())
 
 
+def is_public(event: Event) -> bool:
+    """Whether everybody can open the event's pages."""
+    return event.visibility in (visibility.PUBLISHED, visibility.UNLISTED) or is_due(event)
+
+
 def get_version(event: Event) -> int:
     """The version that readers see. A draft whose time has come is published and has the next one."""
     return event.version + is_due(event)

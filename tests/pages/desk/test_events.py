@@ -202,13 +202,18 @@ def test_publishing_needs_what_is_missing(desk: Visitor, organiser: Client) -> N
     page = desk.send(form=1)
     assert page.status_code == 409 and "Not done." in page.text
     update_event(organiser, event, capacity=100)
+    assert "See the public page" not in desk.open(path).text
+    desk.open(f"{path}/state/published")
     page = desk.send(form=1)
     assert page.status_code == 200 and "The event is published." in page.text and "Show by link only" in page.text
+    public_path = page.text.split('">See the public page')[0].rsplit('href="', 1)[1]
+    assert public_path.startswith("/e/") and desk.open(public_path).status_code == 200
     assert desk.open(f"{path}/state/draft").status_code == 404
     desk.open(f"{path}/state/cancelled")
     assert "cannot undo this" in desk.page.text
     assert "The event is cancelled." in desk.send(form=1).text
-    assert "Change the state" not in desk.open(path).text
+    page = desk.open(path).text
+    assert "Change the state" not in page and "See the public page" not in page
 
 
 def test_a_change_by_somebody_else_is_not_undone(desk: Visitor, organiser: Client) -> None:

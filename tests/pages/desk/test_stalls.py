@@ -15,7 +15,7 @@ from tests.factories.applications import (
     create_approved_application,
     decide_application,
 )
-from tests.factories.events import create_published_event
+from tests.factories.events import create_event, create_published_event
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.pages import Visitor
@@ -113,12 +113,14 @@ def test_applications_of_others_are_not_there(
 def test_the_table_shows_what_waits_first_and_is_filtered(
     client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
 ) -> None:
-    assert "Applications appear here" in desk.open(build_path(event)).text
+    page = desk.open(build_path(event)).text
+    assert "Applications appear here" in page and page.count(f'href="/apply/{event["id"]}"') == 2
     approved = apply(client, event, "Ruusa Bakes", stallType="Crafts", amountMinor=80000)
     decide_application(organiser, approved, documentsRequired=[])
     apply(client, event, "Kapana Corner")
     page = desk.open(build_path(event)).text
     assert page.index("Kapana Corner") < page.index("Ruusa Bakes") and "2 applications" in page
+    assert page.count(f'href="/apply/{event["id"]}"') == 1
     for query, name in (
         ("status=submitted", "Kapana Corner"),
         ("stallType=crafts", "Ruusa Bakes"),
@@ -130,6 +132,8 @@ def test_the_table_shows_what_waits_first_and_is_filtered(
     assert "Nothing matches" in desk.open(f"{build_path(event)}?feeState=overdue").text
     answer = desk.open(f"{build_path(event)}?format=csv")
     assert "Ruusa Bakes" in answer.text and "800.00" in answer.text
+    draft = create_event(organiser)
+    assert "/apply/" not in desk.open(build_path(draft)).text
 
 
 def test_the_table_takes_few_statements(client: Client, event: dict[str, Any], desk: Visitor) -> None:

@@ -47,6 +47,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         "desk/event.html",
         event=event,
         state=state,
+        is_public=state in (visibility.PUBLISHED, visibility.UNLISTED),
         state_label=VISIBILITY_LABELS[state],
         cover_path=find_upload_path(event.cover_image_url),
         steps=[(target, step) for target, step in STEPS.items() if target in visibility.STEPS[state]],

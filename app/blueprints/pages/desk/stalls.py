@@ -104,8 +104,14 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     event = events.get_event(caller, event_id)
     if request.args.get("format") == "csv":
         record_export(Action.APPLICATIONS_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
-    view = partial(_list_applications, caller, event_id)
-    return render_desk_table("desk/stalls.html", APPLICATIONS, view, event=event, **get_permissions(caller, event))
+    return render_desk_table(
+        "desk/stalls.html",
+        APPLICATIONS,
+        partial(_list_applications, caller, event_id),
+        event=event,
+        apply_url=url_for("apply.start", event_id=event.id) if events.is_public(event) else "",
+        **get_permissions(caller, event),
+    )
 
 
 @blueprint.page("/<application_id>", access=READ)
