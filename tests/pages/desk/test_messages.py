@@ -161,13 +161,14 @@ def test_a_message_is_written_looked_at_tested_and_sent_once(
     page = desk.open(build_path(campaign_event, draft["id"], "send"))
     assert "to 1 person?" in page.text and "You cannot take it back." in page.text
     form = desk.forms[1]
-    assert "The message is being sent." in desk.send(form=1).text
+    page = desk.send(form=1)
+    assert "The message is being sent." in page.text and page.text.count("data-refresh-seconds") == 1
     again = desk.flask.post(form.action, data=form.fields, follow_redirects=True)
     assert again.status_code == 200 and "It was sent already" in again.text
     assert campaign_event.finished(draft["id"])["progress"]["sent"] == 1
     assert len(list_mails_to("frieda@example.com")) == 1
     page = desk.open(build_path(campaign_event, draft["id"])).text
-    assert "Result" in page and "Send now" not in page
+    assert "Result" in page and "Send now" not in page and "data-refresh-seconds" not in page
 
 
 def test_a_draft_a_test_and_a_copy_are_made_once_per_form(

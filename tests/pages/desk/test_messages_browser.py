@@ -54,7 +54,11 @@ def test_an_organiser_writes_to_many(
         page.get_by_role("button", name="Send it now").click()
         expect(page.get_by_text("The message is being sent.")).to_be_visible()
         view.check("sending")
+        expect(page.get_by_text("Being sent", exact=True)).to_be_visible()
         campaign_event.finished(page.url.rpartition("/")[2])
+        if scripts:
+            expect(page.locator("#course .tag")).to_have_text("Sent")
+            expect(page.get_by_role("progressbar")).to_have_count(0)
         break_deliveries("uncertain")
         page.reload()
         view.check("sent")
