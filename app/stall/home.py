@@ -47,6 +47,7 @@ STALL_COLUMNS = (
     "organiser_name",
     "stall_type",
     "floor_status",
+    "stall_number",
     "has_rotating_code",
     "crew_size",
 )
@@ -66,6 +67,7 @@ class OwnStall:
     ends_at: datetime
     organiser_name: str
     stall_type: str | None
+    stall_number: str | None
     floor_status: str
     is_cancelled: bool
     has_rotating_code: bool
@@ -185,7 +187,9 @@ def _stalls_query(caller: Caller) -> ListQuery:
         .scalar_subquery()
     )
     return invitation_queries.list_own_events_query(caller).add_columns(
-        Participation.check_in_secret.is_not(None).label("has_rotating_code"), crew_size.label("crew_size")
+        Participation.stall_number,
+        Participation.check_in_secret.is_not(None).label("has_rotating_code"),
+        crew_size.label("crew_size"),
     )
 
 

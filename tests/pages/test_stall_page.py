@@ -121,10 +121,14 @@ def test_invitation_is_the_next_step(app: Flask, client: Client) -> None:
 def test_floor_status_is_set_with_one_press(app: Flask, client: Client) -> None:
     me, account, event_id = create_stall_owner(client)
     visitor = sign_in_browser(app, account)
-    assert "Guests see" not in visitor.open(HOME).text, "the event is far away"
+    page = visitor.open(HOME).text
+    assert "Guests see" not in page and "Stall number" not in page, "the event is far away"
+    execute_sql("UPDATE participation SET stall_number = 'B12' WHERE event_id = :id", id=event_id)
+    assert "Stall number B12" in visitor.open(HOME).text
     begin_event(event_id)
     assert find_title(visitor.open(HOME).text) == "Open your stall at Windhoek Lights"
     page = press(visitor, "/floor-status", status="busy")
+    assert "Stall number B12" in page
     assert "Guests see: <strong>Busy</strong>" in page and 'value="busy" aria-pressed="true"' in page
     (event,) = data(me.get("/api/merchants/me/events"))["events"]
     assert event["floorStatus"] == "busy"

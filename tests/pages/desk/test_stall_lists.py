@@ -6,7 +6,8 @@ from typing import Any
 from flask import Flask
 
 from app.accounts.models import Account
-from tests.factories.applications import TRANSFER_DAY, decide_application
+from tests.factories.accounts import create_signed_in_client
+from tests.factories.applications import LIST, TRANSFER_DAY, create_approved_application, decide_application
 from tests.factories.events import update_event
 from tests.factories.merchants import create_merchant_account, create_participant
 from tests.http import Client, data
@@ -148,6 +149,20 @@ def test_only_who_may_invites(
         assert visitor.open(f"{path}/new").status_code == status
     stranger = sign_in_browser(app, create_owner("Other"))
     assert stranger.open(path).status_code == stranger.open(f"{path}/link").status_code == 404
+
+
+def test_an_application_has_the_number_of_its_stall(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    account = create_merchant_account()
+    me = create_signed_in_client(client, account)
+    fields = {"eventId": event["id"], "stallType": "Crafts", "amountMinor": 80000, "documentsRequired": []}
+    application = create_approved_application(me, organiser, **fields)
+    data(organiser.post(f"{LIST}/{application['id']}/fee/waive", {"reason": "A school"}))
+    assert "Stall number" not in desk.open(build_path(event, application)).text
+    desk.open(f"{build_path(event)}/plan/{account.id}")
+    desk.send(form=1, stallNumber="B12")
+    assert "<dt>Stall number</dt><dd>B12</dd>" in desk.open(build_path(event, application)).text
 
 
 def test_the_stall_plan_is_changed_and_printed(

@@ -11,6 +11,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
 from app.applications import actions, queries, states
 from app.applications.documents import LABELS
+from app.applications.placed_stalls import find_stall_number
 from app.applications.serializers import serialize_application
 from app.audit.actions import Action
 from app.audit.log import record_export
@@ -124,6 +125,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         event=event,
         application=application,
         row=row,
+        stall_number=find_stall_number(row["id"]) if row["status"] == states.ACTIVATED else None,
         due={requirement["code"] for requirement in application["requirements"]},
         history=_list_history(row),
         state_label=STATE_LABELS[row["status"]],
