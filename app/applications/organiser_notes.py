@@ -6,6 +6,7 @@ The first application of an hour is told at once. The others wait for the next h
 
 from datetime import datetime, timedelta
 
+from flask import current_app
 from sqlalchemy import func, select
 
 from app.accounts.languages import find_account_language
@@ -82,6 +83,7 @@ def build_organiser_note(event_id: str, since: datetime, until: datetime | None,
             count=len(applications),
             waiting_count=waiting_count,
             lines=[_describe(application) for application in applications[:MAX_LISTED]],
+            url=f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/desk/events/{event_id}/stalls",
             unlisted_count=max(0, len(applications) - MAX_LISTED),
         )
 

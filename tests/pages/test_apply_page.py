@@ -208,6 +208,8 @@ def test_applicant_and_organiser_get_mail(client: Client, owner: Client, visitor
     (note,) = list_mails_to("office@lights.example")
     assert note["subject"] == "Windhoek Lights: 1 new application"
     assert f"Kapana Corner, Food stall, N$\u00a01\u202f500.00, {reference}" in note["text"]
+    path = f"/desk/events/{list_applications(owner)[0]['eventId']}/stalls"
+    assert f"See the applications:\nhttp://localhost:8000{path}\n" in note["text"] and f'{path}"' in note["html"]
 
 
 def test_organiser_gets_one_note_an_hour(owner: Client, client: Client) -> None:
