@@ -4,7 +4,8 @@ from flask import Response, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
+from app.accounts.organisation_details import load_organisation_details
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE, MEMBERS_WRITE
 from app.blueprints.pages.desk.event_form import EVENT_CHANGES, fill_event_form, with_cleared_fields
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS, STEPS, VISIBILITY_LABELS
 from app.blueprints.pages.desk.shell import (
@@ -27,6 +28,7 @@ from app.web.schema import to_camel_case
 blueprint = DeskPages("desk_event", __name__, url_prefix="/desk/events/<event_id>")
 READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
 CREATE = may(EVENTS_WRITE, whole_organisation=True)
+SETTINGS = may(MEMBERS_WRITE, whole_organisation=True)
 REQUIRED_LABELS = {
     "name": lazy_gettext("A name"),
     "venue": lazy_gettext("A venue"),
@@ -43,6 +45,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     event = queries.get_event(caller, event_id)
     state = visibility.PUBLISHED if queries.is_due(event) else event.visibility
     may_write = caller.may(EVENTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
+    is_prepared = state == visibility.DRAFT and may_write
     return render_desk(
         "desk/event.html",
         event=event,
@@ -51,7 +54,8 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         state_label=VISIBILITY_LABELS[state],
         cover_path=find_upload_path(event.cover_image_url),
         steps=[(target, step) for target, step in STEPS.items() if target in visibility.STEPS[state]],
-        requirements=_list_requirements(event) if state == visibility.DRAFT and may_write else [],
+        requirements=_list_requirements(event) if is_prepared else [],
+        suggestions=_list_suggestions(event) if is_prepared else [],
         category_label=CATEGORY_LABELS.get(event.category or ""),
         may_write=may_write,
         may_copy=may_use(CREATE),
@@ -156,6 +160,17 @@ def _list_requirements(event: OwnEvent) -> list[tuple[str, bool, str]]:
         (label, name not in missing, ticket_url if name == "ticket_types" else f"{edit_url}#{to_camel_case(name)}")
         for name, label in REQUIRED_LABELS.items()
     ]
+
+
+def _list_suggestions(event: OwnEvent) -> list[tuple[str, bool, str]]:
+    """What most events have, and publishing does not need. Bank details are for those who may change them."""
+    tickets_url = f"{url_for('desk_event.edit', event_id=event.id)}#ticketsUrl"
+    suggestions = [(gettext("Where people buy tickets"), bool(event.tickets_url), tickets_url)]
+    if may_use(SETTINGS):
+        has_bank = load_organisation_details(event.organiser_id).bank is not None
+        suggestions.append((gettext("Bank details"), has_bank, url_for("desk_settings.show_bank")))
+    types_url = url_for("desk_stalls.show_types", event_id=event.id)
+    return [*suggestions, (gettext("Stall types"), bool(event.stall_types), types_url)]
 
 
 def _render_form(event: OwnEvent, form: FilledForm) -> Response:
