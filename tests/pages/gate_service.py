@@ -46,6 +46,7 @@ class GateService:
     loses_answers: bool = False
     has_ended_device: bool = False
     reentry: str = "none"
+    starts_at: str = "2026-01-01T08:00:00.000Z"
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         path, method = environ["PATH_INFO"], environ["REQUEST_METHOD"]
@@ -68,6 +69,7 @@ class GateService:
             return 401, "SESSION_ENDED", {}
         if rest == "/snapshot":
             event = {"id": event_id, "name": "", "timezone": "Africa/Windhoek", "reentry": self.reentry}
+            event["startsAt"] = self.starts_at
             places = [guest.build_row() for guest in self.guests]
             data = {"position": "1", "salt": SALT, "event": event, "ticketTypes": [TYPE], "full": True}
             return 200, "SUCCESS", {**data, "places": places, "removed": []}

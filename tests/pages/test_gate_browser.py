@@ -264,11 +264,25 @@ def test_a_guest_is_found_by_name_and_a_party_comes_in(client: Client, service: 
         expect(page.locator("#scanner")).to_have_attribute("data-hand", "left")
 
 
+def test_the_page_says_that_the_event_begins_later(client: Client, service: GateService, chromium: Browser) -> None:
+    service.starts_at = "2126-12-04T16:00:00.000Z"
+    with open_view(chromium, SERIES) as view:
+        page = view.page
+        pair(client, page, service.address)
+        expect(page.locator("#far-away")).to_have_text(
+            re.compile(r"This event begins on .*December.*18:00.*: scans count from now on\.")
+        )
+        view.check("far-away")
+        type_code(page, "A1B2C3D4E5")
+        expect_verdict(page, "Come in", "María Nangolo")
+
+
 def test_verdicts_on_every_screen(client: Client, service: GateService, chromium: Browser) -> None:
     with open_view(chromium, SERIES) as view:
         page = view.page
         pair(client, page, service.address)
         view.check("start")
+        expect(page.locator("#far-away")).to_be_hidden()
         service.guests[0].state, service.guests[0].admitted_at, service.guests[0].gate = "a", 1_764_000_000, "North"
         type_code(page, "A1B2C3D4E5")
         expect_verdict(page, "No entry", "María Nangolo", "Already in", "North · Phone 2")

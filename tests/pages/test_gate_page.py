@@ -56,6 +56,16 @@ def test_a_form_scans_a_code_once(gate: Gate, visitor: Visitor) -> None:
     assert fetch_scalar("SELECT count(*) FROM admission") == 1
 
 
+def test_the_form_says_that_the_event_begins_later(gate: Gate, visitor: Visitor) -> None:
+    note, code = "<p>This event begins on", gate.claim()["code"]
+    execute_sql("UPDATE event SET starts_at = now() + interval '25 hours', ends_at = now() + interval '50 hours'")
+    pair(gate, visitor)
+    assert note in visitor.page.text
+    assert read_verdict(visitor.send(code=code).text)[0] == "yes", "the note does not change a scan"
+    execute_sql("UPDATE event SET starts_at = now() + interval '23 hours'")
+    assert note not in visitor.open("/gate").text
+
+
 def test_a_refusal_has_the_time_of_the_event(gate: Gate, visitor: Visitor) -> None:
     execute_sql("UPDATE event SET timezone = 'Asia/Tokyo'")
     code, day = gate.claim()["code"], gate.sell(valid_from=datetime(2099, 5, 1, 15, tzinfo=UTC))

@@ -5,6 +5,9 @@ import { create, formatTime, get, say } from "./texts.js";
 
 /** @typedef {import("./admissions.js").Admissions} Admissions */
 
+/** How long before the beginning nobody wonders about scans. */
+const TIME_AT_THE_GATE = 24 * 60 * 60 * 1000;
+
 /**
  * Replace the rows of a list if what they show has changed, so that nothing moves under a finger.
  * @param {string} id
@@ -31,6 +34,17 @@ export function showState(admissions) {
   get("state-waiting").textContent = waiting ? say("waiting", { count: waiting }) : say("noneWaiting");
   get("event-name").textContent = admissions.device?.eventName ?? "";
   get("gate-name").textContent = admissions.settings.gate;
+  showFarAway(admissions);
+}
+
+/** Say that the event has long not begun, since scans count already. @param {Admissions} admissions */
+function showFarAway(admissions) {
+  const startsAt = Date.parse(admissions.list.info?.event.startsAt ?? "");
+  const isFarAway = !admissions.isEnded && startsAt - admissions.now() > TIME_AT_THE_GATE;
+  get("far-away").hidden = !isFarAway;
+  const text = isFarAway ? say("farAway", { when: formatTime(startsAt) }) : "";
+  const note = get("far-away").firstElementChild;
+  if (note.textContent !== text) note.textContent = text;
 }
 
 /** @param {number} seconds */

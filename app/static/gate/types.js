@@ -24,7 +24,7 @@
  * @property {string} salt
  * @property {number} updatedAt
  * @property {number} [clockError]
- * @property {{id: string, name: string, timezone: string, reentry: "none" | "counted" | "free"}} event
+ * @property {{id: string, name: string, startsAt: string, timezone: string, reentry: "none" | "counted" | "free"}} event
  * @property {TicketType[]} ticketTypes
  */
 

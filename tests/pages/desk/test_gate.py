@@ -107,6 +107,13 @@ def test_the_figures_are_those_of_the_api(gate: Gate, desk: Visitor) -> None:
     assert 'id="figures" data-refresh-seconds="10"' in page and "to look at" not in page
 
 
+def test_the_page_says_that_the_event_begins_later(gate: Gate, desk: Visitor) -> None:
+    execute_sql("UPDATE event SET starts_at = now() + interval '25 hours', ends_at = now() + interval '50 hours'")
+    assert "scans count from now on" in desk.open(build_path(gate)).text
+    execute_sql("UPDATE event SET starts_at = now() + interval '23 hours'")
+    assert "scans count from now on" not in desk.open(build_path(gate)).text
+
+
 def test_the_pages_take_few_statements(gate: Gate, desk: Visitor) -> None:
     for _ in range(3):
         admit_twice(gate)
