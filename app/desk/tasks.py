@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Select, exists, func, literal, select, union_all
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import (
     EVENTS_WRITE,
     GATE_ADMIT,
     MESSAGES_WRITE,
+    MONEY_READ,
     MONEY_WRITE,
     STALLS_DECIDE,
     STOCK_WRITE,
@@ -23,15 +24,20 @@ from app.admissions.models import Admission
 from app.applications.models import Application, StallFeeRefund
 from app.applications.queries import IS_FEE_OVERDUE_SQL
 from app.applications.states import REFUND_REFUSED, SUBMITTED
+from app.audit.actions import Action
+from app.audit.models import AuditEntry
 from app.campaigns.models import Campaign, Recipient
 from app.campaigns.queries import has_not_arrived
 from app.core.db import db
 from app.events.models import Event
 from app.events.queries import owned
 from app.events.visibility import CANCELLED, DRAFT
+from app.files.models import OrganisationFile
+from app.files.states import FAILED
 from app.inventory.models import StockItem
+from app.money.settlement import SETTLEMENT_KIND
 
-PUBLISH, APPLICATIONS, FEES, REFUNDS, LOW_STOCK, CONFLICTS, UNDELIVERED = (
+PUBLISH, APPLICATIONS, FEES, REFUNDS, LOW_STOCK, CONFLICTS, UNDELIVERED, SETTLEMENT = (
     "publish",
     "applications",
     "fees",
@@ -39,9 +45,11 @@ PUBLISH, APPLICATIONS, FEES, REFUNDS, LOW_STOCK, CONFLICTS, UNDELIVERED = (
     "low_stock",
     "conflicts",
     "undelivered",
+    "settlement",
 )
 DAYS_SHOWN = timedelta(days=7)
 """For how long messages wait that failed: afterwards nobody can do much about them."""
+DAYS_TO_SETTLE = timedelta(days=14)
 
 
 @dataclass(frozen=True)
@@ -101,6 +109,27 @@ def _select_undelivered_messages() -> TaskQuery:
     )
 
 
+def _select_unsettled_events() -> TaskQuery:
+    """Events that are over and have no settlement report since. A file is kept for a week, its download is an entry of
+    the audit trail.
+    """
+    is_made = exists().where(
+        OrganisationFile.organisation_id == Event.organiser_id,
+        OrganisationFile.event_id == Event.id,
+        OrganisationFile.kind == SETTLEMENT_KIND,
+        OrganisationFile.created_at >= Event.ends_at,
+        OrganisationFile.status != FAILED,
+    )
+    is_downloaded = exists().where(
+        AuditEntry.event_id == Event.id,
+        AuditEntry.at >= Event.ends_at,
+        AuditEntry.action == Action.FILE_EXPORTED,
+        AuditEntry.data["kind"].astext == SETTLEMENT_KIND,
+    )
+    is_recent = Event.ends_at > func.now() - DAYS_TO_SETTLE, Event.ends_at <= func.now()
+    return select().where(*is_recent, Event.visibility != DRAFT, ~is_made, ~is_downloaded)
+
+
 TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     CONFLICTS: (GATE_ADMIT, _select_conflicts),
     APPLICATIONS: (STALLS_DECIDE, _select_applications),
@@ -109,13 +138,19 @@ TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     UNDELIVERED: (MESSAGES_WRITE, _select_undelivered_messages),
     LOW_STOCK: (STOCK_WRITE, _select_low_stock),
     PUBLISH: (EVENTS_WRITE, _select_drafts),
+    SETTLEMENT: (MONEY_READ, _select_unsettled_events),
 }
 """The permission and the query of each kind, the most urgent first."""
 
 
+def may_do(caller: Caller, kind: str) -> bool:
+    """Whether the caller may do tasks of this kind, at some event at least."""
+    return bool(caller.for_permission(TASK_QUERIES[kind][0]).grant)
+
+
 def list_tasks(caller: Caller, kinds: Sequence[str] = tuple(TASK_QUERIES)) -> list[Task]:
     """What waits for the caller, of these kinds: the most urgent kind first, then the next event."""
-    statements = [_count_by_event(caller, kind) for kind in kinds if caller.for_permission(TASK_QUERIES[kind][0]).grant]
+    statements = [_count_by_event(caller, kind) for kind in kinds if may_do(caller, kind)]
     if not statements:
         return []
     rows = db.session.execute(union_all(*statements)).all()

@@ -7,8 +7,11 @@ from flask import Flask
 
 from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
-from app.accounts.permissions import ORGANISER, Membership
-from app.desk.tasks import list_tasks
+from app.accounts.permissions import MONEY_READ, ORGANISER, Membership
+from app.audit.actions import Action
+from app.audit.log import record_export
+from app.desk.tasks import SETTLEMENT, list_tasks
+from app.money.settlement import request_settlement
 from tests.factories.accounts import create_account, create_customer, create_signed_in_client
 from tests.factories.applications import create_application, create_approved_application
 from tests.factories.events import create_event, create_published_event
@@ -24,6 +27,9 @@ KINDS_BY_ROLE = {
     "messages": ["undelivered"],
     "viewer": [],
 }
+
+
+ROLES = tuple(KINDS_BY_ROLE)
 
 
 def list_kinds(caller: Caller) -> list[tuple[str, str, int]]:
@@ -107,6 +113,43 @@ def test_what_is_over_or_settled_no_longer_waits(client: Client, owner: Account,
         "UPDATE event SET starts_at = now() - interval '2 days', ends_at = now() - interval '1 day' WHERE id = :id",
         id=event_id,
     )
-    assert [task.kind for task in list_tasks(build_caller(owner))] == ["undelivered", "publish"]
+    assert [task.kind for task in list_tasks(build_caller(owner))] == ["undelivered", "publish", "settlement"]
     execute_sql("UPDATE campaign SET started_at = now() - interval '8 days'")
-    assert [task.kind for task in list_tasks(build_caller(owner))] == ["publish"]
+    assert [task.kind for task in list_tasks(build_caller(owner))] == ["publish", "settlement"]
+
+
+def test_a_settlement_report_waits_for_two_weeks_unless_it_is_made(
+    client: Client, owner: Account, organiser: Client
+) -> None:
+    event_id = create_published_event(organiser, name="Windhoek Lights")["id"]
+    person = build_caller(create_customer())
+
+    def list_roles() -> list[str]:
+        members = {role: replace(person, memberships=(Membership(owner.id, ORGANISER, role, None),)) for role in ROLES}
+        return [role for role, member in members.items() if [task.kind for task in list_tasks(member)] == [SETTLEMENT]]
+
+    def end(age: str) -> None:
+        execute_sql(
+            "UPDATE event SET starts_at = now() - interval '30 days', ends_at = now() - CAST(:age AS interval)", age=age
+        )
+
+    assert list_roles() == []
+    file_id = request_settlement(build_caller(owner).for_permission(MONEY_READ), event_id)
+    end("-1 second")
+    assert list_roles() == []
+    execute_sql("UPDATE organisation_file SET created_at = now() - interval '3 days'")
+    end("13 days")
+    assert list_roles() == []
+    end("1 day")
+    assert list_roles() == ["manager", "finance"], "a report of the time before does not count"
+    record_export(
+        Action.FILE_EXPORTED,
+        caller=build_caller(owner),
+        organisation_id=owner.id,
+        event_id=event_id,
+        subject=file_id,
+        data={"kind": SETTLEMENT},
+    )
+    assert list_roles() == []
+    end("15 days")
+    assert list_roles() == []

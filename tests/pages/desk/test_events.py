@@ -143,6 +143,31 @@ def test_home_lists_what_waits_and_the_events(desk: Visitor, organiser: Client, 
     assert "0 of 20 tickets sold" in page
 
 
+@pytest.mark.parametrize(
+    ("role", "kinds"),
+    {
+        "door": "conflicts at the gate.",
+        "stock": "low stock.",
+        "finance": "refunds that were refused, overdue fees, settlement reports.",
+        "viewer": "",
+    }.items(),
+)
+def test_home_names_only_what_the_role_may_do(
+    app: Flask, client: Client, owner: Account, organiser: Client, role: str, kinds: str
+) -> None:
+    event = create_published_event(organiser, name="Desert Days")
+    execute_sql(
+        "UPDATE event SET ends_at = now() + interval '1 hour', starts_at = now() WHERE id = :id", id=event["id"]
+    )
+    visitor = open_as(app, client, owner, role)
+    page = visitor.open(HOME).text
+    assert "Nothing needs you now." in page and ("These appear here: " in page) == bool(kinds) and kinds in page
+    execute_sql("UPDATE event SET ends_at = now() - interval '1 hour', starts_at = now() - interval '1 day'")
+    page = visitor.open(HOME).text
+    assert ("Make the settlement report" in page) == (role == "finance")
+    assert (f'href="{EVENTS}/{event["id"]}/money"' in page) == (role == "finance")
+
+
 def test_home_takes_few_statements(desk: Visitor, organiser: Client) -> None:
     for number in range(3):
         create_event(organiser, name=f"River Nights {number}")

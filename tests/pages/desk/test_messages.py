@@ -280,7 +280,7 @@ def test_what_did_not_arrive_is_a_task_and_uncertain_messages_go_out_again(
     campaign_event.sold("frieda@example.com", "john@example.com")
     id = campaign_event.send()
     campaign_event.finished(id)
-    assert "did not arrive" not in desk.open(HOME).text
+    assert "messages did not arrive" not in desk.open(HOME).text
     break_deliveries("uncertain")
     assert "2 messages did not arrive" in desk.open(HOME).text
     page = desk.open(f"{build_path(campaign_event, 'undelivered')}?campaignId={id}")

@@ -13,7 +13,19 @@ from app.blueprints.pages.desk.navigation import is_registered
 from app.blueprints.pages.desk.shell import DeskPages, may_use, render_desk
 from app.core.languages import lazy_gettext, mark_plural, ngettext
 from app.desk.home import load_home_events
-from app.desk.tasks import APPLICATIONS, CONFLICTS, FEES, LOW_STOCK, PUBLISH, REFUNDS, UNDELIVERED, Task, list_tasks
+from app.desk.tasks import (
+    APPLICATIONS,
+    CONFLICTS,
+    FEES,
+    LOW_STOCK,
+    PUBLISH,
+    REFUNDS,
+    SETTLEMENT,
+    UNDELIVERED,
+    Task,
+    list_tasks,
+    may_do,
+)
 from app.web.access import may
 
 blueprint = DeskPages("desk", __name__)
@@ -22,12 +34,14 @@ CREATE = may(EVENTS_WRITE, whole_organisation=True)
 
 
 class TaskWords(NamedTuple):
-    """How the page names a kind of task: for one and for many, its button, and the endpoint that the button leads to.
+    """How the page names a kind of task: for one and for many, as a kind, its button, and the endpoint that the button
+    leads to.
 
     `filters` are those of the table at the endpoint.
     """
 
     counted: tuple[str, str]
+    name: str
     button: str
     endpoint: str
     filters: Mapping[str, Any] = {}
@@ -36,41 +50,54 @@ class TaskWords(NamedTuple):
 TASK_WORDS = {
     CONFLICTS: TaskWords(
         mark_plural("%(num)s conflict at the gate", "%(num)s conflicts at the gate"),
+        lazy_gettext("conflicts at the gate"),
         lazy_gettext("Look at the conflicts"),
         "desk_gate.show_conflicts",
     ),
     APPLICATIONS: TaskWords(
         mark_plural("%(num)s application to decide", "%(num)s applications to decide"),
+        lazy_gettext("applications"),
         lazy_gettext("Decide"),
         "desk_stalls.show",
         {"status": "submitted"},
     ),
     REFUNDS: TaskWords(
         mark_plural("%(num)s refund was refused", "%(num)s refunds were refused"),
+        lazy_gettext("refunds that were refused"),
         lazy_gettext("Send the money"),
         "desk_money.show",
     ),
     FEES: TaskWords(
         mark_plural("%(num)s stall fee is overdue", "%(num)s stall fees are overdue"),
+        lazy_gettext("overdue fees"),
         lazy_gettext("See the unpaid fees"),
         "desk_stalls.show",
         {"feeState": "overdue"},
     ),
     LOW_STOCK: TaskWords(
         mark_plural("%(num)s item is running out", "%(num)s items are running out"),
+        lazy_gettext("low stock"),
         lazy_gettext("See the stock"),
         "desk_stock.show",
         {"lowStock": "true"},
     ),
     UNDELIVERED: TaskWords(
         mark_plural("%(num)s message did not arrive", "%(num)s messages did not arrive"),
+        lazy_gettext("messages that did not arrive"),
         lazy_gettext("Look at them"),
         "desk_messages.show_undelivered",
     ),
     PUBLISH: TaskWords(
         mark_plural("draft, not published yet", "drafts, not published yet"),
+        lazy_gettext("drafts"),
         lazy_gettext("Finish it"),
         "desk_event.show",
+    ),
+    SETTLEMENT: TaskWords(
+        mark_plural("over, without a settlement report", "over, without settlement reports"),
+        lazy_gettext("settlement reports"),
+        lazy_gettext("Make the settlement report"),
+        "desk_money.show",
     ),
 }
 """A task whose page is not there yet is not shown."""
@@ -92,6 +119,7 @@ def show(caller: Caller) -> ResponseReturnValue:
     return render_desk(
         "desk/home.html",
         tasks=[_describe_task(task) for task in list_tasks(caller, kinds)],
+        kinds=", ".join(str(TASK_WORDS[kind].name) for kind in kinds if may_do(caller, kind)),
         events=load_home_events(caller),
         visibility_labels=VISIBILITY_LABELS,
         may_create=may_use(CREATE),
