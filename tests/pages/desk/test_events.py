@@ -73,7 +73,7 @@ def list_links(page: str) -> set[str]:
 def test_sign_in_leads_organisers_to_the_desk(visitor: Visitor, owner: Account) -> None:
     visitor.open("/sign-in")
     page = visitor.send(email=owner.email, password=PASSWORD)
-    assert page.request.path == HOME and "Nothing needs you now" in page.text and "Create the first one" in page.text
+    assert page.request.path == HOME and "Your desk" in page.text
 
 
 def test_visitor_signs_in_first_and_who_has_no_organisation_is_told(app: Flask, visitor: Visitor) -> None:
@@ -141,6 +141,23 @@ def test_home_lists_what_waits_and_the_events(desk: Visitor, organiser: Client, 
     assert page.index("Needs you now") < page.index("draft, not published yet") < page.index("Running now")
     assert page.index("Running now") < page.index("Desert Days") < page.index("Coming") < page.rindex("River Nights")
     assert "0 of 20 tickets sold" in page
+
+
+def test_home_shows_a_new_organiser_the_first_steps(
+    app: Flask, client: Client, owner: Account, desk: Visitor, organiser: Client
+) -> None:
+    page = desk.open(HOME).text
+    assert "First steps" in page and "Nothing needs you now" not in page and "done-word" not in page
+    steps = ("/desk/settings#address", "/desk/settings/bank", NEW)
+    assert all(f'<a class="plain-link" href="{path}">' in page for path in steps)
+    data(organiser.patch("/api/organisations/me", {"address": "12 Sam Nujoma Drive"}))
+    page = desk.open(HOME).text
+    assert page.count("done-word") == 1 and '<span class="done-word">Give your address' in page
+    page = open_as(app, client, owner, "manager").open(HOME).text
+    assert "Create your first event" in page and "Add bank details" not in page
+    assert "First steps" not in open_as(app, client, owner, "door").open(HOME).text
+    create_event(organiser)
+    assert "First steps" not in desk.open(HOME).text
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def sign_up_as_organiser(page: Page, address: str) -> None:
     fill(page, {"Your name": "Ndapewa Iita", "Name of your organisation": ORGANISATION})
     send(page, {"Your e-mail address": ORGANISER, "Choose a password": PASSWORD}, "Sign up")
     confirm_and_sign_in(page, ORGANISER)
-    expect_texts(page, "Your desk", "Create the first one")
+    expect_texts(page, "Your desk", "First steps", "Create your first event")
 
 
 def describe_the_organisation(page: Page) -> None:

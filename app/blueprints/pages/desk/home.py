@@ -7,11 +7,13 @@ from flask import url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
+from app.accounts.organisation_details import load_organisation_details
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE, MEMBERS_WRITE
 from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.navigation import is_registered
 from app.blueprints.pages.desk.shell import DeskPages, may_use, render_desk
-from app.core.languages import lazy_gettext, mark_plural, ngettext
+from app.blueprints.pages.signed_in import get_team_caller
+from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.desk.home import load_home_events
 from app.desk.tasks import (
     APPLICATIONS,
@@ -31,6 +33,7 @@ from app.web.access import may
 blueprint = DeskPages("desk", __name__)
 READ = may(EVENTS_READ)
 CREATE = may(EVENTS_WRITE, whole_organisation=True)
+SETTINGS = may(MEMBERS_WRITE, whole_organisation=True)
 
 
 class TaskWords(NamedTuple):
@@ -116,14 +119,34 @@ class TaskItem(NamedTuple):
 def show(caller: Caller) -> ResponseReturnValue:
     """Show what waits for the person, and their events."""
     kinds = [kind for kind, words in TASK_WORDS.items() if is_registered(words.endpoint)]
+    events = load_home_events(caller)
+    has_events = events.running or events.coming or events.past
     return render_desk(
         "desk/home.html",
         tasks=[_describe_task(task) for task in list_tasks(caller, kinds)],
         kinds=", ".join(str(TASK_WORDS[kind].name) for kind in kinds if may_do(caller, kind)),
-        events=load_home_events(caller),
+        events=events,
+        first_steps=[] if has_events or not may_use(CREATE) else _list_first_steps(),
         visibility_labels=VISIBILITY_LABELS,
         may_create=may_use(CREATE),
     )
+
+
+def _list_first_steps() -> list[tuple[str, bool, str]]:
+    """What a new organisation does first: the label, whether it is done, and where. Each only for who may do it."""
+    first_event = (gettext("Create your first event"), False, url_for("desk_events.add"))
+    if not may_use(SETTINGS):
+        return [first_event]
+    details = load_organisation_details(get_team_caller(SETTINGS).organisation_id)
+    return [
+        (
+            gettext("Give your address, and your VAT number if you have one"),
+            bool(details.address),
+            f"{url_for('desk_settings.show')}#address",
+        ),
+        (gettext("Add bank details"), details.bank is not None, url_for("desk_settings.show_bank")),
+        first_event,
+    ]
 
 
 def _describe_task(task: Task) -> TaskItem:
