@@ -29,13 +29,13 @@ TYPED = {
     "category": "music",
 }
 SECTIONS = {
-    "owner": {"Home", "Events", "Overview", "Tickets"},
-    "manager": {"Home", "Events", "Overview", "Tickets"},
-    "finance": {"Home", "Events", "Overview", "Tickets"},
-    "door": {"Home", "Events", "Overview", "Tickets"},
-    "stock": {"Home", "Events", "Overview", "Tickets"},
-    "messages": {"Home", "Events", "Overview", "Tickets"},
-    "viewer": {"Home", "Events", "Overview", "Tickets"},
+    "owner": {"Home", "Events", "Overview", "Ticket types"},
+    "manager": {"Home", "Events", "Overview", "Ticket types"},
+    "finance": {"Home", "Events", "Overview", "Ticket types"},
+    "door": {"Home", "Events", "Overview", "Ticket types"},
+    "stock": {"Home", "Events", "Overview", "Ticket types"},
+    "messages": {"Home", "Events", "Overview", "Ticket types"},
+    "viewer": {"Home", "Events", "Overview", "Ticket types"},
 }
 """What each role sees at least; sections with permissions of their own add to it."""
 WRITERS = ("owner", "manager")
@@ -92,6 +92,7 @@ def test_each_role_sees_its_sections_and_may_do_its_acts(
     may_write = role in WRITERS
     page = visitor.open(f"{EVENTS}/{event['id']}").text
     assert SECTIONS[role] <= list_links(page)
+    assert find_title(visitor.open(f"{EVENTS}/{event['id']}/ticket-types").text) == "Ticket types"
     assert ("Change the facts" in page) == ("Copy for the next year" in page) == may_write
     assert ("New event" in visitor.open(EVENTS).text) == may_write
     path = f"{EVENTS}/{event['id']}"
@@ -275,6 +276,12 @@ def test_what_most_events_have_is_suggested_before_publishing(
     assert page.count("Optional:") == 1 and '<span class="done-word">Stall types' in page
     desk.open(f"{path}/state/published")
     assert "Optional:" not in desk.send(form=1).text
+
+
+def test_the_figure_of_sold_tickets_leads_to_the_sales(desk: Visitor, organiser: Client) -> None:
+    event = create_event(organiser, ticketTypes=[{"name": "Day", "priceMinor": 100, "quantity": 20}])
+    page = desk.open(f"{EVENTS}/{event['id']}").text
+    assert f'<dt>Sold</dt><dd><a href="{EVENTS}/{event["id"]}/sales">0</a>' in page
 
 
 def test_a_change_by_somebody_else_is_not_undone(desk: Visitor, organiser: Client) -> None:

@@ -52,7 +52,7 @@ def test_an_event_and_its_state_are_translated(client: Client, owner: Account, g
     event = create_event(create_signed_in_client(client, owner), name="River Nights")
     page = german.open(f"{EVENTS}/{event['id']}").text
     assert "<h1>River Nights</h1>" in page and '<span class="tag">Entwurf</span>' in page
-    assert ">Ticketarten<" not in page and "Vor dem Veröffentlichen" in page and "Sept" not in page
+    assert ">Ticketarten</a>" in page and "Vor dem Veröffentlichen" in page and "Sept" not in page
     assert "Diese Veranstaltung veröffentlichen?" in german.open(f"{EVENTS}/{event['id']}/state/published").text
 
 

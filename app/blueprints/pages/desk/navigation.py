@@ -54,7 +54,7 @@ ORGANISATION_SECTIONS = (
 )
 EVENT_SECTIONS = (
     Section(lazy_gettext("Overview"), "desk_event.show", may(EVENTS_READ)),
-    Section(lazy_gettext("Tickets"), "desk_ticket_types.show", may(EVENTS_READ)),
+    Section(lazy_gettext("Ticket types"), "desk_ticket_types.show", may(EVENTS_READ)),
     Section(lazy_gettext("Sales"), "desk_sales.show", may(EVENTS_READ)),
     Section(lazy_gettext("Stalls"), "desk_stalls.show", may(STALLS_READ)),
     Section(lazy_gettext("Guests"), "desk_guests.show", may(GUESTS_READ)),
