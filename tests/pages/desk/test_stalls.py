@@ -1,5 +1,6 @@
 """The stalls of an event at the desk: table, one application, decisions, fees, several at once."""
 
+import re
 from typing import Any
 
 import pytest
@@ -123,12 +124,16 @@ def test_the_table_shows_what_waits_first_and_is_filtered(
     assert page.count(f'href="/apply/{event["id"]}"') == 1
     for query, name in (
         ("status=submitted", "Kapana Corner"),
-        ("stallType=crafts", "Ruusa Bakes"),
+        ("stallType=Crafts", "Ruusa Bakes"),
         ("feeState=open", "Ruusa Bakes"),
         ("q=kapana", "Kapana Corner"),
     ):
         page = desk.open(f"{build_path(event)}?{query}").text
         assert "1 application " in page and name in page, query
+    choice = page.split('<select id="stallType"')[1].split("</select>")[0]
+    assert re.findall(r'<option value="(\w*)"', choice) == ["", "Food", "Crafts"]
+    choice = desk.open(f"{build_path(event)}?stallType=Crafts").text.split('<select id="stallType"')[1]
+    assert '<option value="Crafts" selected>' in choice
     assert "Nothing matches" in desk.open(f"{build_path(event)}?feeState=overdue").text
     answer = desk.open(f"{build_path(event)}?format=csv")
     assert "Ruusa Bakes" in answer.text and "800.00" in answer.text

@@ -107,7 +107,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         record_export(Action.APPLICATIONS_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
     return render_desk_table(
         "desk/stalls.html",
-        APPLICATIONS,
+        _build_table(event),
         partial(_list_applications, caller, event_id),
         event=event,
         apply_url=url_for("apply.start", event_id=event.id) if events.is_public(event) else "",
@@ -187,6 +187,13 @@ def get_event_application(
     if row["event_id"] != event.id:
         raise NotFound()
     return event, row
+
+
+def _build_table(event: OwnEvent) -> Table:
+    """The table with the stall types of the event as a filter. Without any, applicants have typed theirs."""
+    names = [listed["name"] for listed in event.stall_types]
+    options = [("", gettext("All")), *((name, name) for name in names)]
+    return APPLICATIONS.with_options("stallType", options) if names else APPLICATIONS
 
 
 def _list_applications(caller: Caller, event_id: str, **filters: Any) -> queries.ListQuery:

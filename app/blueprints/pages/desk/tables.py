@@ -18,7 +18,8 @@ macro `table` of `desk/parts.html` draws it.
 
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from io import StringIO
 from typing import Any
@@ -121,6 +122,15 @@ class Table:
         self.filters = filters or Form(NoFilters)
         self.filters.marks_optional = False
         self.listing = Listing(name, Schema, sorts, default_sort, returns_page=returns_page)
+
+    def with_options(self, name: str, options: Sequence[tuple[str, str]]) -> "Table":
+        """The table with a filter whose choices are known only now."""
+        table, inputs = copy(self), self.filters.inputs.values()
+        table.filters = Form(
+            self.filters.schema, *(replace(it, options=options) if it.name == name else it for it in inputs)
+        )
+        table.filters.marks_optional = False
+        return table
 
 
 @dataclass(frozen=True)
