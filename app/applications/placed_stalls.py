@@ -1,16 +1,25 @@
 """Which application a stall of the stall plan came from, and which number the stall of an application has."""
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, ScalarSelect, select
 
 from app.applications.models import Application
+from app.applications.states import ACTIVATED
 from app.core.db import db
 from app.invitations.models import Participation
 
 
 def find_stall_number(application_id: str) -> str | None:
     """The number in the stall plan of the stall that an application led to; None while it has none."""
-    statement = select(Participation.stall_number).join(
-        Application,
-        (Application.account_id == Participation.merchant_id) & (Application.event_id == Participation.event_id),
-    )
+    statement = select(Participation.stall_number).join(Application, _is_of_the_stall())
     return db.session.scalar(statement.where(Application.id == application_id))
+
+
+def application_id_sql() -> ScalarSelect[str]:
+    """The application from which a stall came; null for a merchant who has come by an invitation without a fee."""
+    statement = select(Application.id).where(_is_of_the_stall(), Application.status == ACTIVATED)
+    newest = statement.order_by(Application.activated_at.desc(), Application.id).limit(1)
+    return newest.correlate(Participation).scalar_subquery()
+
+
+def _is_of_the_stall() -> ColumnElement[bool]:
+    return (Application.account_id == Participation.merchant_id) & (Application.event_id == Participation.event_id)

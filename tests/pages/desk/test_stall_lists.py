@@ -151,7 +151,7 @@ def test_only_who_may_invites(
     assert stranger.open(path).status_code == stranger.open(f"{path}/link").status_code == 404
 
 
-def test_an_application_has_the_number_of_its_stall(
+def test_an_application_and_its_stall_in_the_plan_lead_to_each_other(
     client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
 ) -> None:
     account = create_merchant_account()
@@ -161,8 +161,10 @@ def test_an_application_has_the_number_of_its_stall(
     data(organiser.post(f"{LIST}/{application['id']}/fee/waive", {"reason": "A school"}))
     assert "Stall number" not in desk.open(build_path(event, application)).text
     desk.open(f"{build_path(event)}/plan/{account.id}")
-    desk.send(form=1, stallNumber="B12")
-    assert "<dt>Stall number</dt><dd>B12</dd>" in desk.open(build_path(event, application)).text
+    page = desk.send(form=1, stallNumber="B12").text
+    assert f'<a href="{build_path(event, application)}">' in page
+    page = desk.open(build_path(event, application)).text
+    assert f'<dt>Stall number</dt><dd><a href="{build_path(event)}/plan">B12</a></dd>' in page
 
 
 def test_the_stall_plan_is_changed_and_printed(
@@ -172,6 +174,8 @@ def test_the_stall_plan_is_changed_and_printed(
     assert "Stalls appear here" in desk.open(path).text
     _, first = create_participant(client, organiser, event["id"], business_name="Omaere Grill")
     _, second = create_participant(client, organiser, event["id"], business_name="Ruusa Bakes")
+    page = desk.open(path).text
+    assert "Omaere Grill" in page and f'<a href="{build_path(event)}/None' not in page
     desk.open(f"{path}/{first.id}")
     assert "The place is saved." in desk.send(form=1, stallNumber="B12", power="16 A", water="true", note="Gate").text
     desk.open(f"{path}/{second.id}")

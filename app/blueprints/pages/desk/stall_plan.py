@@ -1,22 +1,25 @@
 """The stalls that take part: who is open now, and the stall plan as a list to change and to print."""
 
 from functools import partial
+from typing import Any
 
 from flask import Response, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_INVITE
+from app.applications.placed_stalls import application_id_sql
 from app.blueprints.pages.desk.event_form import VERSION
 from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
-from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions
-from app.blueprints.pages.desk.tables import STATUS, Column, Table, render_desk_table
+from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions, link_application
+from app.blueprints.pages.desk.tables import STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.invitations import stalls
+from app.invitations.queries import ListQuery
 from app.merchants.states import FLOOR_STATUSES
 from app.web.access import may
 from app.web.fields import Boolean, Choice, Text
@@ -44,10 +47,15 @@ class PlaceSchema(VersionSchema):
     note = Text(max=500)
 
 
+def link_stall_application(row: Row) -> str:
+    """The page of the application from which the stall came, if there is one."""
+    return link_application({"event_id": row["event_id"], "id": row["application_id"]}) if row["application_id"] else ""
+
+
 PLAN = Table(
     "stall-plan",
     Column("stall_number", lazy_pgettext("stall", "Stall number"), sort="stallNumber"),
-    Column("business_name", lazy_gettext("Business"), sort="businessName"),
+    Column("business_name", lazy_gettext("Business"), sort="businessName", link=link_stall_application),
     Column("stall_type", lazy_gettext("Stall type"), sort="stallType"),
     Column("power", lazy_gettext("Power")),
     Column("water", lazy_gettext("Water"), STATUS, labels={True: lazy_gettext("Yes"), False: ""}),
@@ -82,7 +90,7 @@ PLACE_FORM = Form(
 def show_plan(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the stalls with their places in the plan, and who is open now."""
     event = events.get_event(caller, event_id)
-    view = partial(stalls.list_stalls_query, caller, event_id)
+    view = partial(_list_stalls, caller, event_id)
     return render_desk_table("desk/stall_plan.html", PLAN, view, event=event, **get_permissions(caller, event))
 
 
@@ -119,6 +127,11 @@ def change_place(caller: Caller, event_id: str, merchant_id: str) -> ResponseRet
     except FORM_ERRORS as error:
         return _render(event, form.with_error(error), row["business_name"])
     return go_to(url_for("desk_stalls.show_plan", event_id=event_id), gettext("The place is saved."))
+
+
+def _list_stalls(caller: Caller, event_id: str, **filters: Any) -> ListQuery:
+    statement = stalls.list_stalls_query(caller, event_id, **filters)
+    return statement.add_columns(application_id_sql().label("application_id"))
 
 
 def _render(event: OwnEvent, form: FilledForm, name: str | None) -> Response:
