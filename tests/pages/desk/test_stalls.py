@@ -190,12 +190,13 @@ def test_a_decision_by_somebody_else_is_not_undone(
 def test_a_full_stall_type_needs_a_tick_and_a_reason(
     client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
 ) -> None:
-    decide_application(organiser, apply(client, event))
-    second = apply(client, event, "Second Grill")
+    first, second = apply(client, event), apply(client, event, "Second Grill")
     path = build_path(event, second)
-    desk.open(f"{path}/decide/approve")
+    assert "although all places are taken" not in desk.open(f"{path}/decide/approve").text
+    decide_application(organiser, first)
     page = desk.send(form=1)
     assert page.status_code == 409 and 'href="#overrideQuota">All places of this stall type are taken.' in page.text
+    assert "although all places are taken" in desk.open(f"{path}/decide/approve").text
     assert desk.send(form=1, overrideQuota="true").status_code == 422
     assert "The application is approved." in desk.send(form=1, overrideQuota="true", reason="There is room").text
 

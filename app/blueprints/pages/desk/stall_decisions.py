@@ -1,6 +1,6 @@
 """The decision about one application, as forms: approve, decline, waitlist, revise, another fee, new links."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Response, url_for
@@ -11,6 +11,7 @@ from app.applications import actions, states
 from app.applications.documents import KINDS, list_required_kinds
 from app.applications.errors import StallTypeFull
 from app.applications.queries import ApplicationRecord
+from app.applications.stall_types import find_stall_type, list_places
 from app.blueprints.pages.desk.event_form import VERSION
 from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stall_words import FULL, LINK_LABELS, RISK_LABELS, reword
@@ -287,6 +288,15 @@ def _fill(decision: Decision, row: ApplicationRecord) -> FilledForm:
     return decision.form.fill(**{name: value for name, value in values.items() if name in decision.form.inputs})
 
 
+def _is_full(event: OwnEvent, row: ApplicationRecord) -> bool:
+    """Whether all places of the stall type that the application is for are taken."""
+    listed = find_stall_type(event.stall_types, row["stall_type"])
+    if listed is None or listed.quantity is None:
+        return False
+    places = list_places(event.id, event.stall_types)
+    return any(place.taken >= listed.quantity for place in places if place.name == listed.name)
+
+
 def _read_fields(values: dict[str, Any]) -> dict[str, Any]:
     """The values of a form as arguments of the action: the ticked kinds become the list of documents."""
     if KINDS[0] in values:
@@ -304,6 +314,8 @@ def _build_back(event: OwnEvent, row: ApplicationRecord) -> str:
 
 
 def _render(event: OwnEvent, row: ApplicationRecord, decision: Decision, form: FilledForm) -> Response:
+    if decision.form is APPROVAL and not isinstance(form.error, StallTypeFull) and not _is_full(event, row):
+        form = replace(form, form=APPROVAL.without("overrideQuota"))
     return render_desk_form(
         form,
         event=event,
