@@ -4,9 +4,11 @@ import re
 from typing import Any
 
 import pytest
+import time_machine
 from flask import Flask
 
 from app.accounts.models import Account
+from app.blueprints.pages.desk.event_form import format_today
 from tests.counting import count_statements
 from tests.factories.accounts import create_signed_in_client, list_mails_to
 from tests.factories.applications import (
@@ -216,6 +218,19 @@ def test_the_waitlist_has_an_order(client: Client, organiser: Client, event: dic
     assert read(organiser, second)["waitlistRank"] == 1
 
 
+@pytest.mark.parametrize(
+    ("now", "zone", "day"),
+    [
+        ("2026-12-04T22:30:00Z", "Africa/Windhoek", "2026-12-05"),
+        ("2026-12-04T22:30:00Z", "America/New_York", "2026-12-04"),
+        ("2026-12-04T20:00:00Z", "Asia/Tokyo", "2026-12-04"),
+    ],
+)
+def test_today_is_that_of_the_event_but_never_in_the_future(now: str, zone: str, day: str) -> None:
+    with time_machine.travel(now, tick=False):
+        assert format_today(zone) == day
+
+
 def test_a_fee_is_received_once_and_sent_back(
     client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
 ) -> None:
@@ -223,6 +238,7 @@ def test_a_fee_is_received_once_and_sent_back(
     decide_application(organiser, application, documentsRequired=[])
     path = build_path(event, application)
     desk.open(f"{path}/fee/received")
+    assert desk.forms[1].fields["receivedOn"] == format_today("Africa/Windhoek")
     page = desk.send(form=1, amountMinor="1", receivedOn=TRANSFER_DAY)
     assert page.status_code == 422 and "Enter the whole fee." in page.text
     assert "The fee is recorded as received." in desk.send(form=1, amountMinor="2500", receivedOn=TRANSFER_DAY).text

@@ -7,6 +7,8 @@ from zoneinfo import ZoneInfo
 
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS
 from app.blueprints.pages.forms import FilledForm, Form, Input
+from app.core.clock import utcnow
+from app.core.formatting import HOME
 from app.core.languages import lazy_gettext
 from app.events import countries
 from app.events.queries import OwnEvent, get_version
@@ -195,3 +197,8 @@ def format_local_time(moment: datetime | None, zone: str) -> str:
         return ""
     local_time = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
     return local_time.isoformat(timespec="seconds" if local_time.second else "minutes")
+
+
+def format_today(zone: str) -> str:
+    """The value of a field of the type `date`: today in the zone, unless that is tomorrow for the service."""
+    return min(utcnow().astimezone(ZoneInfo(name)).date() for name in (zone, HOME)).isoformat()

@@ -11,6 +11,7 @@ from app.accounts.permissions import MONEY_READ, MONEY_WRITE
 from app.allocations import errors, invoice_payments, invoices, queries
 from app.allocations.guest_report import draw_guest_report, enqueue_guest_report_email, get_guest_report
 from app.allocations.pricing import calculate_row_cost
+from app.blueprints.pages.desk.event_form import format_today
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_words import name_block, name_holder, reword
 from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
@@ -154,7 +155,9 @@ def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
     event, block = get_event_block(caller, event_id, block_id)
     invoice = invoices.get_invoice(caller, event_id, block_id)
     form = RECEIVED.fill(
-        amountMinor=format_amount(max(0, invoice["due_minor"])), reference=invoice["number"], receivedOn=""
+        amountMinor=format_amount(max(0, invoice["due_minor"])),
+        reference=invoice["number"],
+        receivedOn=format_today(event.timezone),
     )
     return _render_payment(event, block, invoice, form)
 

@@ -11,6 +11,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_WRITE
 from app.applications import actions
 from app.applications.queries import ApplicationRecord
+from app.blueprints.pages.desk.event_form import format_today
 from app.blueprints.pages.desk.shell import go_to, render_desk_form
 from app.blueprints.pages.desk.stall_words import reword
 from app.blueprints.pages.desk.stalls import blueprint, get_event_application
@@ -149,7 +150,11 @@ def confirm_fee(caller: Caller, event_id: str, application_id: str, name: str) -
     """Show the form of what is done with a fee."""
     event, row = get_event_application(caller, event_id, application_id)
     fee_act = _get_fee_act(name)
-    values = {"amountMinor": format_amount(row["amount_minor"]), "reference": row["reference"]}
+    values = {
+        "amountMinor": format_amount(row["amount_minor"]),
+        "reference": row["reference"],
+        "receivedOn": format_today(event.timezone),
+    }
     return _render(event, row, fee_act, fee_act.form.fill(**(values if name == "received" else {})))
 
 
