@@ -207,15 +207,16 @@ def build_quote(
         problems.append(_build_problem("promoCode", "unknown_value", "This code does not count for these tickets now."))
     if problems or ticket_type is None:
         raise ValidationFailed(problems)
-    price_minor = _get_current_price(ticket_type) if unit_price_minor is None else unit_price_minor
+    price_minor = get_current_price(ticket_type, database_now()) if unit_price_minor is None else unit_price_minor
     bulk_discount = _find_bulk_discount(event.bulk_discounts, quantity)
     promo_discount = promo.discount if promo is not None and not promo.is_exhausted else None
     discounts = [discount for discount in (bulk_discount, promo_discount) if discount is not None and price_minor]
     return Quote(ticket_type, quantity, price_minor, tuple(discounts), promo)
 
 
-def _get_current_price(ticket_type: TicketType) -> int:
-    phase = current_phase(ticket_type.phases, sold=ticket_type.sold, now=database_now())
+def get_current_price(ticket_type: TicketType, now: datetime) -> int:
+    """Return the price of the phase that a ticket type is in, or else its own."""
+    phase = current_phase(ticket_type.phases, sold=ticket_type.sold, now=now)
     return phase.price_minor if phase else ticket_type.price_minor
 
 

@@ -8,6 +8,7 @@ from tests.allocations.law import assert_books_agree
 from tests.counting import count_statements
 from tests.factories.accounts import create_signed_in_client, list_mails_to
 from tests.factories.allocations import Block, create_another_block, create_block
+from tests.factories.events import update_event
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.pages import Visitor
@@ -182,6 +183,18 @@ def test_a_new_block_shows_its_price_first(block: Block, desk: Visitor) -> None:
     assert created["holder"]["organisation"] == "The Dune Post" and created["guestsMayGiveBack"]
     assert list_mails_to("hilma@dune.example") == []
     assert_books_agree()
+
+
+def test_a_new_block_names_the_price_of_the_present_phase(block: Block, desk: Visitor) -> None:
+    (listed,) = data(block.owner.get(f"/api/events/{block.event['id']}"))["ticketTypes"]
+    fields = {name: listed[name] for name in ("id", "name", "quantity")}
+    later = {"name": "Late", "priceMinor": 90000, "startsAt": "2126-01-01T12:00:00"}
+    phases = [later, {"name": "Early", "priceMinor": 65000}]
+    update_event(block.owner, block.event, ticketTypes=[{**fields, "priceMinor": 85000, "phases": phases}])
+    typed = start_block(desk, block)
+    assert "N$\xa0650.00, " in desk.page.text and "850.00" not in desk.page.text
+    page = desk.send(form=1, **typed, show="price")
+    assert page.status_code == 200 and "N$\xa06\u202f500.00" in page.text
 
 
 def test_wrong_values_of_a_block_are_said_at_once_and_kept(block: Block, desk: Visitor) -> None:

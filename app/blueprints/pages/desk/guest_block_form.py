@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.allocations import actions, errors, queries, states
 from app.allocations.actions.blocks import HOLDER_FIELDS
+from app.allocations.pricing import get_current_price
 from app.blueprints.pages.desk.event_form import VERSION, format_local_time
 from app.blueprints.pages.desk.guest_words import KIND_LABELS, name_block, reword
 from app.blueprints.pages.desk.guests import MAIL_LIMIT, WRITE, blueprint, count_act
@@ -17,6 +18,7 @@ from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
 from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
+from app.core.clock import utcnow
 from app.core.errors import ValidationFailed
 from app.core.formatting import format_money
 from app.core.languages import gettext, lazy_gettext
@@ -161,14 +163,15 @@ FOLDED = (
 
 
 def build_new_block_form(event: OwnEvent) -> Form:
-    """The form of a new block, with the ticket types of the event and how many are free."""
+    """The form of a new block, with the ticket types of the event, their present price, and how many are free."""
+    now = utcnow()
     types = [
         (
             ticket_type.id,
             gettext(
                 "%(name)s, %(price)s, %(free)s free",
                 name=ticket_type.name,
-                price=format_money(ticket_type.price_minor),
+                price=format_money(get_current_price(ticket_type, now)),
                 free=max(0, ticket_type.public),
             ),
         )
