@@ -76,6 +76,16 @@ def test_sign_in_leads_organisers_to_the_desk(visitor: Visitor, owner: Account) 
     assert page.request.path == HOME and "Your desk" in page.text
 
 
+def test_the_start_page_leads_organisers_and_their_members_to_the_desk(
+    app: Flask, client: Client, visitor: Visitor, owner: Account
+) -> None:
+    link = '<a class="button" href="/desk">Your desk</a>'
+    for person in (sign_in_browser(app, owner), open_as(app, client, owner, "door")):
+        assert link in person.open("/").text
+    for person in (visitor, sign_in_browser(app, create_customer())):
+        assert "/desk" not in person.open("/").text
+
+
 def test_visitor_signs_in_first_and_who_has_no_organisation_is_told(app: Flask, visitor: Visitor) -> None:
     assert visitor.flask.get(EVENTS).headers["Location"] == "/sign-in?next=/desk/events"
     for account in (create_customer(), create_account("admin", admin_tier="super_admin")):
