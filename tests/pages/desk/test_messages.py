@@ -82,7 +82,7 @@ def test_a_form_that_is_sent_again_with_another_picture_is_another(
     pictures = [make_picture(kind) for kind in ("PNG", "PNG", "JPEG")]
     answers = [desk.press(form=1, **FILLED, image=(BytesIO(picture), "stage.png")) for picture in pictures]
     assert [answer.status_code for answer in answers] == [303, 303, 409]
-    assert answers[0].location == answers[1].location and "was sent already" in answers[2].text
+    assert answers[0].location == answers[1].location and "You have sent this form already" in answers[2].text
     assert fetch_sql_rows("SELECT count(*) FROM campaign") == [(1,)]
 
 
