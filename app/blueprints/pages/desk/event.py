@@ -10,6 +10,7 @@ from app.blueprints.pages.desk.event_form import EVENT_CHANGES, fill_event_form,
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS, STEPS, VISIBILITY_LABELS
 from app.blueprints.pages.desk.shell import (
     DeskPages,
+    do_once,
     go_to,
     may_use,
     render_confirmation,
@@ -75,7 +76,8 @@ def change(caller: Caller, event_id: str) -> ResponseReturnValue:
     form = EVENT_CHANGES.from_request()
     try:
         values = with_cleared_fields(form.load())
-        actions.change_event(caller=caller, id=event_id, expected_version=values.pop("version"), **values)
+        version = values.pop("version")
+        do_once(caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **values).id)
     except FORM_ERRORS as error:
         return _render_form(queries.get_event(caller, event_id), form.with_error(error))
     return go_to(url_for("desk_event.show", event_id=event_id), gettext("The facts are saved."))
@@ -118,10 +120,8 @@ def confirm_copy(caller: Caller, event_id: str) -> ResponseReturnValue:
 @blueprint.act("/copy", access=CREATE)
 def copy(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Copy the event."""
-    event = actions.copy_event(caller=caller, id=event_id)
-    return go_to(
-        url_for("desk_event.show", event_id=event.id), gettext("This is the copy. Check its dates and prices.")
-    )
+    copy_id = do_once(caller, lambda: actions.copy_event(caller=caller, id=event_id).id)
+    return go_to(url_for("desk_event.show", event_id=copy_id), gettext("This is the copy. Check its dates and prices."))
 
 
 @blueprint.page("/delete", access=WRITE)
@@ -144,8 +144,10 @@ def confirm_deletion(caller: Caller, event_id: str) -> ResponseReturnValue:
 @blueprint.act("/delete", access=WRITE)
 def delete(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Delete the event, or cancel it."""
-    removed = actions.remove_event(caller=caller, id=event_id, expected_version=None)
-    if removed["outcome"] == "cancelled":
+    outcome = do_once(
+        caller, lambda: actions.remove_event(caller=caller, id=event_id, expected_version=None)["outcome"]
+    )
+    if outcome == "cancelled":
         done = gettext("The event has tickets, stalls or guests, so it is cancelled and not deleted.")
         return go_to(url_for("desk_event.show", event_id=event_id), done)
     return go_to(url_for("desk_events.show"), gettext("The event is deleted."))

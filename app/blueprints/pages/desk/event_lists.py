@@ -15,7 +15,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
 from app.blueprints.pages.desk.event_form import VERSION, format_local_time
-from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk_form
+from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, render_desk_form
 from app.blueprints.pages.desk.ticket_types import format_amount
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import parse_amount
@@ -230,9 +230,9 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
         entries = [
             _keep(entry_list, entry, old_entries.get(entry[entry_list.key], {})) for entry in values[entry_list.column]
         ]
-        actions.change_event(
-            caller=caller, id=event_id, expected_version=values["version"], **{entry_list.column: entries}
-        )
+        fields: dict[str, Any] = {entry_list.column: entries}
+        version = values["version"]
+        do_once(caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **fields).id)
     except FORM_ERRORS as error:
         return _render(event, entry_list, form.with_error(error))
     return go_to(url_for("desk_event.show", event_id=event_id), gettext("%(list)s: saved.", list=entry_list.title))

@@ -9,7 +9,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
 from app.blueprints.pages.desk.event_form import DEFAULT_COUNTRY, NEW_EVENT
 from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
-from app.blueprints.pages.desk.shell import DeskPages, go_to, may_use, render_desk_form
+from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, may_use, render_desk_form
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext, mark_plural
@@ -76,11 +76,11 @@ def create(caller: Caller) -> ResponseReturnValue:
     """Create an event."""
     form = NEW_EVENT.from_request()
     try:
-        event = actions.create_event(caller=caller, **form.load())
+        event_id = do_once(caller, lambda: actions.create_event(caller=caller, **form.load()).id)
     except FORM_ERRORS as error:
         return _render_form(form.with_error(error))
     return go_to(
-        url_for("desk_event.show", event_id=event.id), gettext("The event is created. Only your team can see it.")
+        url_for("desk_event.show", event_id=event_id), gettext("The event is created. Only your team can see it.")
     )
 
 

@@ -7,12 +7,13 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import DEVICE_KINDS, DEVICES
 from app.blueprints.pages.desk.gate import blueprint
-from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk, render_desk_form
+from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation, render_desk, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.teams import actions, queries
+from app.teams.models import Device
 from app.web.access import may
 from app.web.fields import Choice
 from app.web.schema import Query
@@ -60,10 +61,22 @@ def add_phone(caller: Caller, event_id: str) -> ResponseReturnValue:
 def create_phone(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Add a phone, and show the code that pairs it. The code is not shown again."""
     event, form = events.get_event(caller, event_id), PHONE.from_request()
+    made: list[tuple[Device, str]] = []
+
+    def add() -> str:
+        made.append(actions.create_device(caller=caller, event_id=event_id, **form.load()))
+        return made[0][0].id
+
     try:
-        phone, code = actions.create_device(caller=caller, event_id=event_id, **form.load())
+        phone_id = do_once(caller, add)
     except FORM_ERRORS as error:
         return _render_form(event, form.with_error(error))
+    if not made:
+        return go_to(
+            url_for("desk_gate.show_phone", event_id=event_id, device_id=phone_id),
+            gettext("The phone was added already."),
+        )
+    ((phone, code),) = made
     pairing_page = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/pair"
     return render_desk(
         "desk/gate_phone.html",

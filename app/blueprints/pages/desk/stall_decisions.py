@@ -1,6 +1,8 @@
 """The decision about one application, as forms: approve, decline, waitlist, revise, another fee, new links."""
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from flask import Response, url_for
@@ -13,12 +15,13 @@ from app.applications.errors import StallTypeFull
 from app.applications.queries import ApplicationRecord
 from app.applications.stall_types import find_stall_type, list_places
 from app.blueprints.pages.desk.event_form import VERSION
-from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
+from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stall_words import FULL, LINK_LABELS, RISK_LABELS, reword
 from app.blueprints.pages.desk.stalls import DECIDE, blueprint, get_event_application
 from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
+from app.core.clock import rfc3339
 from app.core.errors import NotFound
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
@@ -234,14 +237,20 @@ def confirm_decision(caller: Caller, event_id: str, application_id: str, name: s
 def decide(caller: Caller, event_id: str, application_id: str, name: str) -> ResponseReturnValue:
     """Decide, unless somebody else has changed the application since the form was opened."""
     event, row = get_event_application(caller, event_id, application_id)
-    decision = _get_decision(name, row)
+    decision = _find_decision(name)
     form = decision.form.from_request()
-    try:
+
+    def act() -> str:
+        _get_decision(name, row)
         values = _read_fields(form.load())
         version = values.pop("version")
         actions.decide_application(
             caller, application_id, decision=decision.decision, expected_version=version, **values
         )
+        return ""
+
+    try:
+        do_once(caller, act)
     except FORM_ERRORS as error:
         return _render(event, row, decision, form.with_error(error if decision.form is APPROVAL else reword(error)))
     return go_to(_build_back(event, row), str(decision.done))
@@ -260,18 +269,29 @@ def send_link(caller: Caller, event_id: str, application_id: str) -> ResponseRet
     event, row = get_event_application(caller, event_id, application_id)
     form = LINK.from_request()
     try:
-        link = actions.send_link(caller, application_id, **form.load())
+        made = do_once(
+            caller,
+            lambda: json.dumps(asdict(actions.send_link(caller, application_id, **form.load())), default=rfc3339),
+        )
     except FORM_ERRORS as error:
         return _render_link(event, row, form.with_error(reword(error)))
+    link = json.loads(made)
+    link["expires_at"] = datetime.fromisoformat(link["expires_at"])
     return render_desk("desk/stall_link.html", event=event, link=link, row=row, back=_build_back(event, row))
 
 
 def _get_decision(name: str, row: ApplicationRecord) -> Decision:
     """A decision by its name. Raises NotFound, also where it would revise another decision than there is."""
-    decision = DECISIONS.get(name)
-    if decision is None or (decision.changed is not None and row["decision"] != decision.changed):
+    decision = _find_decision(name)
+    if decision.changed is not None and row["decision"] != decision.changed:
         raise NotFound()
     return decision
+
+
+def _find_decision(name: str) -> Decision:
+    if name not in DECISIONS:
+        raise NotFound()
+    return DECISIONS[name]
 
 
 def _fill(decision: Decision, row: ApplicationRecord) -> FilledForm:

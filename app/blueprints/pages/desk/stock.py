@@ -13,7 +13,7 @@ from app.accounts.permissions import STOCK_READ, STOCK_REMINDERS, STOCK_WRITE
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.event_form import VERSION
-from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk
+from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, render_desk
 from app.blueprints.pages.desk.stock_words import (
     ALL_BUCKET_LABELS,
     BUCKET_LABELS,
@@ -128,7 +128,7 @@ def count(caller: Caller, event_id: str) -> ResponseReturnValue:
     form = COUNT_FORM.from_request()
     try:
         values = form.load()
-        _set_number(caller, event_id, **values)
+        do_once(caller, lambda: _set_number(caller, event_id, **values))
     except FORM_ERRORS as error:
         return _render(caller, event_id, form.with_error(error))
     query = request.query_string.decode("latin-1")
@@ -168,8 +168,8 @@ def _set_number(
     reason: str,
     version: int,
     **fields: Any,
-) -> None:
-    """Record a number as counted, or the difference to it for another reason. Raises ValidationFailed."""
+) -> str:
+    """Record a number as counted, or the difference to it for another reason. Returns the item. Raises ValidationFailed."""
     present = queries.get_item(caller, event_id, item)
     change: dict[str, Any] = {"counted": quantity}
     if reason != COUNT:
@@ -186,6 +186,7 @@ def _set_number(
         **change,
         **fields,
     )
+    return item
 
 
 def _render(caller: Caller, event_id: str, row_form: FilledForm | None = None) -> Response:

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.blueprints.pages.desk.event_form import VERSION
-from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk_form
+from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation, render_desk_form
 from app.blueprints.pages.desk.stock import REMIND, blueprint
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
@@ -134,12 +134,12 @@ def confirm_digest(caller: Caller, event_id: str) -> ResponseReturnValue:
 def send_digest(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Mail the reminder now."""
     try:
-        recipients = actions.enqueue_digest(caller=caller, event_id=event_id)
+        addresses = do_once(caller, lambda: ", ".join(actions.enqueue_digest(caller=caller, event_id=event_id)))
     except FORM_ERRORS as error:
         return _render_digest(caller, event_id, error)
     return go_to(
         url_for("desk_stock.show_reminder", event_id=event_id),
-        gettext("The reminder goes to %(addresses)s.", addresses=", ".join(recipients)),
+        gettext("The reminder goes to %(addresses)s.", addresses=addresses),
     )
 
 

@@ -1,0 +1,117 @@
+"""Forms of the desk that are sent twice: they do what they say once, and the second answer is the first's."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from tests.factories.accounts import PASSWORD, create_signed_in_client, list_mails_to, run_jobs
+from tests.factories.applications import decide_application
+from tests.factories.events import create_event, create_published_event
+from tests.http import Client, data
+from tests.pages.desk.test_events import EVENTS, NEW, TYPED
+from tests.pages.desk.test_stalls import STALL_TYPES, apply, build_path, read
+from tests.pages.desk.test_stock import DeskStock, find_form
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_team_pages import create_owner
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_owner()
+
+
+@pytest.fixture
+def organiser(client: Client, owner: Account) -> Client:
+    return create_signed_in_client(client, owner)
+
+
+@pytest.fixture
+def desk(app: Flask, owner: Account) -> Visitor:
+    return sign_in_browser(app, owner)
+
+
+def press_twice(desk: Visitor, path: str, *, form: int = 1, **typed: Any) -> tuple[Any, Any]:
+    """The two answers to a form that is sent twice."""
+    desk.open(path)
+    return desk.press(form=form, **typed), desk.press(form=form, **typed)
+
+
+def lead_to_the_same(first: Any, second: Any) -> bool:
+    return bool(first.status_code == second.status_code == 303 and first.location == second.location)
+
+
+def test_a_link_is_mailed_once(client: Client, organiser: Client, desk: Visitor) -> None:
+    event = create_published_event(organiser, stallTypes=STALL_TYPES)
+    application = apply(client, event)
+    decide_application(organiser, application, documentsRequired=[])
+    before = len(list_mails_to("kapana@stalls.example"))
+    first, second = press_twice(desk, f"{build_path(event, application)}/links", purpose="payment")
+    assert first.status_code == second.status_code == 200 and "Mailed to kapana@stalls.example" in second.text
+    assert first.text.split('id="link"')[1] == second.text.split('id="link"')[1]
+    assert len(list_mails_to("kapana@stalls.example")) == before + 1
+
+
+def test_a_decision_is_made_once(client: Client, organiser: Client, desk: Visitor) -> None:
+    event = create_published_event(organiser, stallTypes=STALL_TYPES)
+    path = build_path(event, application := apply(client, event))
+    assert lead_to_the_same(*press_twice(desk, f"{path}/decide/decline"))
+    assert lead_to_the_same(*press_twice(desk, f"{path}/decide/reopen", reason="They called"))
+    assert read(organiser, application)["status"] == "submitted"
+
+
+def test_a_reminder_is_mailed_once(organiser: Client, desk: Visitor) -> None:
+    stock = DeskStock(organiser)
+    data(organiser.patch(f"{stock.path}/reminder", {"recipients": ["bar@stock.example"]}))
+    first, second = press_twice(desk, f"{stock.desk_path}/reminder/send")
+    assert lead_to_the_same(first, second)
+    run_jobs()
+    assert len(list_mails_to("bar@stock.example")) == 1
+    assert desk.open(first.location).text.count("The reminder goes to bar@stock.example.") == 2
+
+
+def test_a_number_of_the_stock_is_counted_once(organiser: Client, desk: Visitor) -> None:
+    stock = DeskStock(organiser)
+    item = stock.item(name="Lager", onHand=10)
+    desk.open(stock.desk_path)
+    form = find_form(desk, item)
+    assert lead_to_the_same(*press_twice(desk, stock.desk_path, form=form, quantity="7"))
+    assert lead_to_the_same(*press_twice(desk, stock.desk_path, form=form, quantity="7"))
+    assert [
+        movement["delta"]
+        for movement in data(stock.owner.get(f"{stock.path}/items/{item['id']}/movements"))["movements"]
+    ][:2] == [0, -3]
+
+
+def test_an_event_is_made_copied_changed_and_deleted_once(organiser: Client, desk: Visitor) -> None:
+    first, second = press_twice(desk, NEW, **TYPED)
+    assert lead_to_the_same(first, second)
+    copied, _ = copies = press_twice(desk, f"{first.location}/copy")
+    assert lead_to_the_same(*copies) and len(data(organiser.get("/api/events?mine=true"))["events"]) == 2
+    assert lead_to_the_same(
+        *press_twice(desk, f"{first.location}/edit", **TYPED | {"name": "River Days", "timezone": "Africa/Windhoek"})
+    )
+    assert lead_to_the_same(*press_twice(desk, f"{first.location}/lists/lineup", lineup="Elemotho"))
+    assert lead_to_the_same(*press_twice(desk, f"{copied.location}/delete"))
+    assert "The event is deleted." in desk.open(EVENTS).text
+
+
+def test_a_key_is_made_once_and_shown_once(organiser: Client, desk: Visitor) -> None:
+    first, second = press_twice(desk, "/desk/keys", name="Ticket shop", scope="events", password=PASSWORD)
+    assert 'id="key"' in first.text and second.status_code == 303
+    page = desk.open(second.location).text
+    assert "The key was made already, and is not shown again." in page and page.count("<strong>Ticket shop") == 1
+
+
+def test_a_phone_is_added_once(organiser: Client, desk: Visitor) -> None:
+    path = f"{EVENTS}/{create_event(organiser)['id']}/gate/phones"
+    first, second = press_twice(desk, f"{path}/new", name="Gate A", kind="gate")
+    assert 'id="code"' in first.text and second.status_code == 303
+    page = desk.open(second.location).text
+    assert "The phone was added already." in page and "add the phone again" in page
+    assert (
+        len(data(organiser.get(f"{path.replace('/desk', '/api').removesuffix('/gate/phones')}/devices"))["devices"])
+        == 1
+    )
