@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from flask import Flask, current_app, g, request
 from limits import RateLimitItemPerMinute
@@ -109,6 +109,13 @@ def count_request(limit: Limit, route: str, *, per_account: bool = False, accoun
     request.environ[EXTRA_HEADERS_KEY] = limit_status.headers
     if not limit_status.is_allowed:
         raise Throttled(retry_after=limit_status.reset_seconds)
+
+
+def count_like_operation(endpoint: str, *, account_id: str) -> None:
+    """Count a request of a page against the limit of the operation that it shares it with. Raises Throttled."""
+    view: Any = current_app.view_functions[endpoint]
+    operation = view.operation
+    count_request(operation.limit, operation.route, account_id=account_id)
 
 
 def _count_by_network(limit: Limit, route: str) -> RateLimitStatus:

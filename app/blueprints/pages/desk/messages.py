@@ -20,7 +20,15 @@ from app.blueprints.pages.desk.message_words import (
     describe_audience,
     describe_channels,
 )
-from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, may_use, render_confirmation, render_desk
+from app.blueprints.pages.desk.shell import (
+    DeskPages,
+    count_like,
+    do_once,
+    go_to,
+    may_use,
+    render_confirmation,
+    render_desk,
+)
 from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
 from app.blueprints.pages.rendering import describe_error
@@ -149,6 +157,7 @@ def count_people(
     if campaign["status"] not in states.OPEN:
         stored: audience_counts.AudiencePreview | None = campaign["audience"]
         return stored
+    count_like(caller, "campaigns.preview_audience")
     return audience_counts.preview_audience(caller, campaign["event_id"], campaign_store.build_audience(campaign))
 
 

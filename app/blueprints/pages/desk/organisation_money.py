@@ -9,7 +9,7 @@ from marshmallow import fields
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_READ
-from app.blueprints.pages.desk.shell import DeskPages, render_desk
+from app.blueprints.pages.desk.shell import DeskPages, count_like, render_desk
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.stall import build_download
 from app.core.errors import ValidationFailed
@@ -78,6 +78,7 @@ def show(caller: Caller) -> ResponseReturnValue:
 @blueprint.page("/journal.csv", access=READ)
 def download_journal(caller: Caller) -> ResponseReturnValue:
     """Download the journal of a period. It is recorded."""
+    count_like(caller, "money.export_journal")
     selection = _load_selection(_build_form().from_query())
     content = stream_journal_csv(caller.organisation_id, *selection.period, selection.event_id)
     return build_download(content, selection.build_file_name("journal", "csv"), CSV_TYPE)

@@ -32,6 +32,7 @@ from app.core.languages import mark_for_translation
 from app.web.access import Access, check_access
 from app.web.errors import IdempotencyInProgress, IdempotencyKeyReused
 from app.web.idempotency import FORM_KEY, run_form_once
+from app.web.rate_limits import count_like_operation
 
 View = Callable[..., ResponseReturnValue]
 SENT_ALREADY = mark_for_translation(
@@ -209,6 +210,11 @@ def do_once(caller: Caller, act: Callable[[], str]) -> str:
         raise IdempotencyKeyReused(SENT_ALREADY) from error
     except IdempotencyInProgress as error:
         raise IdempotencyInProgress(STILL_RUNNING) from error
+
+
+def count_like(caller: Caller, endpoint: str) -> None:
+    """Count the request against the limit of an operation of the API, which does the same as the page. Raises Throttled."""
+    count_like_operation(endpoint, account_id=caller.client_id)
 
 
 def go_to(path: str, done: str) -> ResponseReturnValue:

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_INVITE
-from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
+from app.blueprints.pages.desk.shell import count_like, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stall_decisions import WRONG_FEE
 from app.blueprints.pages.desk.stalls import MAX_DECIDED, READ, blueprint, get_permissions
 from app.blueprints.pages.desk.tables import STATUS, Column, Table, render_desk_table
@@ -143,6 +143,7 @@ def invite(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Invite the chosen merchants by mail; who is invited already is not mailed again."""
     event, form = events.get_event(caller, event_id), INVITATION.from_request()
     try:
+        count_like(caller, "invitations.directory_invites")
         values = form.load()
         result = actions.invite_from_directory(
             caller=caller, event_id=event_id, merchant_ids=_list_chosen_ids(), **values
@@ -175,6 +176,7 @@ def create_link(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Make a link, mail it if there is an address, and show it."""
     event, form = events.get_event(caller, event_id), LINK.from_request()
     try:
+        count_like(caller, "invitations.merchant_invite")
         link = actions.create_link(caller=caller, event_id=event_id, **form.load())
     except FORM_ERRORS as error:
         return _render_link(event, form.with_error(error))
