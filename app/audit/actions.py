@@ -118,6 +118,7 @@ class Action(StrEnum):
     VARIANCE_EXPORTED = "exports.variance", "event", "The variances of the stock were downloaded as CSV."
     REPORT_EXPORTED = "exports.report", "event", "A report of the stock was downloaded as CSV or PDF."
     PURCHASE_ORDER_EXPORTED = "exports.purchase_order", "order", "The sheet of a purchase order was downloaded."
+    BLOCKS_EXPORTED = "exports.blocks", "event", "The blocks of an event were downloaded as CSV."
     CODES_EXPORTED = "exports.codes", "block", "The claim codes of a block were listed or downloaded."
     TICKETS_EXPORTED = "exports.tickets", "pack", "The tickets of a pack were downloaded."
     FEE_INVOICE_EXPORTED = "exports.stall_fee_invoice", "application", "The invoice of a stall fee was downloaded."

@@ -1,6 +1,7 @@
 """The audit trail of the organisation: who did what, when, with filters and a file."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from flask import request, url_for
@@ -11,7 +12,7 @@ from app.accounts.permissions import AUDIT_READ
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.audit_words import ACTION_LABELS, ACTOR_LABELS, AREA_LABELS, SUBJECT_LABELS
-from app.blueprints.pages.desk.shell import DeskPages
+from app.blueprints.pages.desk.shell import DeskPages, count_like
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
 from app.core.languages import gettext, lazy_gettext, mark_plural
@@ -40,7 +41,7 @@ class FilterSchema(Query):
 def show(caller: Caller) -> ResponseReturnValue:
     """Show the entries, the newest first. The file is an entry itself."""
     if request.args.get("format") == "csv":
-        record_export(Action.AUDIT_EXPORTED, organisation_id=caller.organisation_id)
+        count_like(caller, "audit.export_organisation_entries")
     members = queries.list_members(queries.get_organisation(caller))
     people = {member.account_id: member.name for member in members}
     events = dict(event_queries.list_event_names(caller))
@@ -50,7 +51,8 @@ def show(caller: Caller) -> ResponseReturnValue:
             return audit_trail.list_organisation_entries_query(caller, **filters)
         return audit_trail.list_event_entries_query(caller, event_id, **filters)
 
-    return render_desk_table("desk/audit.html", _build_table(people, events), list_entries)
+    record_file = partial(record_export, Action.AUDIT_EXPORTED, organisation_id=caller.organisation_id)
+    return render_desk_table("desk/audit.html", _build_table(people, events), list_entries, record_file=record_file)
 
 
 def _build_table(people: Mapping[str, str], events: Mapping[str, str]) -> Table:

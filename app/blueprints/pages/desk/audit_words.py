@@ -85,6 +85,7 @@ _ACTION_LABELS = {
     Action.INVITE_LINK_DECLINED: lazy_gettext("Invitation to apply declined"),
     Action.INVITE_LINK_WITHDRAWN: lazy_gettext("Link to apply ended"),
     Action.STOCK_EXPORTED: lazy_gettext("Downloaded: stock"),
+    Action.BLOCKS_EXPORTED: lazy_gettext("Downloaded: blocks"),
     Action.VARIANCE_EXPORTED: lazy_gettext("Downloaded: counts of the stock"),
     Action.REPORT_EXPORTED: lazy_gettext("Downloaded: report of the stock"),
     Action.PURCHASE_ORDER_EXPORTED: lazy_gettext("Downloaded: order to a supplier"),

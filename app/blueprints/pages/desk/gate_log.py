@@ -109,22 +109,28 @@ UNDO = Form(
 def show_log(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show every scan, the latest record first."""
     event = queries.get_event(caller, event_id)
-    _record_file(event)
     view = partial(log.list_log_query, caller, event_id)
-    return render_desk_table("desk/gate_log.html", LOG, view, event=event, may_undo_all=_may_undo_all(caller, event))
+    return render_desk_table(
+        "desk/gate_log.html",
+        LOG,
+        view,
+        event=event,
+        record_file=partial(_record_file, event),
+        may_undo_all=_may_undo_all(caller, event),
+    )
 
 
 @blueprint.page("/conflicts", access=ADMIT)
 def show_conflicts(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the conflicts with all entries of the ticket, and who came first by the time of the scan."""
     event = queries.get_event(caller, event_id)
-    _record_file(event)
     view = partial(_list_conflicts, caller, event_id)
     return render_desk_table(
         "desk/gate_conflicts.html",
         CONFLICTS,
         view,
         event=event,
+        record_file=partial(_record_file, event),
         may_undo_all=_may_undo_all(caller, event),
         reasons=REASONS,
         describe_entry=partial(_describe_entry, event),
@@ -154,8 +160,7 @@ def _list_conflicts(caller: Caller, event_id: str) -> ListQuery:
 
 
 def _record_file(event: OwnEvent) -> None:
-    if request.args.get("format") == "csv":
-        record_export(Action.ADMISSIONS_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
+    record_export(Action.ADMISSIONS_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
 
 
 def _may_undo_all(caller: Caller, event: OwnEvent) -> bool:

@@ -99,12 +99,12 @@ def show_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
     table = PLACES if permissions["may_write"] else PLACES_WITHOUT_TICKETS
     if request.args.get("format") == "csv":
         table = PLACES_IN_FILE if permissions["may_write"] else table
-        record_export(Action.GUEST_REPORT_EXPORTED, event_id=event_id, subject=block_id)
     return render_desk_table(
         "desk/guest_block.html",
         table,
         partial(_list_places, block, with_tickets=permissions["may_write"]),
         event=event,
+        record_file=partial(record_export, Action.GUEST_REPORT_EXPORTED, event_id=event_id, subject=block_id),
         block=block,
         title=name_block(block),
         holder=name_holder(block),

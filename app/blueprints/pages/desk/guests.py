@@ -11,6 +11,8 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import GATE_READ, GUESTS_READ, GUESTS_WRITE, MONEY_READ, MONEY_WRITE
 from app.allocations import queries, states
 from app.allocations.pricing import calculate_row_cost
+from app.audit.actions import Action
+from app.audit.log import record_export
 from app.blueprints.pages.desk.guest_words import BLOCK_LABELS, KIND_LABELS, describe_invoice, name_block, name_holder
 from app.blueprints.pages.desk.shell import DeskPages
 from app.blueprints.pages.desk.tables import MONEY, NUMBER, STATUS, Column, Row, Table, render_desk_table
@@ -62,6 +64,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         table,
         partial(_list_blocks, caller, event_id),
         event=event,
+        record_file=partial(record_export, Action.BLOCKS_EXPORTED, event_id=event_id, subject=event_id),
         totals=_sum_counters(caller, event_id, table),
         figures=FIGURES,
         **permissions,

@@ -104,7 +104,6 @@ ADDRESS = Form(
 def show_undelivered(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the messages that failed, or that may not have arrived."""
     event = events.get_event(caller, event_id)
-    _record_csv(event)
     view = partial(queries.list_undelivered_query, caller, event_id)
     campaign_id = request.args.get("campaignId", "")
     return render_desk_table(
@@ -112,6 +111,7 @@ def show_undelivered(caller: Caller, event_id: str) -> ResponseReturnValue:
         UNDELIVERED,
         view,
         event=event,
+        record_file=partial(_record_csv, event),
         campaign_id=campaign_id if is_id(campaign_id) else "",
         may_stop=may_use(ORGANISATION),
     )
@@ -144,9 +144,11 @@ def resend(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnVal
 def show_suppressions(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the addresses that get no messages of the organisation, why, and since when."""
     event = events.get_event(caller, event_id)
-    _record_csv(event)
     view = partial(suppressions.list_suppressions_query, caller, event_id)
-    return render_desk_table("desk/suppressions.html", SUPPRESSIONS, view, event=event, suppressions=suppressions)
+    record_file = partial(_record_csv, event)
+    return render_desk_table(
+        "desk/suppressions.html", SUPPRESSIONS, view, event=event, record_file=record_file, suppressions=suppressions
+    )
 
 
 @blueprint.page("/suppressions/add", access=ORGANISATION)
@@ -213,13 +215,9 @@ def _read_entry(values: Any) -> dict[str, str]:
 
 
 def _record_csv(event: OwnEvent) -> None:
-    if request.args.get("format") == "csv":
-        record_export(
-            Action.MESSAGE_ADDRESSES_EXPORTED,
-            organisation_id=event.organiser_id,
-            event_id=event.id,
-            subject=event.id,
-        )
+    record_export(
+        Action.MESSAGE_ADDRESSES_EXPORTED, organisation_id=event.organiser_id, event_id=event.id, subject=event.id
+    )
 
 
 def _render_address(caller: Caller, event_id: str, form: FilledForm) -> Response:

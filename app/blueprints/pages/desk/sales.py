@@ -6,7 +6,6 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
-from flask import request
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
@@ -99,10 +98,11 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
 def list_tickets(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the imported tickets."""
     event = events.get_event(caller, event_id)
-    if request.args.get("format") == "csv":
-        record_export(Action.SALES_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
+    record_file = partial(record_export, Action.SALES_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
     view = partial(tickets.list_tickets_query, caller, event_id)
-    return render_desk_table("desk/sales_tickets.html", _build_tickets_table(event), view, event=event)
+    return render_desk_table(
+        "desk/sales_tickets.html", _build_tickets_table(event), view, event=event, record_file=record_file
+    )
 
 
 def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:

@@ -103,13 +103,15 @@ MANY_FORM = Form(
 def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the applications, those first that wait for a decision."""
     event = events.get_event(caller, event_id)
-    if request.args.get("format") == "csv":
-        record_export(Action.APPLICATIONS_EXPORTED, organisation_id=event.organiser_id, event_id=event.id)
+    record_file = partial(
+        record_export, Action.APPLICATIONS_EXPORTED, organisation_id=event.organiser_id, event_id=event.id
+    )
     return render_desk_table(
         "desk/stalls.html",
         _build_table(event),
         partial(_list_applications, caller, event_id),
         event=event,
+        record_file=record_file,
         apply_url=url_for("apply.start", event_id=event.id) if events.is_public(event) else "",
         **get_permissions(caller, event),
     )

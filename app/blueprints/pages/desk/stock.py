@@ -191,13 +191,12 @@ def _set_number(
 
 def _render(caller: Caller, event_id: str, row_form: FilledForm | None = None) -> Response:
     event = events.get_event(caller, event_id)
-    if request.args.get("format") == "csv":
-        record_export(Action.STOCK_EXPORTED, event_id=event_id, subject=event_id)
     return render_desk_table(
         "desk/stock.html",
         _build_table(queries.list_choices(caller, event_id)),
         partial(item_list.list_items, caller, event_id),
         event=event,
+        record_file=partial(record_export, Action.STOCK_EXPORTED, event_id=event_id, subject=event_id),
         row_form=row_form,
         count_form=row_form or COUNT_FORM.fill(bucket="onHand", reason=COUNT),
         refresh_seconds=0 if row_form else REFRESH_SECONDS,

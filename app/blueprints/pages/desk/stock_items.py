@@ -168,13 +168,12 @@ def create_item(caller: Caller, event_id: str) -> ResponseReturnValue:
 def show_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnValue:
     """Show an item with its movements."""
     event, item = events.get_event(caller, event_id), queries.get_item(caller, event_id, item_id)
-    if request.args.get("format") == "csv":
-        record_export(Action.STOCK_EXPORTED, event_id=event_id, subject=event_id)
     return render_desk_table(
         "desk/stock_item.html",
         MOVEMENTS,
         partial(queries.list_history_query, caller, event_id, item_id),
         event=event,
+        record_file=partial(record_export, Action.STOCK_EXPORTED, event_id=event_id, subject=event_id),
         item=item,
         facts=[(LABELS[field.name], _format_fact(field, item[field.attribute])) for field in CHANGED_FIELDS[2:]],
         buckets=[(label, item[BUCKETS[name]]) for name, label in ALL_BUCKET_LABELS.items() if name in BUCKETS],

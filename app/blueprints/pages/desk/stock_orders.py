@@ -98,10 +98,14 @@ def download_order(caller: Caller, event_id: str, order_id: str) -> ResponseRetu
 def show_variances(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show what the counts of a period found, and the reports."""
     event = events.get_event(caller, event_id)
-    if request.args.get("format") == "csv":
-        record_export(Action.VARIANCE_EXPORTED, event_id=event_id, subject=event_id)
-    view = partial(list_variances_query, caller, event_id)
-    return render_desk_table("desk/stock_counts.html", VARIANCES, view, event=event, reports=REPORTS.values())
+    return render_desk_table(
+        "desk/stock_counts.html",
+        VARIANCES,
+        partial(list_variances_query, caller, event_id),
+        event=event,
+        record_file=partial(record_export, Action.VARIANCE_EXPORTED, event_id=event_id, subject=event_id),
+        reports=REPORTS.values(),
+    )
 
 
 @blueprint.page("/reports/<name>", access=READ)

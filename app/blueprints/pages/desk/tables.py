@@ -175,12 +175,14 @@ def render_desk_table(
     *,
     event: DeskEvent | None = None,
     row_form: FilledForm | None = None,
+    record_file: Callable[[], None] | None = None,
     **context: Any,
 ) -> Response:
     """Return the page of a table, or with `format=csv` the file of all its rows.
 
     The template gets the `TablePage` as `page`. A filter with an error shows no rows. `row_form` is the form of a row
     after an error, which decides the HTTP status.
+    `record_file` records the file as an export, only when it is sent.
     """
     filters, sort = table.filters.from_query(), request.args.get("sort", "")
     if sort not in table.listing.sort_choices:
@@ -192,6 +194,8 @@ def render_desk_table(
         empty_page = TablePage(table, (), filters, sort, 0, "", "", "", request.path)
         return render_desk(template, event=event, form=filters, page=empty_page, **context)
     if request.args.get("format") == "csv":
+        if record_file is not None and request.method != "HEAD":
+            record_file()
         return _build_csv(table, _list_all_rows(table, view, sort, values))
     page = _load_table_page(table, view, filters, sort, values)
     return render_desk(template, event=event, form=row_form or filters, page=page, **context)

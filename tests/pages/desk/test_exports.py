@@ -1,0 +1,89 @@
+"""Files and counts of the desk: they share the limits of the API, and only what is sent is recorded as an export."""
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from tests.factories.accounts import create_signed_in_client
+from tests.factories.events import create_event, create_published_event
+from tests.factories.payouts import fetch_scalar
+from tests.http import Client
+from tests.pages.desk.test_events import EVENTS
+from tests.pages.desk.test_messages import FILLED
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_team_pages import create_owner
+
+
+@pytest.fixture
+def owner(app: Flask) -> Account:
+    return create_owner()
+
+
+@pytest.fixture
+def organiser(client: Client, owner: Account) -> Client:
+    return create_signed_in_client(client, owner)
+
+
+@pytest.fixture
+def desk(app: Flask, owner: Account) -> Visitor:
+    return sign_in_browser(app, owner)
+
+
+@pytest.mark.parametrize(
+    "path, page",
+    [
+        ("/api/organisations/me/journal.csv", "/desk/money/journal.csv"),
+        ("/api/organisations/me/audit.csv", "/desk/audit?format=csv"),
+    ],
+)
+def test_a_file_and_its_operation_share_one_limit(organiser: Client, desk: Visitor, path: str, page: str) -> None:
+    first = organiser.get(path)
+    assert first.status_code == 200 and first.headers["RateLimit-Remaining"] == "19"
+    answer = desk.open(page)
+    assert answer.status_code == 200 and answer.headers["RateLimit-Remaining"] == "18"
+    for _ in range(18):
+        desk.open(page)
+    assert desk.open(page).status_code == 429 and organiser.get(path).status_code == 429
+
+
+def test_invitations_and_links_to_apply_are_limited(organiser: Client, desk: Visitor) -> None:
+    path = f"{EVENTS}/{create_published_event(organiser)['id']}/stalls/invitations"
+    for page in ("new", "link"):
+        desk.open(f"{path}/{page}")
+        assert desk.press(form=1).headers["RateLimit-Limit"] == "60", page
+
+
+def test_the_people_of_a_message_are_counted_within_the_limit(organiser: Client, desk: Visitor) -> None:
+    event = create_published_event(organiser)
+    desk.open(f"{EVENTS}/{event['id']}/messages/new")
+    page = desk.send(form=1, **FILLED)
+    assert page.status_code == 200 and page.headers["RateLimit-Limit"] == "60"
+
+
+LONG = "q=" + "x" * 500
+
+
+def count_exports(name: str) -> int:
+    return int(fetch_scalar(f"SELECT count(*) FROM audit_entry WHERE action = 'exports.{name}'"))
+
+
+@pytest.mark.parametrize(
+    "page, name, refused",
+    [
+        ("/desk/audit?format=csv", "audit", "actor=x"),
+        ("{event}/guests?format=csv", "blocks", "kind=x"),
+        ("{event}/stalls?format=csv", "applications", "status=x"),
+        ("{event}/stock?format=csv", "stock", "lowStock=x"),
+        ("{event}/sales/tickets?format=csv", "sales", LONG),
+        ("{event}/gate/log?format=csv", "admissions", LONG),
+        ("{event}/messages/suppressions?format=csv", "message_addresses", LONG),
+    ],
+)
+def test_only_a_file_that_is_sent_is_recorded(
+    organiser: Client, desk: Visitor, page: str, name: str, refused: str
+) -> None:
+    path = page.format(event=f"{EVENTS}/{create_event(organiser)['id']}")
+    assert desk.flask.head(path).status_code == 200 and count_exports(name) == 0
+    assert desk.open(f"{path}&{refused}").status_code == 422 and count_exports(name) == 0
+    assert desk.open(path).mimetype == "text/csv" and count_exports(name) == 1
