@@ -257,6 +257,22 @@ def test_a_message_is_scheduled_changed_and_cancelled(campaign_event: CampaignEv
     desk.open(build_path(campaign_event, draft, "cancel"))
     assert "The message is cancelled." in desk.send(form=1).text
     assert campaign_event.now(draft)["status"] == "canceled"
+
+
+@pytest.mark.parametrize(
+    "status, text",
+    [("sending", "The message is being sent."), ("sent", "The message was sent."), ("canceled", "Copy it if you want")],
+)
+def test_the_forms_of_a_closed_message_are_not_shown(
+    campaign_event: CampaignEvent, desk: Visitor, status: str, text: str
+) -> None:
+    write(desk, campaign_event)
+    draft = newest(campaign_event)["id"]
+    execute("UPDATE campaign SET status = :status", status=status)
+    for name in ("edit", "schedule", "send", "cancel"):
+        answer = desk.open(build_path(campaign_event, draft, name))
+        assert answer.status_code == 303 and answer.location == build_path(campaign_event, draft), name
+        assert text in desk.open(answer.location).text
     desk.open(build_path(campaign_event, draft))
     assert "This is the copy, a draft." in desk.send(form=1).text
 

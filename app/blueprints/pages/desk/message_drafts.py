@@ -27,6 +27,7 @@ from app.blueprints.pages.desk.messages import (
     WRITE,
     blueprint,
     count_people,
+    explain_closed,
     link_message,
     render_message,
 )
@@ -93,6 +94,8 @@ def create(caller: Caller, event_id: str) -> ResponseReturnValue:
 def edit(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
     """Show the form of a draft or a scheduled message."""
     campaign = queries.get_campaign(caller, event_id, campaign_id)
+    if campaign["status"] not in states.OPEN:
+        return explain_closed(campaign)
     form = _build_form(caller, campaign)
     return _render_edit(caller, campaign, fill_message_form(form, campaign))
 
@@ -132,6 +135,8 @@ def send_test(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturn
 def choose_time(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
     """Show the form with the time of sending."""
     event, campaign = events.get_event(caller, event_id), queries.get_campaign(caller, event_id, campaign_id)
+    if campaign["status"] not in states.OPEN:
+        return explain_closed(campaign)
     time = format_local_time(campaign["scheduled_at"], event.timezone)
     return _render_schedule(event, campaign, SCHEDULE.fill(scheduledAt=time, version=str(campaign["version"])))
 
@@ -160,7 +165,10 @@ def schedule(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnV
 @blueprint.page("/<campaign_id>/send", access=WRITE)
 def confirm_sending(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
     """Say how many people get the message by which channel, and who does not, before it is sent."""
-    return _render_send(caller, queries.get_campaign(caller, event_id, campaign_id))
+    campaign = queries.get_campaign(caller, event_id, campaign_id)
+    if campaign["status"] not in states.OPEN:
+        return explain_closed(campaign)
+    return _render_send(caller, campaign)
 
 
 @blueprint.act("/<campaign_id>/send", access=WRITE)

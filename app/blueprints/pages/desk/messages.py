@@ -124,6 +124,9 @@ def show_mail(caller: Caller, event_id: str, campaign_id: str, variant: str) -> 
 @blueprint.page("/<campaign_id>/cancel", access=STOP)
 def confirm_cancellation(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
     """Ask before a message is cancelled."""
+    campaign = queries.get_campaign(caller, event_id, campaign_id)
+    if campaign["status"] not in states.OPEN:
+        return explain_closed(campaign)
     return _render_cancellation(caller, event_id, campaign_id)
 
 
@@ -143,6 +146,17 @@ def duplicate(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturn
     copy = partial(actions.duplicate, caller=caller, event_id=event_id, campaign_id=campaign_id, send_now=False)
     copy_id = do_once(caller, lambda: str(copy()["id"]))
     return go_to(link_message({"event_id": event_id, "id": copy_id}), gettext("This is the copy, a draft."))
+
+
+def explain_closed(campaign: Mapping[Any, Any]) -> ResponseReturnValue:
+    """Show the message, and why it can no longer be changed, sent or cancelled."""
+    if campaign["status"] == states.CANCELED:
+        text = gettext("The message is cancelled. Copy it if you want to send it after all.")
+    elif campaign["status"] == states.SENDING:
+        text = gettext("The message is being sent. It can no longer be changed or cancelled.")
+    else:
+        text = gettext("The message was sent. It can no longer be changed or cancelled.")
+    return go_to(link_message(campaign), text)
 
 
 def may_write(caller: Caller, event: OwnEvent) -> bool:
