@@ -97,18 +97,20 @@ class ImageUrl(OptionalText):
         return url
 
 
-def build_quantity_field(**kwargs: Any) -> DecimalNumber:
+def build_quantity_field(number: type[DecimalNumber] = DecimalNumber, **kwargs: Any) -> DecimalNumber:
     """Return a field for a quantity."""
-    return DecimalNumber(DECIMAL_PLACES[QUANTITY], **{"max": 999_999_999.999, **kwargs})
+    return number(DECIMAL_PLACES[QUANTITY], **{"max": 999_999_999.999, **kwargs})
 
 
-def build_item_field(item_field: ItemField, *, required: bool = False) -> fields.Field[Any]:
-    """Return the field for a column of an item."""
+def build_item_field(
+    item_field: ItemField, *, required: bool = False, number: type[DecimalNumber] = DecimalNumber
+) -> fields.Field[Any]:
+    """Return the field for a column of an item. `number` reads its number."""
     options: dict[str, Any] = {"required": required, "metadata": {"example": EXAMPLES[item_field.name]}}
     if not item_field.required:
         options["allow_none"] = True
     if item_field.kind in DECIMAL_PLACES:
-        return DecimalNumber(DECIMAL_PLACES[item_field.kind], min=0, max=float(item_field.max_value), **options)
+        return number(DECIMAL_PLACES[item_field.kind], min=0, max=float(item_field.max_value), **options)
     if item_field.kind == DATE:
         return Day(**options)
     if item_field.kind == LINK:

@@ -7,12 +7,14 @@ from app.blueprints.pages.forms import Input
 from app.core.languages import lazy_gettext
 from app.web.fields import Text, field_error
 from app.web.schema import Query
+from app.web.stock_fields import DecimalNumber
 from app.web.text_fields import OneTimeCode
 from app.web.types import RawData
 
 PICTURE_ERRORS = ("IMAGE_TOO_LARGE", "IMAGE_KIND_UNSUPPORTED", "IMAGE_TOO_MANY_PIXELS", "IMAGE_UNREADABLE")
 """The errors of an uploaded picture, for the field of its file."""
 MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
+_COMMA_THOUSANDS, _FOUR_DECIMALS = re.compile(r"[1-9]\d{0,2}(,\d{3})+"), re.compile(r"\d{1,15}[.,]\d{4}", re.ASCII)
 _AMOUNT = re.compile(r"(\d+|[1-9]\d{0,2}(?:[.,]\d{3})+)(?:[.,](\d{1,2}))?")
 
 
@@ -36,6 +38,30 @@ class Amount(Text):
         if amount_minor > MAX_AMOUNT_MINOR:
             raise field_error("too_large", "This amount is too large.")
         return amount_minor
+
+
+class TypedNumber(DecimalNumber):
+    """A number as people type it, also with a decimal comma. `1,500` may be two numbers, and is refused."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text = str(value).strip()
+        if _COMMA_THOUSANDS.fullmatch(text):
+            raise field_error("invalid_type", "Must be a number.")
+        number = text if "." in text else text.replace(",", ".", 1)
+        return super()._deserialize(number, attr, data, **kwargs)
+
+
+class Price(DecimalNumber):
+    """A price in N$, read like an `Amount`, or with four decimals; three would look like thousands."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text = str(value).strip()
+        amount_minor = parse_amount(text)
+        if amount_minor is not None:
+            text = f"{amount_minor // 100}.{amount_minor % 100:02}"
+        elif not _FOUR_DECIMALS.fullmatch(text):
+            raise field_error("invalid_type", "Must be an amount of money, like 1500.")
+        return super()._deserialize(text.replace(",", "."), attr, data, **kwargs)
 
 
 class CodeSchema(Query):

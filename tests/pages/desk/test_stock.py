@@ -219,7 +219,7 @@ def test_an_item_is_added_and_changed(stock: DeskStock, desk: Visitor) -> None:
     desk.open(f"{stock.desk_path}/items/new")
     page = desk.send(form=1, name="", sku="BEE-1", costPrice="x", expiryDate="soon", imageUrl="http://a.example")
     assert page.status_code == 422
-    for text in ("Fill in this field.", "Enter a number like 12 or 12.5.", "begins with https://"):
+    for text in ("Fill in this field.", "Enter an amount like 1500 or 1500.50.", "begins with https://"):
         assert text in page.text
     assert desk.elements["sku"]["value"] == "BEE-1" and desk.elements["costPrice"]["value"] == "x"
     page = desk.send(
@@ -282,3 +282,29 @@ def test_movements_show_before_and_after(stock: DeskStock, desk: Visitor) -> Non
     assert '"Damaged","0","3","3"' in desk.open(f"{path}?format=csv").text
     _, statements = count_statements(lambda: desk.flask.get(path))
     assert len(statements) == 9, statements
+
+
+@pytest.mark.parametrize(
+    "typed, price", [("1.500", 1500), ("1,500.50", 1500.5), ("12,5", 12.5), ("285.1420", 285.142), ("0.28", 0.28)]
+)
+def test_a_price_is_read_like_other_money(stock: DeskStock, desk: Visitor, typed: str, price: float) -> None:
+    desk.open(f"{stock.desk_path}/items/new")
+    page = desk.send(form=1, name="Lager", sku="LAG-1", costPrice=typed, taxRate="7,5", onHand="12,5", parLevel="0,125")
+    assert "The item is added." in page.text
+    (item,) = stock.items()
+    assert (item["costPrice"], item["taxRate"], item["onHand"], item["parLevel"]) == (price, 7.5, 12.5, 0.125)
+    desk.open(f"{page.request.path}/change")
+    assert "The item is saved." in desk.send(form=1, name="Beer").text
+    (item,) = stock.items()
+    assert (item["name"], item["costPrice"]) == ("Beer", price)
+
+
+def test_a_number_that_may_be_two_is_refused(stock: DeskStock, desk: Visitor) -> None:
+    desk.open(f"{stock.desk_path}/items/new")
+    page = desk.send(form=1, name="Lager", sku="LAG-1", costPrice="0.285", onHand="1,500")
+    assert (
+        page.status_code == 422 and "Enter an amount like 1500" in page.text and "Enter a number like 12" in page.text
+    )
+    item = stock.item(name="Lager", onHand=10)
+    desk.open(stock.desk_path)
+    assert "The number is saved." in desk.send(form=find_form(desk, item), quantity="7,5").text

@@ -25,6 +25,7 @@ from app.blueprints.pages.desk.stock_words import (
 from app.blueprints.pages.desk.tables import NUMBER, STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.inputs import TypedNumber
 from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries as events
@@ -59,7 +60,7 @@ class FilterSchema(Query):
 
 class CountSchema(VersionSchema):
     item = Id(required=True)
-    quantity = build_quantity_field(required=True, min=0)
+    quantity = build_quantity_field(TypedNumber, required=True, min=0)
     bucket = Choice(*BUCKETS, load_default="onHand")
     reason = Choice(*REASONS, load_default=COUNT)
     note = Text(max=600)

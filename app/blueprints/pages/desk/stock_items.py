@@ -21,17 +21,19 @@ from app.blueprints.pages.desk.stock_words import (
     STOCK_MESSAGES,
     WRONG_NUMBER,
     WRONG_PRICE,
+    WRONG_RATE,
 )
 from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.inputs import Price, TypedNumber
 from app.core.errors import AppError, NotFound
 from app.core.formatting import format_full_date
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.inventory import actions, queries
 from app.inventory.formatting import format_quantity
-from app.inventory.item_fields import BUCKETS, DATE, DECIMAL_PLACES, ITEM_FIELDS, LINK, QUANTITY, ItemField
+from app.inventory.item_fields import BUCKETS, DATE, DECIMAL_PLACES, ITEM_FIELDS, LINK, PRICE, QUANTITY, RATE, ItemField
 from app.web.schema import Query
 from app.web.stock_fields import build_item_field
 
@@ -73,7 +75,7 @@ MESSAGES = {
 
 def _build_input(field: ItemField) -> Input:
     is_number = field.kind in DECIMAL_PLACES
-    numbers = (WRONG_NUMBER if field.kind == QUANTITY else WRONG_PRICE) if is_number else {}
+    numbers = {QUANTITY: WRONG_NUMBER, PRICE: WRONG_PRICE, RATE: WRONG_RATE}.get(field.kind, {})
     codes = {"sku": ("SKU_TAKEN",), "onHand": ("INSUFFICIENT_STOCK",)}.get(field.name, ())
     return Input(
         field.name,
@@ -87,7 +89,12 @@ def _build_input(field: ItemField) -> Input:
 
 
 def _build_fields(fields: tuple[ItemField, ...]) -> dict[str, Any]:
-    return {field.attribute: build_item_field(field, required=field.required) for field in fields}
+    return {
+        field.attribute: build_item_field(
+            field, required=field.required, number=Price if field.kind == PRICE else TypedNumber
+        )
+        for field in fields
+    }
 
 
 CHANGED_FIELDS = tuple(field for field in ITEM_FIELDS if field.name not in BUCKETS)
@@ -186,7 +193,7 @@ def show_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnValu
 def edit_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnValue:
     """Show the form of an item."""
     item = queries.get_item(caller, event_id, item_id)
-    values = {field.name: _format_value(item[field.attribute]) for field in CHANGED_FIELDS}
+    values = {field.name: _format_input(field, item[field.attribute]) for field in CHANGED_FIELDS}
     return _render_changes(caller, event_id, item, ITEM_CHANGES.fill(**values, version=str(item["version"])))
 
 
@@ -239,6 +246,12 @@ def _build_path(event_id: str, item_id: str) -> str:
 def _format_value(value: Any) -> str:
     """The value of a field of the form."""
     return format_quantity(value) if isinstance(value, Decimal) else "" if value is None else str(value)
+
+
+def _format_input(field: ItemField, value: Any) -> str:
+    """The value of a field of the form. A price with three decimals gets a fourth, or it would read as thousands."""
+    text = _format_value(value)
+    return f"{text}0" if field.kind == PRICE and len(text.partition(".")[2]) == 3 else text
 
 
 def _format_fact(field: ItemField, value: Any) -> str:

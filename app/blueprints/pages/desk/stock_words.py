@@ -36,7 +36,8 @@ WRONG_NUMBER = {
     "too_precise": lazy_gettext("Enter at most three decimals."),
     "too_small": lazy_gettext("Enter 0 or more."),
 }
-WRONG_PRICE = {**WRONG_NUMBER, "too_precise": lazy_gettext("Enter at most four decimals.")}
+WRONG_PRICE = {**WRONG_NUMBER, "invalid_type": lazy_gettext("Enter an amount like 1500 or 1500.50.")}
+WRONG_RATE = {**WRONG_NUMBER, "too_precise": lazy_gettext("Enter at most four decimals.")}
 STOCK_MESSAGES = {
     "INSUFFICIENT_STOCK": lazy_gettext("Enter a number that is not below what is reserved and damaged."),
     "QUANTITY_TOO_LARGE": lazy_gettext("Enter a smaller number."),
