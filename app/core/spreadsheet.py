@@ -205,7 +205,7 @@ def _lines(data: bytes, encoding: str, errors: str) -> io.TextIOWrapper:
 def _detect_encoding(data: bytes) -> str:
     """Return the encoding of the file. Raises NotASheet."""
     by_mark = next((name for bom, name in BOMS.items() if data.startswith(bom)), None)
-    if by_mark == "utf-16" or b"\0" not in data:
+    if by_mark == "utf-16" or not (b"\0" in data or data.startswith(b"%PDF")):
         for encoding in [by_mark] if by_mark else ["utf-8", "cp1252"]:
             if _can_decode(data, encoding):
                 return encoding

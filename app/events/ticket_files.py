@@ -85,7 +85,9 @@ def parse_sheet(
     Raises NotASheet.
     """
     layout = build_layout(sheet.header, mapping) if mapping else find_layout(sheet.header, format)
-    parsed = ParsedFile(layout, [], [])
+    parsed = ParsedFile(layout, [], _check_header(sheet, layout))
+    if parsed.errors:
+        return parsed
     seen: dict[str, int] = {}
     seen_secrets: dict[str, int] = {}
     columns = [(column_key(name), name) for name in sheet.header]
@@ -102,6 +104,18 @@ def parse_sheet(
             parsed.errors.append(duplicate)
         parsed.tickets.append(ticket)
     return parsed
+
+
+def _check_header(sheet: Sheet, layout: Layout) -> list[RowError]:
+    """The errors of columns that are read and have the name of another one. Other columns may be there twice."""
+    keys = [column_key(name) for name in sheet.header]
+    used = {layout.find_column(field, dict.fromkeys(keys, "")) for field in layout.columns}
+    message = mark_for_translation("There are two columns of this name.")
+    return [
+        RowError(1, name, "duplicate_column", message, name[:100])
+        for index, (key, name) in enumerate(zip(keys, sheet.header, strict=True))
+        if key in used and key in keys[:index]
+    ]
 
 
 class _RowParser:

@@ -11,6 +11,7 @@ from app.core.context import Actor
 from app.core.db import ReadOrWriteSession
 from app.core.errors import AppError
 from app.core.jobs import Run
+from app.core.languages import mark_for_translation
 from app.core.outbox import enqueue
 from app.core.spreadsheet import NotASheet, open_sheet
 from app.core.text_normalization import clean_file_name
@@ -57,6 +58,8 @@ def keep_upload(caller: Caller, event_id: str, data: bytes, file_name: str) -> s
         sheet, rows = open_sheet(data, max_rows=MAX_ROWS)
         first_rows = list(islice(rows, SAMPLE_ROWS))
         row_count = len(first_rows) + sum(1 for _ in rows)
+        if not row_count:
+            raise NotASheet(mark_for_translation("The file has no tickets: there is no row under its first one."))
     with transaction() as session:
         queries.hold(session, event.id)
         delete_surplus_uploads(session, event.id, caller.id)

@@ -215,6 +215,8 @@ def nul_workbook() -> bytes:
         (bomb, "bomb.xlsx", "workbook"),
         (far_out, "far.xlsx", "workbook"),
         (b'reference,ticketType\n"A,B\n', "quote.csv", "cannot read this file as a table"),
+        (b"%PDF-1.7 TICKET", "ticket.pdf", "The file is no text"),
+        (b"reference,ticketType\n", "header.csv", "The file has no tickets"),
         (b"a," * 600 + b"\n1\n", "wide.csv", "more than 500 columns"),
     ],
 )
@@ -222,6 +224,13 @@ def test_a_bad_file_is_an_error_on_the_form(desk: Visitor, path: str, content: A
     page = upload(desk, path, content() if callable(content) else content, name)
     assert page.status_code in (415, 422) and message in page.text and 'href="#file"' in page.text, page.text
     assert count_rows("ticket_upload") == 0
+
+
+def test_two_columns_of_one_name_are_refused_if_they_are_read(desk: Visitor, path: str) -> None:
+    page = upload(desk, path, "reference,ticketType,Name,name\nA1,Day,Tuli,Selma\n")
+    assert "There are two columns of this name." in page.text and count_rows("ticket") == 0
+    page = upload(desk, path, "reference,ticketType,Company,Company\nA1,Weekend pass,x,y\n")
+    assert "There are two columns" not in page.text and "1 row</p>" in page.text
 
 
 def test_no_file_and_a_large_one_are_errors_too(desk: Visitor, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
