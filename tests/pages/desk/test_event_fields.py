@@ -227,6 +227,12 @@ def test_promo_codes_are_edited_as_text(desk: Visitor, organiser: Client) -> Non
             tuple(f"Line {n}:" for n in range(1, 6)),
         ),
         ("promo-codes", "promoCodes", f"{'A' * 41}|5%\nB|5%|²\nC|5%|1|31 March", ("Line 1:", "Line 2:", "Line 3:")),
+        (
+            "promo-codes",
+            "promoCodes",
+            "A|0 %\nB\u202e|5 %",
+            ("Line 1: enter a discount", "Line 2: the code has a char"),
+        ),
         ("promo-codes", "promoCodes", "A|N$ 99999999999999999", ("There is a problem",)),
         ("lineup", "lineup", "x\x00y", ("There is a problem",)),
     ],
@@ -238,3 +244,36 @@ def test_all_wrong_lines_are_named(
     page = desk.send(form=1, **{field: text})
     assert page.status_code == 422 and all(problem in page.text for problem in problems), page.text
     assert read(organiser, event)[field] == []
+
+
+@pytest.mark.parametrize(("name", "missing"), [("latitude", "longitude"), ("longitude", "latitude")])
+def test_half_a_position_is_refused(
+    desk: Visitor, organiser: Client, event: dict[str, Any], name: str, missing: str
+) -> None:
+    open_page(desk, event, "edit")
+    page = desk.send(form=1, country="NA", timezone="Africa/Windhoek", **{name: "17.5"})
+    assert page.status_code == 422 and "Enter latitude and longitude, or neither of them." in page.text
+    answer = organiser.patch(f"/api/events/{event['id']}", {name: 17.5})
+    assert answer.status_code == 422 and answer.json["data"]["errors"][0]["path"] == missing
+    data(organiser.patch(f"/api/events/{event['id']}", {"latitude": -22.5, "longitude": 17}))
+    data(organiser.patch(f"/api/events/{event['id']}", {name: 17.5}))
+
+
+def test_a_public_event_gets_no_time_of_publishing(desk: Visitor, organiser: Client) -> None:
+    event = create_published_event(organiser)
+    open_page(desk, event, "edit")
+    choices = {"country": "NA", "timezone": "Africa/Windhoek"}
+    page = desk.send(form=1, **choices, publishAt="2020-01-01T10:00")
+    assert page.status_code == 422 and "The event is public already." in page.text
+    assert "The facts are saved." in desk.send(form=1, **choices, publishAt="").text
+
+
+def test_a_time_that_clocks_skip_is_moved_and_said(desk: Visitor, organiser: Client, event: dict[str, Any]) -> None:
+    open_page(desk, event, "edit")
+    typed = {"country": "DE", "startsAt": "2027-03-28T02:30", "endsAt": "2027-03-28T23:00"}
+    page = desk.send(form=1, **typed, timezone="Europe/Berlin")
+    assert "Starts: clocks go forward then and skip this time, so it is 03:30." in page.text
+    assert read(organiser, event)["startsAt"] == "2027-03-28T01:30:00.000Z"
+    desk.open(f"{EVENTS}/new")
+    page = desk.send(form=1, name="Spree Nights", venue="Park", city="Berlin", **typed)
+    assert "The event is created." in page.text and "so it is 03:30." in page.text

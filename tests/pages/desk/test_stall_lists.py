@@ -114,7 +114,9 @@ def test_merchants_are_invited_and_invitations_withdrawn(
     assert page.status_code == 422 and "Invite 1 merchant" in page.text
     page = desk.send(form=1, fee="", expiresAt="2020-01-01T10:00")
     assert page.status_code == 422 and "Choose a time in the future." in page.text
-    page = desk.send(form=1, expiresAt="", stallType="Food", message="Come!")
+    page = desk.send(form=1, expiresAt="", stallType="Ships")
+    assert page.status_code == 422 and "The event has no stall type of this name." in page.text
+    page = desk.send(form=1, expiresAt="", stallType="food", message="Come!")
     assert "Invited: 1." in page.text and "Invited" in page.text.split("<tbody")[1]
     desk.open(f"{path}/new?id={merchant.id}")
     assert "Invited before: 1." in desk.send(form=1).text
@@ -129,6 +131,7 @@ def test_a_link_to_apply_is_made_and_ended(client: Client, event: dict[str, Any]
     desk.open(path)
     page = desk.send(form=1, email="nobody")
     assert page.status_code == 422 and 'href="#email"' in page.text
+    assert desk.send(form=1, email="", stallType="Ships").status_code == 422
     page = desk.send(form=1, email="ruusa@stalls.example", businessName="Ruusa Bakes", stallType="Food")
     assert "Mailed to ruusa@stalls.example." in page.text and "/merchant-invite/" in page.text
     address = page.text.split('value="http')[1].split('"')[0]

@@ -6,7 +6,13 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.organisation_details import load_organisation_details
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE, MEMBERS_WRITE
-from app.blueprints.pages.desk.event_form import EVENT_CHANGES, fill_event_form, with_cleared_fields
+from app.blueprints.pages.desk.event_form import (
+    EVENT_CHANGES,
+    check_publish_time,
+    describe_moved_times,
+    fill_event_form,
+    with_cleared_fields,
+)
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS, STEPS, VISIBILITY_LABELS
 from app.blueprints.pages.desk.shell import (
     DeskPages,
@@ -76,11 +82,13 @@ def change(caller: Caller, event_id: str) -> ResponseReturnValue:
     form = EVENT_CHANGES.from_request()
     try:
         values = with_cleared_fields(form.load())
+        check_publish_time(queries.get_event(caller, event_id), form)
         version = values.pop("version")
         do_once(caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **values).id)
     except FORM_ERRORS as error:
         return _render_form(queries.get_event(caller, event_id), form.with_error(error))
-    return go_to(url_for("desk_event.show", event_id=event_id), gettext("The facts are saved."))
+    done = f"{gettext('The facts are saved.')} {describe_moved_times(form, values['timezone'])}"
+    return go_to(url_for("desk_event.show", event_id=event_id), done.strip())
 
 
 @blueprint.page("/state/<target>", access=WRITE)

@@ -1,26 +1,29 @@
 """The form with the facts of an event, for a new event and for changes."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.core.clock import utcnow
+from app.core.errors import ValidationFailed
 from app.core.formatting import HOME
-from app.core.languages import lazy_gettext
+from app.core.languages import gettext, lazy_gettext
 from app.events import countries
 from app.events.queries import OwnEvent, get_version
 from app.events.validation import CATEGORIES
+from app.events.visibility import PUBLISHED, UNLISTED
 from app.web.fields import Boolean, Choice, EndTimeField, Number, Text, TimeField, WholeNumber, field_error
-from app.web.schema import Query
+from app.web.schema import Query, to_camel_case
 from app.web.text_fields import HttpsLink, Name
 from app.web.types import RawData
 
 DEFAULT_COUNTRY = "NA"
 MAX_CAPACITY = 1_000_000_000
 END_MESSAGE = lazy_gettext("The end must be after the start.")
+POSITION_MESSAGE = lazy_gettext("Enter latitude and longitude, or neither of them.")
 OPTIONAL_FIELDS = (
     "category",
     "capacity",
@@ -153,8 +156,15 @@ EXTRA_INPUTS = (
         lazy_gettext("Latitude"),
         hint=lazy_gettext("For the map, for example -22.5609. Empty: the map searches for the venue."),
         inputmode="decimal",
+        messages={"contradiction": POSITION_MESSAGE},
     ),
-    Input("longitude", lazy_gettext("Longitude"), hint=lazy_gettext("For example 17.0658."), inputmode="decimal"),
+    Input(
+        "longitude",
+        lazy_gettext("Longitude"),
+        hint=lazy_gettext("For example 17.0658."),
+        inputmode="decimal",
+        messages={"contradiction": POSITION_MESSAGE},
+    ),
     Input("isCashless", lazy_gettext("The event is cashless"), type="checkbox"),
 )
 VERSION = Input("version", "", type="hidden")
@@ -189,6 +199,35 @@ def fill_event_form(event: OwnEvent) -> FilledForm:
 def with_cleared_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the form for a change: a field that was left empty clears what was there."""
     return {**dict.fromkeys(OPTIONAL_FIELDS), **values}
+
+
+def check_publish_time(event: OwnEvent, form: FilledForm) -> None:
+    """Refuse another time of publishing for an event that is public. Raises ValidationFailed."""
+    typed = form.values["publishAt"].strip()
+    if event.visibility in (PUBLISHED, UNLISTED) and typed not in (
+        "",
+        format_local_time(event.publish_at, event.timezone),
+    ):
+        raise ValidationFailed.of("publishAt", "contradiction", "It is public already.")
+
+
+def describe_moved_times(form: FilledForm, zone: str) -> str:
+    """What to say about times that no clock shows, because it goes forward then; such a time is stored as a later one."""
+    texts = []
+    for name, typed in form.load().items():
+        if isinstance(typed, datetime) and typed.tzinfo is None:
+            stored = typed.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
+            shown = format_local_time(stored, zone)
+            if datetime.fromisoformat(shown) != typed:
+                label = form.form.inputs[to_camel_case(name)].label
+                texts.append(
+                    gettext(
+                        "%(field)s: clocks go forward then and skip this time, so it is %(time)s.",
+                        field=label,
+                        time=shown[11:],
+                    )
+                )
+    return " ".join(texts)
 
 
 def format_local_time(moment: datetime | None, zone: str) -> str:

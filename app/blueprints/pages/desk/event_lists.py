@@ -4,6 +4,7 @@ The values of a line have a | between them. All lines with a mistake are named a
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -76,11 +77,13 @@ def parse_code(code: str, discount: str = "", max_uses: str = "", begins: str = 
     """A promo code with the names of the API."""
     if not 1 <= len(code) <= 40:
         raise ValueError(gettext("enter a code of at most 40 characters"))
+    if any(unicodedata.category(character) == "Cf" for character in code):
+        raise ValueError(gettext("the code has a character that nobody sees; type it again"))
     percent, amount = _PERCENT.fullmatch(discount), parse_amount(discount)
     percent_off = float(percent[1].replace(",", ".")) if percent else None
     if percent_off is not None and percent_off > 100:
         raise ValueError(gettext("a discount has at most 100 %"))
-    if percent is None and not 0 < (amount or 0) <= MAX_AMOUNT_MINOR:
+    if percent_off == 0 or (percent is None and not 0 < (amount or 0) <= MAX_AMOUNT_MINOR):
         raise ValueError(gettext("enter a discount like 10 % or N$ 50"))
     is_number = max_uses.isascii() and max_uses.isdigit() and len(max_uses) <= 8
     if max_uses and not (is_number and 1 <= int(max_uses) <= MAX_USES):

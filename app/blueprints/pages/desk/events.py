@@ -7,13 +7,13 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
-from app.blueprints.pages.desk.event_form import DEFAULT_COUNTRY, NEW_EVENT
+from app.blueprints.pages.desk.event_form import DEFAULT_COUNTRY, NEW_EVENT, describe_moved_times
 from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, may_use, render_desk_form
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext, mark_plural
-from app.events import actions, queries
+from app.events import actions, countries, queries
 from app.events.discovery_sql import EventFilters
 from app.events.visibility import VISIBILITIES
 from app.web.access import may
@@ -79,9 +79,9 @@ def create(caller: Caller) -> ResponseReturnValue:
         event_id = do_once(caller, lambda: actions.create_event(caller=caller, **form.load()).id)
     except FORM_ERRORS as error:
         return _render_form(form.with_error(error))
-    return go_to(
-        url_for("desk_event.show", event_id=event_id), gettext("The event is created. Only your team can see it.")
-    )
+    moved = describe_moved_times(form, countries.main_zone(form.values["country"]))
+    done = f"{gettext('The event is created. Only your team can see it.')} {moved}"
+    return go_to(url_for("desk_event.show", event_id=event_id), done.strip())
 
 
 def _render_form(form: FilledForm) -> Response:

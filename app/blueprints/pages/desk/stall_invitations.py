@@ -15,6 +15,7 @@ from app.blueprints.pages.desk.tables import STATUS, Column, Table, render_desk_
 from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
+from app.core.errors import ValidationFailed
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext, mark_for_translation, mark_plural, ngettext
 from app.events import queries as events
@@ -61,6 +62,7 @@ TERMS = (
         "stallType",
         lazy_gettext("Stall type"),
         hint=lazy_gettext("The name as in the list of the event. Empty: the merchant chooses."),
+        messages={"unknown_value": lazy_gettext("The event has no stall type of this name. Look at its list.")},
     ),
     Input(
         "fee",
@@ -144,7 +146,7 @@ def invite(caller: Caller, event_id: str) -> ResponseReturnValue:
     event, form = events.get_event(caller, event_id), INVITATION.from_request()
     try:
         count_like(caller, "invitations.directory_invites")
-        values = form.load()
+        values = _load_terms(event, form)
         result = actions.invite_from_directory(
             caller=caller, event_id=event_id, merchant_ids=_list_chosen_ids(), **values
         )
@@ -177,7 +179,7 @@ def create_link(caller: Caller, event_id: str) -> ResponseReturnValue:
     event, form = events.get_event(caller, event_id), LINK.from_request()
     try:
         count_like(caller, "invitations.merchant_invite")
-        link = actions.create_link(caller=caller, event_id=event_id, **form.load())
+        link = actions.create_link(caller=caller, event_id=event_id, **_load_terms(event, form))
     except FORM_ERRORS as error:
         return _render_link(event, form.with_error(error))
     return render_desk("desk/stall_invite_link.html", event=event, link=link)
@@ -188,6 +190,14 @@ def withdraw_link(caller: Caller, event_id: str) -> ResponseReturnValue:
     """End a link; who has applied with it stays."""
     actions.withdraw_link(caller=caller, event_id=event_id, slug=request.form.get("slug", ""))
     return go_to(url_for("desk_stalls.show_directory", event_id=event_id), gettext("The link has ended."))
+
+
+def _load_terms(event: OwnEvent, form: FilledForm) -> dict[str, Any]:
+    """The values of a form. Raises ValidationFailed, also for a stall type that is not in the list of the event."""
+    values, names = form.load(), {stall_type["name"].casefold() for stall_type in event.stall_types}
+    if names and values.get("stall_type") and values["stall_type"].casefold() not in names:
+        raise ValidationFailed.of("stallType", "unknown_value", "Must be a stall type of the event.")
+    return values
 
 
 def _list_chosen_ids() -> list[str]:
