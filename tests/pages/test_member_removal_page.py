@@ -59,3 +59,4 @@ def test_a_removal_sent_twice_says_so(client: Client, app: Flask) -> None:
     form = next(number for number, form in enumerate(browser.forms) if form.action.endswith(REMOVE))
     assert browser.press(form=form).status_code == 200
     assert "They are no longer in the team." in browser.send(form=form).text
+    assert browser.open(path).status_code == 404

@@ -200,6 +200,10 @@ class FilledForm:
         if input_ is None:
             return FieldError("", message, message)
         own_message = input_.messages.get(code)
+        if input_.type == "hidden" and own_message is None:
+            # Nobody sees or changes such a field, so its name and its problem say nothing.
+            message = gettext("This form does not work any more. Open the page again.")
+            return FieldError("", message, message)
         message = str(FIELD_MESSAGES.get(code, message))
         return FieldError(input_.name, own_message or message, own_message or f"{input_.label}: {message}")
 

@@ -108,7 +108,8 @@ def prepare_import(*, caller: Caller, event_id: str, data: bytes) -> PreparedImp
             count_unverified_use(session, caller, IMPORTS_QUOTA)
     with transaction() as session:
         import_id = _add_import_job(session, caller, event.id, data, _build_flags())
-        check_id = _add_import_job(session, caller, event.id, data, _build_flags(dry_run=True))
+        # The check counts the correct rows, also beside wrong ones: they can be imported alone.
+        check_id = _add_import_job(session, caller, event.id, data, _build_flags(dry_run=True, partial=True))
         _enqueue_job(check_id)
     return PreparedImport(import_id, check_id)
 

@@ -355,3 +355,10 @@ def test_an_event_is_copied_and_a_draft_deleted(desk: Visitor, organiser: Client
     assert find_title(page.text) == "Windhoek Lights 2028" and "This is the copy." in page.text
     desk.open(f"{page.request.path}/delete")
     assert "The event is deleted." in desk.send(form=1).text
+
+
+def test_a_broken_hidden_field_says_to_open_the_page_again(desk: Visitor, organiser: Client) -> None:
+    event = create_event(organiser)
+    desk.open(f"{EVENTS}/{event['id']}/edit")
+    page = desk.send(form=1, country="NA", timezone="Africa/Windhoek", version="x")
+    assert page.status_code == 422 and "<li>This form does not work any more. Open the page again.</li>" in page.text

@@ -171,6 +171,8 @@ def test_door_staff_undo_for_ten_minutes(app: Flask, client: Client, owner: Acco
     page = door.send(form=1, reason="The wrong ticket")
     assert page.status_code == 409 and "owner or a manager" in page.text and "The wrong ticket" in page.text
     assert f"{admission}/undo" not in door.open(build_path(gate, "/log")).text
+    page = door.open(path)
+    assert page.status_code == 409 and "owner or a manager" in page.text and 'name="reason"' not in page.text
     manager = open_as(app, client, owner, "manager")
     assert f"{admission}/undo" in manager.open(build_path(gate, "/log")).text
     manager.open(path)

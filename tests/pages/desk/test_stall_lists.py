@@ -109,6 +109,7 @@ def test_merchants_are_invited_and_invitations_withdrawn(
     path = f"{build_path(event)}/invitations"
     page = desk.open(f"{path}?q=omaere").text
     assert "1 merchant " in page and "Invited" not in page.split("<tbody")[1]
+    assert "Nobody was chosen." in desk.open(desk.open(f"{path}/new").location).text
     desk.open(f"{path}/new?id={merchant.id}")
     page = desk.send(form=1, fee="x")
     assert page.status_code == 422 and "Invite 1 merchant" in page.text
@@ -149,7 +150,7 @@ def test_only_who_may_invites(
         visitor = open_as(app, client, owner, role)
         assert visitor.open(path).status_code == 200
         assert visitor.open(f"{path}/link").status_code == status
-        assert visitor.open(f"{path}/new").status_code == status
+        assert visitor.open(f"{path}/new?id={event['id']}").status_code == status
     stranger = sign_in_browser(app, create_owner("Other"))
     assert stranger.open(path).status_code == stranger.open(f"{path}/link").status_code == 404
 

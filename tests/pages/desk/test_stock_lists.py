@@ -73,7 +73,7 @@ def test_errors_of_a_list_are_shown_by_row_and_column(stock: DeskStock, desk: Vi
     row = page.split("<tbody>")[1]
     for text in (">2<", ">onHand<", "Must be a number", ">many<"):
         assert text in row, text
-    assert "Import the list" not in page and "Download all errors" in page
+    assert "Import the list" not in page and "Download all errors" in page and "Import the correct rows" in page
     errors = desk.open(page.split('">Download all errors')[0].split('href="')[-1])
     assert errors.mimetype == "text/csv" and "many" in errors.text
     desk.open(check.request.path)
@@ -82,6 +82,13 @@ def test_errors_of_a_list_are_shown_by_row_and_column(stock: DeskStock, desk: Vi
     assert [item["name"] for item in stock.items()] == ["Cups"]
     page = desk.open(page.request.path).text
     assert "Done." in page and ">many<" in page
+
+
+def test_a_list_without_a_correct_row_is_not_offered(stock: DeskStock, desk: Visitor) -> None:
+    check = upload(desk, stock, build_csv("BEE-1,Lager,120,24,4,many,0,0"))
+    run_due_jobs(worker="test")
+    page = desk.open(check.request.path).text
+    assert "No row of the file is correct." in page and "Import the correct rows" not in page
 
 
 @pytest.mark.parametrize(

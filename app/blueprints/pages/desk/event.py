@@ -87,8 +87,8 @@ def change(caller: Caller, event_id: str) -> ResponseReturnValue:
         do_once(caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **values).id)
     except FORM_ERRORS as error:
         return _render_form(queries.get_event(caller, event_id), form.with_error(error))
-    done = f"{gettext('The facts are saved.')} {describe_moved_times(form, values['timezone'])}"
-    return go_to(url_for("desk_event.show", event_id=event_id), done.strip())
+    done = (gettext("The facts are saved."), describe_moved_times(form, values["timezone"]))
+    return go_to(url_for("desk_event.show", event_id=event_id), " ".join(filter(None, done)))
 
 
 @blueprint.page("/state/<target>", access=WRITE)

@@ -79,9 +79,11 @@ def create(caller: Caller) -> ResponseReturnValue:
         event_id = do_once(caller, lambda: actions.create_event(caller=caller, **form.load()).id)
     except FORM_ERRORS as error:
         return _render_form(form.with_error(error))
-    moved = describe_moved_times(form, countries.main_zone(form.values["country"]))
-    done = f"{gettext('The event is created. Only your team can see it.')} {moved}"
-    return go_to(url_for("desk_event.show", event_id=event_id), done.strip())
+    done = (
+        gettext("The event is created. Only your team can see it."),
+        describe_moved_times(form, countries.main_zone(form.values["country"])),
+    )
+    return go_to(url_for("desk_event.show", event_id=event_id), " ".join(filter(None, done)))
 
 
 def _render_form(form: FilledForm) -> Response:

@@ -22,6 +22,7 @@ from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries
 from app.events.queries import ListQuery, OwnEvent
 from app.gate import conflicts, log
+from app.gate.errors import UndoTooLate
 from app.gate.undo import undo_scan
 from app.web.fields import Choice, Text
 from app.web.schema import Query
@@ -139,7 +140,10 @@ def show_conflicts(caller: Caller, event_id: str) -> ResponseReturnValue:
 
 @blueprint.page("/log/<admission_id>/undo", access=ADMIT)
 def confirm_undo(caller: Caller, event_id: str, admission_id: str) -> ResponseReturnValue:
-    """Say what an undo does, and ask for the reason."""
+    """Say what an undo does, and ask for the reason. Raises UndoTooLate."""
+    event, entry = queries.get_event(caller, event_id), log.get_log_entry(caller, event_id, admission_id)
+    if not (entry["is_recent"] or entry["undone_at"] or _may_undo_all(caller, event)):
+        raise UndoTooLate()
     return _render_undo(caller, event_id, admission_id, UNDO.fill())
 
 

@@ -154,6 +154,11 @@ def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
     """Show the form for the transfer that paid the invoice. Raises InvoiceNotIssued."""
     event, block = get_event_block(caller, event_id, block_id)
     invoice = invoices.get_invoice(caller, event_id, block_id)
+    if invoice["due_minor"] <= 0:
+        return go_to(
+            _build_invoice_path(event_id, block_id),
+            gettext("Nothing is due for this invoice: it is paid, or credited in full."),
+        )
     form = RECEIVED.fill(
         amountMinor=format_amount(max(0, invoice["due_minor"])),
         reference=invoice["number"],

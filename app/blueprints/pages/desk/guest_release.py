@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.allocations import actions, queries
 from app.allocations.release_plan import ReleaseStep, list_release_steps
-from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.event_form import VERSION, describe_moved_times
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_block_form import MAX_PLACES, STEP, StepAmount
 from app.blueprints.pages.desk.guest_words import name_block, reword
@@ -90,7 +90,8 @@ def add_step(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValu
         _store_steps(caller, block, [*_list_coming(block), new_step], version=values["version"])
     except FORM_ERRORS as error:
         return _render_plan(event, block, form.with_error(reword(error)))
-    return go_to(_build_plan_path(event_id, block_id), gettext("The step is added."))
+    done = (gettext("The step is added."), describe_moved_times(form, event.timezone))
+    return go_to(_build_plan_path(event_id, block_id), " ".join(filter(None, done)))
 
 
 @blueprint.act("/<block_id>/plan/remove", access=WRITE)

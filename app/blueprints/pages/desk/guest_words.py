@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.allocations import errors, link_summaries, states
-from app.core.errors import AppError
+from app.core.errors import AppError, ValidationFailed
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural, ngettext
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
@@ -84,10 +84,25 @@ PARTY_OUTSIDE = mark_plural(
 )
 
 
+PLAN_WORDS = {
+    "Must be before the event ends.": lazy_gettext("Choose a time before the event ends."),
+    "Must be before releaseAt.": lazy_gettext("Choose a time before the one at which the whole block is released."),
+    "Another step has this time.": lazy_gettext("Another step has this time. Choose another one."),
+}
+"""Why a step does not fit into the release plan, by the sentences of the API."""
+
+
 def reword(error: AppError) -> AppError:
     """The error with the words for an organiser; those of other pages are for guests and holders."""
+    if isinstance(error, ValidationFailed):
+        return ValidationFailed([_reword_problem(**problem) for problem in error.data["errors"]])
     text = str(WORDS.get(error.code, "")) or _describe_shortage(error)
     return type(error)(text, **error.data) if text else error
+
+
+def _reword_problem(path: str, code: str, message: str) -> dict[str, str]:
+    words = PLAN_WORDS.get(message)
+    return {"path": path, "code": "wrong_step" if words else code, "message": str(words or message)}
 
 
 def name_block(block: Mapping[Any, Any]) -> str:

@@ -137,6 +137,8 @@ def show_directory(caller: Caller, event_id: str) -> ResponseReturnValue:
 @blueprint.page("/invitations/new", access=INVITE)
 def choose_terms(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Ask with which terms to invite the chosen merchants."""
+    if not _list_chosen_ids():
+        return go_to(url_for("desk_stalls.show_directory", event_id=event_id), gettext("Nobody was chosen."))
     return _render_terms(events.get_event(caller, event_id), INVITATION.fill())
 
 
