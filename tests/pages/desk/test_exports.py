@@ -48,8 +48,9 @@ def test_a_file_and_its_operation_share_one_limit(organiser: Client, desk: Visit
 
 
 def test_invitations_and_links_to_apply_are_limited(organiser: Client, desk: Visitor) -> None:
-    path = f"{EVENTS}/{create_published_event(organiser)['id']}/stalls/invitations"
-    for page in ("new", "link"):
+    event_id = create_published_event(organiser)["id"]
+    path = f"{EVENTS}/{event_id}/stalls/invitations"
+    for page in (f"new?id={event_id}", "link"):
         desk.open(f"{path}/{page}")
         assert desk.press(form=1).headers["RateLimit-Limit"] == "60", page
 

@@ -217,14 +217,14 @@ def describe_moved_times(form: FilledForm, zone: str) -> str:
     for name, typed in form.load().items():
         if isinstance(typed, datetime) and typed.tzinfo is None:
             stored = typed.replace(tzinfo=ZoneInfo(zone)).astimezone(UTC)
-            shown = format_local_time(stored, zone)
-            if datetime.fromisoformat(shown) != typed:
+            clock_text = format_local_time(stored, zone)
+            if datetime.fromisoformat(clock_text) != typed:
                 label = form.form.inputs[to_camel_case(name)].label
                 texts.append(
                     gettext(
                         "%(field)s: clocks go forward then and skip this time, so it is %(time)s.",
                         field=label,
-                        time=shown[11:],
+                        time=clock_text[11:],
                     )
                 )
     return " ".join(texts)

@@ -1,5 +1,7 @@
 """The phones of an event, at the gate and in the stock: pairing one by a QR code, and ending one."""
 
+from typing import Any
+
 import segno
 from flask import Response, current_app, url_for
 from flask.typing import ResponseReturnValue
@@ -13,7 +15,6 @@ from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.teams import actions, queries
-from app.teams.models import Device
 from app.web.access import may
 from app.web.fields import Choice
 from app.web.schema import Query
@@ -61,22 +62,22 @@ def add_phone(caller: Caller, event_id: str) -> ResponseReturnValue:
 def create_phone(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Add a phone, and show the code that pairs it. The code is not shown again."""
     event, form = events.get_event(caller, event_id), PHONE.from_request()
-    made: list[tuple[Device, str]] = []
+    pairings: list[tuple[Any, str]] = []
 
     def add() -> str:
-        made.append(actions.create_device(caller=caller, event_id=event_id, **form.load()))
-        return made[0][0].id
+        pairings.append(actions.create_device(caller=caller, event_id=event_id, **form.load()))
+        return str(pairings[0][0].id)
 
     try:
         phone_id = do_once(caller, add)
     except FORM_ERRORS as error:
         return _render_form(event, form.with_error(error))
-    if not made:
+    if not pairings:
         return go_to(
             url_for("desk_gate.show_phone", event_id=event_id, device_id=phone_id),
             gettext("The phone was added already."),
         )
-    ((phone, code),) = made
+    ((phone, code),) = pairings
     pairing_page = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/pair"
     return render_desk(
         "desk/gate_phone.html",

@@ -1,11 +1,12 @@
 """The API keys of the organisation, for its programs."""
 
+from typing import Any
+
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import KEYS, SCOPES
-from app.accounts.team_models import ApiKey
 from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, render_confirmation, render_desk
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
@@ -58,7 +59,7 @@ def show(caller: Caller) -> ResponseReturnValue:
 def create(caller: Caller) -> ResponseReturnValue:
     """Make a key and show it once."""
     form, scopes = for_owner(KEY).from_request(), request.form.getlist("scope")
-    made: list[tuple[ApiKey, str]] = []
+    new_keys: list[tuple[Any, str]] = []
 
     def make() -> str:
         values = form.load()
@@ -66,21 +67,21 @@ def create(caller: Caller) -> ResponseReturnValue:
             raise ValidationFailed.of("scopes", "required", gettext("Choose what the program may do."))
         check_access(ACCESS.with_verified_email(), caller)
         organisation = queries.get_organisation(caller)
-        made.append(actions.create_api_key(caller=caller, organisation=organisation, scopes=scopes, **values))
-        return made[0][0].id
+        new_keys.append(actions.create_api_key(caller=caller, organisation=organisation, scopes=scopes, **values))
+        return str(new_keys[0][0].id)
 
     try:
         do_once(caller, make)
     except FORM_ERRORS as error:
         return _render(caller, form.with_error(error), scopes)
-    if not made:
+    if not new_keys:
         return go_to(
             url_for("desk_keys.show"),
             gettext(
                 "The key was made already, and is not shown again. If you do not have it, end it and make another."
             ),
         )
-    ((api_key, key),) = made
+    ((api_key, key),) = new_keys
     return render_desk("desk/key_created.html", api_key=api_key, key=key)
 
 

@@ -269,13 +269,13 @@ def send_link(caller: Caller, event_id: str, application_id: str) -> ResponseRet
     event, row = get_event_application(caller, event_id, application_id)
     form = LINK.from_request()
     try:
-        made = do_once(
+        link_text = do_once(
             caller,
             lambda: json.dumps(asdict(actions.send_link(caller, application_id, **form.load())), default=rfc3339),
         )
     except FORM_ERRORS as error:
         return _render_link(event, row, form.with_error(reword(error)))
-    link = json.loads(made)
+    link = json.loads(link_text)
     link["expires_at"] = datetime.fromisoformat(link["expires_at"])
     return render_desk("desk/stall_link.html", event=event, link=link, row=row, back=_build_back(event, row))
 
