@@ -215,7 +215,7 @@ def nul_workbook() -> bytes:
         (bomb, "bomb.xlsx", "workbook"),
         (far_out, "far.xlsx", "workbook"),
         (b'reference,ticketType\n"A,B\n', "quote.csv", "cannot read this file as a table"),
-        (b"%PDF-1.7 TICKET", "ticket.pdf", "The file is no text"),
+        (b"%PDF-1.7 TICKET", "ticket.pdf", "This is not a text file"),
         (b"reference,ticketType\n", "header.csv", "The file has no tickets"),
         (b"a," * 600 + b"\n1\n", "wide.csv", "more than 500 columns"),
     ],
