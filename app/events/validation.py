@@ -21,7 +21,6 @@ END_BEFORE_START = "The end must be after the start."
 def check_event(event: Event, changes: Fields, now: datetime) -> None:
     """Raises ValidationFailed when the fields of the event, with the changes applied, contradict each other."""
     problems = [*_check_times(event, changes, now), *_check_ticket_types(changes.get("ticket_types") or [])]
-    problems += _check_position(event, changes)
     problems += _check_periods("lineup", event.lineup)
     problems += _check_periods("promo_codes", event.promo_codes)
     problems += _check_periods("promotion", [event.promotion or {}])
@@ -59,13 +58,6 @@ def _check_times(event: Event, changes: Fields, now: datetime) -> Iterator[Probl
         yield _problem(path, "contradiction", "Sales must end no later than the event.")
     if changes.get("publish_at") is not None:
         yield from _check_publishing(event, changes["publish_at"], now)
-
-
-def _check_position(event: Event, changes: Fields) -> Iterator[Problem]:
-    """Only a position that is sent: events of earlier versions may have half of one."""
-    if changes.keys() & {"latitude", "longitude"} and (event.latitude is None) != (event.longitude is None):
-        path = "latitude" if event.latitude is None else "longitude"
-        yield _problem(path, "contradiction", "A position needs latitude and longitude.")
 
 
 def _check_publishing(event: Event, publish_at: datetime, now: datetime) -> Iterator[Problem]:

@@ -247,16 +247,11 @@ def test_all_wrong_lines_are_named(
 
 
 @pytest.mark.parametrize(("name", "missing"), [("latitude", "longitude"), ("longitude", "latitude")])
-def test_half_a_position_is_refused(
-    desk: Visitor, organiser: Client, event: dict[str, Any], name: str, missing: str
-) -> None:
+def test_half_a_position_is_refused(desk: Visitor, event: dict[str, Any], name: str, missing: str) -> None:
     open_page(desk, event, "edit")
     page = desk.send(form=1, country="NA", timezone="Africa/Windhoek", **{name: "17.5"})
     assert page.status_code == 422 and "Enter latitude and longitude, or neither of them." in page.text
-    answer = organiser.patch(f"/api/events/{event['id']}", {name: 17.5})
-    assert answer.status_code == 422 and answer.json["data"]["errors"][0]["path"] == missing
-    data(organiser.patch(f"/api/events/{event['id']}", {"latitude": -22.5, "longitude": 17}))
-    data(organiser.patch(f"/api/events/{event['id']}", {name: 17.5}))
+    assert f'href="#{missing}"' in page.text
 
 
 def test_a_public_event_gets_no_time_of_publishing(desk: Visitor, organiser: Client) -> None:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from marshmallow import ValidationError, validates_schema
+
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.core.clock import utcnow
@@ -70,6 +72,12 @@ class EventChangesSchema(NewEventSchema):
     longitude = Number(min=-180, max=180)
     is_cashless = Boolean(load_default=False)
     version = WholeNumber(required=True)
+
+    @validates_schema
+    def check_position(self, values: dict[str, Any], **_: Any) -> None:
+        for name, other in (("latitude", "longitude"), ("longitude", "latitude")):
+            if name in values and other not in values:
+                raise ValidationError({other: field_error("contradiction", str(POSITION_MESSAGE)).messages})
 
 
 INPUTS = (
