@@ -43,7 +43,7 @@ def test_an_organiser_fills_the_stalls(
         page.get_by_role("button", name="Approve").click()
         expect(page.get_by_text("The application is approved.")).to_be_visible()
         view.check("application-approved")
-        page.get_by_role("link", name="New link").click()
+        page.get_by_role("link", name="Send a new link").click()
         page.get_by_role("button", name="Make the link").click()
         view.check("link")
         page.goto(f"{address}/desk/events/{event['id']}/stalls")

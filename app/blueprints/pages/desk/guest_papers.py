@@ -249,7 +249,7 @@ def _render_payment(event: OwnEvent, block: queries.BlockRow, invoice: Any, form
     return render_desk_form(
         form,
         event=event,
-        title=gettext("Invoice %(number)s is paid", number=invoice["number"]),
+        title=gettext("Record the payment of invoice %(number)s", number=invoice["number"]),
         lead=gettext(
             "%(amount)s is due. Record it when the whole amount is on your bank account. You cannot undo this here.",
             amount=format_money(invoice["due_minor"]),

@@ -126,9 +126,7 @@ def _build_table(event: OwnEvent, *, with_money: bool, for_file: bool) -> Table:
             Input("kind", gettext("Kind"), options=[("", gettext("All")), *KIND_LABELS.items()]),
             Input("status", gettext("State"), options=[("", gettext("All")), *BLOCK_LABELS.items()]),
         ),
-        empty=gettext(
-            "Blocks keep places for sponsors, artists, the press, staff and groups. They appear here when you make one."
-        ),
+        empty=gettext("Blocks appear here when you make one."),
         returns_page=True,
     )
 

@@ -11,7 +11,7 @@ FORMAT_LABELS = {
     "pretix": "pretix",
     "eventbrite": "Eventbrite",
     "own": lazy_gettext("A file with our column names"),
-    "mapping": lazy_gettext("A file whose columns were chosen"),
+    "mapping": lazy_gettext("Your own list"),
 }
 STATE_LABELS = {
     "sold": lazy_gettext("Sold"),
