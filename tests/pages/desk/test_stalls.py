@@ -156,7 +156,7 @@ def test_an_application_is_approved_revised_and_declined(
     application = apply(client, event)
     path = build_path(event, application)
     page = desk.open(path)
-    assert find_title(page.text) == "Kapana Corner" and "The organiser has to decide." in page.text
+    assert find_title(page.text) == "Kapana Corner" and "You have to decide." in page.text
     desk.open(f"{path}/decide/approve")
     page = desk.send(form=1, fee="2000", riskLevel="low")
     assert page.status_code == 422 and "Enter why you set another fee" in page.text and 'value="2000"' in page.text
