@@ -227,28 +227,13 @@ def downloading(client: Client) -> None:
     assert stock.owner.get("/api/organisations/me/journal.csv").status_code == 200
 
 
-@records(Action.APPLICATIONS_EXPORTED)
-def downloading_applications(client: Client) -> None:
+@records(Action.APPLICATIONS_EXPORTED, Action.ADMISSIONS_EXPORTED, Action.SALES_EXPORTED, Action.BLOCKS_EXPORTED)
+def downloading_tables(client: Client) -> None:
     owner = create_owner()
     event = create_published_event(create_signed_in_client(client, owner))
     desk = sign_in_browser(client.flask.application, owner)
-    assert desk.open(f"/desk/events/{event['id']}/stalls?format=csv").status_code == 200
-
-
-@records(Action.ADMISSIONS_EXPORTED)
-def downloading_scans(client: Client) -> None:
-    owner = create_owner()
-    event = create_published_event(create_signed_in_client(client, owner))
-    desk = sign_in_browser(client.flask.application, owner)
-    assert desk.open(f"/desk/events/{event['id']}/gate/log?format=csv").status_code == 200
-
-
-@records(Action.SALES_EXPORTED)
-def downloading_sales(client: Client) -> None:
-    owner = create_owner()
-    event = create_published_event(create_signed_in_client(client, owner))
-    desk = sign_in_browser(client.flask.application, owner)
-    assert desk.open(f"/desk/events/{event['id']}/sales/tickets?format=csv").status_code == 200
+    for page in ("stalls", "gate/log", "sales/tickets", "guests"):
+        assert desk.open(f"/desk/events/{event['id']}/{page}?format=csv").status_code == 200
 
 
 @records(Action.ADDRESS_STOPPED, Action.ADDRESS_ALLOWED, Action.MESSAGE_ADDRESSES_EXPORTED)

@@ -231,7 +231,7 @@ def test_formula_is_stored_as_a_plain_name(run: Run) -> None:
     ("content", "message"),
     [
         (b"", "empty"),
-        (b"\x89PNG\r\n\x1a\n\0\0", "no text"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "not a text file"),
         (b"a,b,c\n1,2,3\n", "columns are not known"),
         ((HEADER + 'A1,"Weekend pass,Z').encode(), "not valid CSV"),
     ],

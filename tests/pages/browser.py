@@ -39,7 +39,9 @@ class PageView:
         self.page.wait_for_load_state()
         for width in WIDTHS if self.scripts else (NARROW, WIDTHS[-1]):
             self.page.set_viewport_size({"width": width, "height": 720})
-            assert self.page.evaluate("document.documentElement.scrollWidth") <= width, "scrolls sideways"
+            assert self.page.evaluate("document.documentElement.scrollWidth") <= width, (
+                f"{state} scrolls sideways at {width} px"
+            )
             has_axe_run = self.scripts and width == NARROW
             for scheme in SCHEMES if has_axe_run or TAKES_PICTURES else ():
                 self.page.emulate_media(color_scheme=scheme)

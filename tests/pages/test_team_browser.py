@@ -205,7 +205,7 @@ def test_a_phone_and_a_key_are_made_and_ended_in_a_browser(client: Client, addre
         page.get_by_role("link", name="I have copied it").click()
         view.check("keys")
         page.get_by_role("link", name="End Ticket shop").click()
-        page.get_by_role("button", name="End Ticket shop").click()
+        page.get_by_role("button", name="End the key").click()
         expect(page.get_by_text("The key is ended.")).to_be_visible()
         assert read_error(shop.get(f"/api/events/{event['id']}")) == (401, "SESSION_ENDED")
 

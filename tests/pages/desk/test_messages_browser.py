@@ -37,7 +37,7 @@ def test_an_organiser_writes_to_many(
         page.get_by_label("SMS").check()
         page.get_by_label("Push message").check()
         page.get_by_text("A second variant", exact=True).click()
-        page.get_by_label("Try a second variant").check()
+        page.get_by_label("Send a second variant to some of the people").check()
         page.get_by_label("Title of variant B").fill("This is how you get there")
         page.get_by_role("button", name="Save the draft").click()
         expect(page.get_by_text("The draft is saved.")).to_be_visible()
