@@ -82,7 +82,7 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
         "app/inventory/demo.py",
         "app/payouts/demo.py",
         "app/retention/orphaned_files.py",  # It compares with the clock of the storage.
-        "app/gate/beginning.py",  # A note on a page; no scan depends on it.
+        "app/gate/early_scans.py",  # A note on a page; no scan depends on it.
         "app/blueprints/pages/desk/event_form.py",  # It suggests today.
         "app/blueprints/pages/desk/guest_block_form.py",  # It suggests the price of now; the block is priced when it is made.
         "app/events/discovery.py",  # It chooses an index; the statement compares.

@@ -14,7 +14,7 @@ from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import AppError
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as event_queries
-from app.gate.beginning import is_far_away
+from app.gate.early_scans import are_scans_early
 from app.gate.place_search import search_places
 from app.gate.scan import scan
 from app.gate.undo import undo_scan
@@ -121,7 +121,7 @@ def _render(caller: Caller, form: FilledForm, *, done: str = "") -> Response:
     guests = search_places(caller, event.id, q) if q else []
     status = form.error.status if form.error else 200
     context = {"form": form, "event": event, "gate": form.value("gate"), "q": q, "guests": guests, "done": done}
-    context["is_far_away"] = is_far_away(event)
+    context["are_scans_early"] = are_scans_early(event)
     return render_gate_page("pages/gate.html", status=status, **context)
 
 

@@ -21,8 +21,8 @@ from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent, get_version
 from app.events.reentry import COUNTED_REENTRY, FREE_REENTRY, NO_REENTRY, REENTRY_MODES
-from app.gate.beginning import is_far_away
 from app.gate.conflicts import count_conflicts
+from app.gate.early_scans import are_scans_early
 from app.web.access import may
 from app.web.fields import Choice
 
@@ -57,7 +57,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     return render_desk(
         "desk/gate.html",
         event=event,
-        is_far_away=is_far_away(event),
+        are_scans_early=are_scans_early(event),
         total=figures["total"],
         types=figures["ticketTypes"],
         gates=figures["gates"],
