@@ -14,25 +14,9 @@ from tests.factories.events import create_event, create_published_event, update_
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.pages import Visitor
-from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_team_pages import create_owner
 
 PATHS = ("cover", "lists/lineup", "lists/promo-codes")
-
-
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 @pytest.fixture

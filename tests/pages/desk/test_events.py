@@ -41,21 +41,6 @@ SECTIONS = {
 WRITERS = ("owner", "manager")
 
 
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
-
-
 def open_as(app: Flask, client: Client, owner: Account, role: str, **fields: object) -> Visitor:
     """A browser of the owner, or of a new member with this role."""
     if role == "owner":

@@ -1,33 +1,13 @@
 """Files and counts of the desk: they share the limits of the API, and only what is sent is recorded as an export."""
 
 import pytest
-from flask import Flask
 
-from app.accounts.models import Account
-from tests.factories.accounts import create_signed_in_client
 from tests.factories.events import create_event, create_published_event
 from tests.factories.payouts import fetch_scalar
 from tests.http import Client
 from tests.pages.desk.test_events import EVENTS
 from tests.pages.desk.test_messages import FILLED
 from tests.pages.pages import Visitor
-from tests.pages.test_account_page import sign_in_browser
-from tests.pages.test_team_pages import create_owner
-
-
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 @pytest.mark.parametrize(

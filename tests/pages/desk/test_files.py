@@ -11,7 +11,6 @@ from app.accounts.models import Account
 from app.core.outbox.executor import run_due_jobs
 from app.files.actions import request_file
 from tests.counting import count_statements
-from tests.factories.accounts import create_signed_in_client
 from tests.factories.events import create_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.files.sample import SAMPLE, register_sample
@@ -32,23 +31,8 @@ def sample(app: Flask) -> Iterator[None]:
 
 
 @pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
 def event(organiser: Client) -> dict[str, Any]:
     return create_event(organiser, name="Windhoek Lights")
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 def request(owner: Account, event: dict[str, Any] | None = None, **parameters: Any) -> str:

@@ -15,8 +15,6 @@ from tests.gate.test_batch import offline_scan, send
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.desk.test_stalls import ROLES
-from tests.pages.desk.test_stalls import desk as desk
-from tests.pages.desk.test_stalls import owner as owner
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_team_pages import create_owner

@@ -16,8 +16,6 @@ from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.desk.test_gate import NO_ID, SCANNERS, build_path
 from tests.pages.desk.test_gate import gate as gate
 from tests.pages.desk.test_stalls import ROLES
-from tests.pages.desk.test_stalls import desk as desk
-from tests.pages.desk.test_stalls import owner as owner
 from tests.pages.pages import Visitor
 
 

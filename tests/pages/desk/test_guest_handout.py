@@ -11,9 +11,6 @@ from tests.factories.payouts import execute_sql
 from tests.http import Client, data
 from tests.pages.desk.test_guests import block as block
 from tests.pages.desk.test_guests import build_list_path, build_path
-from tests.pages.desk.test_guests import desk as desk
-from tests.pages.desk.test_guests import organiser as organiser
-from tests.pages.desk.test_guests import owner as owner
 from tests.pages.pages import Visitor
 
 GUESTS = "Anna Shilongo, anna@example.com\n\nBen; ben@example.com\r\nAnna again\tanna@example.com"

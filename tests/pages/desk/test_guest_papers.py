@@ -10,9 +10,6 @@ from tests.factories.applications import TRANSFER_DAY
 from tests.http import Client, data
 from tests.pages.desk.test_guests import block as block
 from tests.pages.desk.test_guests import build_path
-from tests.pages.desk.test_guests import desk as desk
-from tests.pages.desk.test_guests import organiser as organiser
-from tests.pages.desk.test_guests import owner as owner
 from tests.pages.pages import Visitor
 from tests.pages.test_stall_page import find_title
 

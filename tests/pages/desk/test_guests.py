@@ -6,7 +6,7 @@ from flask import Flask
 from app.accounts.models import Account
 from tests.allocations.law import assert_books_agree
 from tests.counting import count_statements
-from tests.factories.accounts import create_signed_in_client, list_mails_to
+from tests.factories.accounts import list_mails_to
 from tests.factories.allocations import Block, create_another_block, create_block
 from tests.factories.events import update_event
 from tests.http import Client, data
@@ -41,21 +41,6 @@ WRITE_PAGES = (
 )
 READ_PAGES = ("", "packs", "report", "report.pdf")
 MONEY_PAGES = ("invoice", "invoice/issue", "invoice/mail")
-
-
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 @pytest.fixture

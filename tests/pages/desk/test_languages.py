@@ -10,14 +10,9 @@ from tests.http import Client
 from tests.pages.desk.test_events import EVENTS, HOME, NEW, TYPED
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
-from tests.pages.test_team_pages import add_member, create_owner
+from tests.pages.test_team_pages import add_member
 
 AUDIT, PHONES, TEAM = "/desk/audit", "/desk/events/{id}/gate/phones", "/desk/team"
-
-
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from app.subscriptions.actions import unsubscribe as unsubscribe_by_link
 from app.subscriptions.message_links import UnsubscribeTarget
 from tests.campaigns.test_audience import execute, suppress, unsubscribe
 from tests.counting import count_statements
-from tests.factories.accounts import create_signed_in_client, list_mails_to, run_jobs
+from tests.factories.accounts import list_mails_to, run_jobs
 from tests.factories.applications import create_application
 from tests.factories.campaigns import CampaignEvent, fetch_sql_rows
 from tests.factories.events import create_published_event
@@ -27,21 +27,6 @@ READERS, WRITERS = ("owner", "manager", "messages", "viewer"), ("owner", "manage
 TEXTS = {"name": "Gates", "title": "{eventName}: gates open at five", "body": "Hello {firstName}"}
 FILLED: dict[str, Any] = {**TEXTS, "channels": ["email"], "roles": ["ticket_holders", "guests"]}
 """A form with everything that is required."""
-
-
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
 from tests.allocations.blocks import festival
 from tests.counting import count_statements
-from tests.factories.accounts import create_signed_in_client
 from tests.factories.money import FEE, create_settled_event
 from tests.factories.payouts import fetch_scalar
 from tests.http import Client, data
@@ -40,18 +39,8 @@ def owner(app: Flask) -> Account:
 
 
 @pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
 def event(client: Client, organiser: Client) -> dict[str, Any]:
     return create_settled_event(client, organiser)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 def build_path(event: dict[str, Any]) -> str:

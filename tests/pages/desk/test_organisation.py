@@ -31,21 +31,6 @@ LINKS = {TEAM: "Team", AUDIT: "Audit trail", SETTINGS: "Settings"}
 ROLES = ("owner", "manager", "finance", "door", "stock", "messages", "viewer")
 
 
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
-
-
 def add_key(organiser: Client) -> str:
     """The id of a new key."""
     make_key(organiser, "gate")

@@ -19,7 +19,6 @@ from tests.blueprints.test_ticket_import_undo import scan
 from tests.counting import count_statements
 from tests.events.law import assert_books_agree
 from tests.events.test_import import DATA, TYPES, stats
-from tests.factories.accounts import create_signed_in_client
 from tests.factories.events import create_published_event
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, WRITERS, open_as
@@ -43,21 +42,6 @@ COLUMNS = {
     "columnD": "secret",
     "columnE": "price",
 }
-
-
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from flask import Flask
 from app.accounts.models import Account
 from app.core.db import fetch_row
 from tests.counting import count_statements
-from tests.factories.accounts import create_signed_in_client
 from tests.factories.allocations import claim_slot, create_block
 from tests.factories.events import create_event, update_event
 from tests.factories.payouts import execute_sql, fetch_scalar
@@ -32,21 +31,6 @@ GROUPS = {
     "viewer": {"Events", "Guests", "Blocks", "Stalls", "Stock", "Messages"},
 }
 """What each role finds of an event that has everything, by the word that is in all names."""
-
-
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 def fill_event(client: Client, organiser: Client, word: str = "Inv") -> dict[str, Any]:

@@ -2,11 +2,7 @@
 
 from typing import Any
 
-import pytest
-from flask import Flask
-
-from app.accounts.models import Account
-from tests.factories.accounts import PASSWORD, create_signed_in_client, list_mails_to, run_jobs
+from tests.factories.accounts import PASSWORD, list_mails_to, run_jobs
 from tests.factories.applications import decide_application
 from tests.factories.events import create_event, create_published_event
 from tests.http import Client, data
@@ -14,23 +10,6 @@ from tests.pages.desk.test_events import EVENTS, NEW, TYPED
 from tests.pages.desk.test_stalls import STALL_TYPES, apply, build_path, read
 from tests.pages.desk.test_stock import DeskStock, find_form
 from tests.pages.pages import Visitor
-from tests.pages.test_account_page import sign_in_browser
-from tests.pages.test_team_pages import create_owner
-
-
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 def press_twice(desk: Visitor, path: str, *, form: int = 1, **typed: Any) -> tuple[Any, Any]:

@@ -13,10 +13,7 @@ from tests.factories.merchants import create_merchant_account, create_participan
 from tests.http import Client, data
 from tests.pages.desk.test_events import open_as
 from tests.pages.desk.test_stalls import apply, build_path, read
-from tests.pages.desk.test_stalls import desk as desk
 from tests.pages.desk.test_stalls import event as event
-from tests.pages.desk.test_stalls import organiser as organiser
-from tests.pages.desk.test_stalls import owner as owner
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_team_pages import create_owner

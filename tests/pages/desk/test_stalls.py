@@ -10,7 +10,7 @@ from flask import Flask
 from app.accounts.models import Account
 from app.blueprints.pages.desk.event_form import format_today
 from tests.counting import count_statements
-from tests.factories.accounts import create_signed_in_client, list_mails_to
+from tests.factories.accounts import list_mails_to
 from tests.factories.applications import (
     LIST,
     TRANSFER_DAY,
@@ -33,21 +33,6 @@ READERS, DECIDERS, SETTLERS = (
     ("owner", "manager", "finance"),
 )
 ROLES = ("owner", "manager", "finance", "door", "stock", "messages", "viewer")
-
-
-@pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def organiser(client: Client, owner: Account) -> Client:
-    return create_signed_in_client(client, owner)
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
 
 
 @pytest.fixture

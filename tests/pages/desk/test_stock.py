@@ -32,16 +32,6 @@ class DeskStock(Stock):
 
 
 @pytest.fixture
-def owner(app: Flask) -> Account:
-    return create_owner()
-
-
-@pytest.fixture
-def desk(app: Flask, owner: Account) -> Visitor:
-    return sign_in_browser(app, owner)
-
-
-@pytest.fixture
 def stock(client: Client, owner: Account) -> DeskStock:
     return DeskStock(create_signed_in_client(client, owner))
 

@@ -14,8 +14,6 @@ from tests.factories.payouts import execute_sql
 from tests.http import Client, data
 from tests.pages.desk.test_events import open_as
 from tests.pages.desk.test_stock import DeskStock
-from tests.pages.desk.test_stock import desk as desk
-from tests.pages.desk.test_stock import owner as owner
 from tests.pages.desk.test_stock import stock as stock
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
