@@ -25,6 +25,8 @@ RESULT: ColumnElement[str] = case(
     else_=ENTERED,
 )
 PLACES = (AllocationSlot, Ticket)
+SORTS: dict[str, ColumnElement[Any]] = {"occurredAt": Admission.occurred_at.expression}
+"""By the time of the scan: what a phone without a network sends late stands where it belongs."""
 
 
 def list_log_query(

@@ -193,6 +193,15 @@ def test_a_conflict_shows_both_entries_and_who_came_first(gate: Gate, desk: Visi
     assert "1 conflict" not in desk.open("/desk").text
 
 
+def test_a_scan_that_arrives_late_stands_where_it_belongs(gate: Gate, desk: Visitor) -> None:
+    for name, minutes_ago in (("Selma Nel", 5), ("Otto Brand", 20), ("Frieda Beukes", 10)):
+        send(gate, offline_scan(gate.sell(name=name).secret or "", minutes_ago))
+    page = desk.open(build_path(gate, "/log")).text
+    assert page.index("Selma Nel") < page.index("Frieda Beukes") < page.index("Otto Brand")
+    page = desk.open(build_path(gate, "/log?sort=occurredAt")).text
+    assert page.index("Otto Brand") < page.index("Frieda Beukes") < page.index("Selma Nel")
+
+
 def test_the_list_says_how_many_people_are_too_many(gate: Gate, desk: Visitor) -> None:
     codes = gate.claim_party(2)
     data(gate.scan(codes[0], count=2, gate="North"))

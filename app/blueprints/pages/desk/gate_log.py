@@ -10,7 +10,6 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import GUESTS_WRITE
-from app.admissions.queries import ADMISSION_SORTS
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.gate import ADMIT, blueprint
@@ -66,10 +65,10 @@ LOG = Table(
     Column("result", lazy_gettext("Result"), STATUS, labels=RESULT_LABELS),
     Column("gate", lazy_gettext("Gate")),
     Column("actor_name", lazy_gettext("Scanned by")),
-    Column("occurred_at", lazy_gettext("When"), TIME, sort="recordedAt"),
+    Column("occurred_at", lazy_gettext("When"), TIME, sort="occurredAt"),
     Column("undo_reason", lazy_gettext("Reason for the undo")),
-    sorts=ADMISSION_SORTS,
-    default_sort="-recordedAt",
+    sorts=log.SORTS,
+    default_sort="-occurredAt",
     counted=mark_plural("%(num)s scan", "%(num)s scans"),
     filters=Form(
         FilterSchema,
