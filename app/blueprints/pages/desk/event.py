@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.organisation_details import load_organisation_details
-from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE, MEMBERS_WRITE
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
 from app.blueprints.pages.desk.event_form import (
     EVENT_CHANGES,
     check_publish_time,
@@ -14,6 +14,7 @@ from app.blueprints.pages.desk.event_form import (
     with_cleared_fields,
 )
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS, STEPS, VISIBILITY_LABELS
+from app.blueprints.pages.desk.settings import ACCESS as SETTINGS
 from app.blueprints.pages.desk.shell import (
     DeskPages,
     do_once,
@@ -35,7 +36,6 @@ from app.web.schema import to_camel_case
 blueprint = DeskPages("desk_event", __name__, url_prefix="/desk/events/<event_id>")
 READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
 CREATE = may(EVENTS_WRITE, whole_organisation=True)
-SETTINGS = may(MEMBERS_WRITE, whole_organisation=True)
 REQUIRED_LABELS = {
     "name": lazy_gettext("A name"),
     "venue": lazy_gettext("A venue"),

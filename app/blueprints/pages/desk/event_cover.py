@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
-from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.form_parts import VERSION
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk_form
 from app.blueprints.pages.event_metadata import find_upload_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error

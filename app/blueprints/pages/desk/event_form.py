@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from marshmallow import ValidationError, validates_schema
 
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS
+from app.blueprints.pages.desk.form_parts import VERSION
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.core.clock import utcnow
 from app.core.errors import ValidationFailed
@@ -175,7 +176,6 @@ EXTRA_INPUTS = (
     ),
     Input("isCashless", lazy_gettext("The event is cashless"), type="checkbox"),
 )
-VERSION = Input("version", "", type="hidden")
 NEW_EVENT = Form(NewEventSchema, *INPUTS)
 EVENT_CHANGES = Form(EventChangesSchema, *INPUTS, ZONE, *EXTRA_INPUTS, VERSION)
 

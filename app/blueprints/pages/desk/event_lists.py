@@ -15,9 +15,9 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
-from app.blueprints.pages.desk.event_form import VERSION, format_local_time
+from app.blueprints.pages.desk.event_form import format_local_time
+from app.blueprints.pages.desk.form_parts import VERSION, format_amount
 from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, render_desk_form
-from app.blueprints.pages.desk.ticket_types import format_amount
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import parse_amount
 from app.core.errors import NotFound

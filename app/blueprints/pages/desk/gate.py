@@ -12,9 +12,8 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import DEVICES, EVENTS_WRITE, GATE_ADMIT, GATE_READ
 from app.admissions.stats import admission_stats
 from app.blueprints.pages.desk.charts import Chart, Point, build_chart
-from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk, render_desk_form
-from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.formatting import format_time
 from app.core.languages import gettext, lazy_gettext

@@ -11,11 +11,11 @@ from app.accounts.caller import Caller
 from app.allocations import actions, errors, queries, states
 from app.allocations.actions.blocks import HOLDER_FIELDS
 from app.allocations.pricing import get_current_price
-from app.blueprints.pages.desk.event_form import VERSION, format_local_time
+from app.blueprints.pages.desk.event_form import format_local_time
+from app.blueprints.pages.desk.form_parts import VERSION, WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.desk.guest_words import KIND_LABELS, name_block, reword
 from app.blueprints.pages.desk.guests import MAIL_LIMIT, WRITE, blueprint, count_act
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
-from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.clock import utcnow

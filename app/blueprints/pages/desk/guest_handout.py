@@ -14,13 +14,13 @@ from app.allocations import actions, errors, links, queries, slot_queries, state
 from app.allocations.actions.invites import Invites
 from app.audit.actions import Action
 from app.audit.log import record_export
+from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block, list_slots
 from app.blueprints.pages.desk.guest_block_form import MAX_PLACES
 from app.blueprints.pages.desk.guest_words import REFUSALS, SLOT_LABELS, name_block, reword
 from app.blueprints.pages.desk.guests import MAIL, MAIL_LIMIT, WRITE, blueprint, count_act
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.tables import STATUS, Column, Row, Table, render_desk_table
-from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.rendering import describe_error
 from app.core.errors import AppError

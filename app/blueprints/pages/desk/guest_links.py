@@ -7,12 +7,12 @@ from app.accounts.caller import Caller
 from app.allocations import actions, queries
 from app.allocations.link_summaries import LinkSummary, describe_allocator_link, describe_open_link
 from app.blueprints.pages.desk.event_form import format_local_time
+from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_block_form import IN_THE_PAST, MAX_PLACES
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import MAIL, blueprint
 from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation, render_desk, render_desk_form
-from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import AppError, NotFound
 from app.core.languages import gettext, lazy_gettext

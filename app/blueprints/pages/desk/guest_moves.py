@@ -8,12 +8,12 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.allocations import actions, errors, queries, states
 from app.allocations.actions.blocks import HOLDER_FIELDS
+from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_block_form import HOLDER, MAX_PLACES, NAME, NOTES, PHONE, RELEASE_AT, HolderSchema
 from app.blueprints.pages.desk.guest_words import KIND_LABELS, name_block, reword
 from app.blueprints.pages.desk.guests import WRITE, blueprint
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
-from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import ValidationFailed

@@ -5,12 +5,12 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.allocations import errors, queries, states, ticket_packs
+from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_block_form import MAX_PLACES
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import PDF_LIMIT, READ, WRITE, blueprint, count_act, get_permissions
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
-from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext, ngettext
 from app.events.queries import OwnEvent

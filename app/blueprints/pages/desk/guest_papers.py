@@ -12,11 +12,11 @@ from app.allocations import errors, invoice_payments, invoices, queries
 from app.allocations.guest_report import draw_guest_report, enqueue_guest_report_email, get_guest_report
 from app.allocations.pricing import calculate_row_cost
 from app.blueprints.pages.desk.event_form import format_today
+from app.blueprints.pages.desk.form_parts import format_amount
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_words import name_block, name_holder, reword
 from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
 from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation, render_desk, render_desk_form
-from app.blueprints.pages.desk.ticket_types import format_amount
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import AppError

@@ -9,13 +9,13 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.allocations import actions, queries
 from app.allocations.release_plan import ReleaseStep, list_release_steps
-from app.blueprints.pages.desk.event_form import VERSION, describe_moved_times
+from app.blueprints.pages.desk.event_form import describe_moved_times
+from app.blueprints.pages.desk.form_parts import REMOVAL, VERSION, WRONG_NUMBER, VersionSchema
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_block_form import MAX_PLACES, STEP, StepAmount
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import WRITE, blueprint
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
-from app.blueprints.pages.desk.ticket_types import REMOVAL, WRONG_NUMBER, VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import NotFound
 from app.core.languages import gettext, lazy_gettext, ngettext

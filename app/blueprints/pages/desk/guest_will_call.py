@@ -10,10 +10,10 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import GATE_ADMIT, GATE_READ
 from app.allocations import actions, errors, slot_queries, states
 from app.allocations.will_call import list_will_call
+from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
 from app.blueprints.pages.desk.guest_words import SLOT_LABELS, name_slot, reword
 from app.blueprints.pages.desk.guests import blueprint
 from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
-from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import NotFound, ValidationFailed
 from app.core.languages import gettext, lazy_gettext

@@ -8,9 +8,10 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.organisation_details import load_organisation_details
-from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE, MEMBERS_WRITE
+from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
 from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.navigation import is_registered
+from app.blueprints.pages.desk.settings import ACCESS as SETTINGS
 from app.blueprints.pages.desk.shell import DeskPages, may_use, render_desk
 from app.blueprints.pages.signed_in import get_team_caller
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
@@ -33,7 +34,6 @@ from app.web.access import may
 blueprint = DeskPages("desk", __name__)
 READ = may(EVENTS_READ)
 CREATE = may(EVENTS_WRITE, whole_organisation=True)
-SETTINGS = may(MEMBERS_WRITE, whole_organisation=True)
 
 
 class TaskWords(NamedTuple):

@@ -8,7 +8,8 @@ from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.blueprints.pages.desk.event_form import VERSION, format_local_time
+from app.blueprints.pages.desk.event_form import format_local_time
+from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
 from app.blueprints.pages.desk.message_form import (
     build_message_form,
     fill_message_form,
@@ -32,7 +33,6 @@ from app.blueprints.pages.desk.messages import (
     render_message,
 )
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
-from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.campaigns import actions, queries, states
 from app.campaigns.message_templates import PLACEHOLDERS

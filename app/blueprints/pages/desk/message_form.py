@@ -9,10 +9,9 @@ from flask import request
 
 from app.accounts.caller import Caller
 from app.applications.states import STATES as APPLICATION_STATES
-from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.form_parts import VERSION, WRONG_NUMBER
 from app.blueprints.pages.desk.message_words import CHANNEL_LABELS, IN_LABELS, ROLE_LABELS, TEMPLATE_LABELS
 from app.blueprints.pages.desk.stall_words import STATE_LABELS
-from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.blueprints.pages.inputs import PICTURE_ERRORS
 from app.campaigns import actions

@@ -14,11 +14,10 @@ from app.applications.documents import KINDS, list_required_kinds
 from app.applications.errors import StallTypeFull
 from app.applications.queries import ApplicationRecord
 from app.applications.stall_types import find_stall_type, list_places
-from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.form_parts import VERSION, WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stall_words import FULL, LINK_LABELS, RISK_LABELS, reword
 from app.blueprints.pages.desk.stalls import DECIDE, blueprint, get_event_application
-from app.blueprints.pages.desk.ticket_types import WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.clock import rfc3339

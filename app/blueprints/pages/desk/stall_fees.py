@@ -12,10 +12,10 @@ from app.accounts.permissions import MONEY_WRITE
 from app.applications import actions
 from app.applications.queries import ApplicationRecord
 from app.blueprints.pages.desk.event_form import format_today
+from app.blueprints.pages.desk.form_parts import format_amount
 from app.blueprints.pages.desk.shell import go_to, render_desk_form
 from app.blueprints.pages.desk.stall_words import reword
 from app.blueprints.pages.desk.stalls import blueprint, get_event_application
-from app.blueprints.pages.desk.ticket_types import format_amount
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import NotFound

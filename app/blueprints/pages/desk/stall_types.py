@@ -9,17 +9,17 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
 from app.applications import queries, stall_types
-from app.blueprints.pages.desk.event_form import VERSION
-from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk, render_desk_form
-from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions
-from app.blueprints.pages.desk.ticket_types import (
-    MAX_TICKETS,
+from app.blueprints.pages.desk.form_parts import (
     REMOVAL,
+    VERSION,
     WRONG_NUMBER,
     WRONG_PRICE,
     VersionSchema,
     format_amount,
 )
+from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk, render_desk_form
+from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions
+from app.blueprints.pages.desk.ticket_types import MAX_TICKETS
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import AppError, NotFound

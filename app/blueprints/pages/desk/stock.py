@@ -12,7 +12,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import STOCK_READ, STOCK_REMINDERS, STOCK_WRITE
 from app.audit.actions import Action
 from app.audit.log import record_export
-from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
 from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, render_desk
 from app.blueprints.pages.desk.stock_words import (
     ALL_BUCKET_LABELS,
@@ -23,7 +23,6 @@ from app.blueprints.pages.desk.stock_words import (
     WRONG_NUMBER,
 )
 from app.blueprints.pages.desk.tables import NUMBER, STATUS, Column, Row, Table, render_desk_table
-from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import TypedNumber
 from app.core.errors import ValidationFailed

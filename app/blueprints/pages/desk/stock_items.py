@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.audit.actions import Action
 from app.audit.log import record_export
-from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
 from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk_form
 from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions
 from app.blueprints.pages.desk.stock_words import (
@@ -24,7 +24,6 @@ from app.blueprints.pages.desk.stock_words import (
     WRONG_RATE,
 )
 from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Table, render_desk_table
-from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Price, TypedNumber
 from app.core.errors import AppError, NotFound

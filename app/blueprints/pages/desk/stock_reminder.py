@@ -6,10 +6,9 @@ from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.blueprints.pages.desk.event_form import VERSION
+from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
 from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation, render_desk_form
 from app.blueprints.pages.desk.stock import REMIND, blueprint
-from app.blueprints.pages.desk.ticket_types import VersionSchema
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import AppError
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext

@@ -11,7 +11,15 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
-from app.blueprints.pages.desk.event_form import END_MESSAGE, VERSION, format_local_time
+from app.blueprints.pages.desk.event_form import END_MESSAGE, format_local_time
+from app.blueprints.pages.desk.form_parts import (
+    REMOVAL,
+    VERSION,
+    WRONG_NUMBER,
+    WRONG_PRICE,
+    VersionSchema,
+    format_amount,
+)
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_confirmation, render_desk, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
@@ -22,22 +30,12 @@ from app.events.queries import OwnEvent
 from app.events.ticket_types import list_type_fields
 from app.web.access import may
 from app.web.fields import EndTimeField, Text, TimeField, WholeNumber
-from app.web.schema import Query
 from app.web.text_fields import Name
 
 blueprint = DeskPages("desk_ticket_types", __name__, url_prefix="/desk/events/<event_id>/ticket-types")
 READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
 MAX_TICKETS = 10_000_000
 TypeFields = dict[str, Any]
-WRONG_PRICE = {
-    "required": lazy_gettext("Enter a price; 0 is free."),
-    "invalid_type": lazy_gettext("Enter an amount like 450 or 450.50."),
-}
-WRONG_NUMBER = lazy_gettext("Enter a whole number.")
-
-
-class VersionSchema(Query):
-    version = WholeNumber(required=True)
 
 
 class TypeSchema(VersionSchema):
@@ -126,7 +124,6 @@ PHASE = Form(
     ),
     VERSION,
 )
-REMOVAL = Form(VersionSchema, VERSION)
 
 
 @blueprint.page("", access=READ)
@@ -359,10 +356,6 @@ def _fill_phase(event: OwnEvent, fields: TypeFields) -> FilledForm:
         quantity=_format_number(fields["quantity"]),
         version=_get_version(event),
     )
-
-
-def format_amount(amount_minor: int) -> str:
-    return f"{amount_minor // 100}" + (f".{amount_minor % 100:02d}" if amount_minor % 100 else "")
 
 
 def _format_number(number: int | None) -> str:

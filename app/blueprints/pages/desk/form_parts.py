@@ -1,0 +1,28 @@
+"""What forms of the desk share: the version of what they change, and how they read and show numbers and amounts."""
+
+from app.blueprints.pages.forms import Form, Input
+from app.core.languages import lazy_gettext
+from app.web.fields import WholeNumber
+from app.web.schema import Query
+
+WRONG_NUMBER = lazy_gettext("Enter a whole number.")
+WRONG_PRICE = {
+    "required": lazy_gettext("Enter a price; 0 is free."),
+    "invalid_type": lazy_gettext("Enter an amount like 450 or 450.50."),
+}
+VERSION = Input("version", "", type="hidden")
+
+
+class VersionSchema(Query):
+    """A form that changes something: `version` is the one that it was filled with."""
+
+    version = WholeNumber(required=True)
+
+
+REMOVAL = Form(VersionSchema, VERSION)
+"""A form without fields, for a removal that somebody confirms."""
+
+
+def format_amount(amount_minor: int) -> str:
+    """Return cents as people type them into a form: `450`, `450.50`."""
+    return f"{amount_minor // 100}" + (f".{amount_minor % 100:02d}" if amount_minor % 100 else "")
