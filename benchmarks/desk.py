@@ -41,6 +41,7 @@ WIDEN_SQL = """
     UPDATE event SET stall_types = (SELECT jsonb_agg(item || '{"quantity": 1000}')
                                       FROM jsonb_array_elements(stall_types) item) WHERE id = :id"""
 ORGANISER = demo.PEOPLE[0].email
+_cookies_by_address: dict[str, str] = {}
 
 
 def seed_festival(stage: Stage) -> None:
@@ -169,6 +170,9 @@ def _list_single_pages(event_id: str) -> list[str]:
 
 
 def _sign_in(stage: Stage) -> str:
+    """The cookies of the organiser, who signs in once: Flask-WTF keeps the form's token with the context of this process."""
+    if ORGANISER in _cookies_by_address:
+        return _cookies_by_address[ORGANISER]
     client = stage.app.test_client()
     page: Any = client.get("/sign-in").text
     token = page.partition('name="csrf_token" value="')[2].partition('"')[0]
@@ -176,7 +180,8 @@ def _sign_in(stage: Stage) -> str:
     cookies = SimpleCookie()
     for header in response.headers.getlist("Set-Cookie"):
         cookies.load(header)
-    return "; ".join(f"{name}={cookie.value}" for name, cookie in cookies.items())
+    _cookies_by_address[ORGANISER] = "; ".join(f"{name}={cookie.value}" for name, cookie in cookies.items())
+    return _cookies_by_address[ORGANISER]
 
 
 def _find(name: str) -> str:
