@@ -14,7 +14,7 @@ from tests.pages.pages import Visitor
 
 def start_payment(client: Client, path: str, number: int) -> tuple[int, str]:
     """Status and code of the response to a start with this wallet."""
-    response = client.post(path, {"payrailMsisdn": f"08125500{number:02}"})
+    response = client.post(path, {"payrailMsisdn": f"08125501{number:02}"})
     return (200, "") if response.status_code == 200 else read_error(response)
 
 
