@@ -21,12 +21,17 @@ DAY_PATTERN = "ccc d MMMM y"
 """The standalone name of the weekday, `ccc`, has no full stop in German; in Afrikaans it has one."""
 
 
+def format_number(number: float) -> str:
+    """Return `12 345` or `12 345.5`."""
+    return f"{number:,}".replace(",", NARROW)
+
+
 def format_money(amount_minor: int) -> str:
     """Return `N$ 1 234.50`, for pages, mails and documents; lines do not break at its spaces."""
     sign = "−" if amount_minor < 0 else ""
     whole, cents = divmod(abs(amount_minor), 100)
     decimal_sign = get_decimal_symbol(get_language())
-    return f"{sign}N$\u00a0{f'{whole:,}'.replace(',', NARROW)}{decimal_sign}{cents:02d}"
+    return f"{sign}N$\u00a0{format_number(whole)}{decimal_sign}{cents:02d}"
 
 
 def format_megabytes(size: int) -> str:
@@ -82,10 +87,16 @@ def format_time(moment: datetime, zone: str | None = None) -> str:
     return f"{format_day(moment, zone)}, {format_clock(moment, zone)} ({_format_zone(zone)})"
 
 
+def format_table_day(day: date) -> str:
+    """Return `4 Dec 2026`, for a table."""
+    language = get_language()
+    return str(format_date(day, "d. MMM y" if language == "de" else "d MMM y", locale=language))
+
+
 def format_short_time(moment: datetime, zone: str | None = None) -> str:
     """Return `4 Dec 2026, 18:00`, for a table; with the place of the time zone if it is not that of Windhoek."""
-    zone, language = zone or HOME, get_language()
-    day = format_date(moment.astimezone(ZoneInfo(zone)), "d. MMM y" if language == "de" else "d MMM y", locale=language)
+    zone = zone or HOME
+    day = format_table_day(moment.astimezone(ZoneInfo(zone)).date())
     place = "" if zone == HOME else f" ({_format_zone(zone)})"
     return f"{day}, {format_clock(moment, zone)}{place}"
 

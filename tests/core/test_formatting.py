@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from flask import Flask
 
-from app.core.formatting import format_count, format_short_time
+from app.core.formatting import format_count, format_number, format_short_time
 from app.core.languages import use_language
 from app.core.spreadsheet import Rejected, RowError
 from app.inventory.formatting import format_quantity
@@ -51,3 +51,12 @@ def test_unit_has_the_form_of_its_quantity(quantity: str, unit: str | None, text
 def test_the_time_in_a_table_is_short(app: Flask, language: str, zone: str | None, text: str) -> None:
     with use_language(language):
         assert format_short_time(datetime(2026, 12, 4, 16, tzinfo=UTC), zone) == text
+
+
+def test_thousands_have_a_narrow_space() -> None:
+    assert [format_number(number) for number in (999, 12345, -1234567, 1234.5)] == [
+        "999",
+        "12\u202f345",
+        "-1\u202f234\u202f567",
+        "1\u202f234.5",
+    ]

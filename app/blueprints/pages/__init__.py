@@ -51,9 +51,18 @@ from app.blueprints.pages import (
     tracked_links,
     unsubscribe,
 )
+from app.blueprints.pages.desk.status_colours import find_colour
 from app.blueprints.pages.rendering import mark_breaks_of_path, mark_code_spans, render_unknown_path
 from app.config import Settings
-from app.core.formatting import format_calendar_day, format_clock, format_day, format_money, format_time, pluralize
+from app.core.formatting import (
+    format_calendar_day,
+    format_clock,
+    format_day,
+    format_money,
+    format_number,
+    format_time,
+    pluralize,
+)
 from app.web.error_handlers import ERROR_PAGE_KEY
 
 PAGES = (
@@ -111,7 +120,9 @@ def register(app: Flask, settings: Settings) -> None:
     app.add_template_filter(format_clock, "clock")
     app.add_template_filter(format_calendar_day, "calendar_day")
     app.add_template_filter(format_money, "money")
+    app.add_template_filter(format_number, "number")
     app.add_template_filter(pluralize, "plural")
+    app.add_template_filter(find_colour, "status_colour")
     app.register_blueprint(home.blueprint)
     for page in PAGES:
         app.register_blueprint(page.blueprint)

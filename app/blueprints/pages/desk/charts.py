@@ -6,7 +6,7 @@ chart = build_chart("Tickets sold each day", [Point("1 May", 12), Point("2 May",
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from app.core.formatting import NARROW
+from app.core.formatting import format_number
 from app.core.languages import gettext
 
 WIDTH, HEIGHT, TOP, BOTTOM = 640, 240, 24, 28
@@ -54,11 +54,6 @@ class Chart(NamedTuple):
     width: int = WIDTH
     height: int = HEIGHT
     base: int = HEIGHT - BOTTOM
-
-
-def format_number(value: int) -> str:
-    """Return `12 345`."""
-    return f"{value:,}".replace(",", NARROW)
 
 
 def build_chart(

@@ -24,15 +24,17 @@ from datetime import date, datetime
 from io import StringIO
 from typing import Any
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from flask import Response, request
 
 from app.blueprints.pages.desk.shell import DeskEvent, render_desk
+from app.blueprints.pages.desk.status_colours import find_colour
 from app.blueprints.pages.forms import FilledForm, Form
 from app.core.clock import rfc3339
 from app.core.csv_export import BYTE_ORDER_MARK
 from app.core.errors import ValidationFailed
-from app.core.formatting import NARROW, format_calendar_day, format_day, format_money, format_short_time
+from app.core.formatting import HOME, format_money, format_number, format_short_time, format_table_day
 from app.core.languages import mark_plural, ngettext
 from app.core.spreadsheet_cells import escape
 from app.web.paging import Listing, SortColumn, find_next_cursor, load_page
@@ -71,12 +73,17 @@ class Column:
         if self.kind == MONEY:
             return format_money(value)
         if self.kind == NUMBER:
-            return _trim_decimals(f"{value:,}").replace(",", NARROW)
-        if self.kind in (DAY, TIME):
-            if not isinstance(value, datetime):
-                return format_calendar_day(value)
-            return format_short_time(value, zone) if self.kind == TIME else format_day(value, zone)
+            return _trim_decimals(format_number(value))
+        if self.kind == TIME:
+            return format_short_time(value, zone)
+        if self.kind == DAY:
+            is_moment = isinstance(value, datetime)
+            return format_table_day(value.astimezone(ZoneInfo(zone or HOME)).date() if is_moment else value)
         return str(self.labels.get(value, value))
+
+    def find_colour(self, row: Row) -> str:
+        """`done`, `wrong` or nothing: the class of the status in the cell."""
+        return find_colour(row[self.key])
 
     def format_csv(self, row: Row) -> str:
         """The text of the cell in a file: amounts as 1234.50, times in UTC, and no formulas."""
