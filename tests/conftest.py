@@ -10,9 +10,10 @@ from flask import Flask
 from redis import Redis
 from sqlalchemy import text
 
-from app.core import connections
+from app.core import cache_invalidation, connections
 from app.core.db import db, transaction_engine
 from app.core.outbox import wakeup
+from app.core.transaction import transaction
 from mock_rail import MockServer, Options
 from tests import steps, stores
 from tests.http import Client
@@ -88,6 +89,8 @@ def app(application: Flask, rail_server: MockServer) -> Iterator[Flask]:
     """The application with empty tables, empty Redis, an empty rail, and a context around the test."""
     with application.app_context():
         empty(application)
+        with transaction() as session:
+            cache_invalidation.invalidate(session, "events")
         rail_server.reset()
         yield application
         db.session.remove()
