@@ -235,7 +235,9 @@ def test_a_message_is_scheduled_changed_and_cancelled(campaign_event: CampaignEv
     assert "The message is saved." in desk.send(form=1, **{**FILLED, "title": "Another title"}).text
     campaign = campaign_event.now(draft)
     assert (campaign["status"], campaign["title"]) == ("scheduled", "Another title")
-    answer = desk.flask.post(stale.action, data={**stale.fields, **FILLED, "title": "Too late"})
+    answer = desk.flask.post(
+        stale.action, data={**stale.fields, **FILLED, "title": "Too late", "formKey": "form-of-another-tab"}
+    )
     assert answer.status_code == 412 and "Open the page again" in answer.text
     desk.open(build_path(campaign_event, draft, "schedule"))
     assert "The message is a draft again." in desk.send(form=1, scheduledAt="").text

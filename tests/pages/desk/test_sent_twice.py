@@ -4,12 +4,16 @@ from typing import Any
 
 from tests.factories.accounts import PASSWORD, list_mails_to, run_jobs
 from tests.factories.applications import decide_application
+from tests.factories.campaigns import CampaignEvent
 from tests.factories.events import create_event, create_published_event
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, NEW, TYPED
+from tests.pages.desk.test_messages import FILLED
 from tests.pages.desk.test_stalls import STALL_TYPES, apply, build_path, read
 from tests.pages.desk.test_stock import DeskStock, find_form
 from tests.pages.pages import Visitor
+
+JUNE = "2027-06-01T18:00"
 
 
 def press_twice(desk: Visitor, path: str, *, form: int = 1, **typed: Any) -> tuple[Any, Any]:
@@ -62,6 +66,39 @@ def test_a_number_of_the_stock_is_counted_once(organiser: Client, desk: Visitor)
         movement["delta"]
         for movement in data(stock.owner.get(f"{stock.path}/items/{item['id']}/movements"))["movements"]
     ][:2] == [0, -3]
+
+
+def test_an_item_is_changed_archived_and_restored_once(organiser: Client, desk: Visitor) -> None:
+    stock = DeskStock(organiser)
+    path = f"{stock.desk_path}/items/{stock.item(name='Lager', onHand=10)['id']}"
+    assert lead_to_the_same(*press_twice(desk, f"{path}/change", name="Stout"))
+    assert lead_to_the_same(*press_twice(desk, f"{path}/archive"))
+    assert lead_to_the_same(*press_twice(desk, f"{path}/restore"))
+    assert "Stout" in desk.open(stock.desk_path).text
+
+
+def test_ticket_types_and_phases_are_added_changed_and_removed_once(organiser: Client, desk: Visitor) -> None:
+    event = create_event(organiser)
+    path = f"{EVENTS}/{event['id']}/ticket-types"
+    assert lead_to_the_same(*press_twice(desk, f"{path}/new", name="Weekend", price="900", quantity="500"))
+    types = data(organiser.get(f"/api/events/{event['id']}"))["ticketTypes"]
+    assert [ticket_type["name"] for ticket_type in types] == ["Weekend"]
+    path = f"{path}/{types[0]['id']}"
+    assert lead_to_the_same(*press_twice(desk, path, name="Both days"))
+    assert lead_to_the_same(*press_twice(desk, f"{path}/phases/new", name="Early bird", price="700", quantity="5"))
+    assert lead_to_the_same(*press_twice(desk, f"{path}/phases/0/remove"))
+    assert lead_to_the_same(*press_twice(desk, f"{path}/remove"))
+    assert data(organiser.get(f"/api/events/{event['id']}"))["ticketTypes"] == []
+
+
+def test_a_message_is_changed_and_scheduled_once(client: Client, organiser: Client, desk: Visitor) -> None:
+    event = CampaignEvent(client, owner=organiser)
+    draft = event.draft()
+    path = f"{EVENTS}/{event.event['id']}/messages/{draft}"
+    assert lead_to_the_same(*press_twice(desk, f"{path}/edit", **FILLED))
+    assert lead_to_the_same(*press_twice(desk, f"{path}/schedule", scheduledAt=JUNE))
+    campaign = event.now(draft)
+    assert (campaign["title"], campaign["status"]) == (FILLED["title"], "scheduled")
 
 
 def test_an_event_is_made_copied_changed_and_deleted_once(organiser: Client, desk: Visitor) -> None:

@@ -107,14 +107,8 @@ def change(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnVal
     form = _build_form(caller, campaign).from_request()
     try:
         form = store_picture(caller, event_id, form)
-        fields = read_message(form)
-        actions.change_campaign(
-            caller=caller,
-            event_id=event_id,
-            campaign_id=campaign_id,
-            expected_version=_read_version(form),
-            **fields,
-        )
+        fields, version = read_message(form), _read_version(form)
+        do_once(caller, lambda: _change_campaign(caller, campaign, version, **fields))
     except FORM_ERRORS as error:
         return _render_edit(caller, campaign, form.with_error(error))
     return go_to(link_message(campaign), gettext("The message is saved."))
@@ -149,13 +143,7 @@ def schedule(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnV
     try:
         values = {"scheduled_at": None, **form.load()}
         version, scheduled_at = values["version"], values["scheduled_at"]
-        actions.change_campaign(
-            caller=caller,
-            event_id=event_id,
-            campaign_id=campaign_id,
-            expected_version=version,
-            scheduled_at=scheduled_at,
-        )
+        do_once(caller, lambda: _change_campaign(caller, campaign, version, scheduled_at=scheduled_at))
     except FORM_ERRORS as error:
         return _render_schedule(event, campaign, form.with_error(error))
     done = gettext("The message is scheduled.") if scheduled_at else gettext("The message is a draft again.")
@@ -186,6 +174,12 @@ def send(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue
             return go_to(link_message(campaign), gettext("It was sent already. Nobody gets it twice."))
         return _render_send(caller, now, error)
     return go_to(link_message(campaign), gettext("The message is being sent."))
+
+
+def _change_campaign(caller: Caller, campaign: Mapping[Any, Any], version: int, **fields: Any) -> str:
+    where = {"event_id": campaign["event_id"], "campaign_id": campaign["id"]}
+    actions.change_campaign(caller=caller, expected_version=version, **where, **fields)
+    return str(campaign["id"])
 
 
 def _send_test(caller: Caller, campaign: Mapping[Any, Any]) -> str:

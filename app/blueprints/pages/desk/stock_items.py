@@ -12,7 +12,7 @@ from app.accounts.caller import Caller
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
-from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk_form
+from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation, render_desk_form
 from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions
 from app.blueprints.pages.desk.stock_words import (
     ALL_BUCKET_LABELS,
@@ -202,8 +202,7 @@ def change_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnVa
     item, form = queries.get_item(caller, event_id, item_id), ITEM_CHANGES.from_request()
     try:
         values = {**dict.fromkeys(OPTIONAL_ATTRIBUTES), **form.load()}
-        version = values.pop("version")
-        actions.update_item(caller=caller, event_id=event_id, item_id=item_id, expected_version=version, **values)
+        do_once(caller, lambda: _update_item(caller, event_id, item_id, **values))
     except FORM_ERRORS as error:
         return _render_changes(caller, event_id, item, form.with_error(error))
     return go_to(_build_path(event_id, item_id), gettext("The item is saved."))
@@ -220,16 +219,16 @@ def take_step(caller: Caller, event_id: str, item_id: str, step: str) -> Respons
     """Archive or restore an item."""
     chosen_step = _get_step(step)
     try:
-        actions.update_item(
-            caller=caller,
-            event_id=event_id,
-            item_id=item_id,
-            expected_version=ARCHIVING.from_request().load()["version"],
-            archived=chosen_step.archived,
-        )
+        values = ARCHIVING.from_request().load()
+        do_once(caller, lambda: _update_item(caller, event_id, item_id, archived=chosen_step.archived, **values))
     except FORM_ERRORS as error:
         return _render_step(caller, event_id, queries.get_item(caller, event_id, item_id), chosen_step, error)
     return go_to(_build_path(event_id, item_id), str(chosen_step.done))
+
+
+def _update_item(caller: Caller, event_id: str, item_id: str, version: int, **values: Any) -> str:
+    actions.update_item(caller=caller, event_id=event_id, item_id=item_id, expected_version=version, **values)
+    return item_id
 
 
 def _get_step(name: str) -> Step:

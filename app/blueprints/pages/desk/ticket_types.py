@@ -20,7 +20,14 @@ from app.blueprints.pages.desk.form_parts import (
     VersionSchema,
     format_amount,
 )
-from app.blueprints.pages.desk.shell import DeskPages, go_to, render_confirmation, render_desk, render_desk_form
+from app.blueprints.pages.desk.shell import (
+    DeskPages,
+    do_once,
+    go_to,
+    render_confirmation,
+    render_desk,
+    render_desk_form,
+)
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import AppError, NotFound
@@ -289,8 +296,7 @@ def _save(
     try:
         fields = form.load()
         version = fields.pop("version")
-        apply(types, fields)
-        actions.change_event(caller=caller, id=event_id, expected_version=version, ticket_types=types)
+        do_once(caller, lambda: _change_types(caller, event_id, version, types, lambda: apply(types, fields)))
     except FORM_ERRORS as error:
         return _render_form(event, form.with_error(error), title)
     return go_to(url_for("desk_ticket_types.show", event_id=event_id), done)
@@ -308,11 +314,18 @@ def _remove(
     types = list_type_fields(event)
     try:
         version = REMOVAL.from_request().load()["version"]
-        take_out(types)
-        actions.change_event(caller=caller, id=event_id, expected_version=version, ticket_types=types)
+        do_once(caller, lambda: _change_types(caller, event_id, version, types, lambda: take_out(types)))
     except FORM_ERRORS as error:
         return render(queries.get_event(caller, event_id), error)
     return go_to(url_for("desk_ticket_types.show", event_id=event_id), done)
+
+
+def _change_types(
+    caller: Caller, event_id: str, version: int, types: list[TypeFields], change: Callable[[], object]
+) -> str:
+    """Save the types as `change` leaves them."""
+    change()
+    return actions.change_event(caller=caller, id=event_id, expected_version=version, ticket_types=types).id
 
 
 def _find_type(types: list[TypeFields], type_id: str) -> TypeFields:
