@@ -14,6 +14,7 @@ from app.blueprints.media import PICTURE_HEADERS
 from app.blueprints.pages.apply_pictures import MAX_UPLOAD_BYTES as PICTURES_OF_STALLS
 from app.blueprints.pages.desk.sales import MAX_UPLOAD_BYTES as SALES
 from app.blueprints.pages.documents import MAX_UPLOAD_BYTES as DOCUMENTS_OF_PEOPLE
+from app.media.actions import MAX_FORM_BYTES as FORMS
 from app.media.actions import MAX_UPLOAD_BYTES as PICTURES
 from tests.deploy.proxy import Proxy
 from tests.deploy.test_answers import told
@@ -33,10 +34,10 @@ ROUTES = [
     ("/api/merchant-applications/docs/x", DOCUMENTS_OF_PEOPLE),
     ("/documents/x", DOCUMENTS_OF_PEOPLE),
     ("/apply/pictures", PICTURES_OF_STALLS),
-    ("/desk/settings", PICTURES),
+    ("/desk/settings", FORMS),
     (f"/desk/events/{EVENT}/cover", PICTURES),
-    (f"/desk/events/{EVENT}/messages/new", PICTURES),
-    (f"/desk/events/{EVENT}/messages/{EVENT}/edit", PICTURES),
+    (f"/desk/events/{EVENT}/messages/new", FORMS),
+    (f"/desk/events/{EVENT}/messages/{EVENT}/edit", FORMS),
     (f"/desk/events/{EVENT}/sales/import", SALES),
     (f"/desk/events/{EVENT}/stock/import", SHEETS),
 ]
