@@ -74,7 +74,8 @@ class Input:
     `messages` maps validation codes to sentences. `error_codes` lists the errors that are shown at this field.
     Spaces are removed from a field of type `code`. A field of type `password` is never sent back to the browser. A field
     with `options` (value and text) is a list to choose from; the types `textarea`, `checkbox` and `hidden` work as well. With
-    the type `checkboxes` several of the options can be chosen: the value has them with commas between.
+    the type `checkboxes` several of the options can be chosen: the value has them with commas between. Fields that most
+    people leave empty, `is_rare`, are folded away until one has a value or an error.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Input:
     messages: Mapping[str, str] = field(default_factory=dict)
     error_codes: tuple[str, ...] = ()
     options: Sequence[tuple[str, str]] = ()
+    is_rare: bool = False
 
     def normalize(self, value: str) -> str:
         return _SPACES_AND_DASHES.sub("", value) if self.type == "code" else value
@@ -176,6 +178,16 @@ class FilledForm:
 
     def find_error(self, name: str) -> FieldError | None:
         return next((error for error in self.errors if error.name == name), None)
+
+    @property
+    def rare_names(self) -> list[str]:
+        """The names of the rare fields, in the order of the page."""
+        return [name for name, input_ in self.form.inputs.items() if input_.is_rare]
+
+    @property
+    def shows_rare_fields(self) -> bool:
+        """Whether a rare field has a value other than zero, or an error."""
+        return any(self.value(name) not in ("", "0") or self.find_error(name) for name in self.rare_names)
 
     @property
     def errors(self) -> list[FieldError]:

@@ -68,9 +68,11 @@ def test_a_number_of_the_stock_is_counted_once(organiser: Client, desk: Visitor)
     ][:2] == [0, -3]
 
 
-def test_an_item_is_changed_archived_and_restored_once(organiser: Client, desk: Visitor) -> None:
+def test_an_item_is_added_changed_archived_and_restored_once(organiser: Client, desk: Visitor) -> None:
     stock = DeskStock(organiser)
-    path = f"{stock.desk_path}/items/{stock.item(name='Lager', onHand=10)['id']}"
+    first, second = press_twice(desk, f"{stock.desk_path}/items/new", name="Lager", sku="BEE-1")
+    assert lead_to_the_same(first, second)
+    path = first.location
     assert lead_to_the_same(*press_twice(desk, f"{path}/change", name="Stout"))
     assert lead_to_the_same(*press_twice(desk, f"{path}/archive"))
     assert lead_to_the_same(*press_twice(desk, f"{path}/restore"))

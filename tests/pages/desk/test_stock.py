@@ -298,3 +298,17 @@ def test_a_number_that_may_be_two_is_refused(stock: DeskStock, desk: Visitor) ->
     item = stock.item(name="Lager", onHand=10)
     desk.open(stock.desk_path)
     assert "The number is saved." in desk.send(form=find_form(desk, item), quantity="7,5").text
+
+
+def test_rare_fields_are_folded_away_until_one_is_used(organiser: Client, desk: Visitor) -> None:
+    stock = DeskStock(organiser)
+    path = f"{stock.desk_path}/items/new"
+    assert '<details class="field"><summary>More fields' in desk.open(path).text
+    page = desk.send(form=1, name="Lager", sku="BEE-1", taxRate="much").text
+    assert '<details class="field" open>' in page and 'href="#taxRate"' in page
+    page = desk.send(form=1, name="Lager", sku="BEE-1", taxRate="15").text
+    assert "The item is added." in page
+    plain = stock.item(name="Cups", reserved=0, damaged=0, minOrderQty=0)
+    for item_id, word in ((desk.page.request.path.split("/")[-1], " open"), (plain["id"], "")):
+        page = desk.open(f"{stock.desk_path}/items/{item_id}/change").text
+        assert f'<details class="field"{word}><summary>More fields' in page

@@ -66,6 +66,19 @@ HINTS = {
     "parLevel": lazy_gettext("An order brings the item up to this number."),
     "reorderLevel": lazy_gettext("At this number or below, the item is low and is ordered."),
 }
+RARE = {
+    "imageUrl",
+    "productType",
+    "expiryDate",
+    "brand",
+    "barcode",
+    "batchNumber",
+    "taxRate",
+    "minOrderQty",
+    "reserved",
+    "damaged",
+    "notes",
+}
 MESSAGES = {
     "required": lazy_gettext("Fill in this field."),
     "invalid_url": lazy_gettext("Enter an address that begins with https://."),
@@ -84,6 +97,7 @@ def _build_input(field: ItemField) -> Input:
         inputmode="decimal" if is_number else "",
         messages={**MESSAGES, **numbers, **{code: STOCK_MESSAGES[code] for code in codes}},
         error_codes=codes,
+        is_rare=field.name in RARE,
     )
 
 
@@ -164,10 +178,11 @@ def create_item(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Add an item with its opening stock."""
     form = NEW_ITEM.from_request()
     try:
-        item = actions.create_item(caller=caller, event_id=event_id, **form.load())
+        values = form.load()
+        item_id = do_once(caller, lambda: str(actions.create_item(caller=caller, event_id=event_id, **values)["id"]))
     except FORM_ERRORS as error:
         return _render_new(caller, event_id, form.with_error(error))
-    return go_to(_build_path(event_id, item["id"]), gettext("The item is added."))
+    return go_to(_build_path(event_id, item_id), gettext("The item is added."))
 
 
 @blueprint.page("/items/<item_id>", access=READ)
