@@ -104,6 +104,9 @@ def take_account(browser: Browser, base: str) -> None:
         ("second-factor", DESK, "/second-factor", ORGANISER),
     ):
         take(browser, f"{base}/account{path}", name, view, partial(sign_in, email=email))
+    for name, path in (("desk", ""), ("desk-stalls", "/stalls"), ("desk-sales", "/sales"), ("desk-money", "/money")):
+        address = f"{base}/desk/events/{scenes.event}{path}" if path else f"{base}/desk"
+        take(browser, address, name, DESK, partial(sign_in, email=ORGANISER))
     take(browser, f"{base}/desk/keys", "api-keys", DESK, partial(sign_in, email=ORGANISER))
     take(browser, f"{base}/desk/team", "team", LONG, invite_helper)
     page = take(browser, f"{base}/desk/events/{scenes.event}/gate/phones/new", "phone-code", LONG, add_phone)

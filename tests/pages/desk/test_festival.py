@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from flask import Flask
 from playwright.sync_api import Browser, Page, expect
 
-from app.core.formatting import format_money
+from app.core.formatting import format_money, format_number
 from tests.factories.accounts import PASSWORD, find_newest_code, list_mails_to
 from tests.factories.payouts import execute_sql, run_all_jobs
 from tests.pages.browser import open_view
@@ -238,7 +238,7 @@ def import_the_sales_of_the_shop(page: Page) -> None:
     expect_facts(page, {"New": str(len(SOLD))})
     send(page, {}, "Import the tickets", "The tickets are imported")
     follow(page, "See the sales")
-    expect_facts(page, {"Sold": f"{len(SOLD)} of 1600", "Takings": show_money(TAKINGS)})
+    expect_facts(page, {"Sold": f"{len(SOLD)} of {format_number(1600)}", "Takings": show_money(TAKINGS)})
 
 
 def keep_places_for_a_sponsor(page: Page) -> None:
