@@ -20,6 +20,7 @@ from app.blueprints.applications.routes import blp as applications
 from app.blueprints.audit.routes import blp as audit
 from app.blueprints.campaigns.routes import blp as campaigns
 from app.blueprints.crew.routes import blp as crew
+from app.blueprints.desk.routes import blp as organiser_desk
 from app.blueprints.diagnostics import blp as diagnostics
 from app.blueprints.events.public_routes import blp as public_events
 from app.blueprints.events.routes import blp as events
@@ -70,6 +71,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         allocation_documents,
         allocation_links,
         money,
+        organiser_desk,
         will_call,
         admissions,
         offline_gate,

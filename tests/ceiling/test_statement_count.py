@@ -4,7 +4,7 @@ a few more where `MORE` says what for."""
 import pytest
 from flask import Flask
 
-from tests.ceiling import of_applications, of_campaigns, of_gate, of_links, of_merchants, of_pages, of_stalls
+from tests.ceiling import of_applications, of_campaigns, of_desk, of_gate, of_links, of_merchants, of_pages, of_stalls
 from tests.ceiling.cases import CASES, Case
 from tests.counting import count_statements
 from tests.http import Client
@@ -120,8 +120,9 @@ BLUEPRINTS = (
     "campaigns",
     "click",
     "admissions",
+    "organiser_desk",
 )
-MODULES = (of_applications, of_campaigns, of_gate, of_links, of_merchants, of_pages, of_stalls)
+MODULES = (of_applications, of_campaigns, of_desk, of_gate, of_links, of_merchants, of_pages, of_stalls)
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])

@@ -283,6 +283,7 @@ event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/re
 event: read             GET    /api/events/{eventId}/money
 organisation: audit     GET    /api/organisations/me/journal.csv
 organisation: audit     GET    /api/organisations/me/vat
+organisation: audit     GET    /api/organisations/me/tasks
 event: read             GET    /api/events/{eventId}/stall-fees
 event: read             GET    /api/events/{eventId}/stall-fees.csv
 event: write, verified  POST   /api/events/{eventId}/stall-fees/statement

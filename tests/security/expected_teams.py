@@ -26,6 +26,7 @@ TEAM_CALLERS = (
 TEAM_GRID = """
 person          + + + + + + +   - - -   + +
 events: list    + + + + + + +   + + +   + +
+own events      + + + + + + +   + + +   - -
 events: create  + - - - - - -   - - -   - -
 event: read     + + + + + + 0   + + +   - -
 event: write    + - - - - - 0   - - -   - -
@@ -84,6 +85,7 @@ PATTERNS = (
     (r"\w+ /api/organisations/me/api-keys", "keys"),
     (r"GET /api/organisations/me/audit", "audit"),
     (r"GET /api/organisations/me/(journal.csv|vat)$", "audit"),
+    (r"GET /api/organisations/me/(tasks|search|files)$", "own events"),
     (r"GET /api/events/{eventId}/money$", "money: read"),
     (r"POST .*/invoice/received", "money: write"),
     (r"POST /api/events/{id}/copy", "events: create"),
