@@ -29,8 +29,8 @@ EVENTS, GUESTS, BLOCKS, APPLICATIONS, ITEMS, ORDERS, INVOICES, CAMPAIGNS = KINDS
     "invoices",
     "campaigns",
 )
-MIN_LENGTH = 2
-"""Characters that a search needs; one letter begins half of all names."""
+MIN_LENGTH, MAX_LENGTH = 2, 200
+"""Characters that a search needs, for one letter begins half of all names; and the most that it may have."""
 STATEMENTS: dict[str, tuple[tuple[str, ...], str]] = {
     EVENTS: ((EVENTS_READ,), search_sql.EVENTS_SQL),
     GUESTS: ((GUESTS_READ, GATE_ADMIT), search_sql.GUESTS_SQL),

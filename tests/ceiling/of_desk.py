@@ -12,3 +12,10 @@ def what_waits(client: Client) -> Ask:
     owner = create_organiser_client(client)
     create_event(owner)
     return lambda: owner.get(f"{ME}/tasks")
+
+
+@case(f"GET {ME}/search")
+def searching_everything(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    create_event(owner, name="River Nights")
+    return lambda: owner.get(f"{ME}/search?q=river")

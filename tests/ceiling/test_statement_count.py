@@ -89,6 +89,7 @@ MORE = {
     "scanning_a_party": 3,
     "undoing_a_scan": 6,
     "placing_a_stall": 2,
+    "searching_everything": 3,
 }
 for name in ASKS_FOR_THE_DAYS_OF_THE_EVENT:
     MORE[name] += 1
@@ -104,7 +105,7 @@ the days of the event that end a link, the organiser in the header of a page, th
 documents. An accepted place is an approval. A fee is booked in the ledger. A recorded fee
 leads to the next step and its link. A deletion erases in its own transaction what all domains know of the person,
 by the steps of the deletion of an account. A party is locked and read again; an undo reads the log before and after. A
-stall that gets a number locks the plan, and looks whether another one has it. A
+stall that gets a number locks the plan, and looks whether another one has it. A search asks for each of eight kinds. A
 refund issues the invoice if there is none, and the credit note."""
 BLUEPRINTS = (
     "applications",

@@ -284,6 +284,7 @@ event: read             GET    /api/events/{eventId}/money
 organisation: audit     GET    /api/organisations/me/journal.csv
 organisation: audit     GET    /api/organisations/me/vat
 organisation: audit     GET    /api/organisations/me/tasks
+organisation: audit     GET    /api/organisations/me/search
 event: read             GET    /api/events/{eventId}/stall-fees
 event: read             GET    /api/events/{eventId}/stall-fees.csv
 event: write, verified  POST   /api/events/{eventId}/stall-fees/statement

@@ -88,6 +88,7 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {ORGANISATION}/members": SampleRequest({"email": "helper@example.com", "role": "door"}),
     f"PATCH {ORGANISATION}/members/{{memberId}}": SampleRequest({"role": "stock"}),
     f"POST {ORGANISATION}/members/{{memberId}}/offer-ownership": SampleRequest({"password": PASSWORD}),
+    f"GET {ORGANISATION}/search": SampleRequest(query={"q": "ma"}),
     f"POST {ORGANISATION}/api-keys": SampleRequest({"name": "Shop", "scopes": ["gate"], "password": PASSWORD}),
     f"POST {STALL}/members": SampleRequest({"email": "helper@example.com", "role": "cashier"}),
     f"PATCH {STALL}/members/{{memberId}}": SampleRequest({"role": "manager"}, {"memberId": "merchantMemberId"}),

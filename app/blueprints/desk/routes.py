@@ -1,4 +1,4 @@
-"""What the desk shows of an organisation: `/api/organisations/me/tasks`.
+"""What the desk shows of an organisation: `/api/organisations/me/tasks` and `…/search`.
 
 A caller with several teams sees all of them, or that of `Team-Id`. The tier of an admin does not count, as at the desk.
 """
@@ -8,12 +8,15 @@ from dataclasses import replace
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ
 from app.blueprints.desk import schemas
+from app.desk.search import Group, search
 from app.desk.tasks import Task, list_tasks
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
+from app.web.rate_limits import Limit
 
 blp = Blueprint("organiser_desk", __name__, url_prefix="/api/organisations/me", description="The desk of organisers")
 READ = may(EVENTS_READ)
+SEARCH_LIMIT = Limit(60)
 
 
 @blp.get("/tasks", access=READ, returns=schemas.TasksData)
@@ -23,6 +26,16 @@ def list_waiting_tasks() -> dict[str, list[Task]]:
     It has only what your role may do something about.
     """
     return {"tasks": list_tasks(_get_caller_without_tier())}
+
+
+@blp.get("/search", access=READ, query=schemas.SearchQuery, returns=schemas.SearchData, limit=SEARCH_LIMIT)
+def search_organisation(q: str) -> dict[str, list[Group]]:
+    """Find what matches every word of `q` in all events, by kind: only what your role may see.
+
+    A word is the beginning of a word of a name, address, code or number; accents and case do not matter. The code of a
+    ticket finds its guest only for those who may admit them.
+    """
+    return {"groups": search(_get_caller_without_tier(), q)}
 
 
 def _get_caller_without_tier() -> Caller:

@@ -1,10 +1,12 @@
-"""Response schemas of the desk."""
+"""Request and response schemas of the desk."""
 
 from marshmallow import fields
 
+from app.desk.search import GUESTS, KINDS, MAX_LENGTH, MIN_LENGTH
+from app.desk.search_sql import MAX_HITS
 from app.desk.tasks import APPLICATIONS, TASK_QUERIES
-from app.web.fields import List, Nested, WholeNumber
-from app.web.schema import Schema
+from app.web.fields import Boolean, List, Nested, Text, WholeNumber
+from app.web.schema import Query, Schema
 
 
 class TaskRow(Schema):
@@ -29,3 +31,59 @@ class TasksData(Schema):
     """What waits for the caller."""
 
     tasks = List(Nested(TaskRow), required=True, metadata={"description": "What waits, the most urgent kind first."})
+
+
+class SearchQuery(Query):
+    """What to search for."""
+
+    q = Text(
+        min=MIN_LENGTH,
+        max=MAX_LENGTH,
+        required=True,
+        metadata={
+            "example": "frieda",
+            "description": f"Words; at least {MIN_LENGTH} letters or digits find something.",
+        },
+    )
+
+
+class HitRow(Schema):
+    """Something that was found."""
+
+    id = fields.String(
+        required=True,
+        metadata={"description": "Its id; for the invoice of a block the id of the block."},
+    )
+    title = fields.String(required=True, metadata={"example": "Frieda Amupolo", "description": "Its name or number."})
+    detail = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": "claimed · frieda@example.com",
+            "description": "More about it, in parts that ` · ` separates; of a guest it begins with the state.",
+        },
+    )
+    parent_id = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="parent",
+        metadata={"description": "Id of the block of a place, or of the application of its invoice; null for others."},
+    )
+    event_id = fields.String(required=True)
+    event_name = fields.String(required=True)
+
+
+class GroupRow(Schema):
+    """The first things of a kind that were found."""
+
+    kind = fields.String(
+        required=True, metadata={"enum": list(KINDS), "example": GUESTS, "description": "Kind of what was found."}
+    )
+    hits = List(Nested(HitRow), required=True, metadata={"description": f"The first {MAX_HITS} that were found."})
+    has_more = Boolean(required=True, metadata={"example": False, "description": "Whether there are more."})
+
+
+class SearchData(Schema):
+    """What was found, by kind."""
+
+    groups = List(Nested(GroupRow), required=True, metadata={"description": "Only kinds of which something was found."})

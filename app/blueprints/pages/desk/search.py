@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ, GUESTS_READ
 from app.blueprints.pages.desk.navigation import is_registered
-from app.blueprints.pages.desk.shell import DeskPages, render_desk
+from app.blueprints.pages.desk.shell import DeskPages, count_like, render_desk
 from app.blueprints.pages.forms import Form, Input
 from app.core.errors import ValidationFailed
 from app.core.languages import lazy_gettext
@@ -21,11 +21,10 @@ from app.web.fields import Text
 from app.web.schema import Query
 
 blueprint = DeskPages("desk_search", __name__, url_prefix="/desk/search")
-MAX_LENGTH = 200
 
 
 class SearchSchema(Query):
-    q = Text(max=MAX_LENGTH)
+    q = Text(max=search.MAX_LENGTH)
 
 
 SEARCH = Form(
@@ -74,6 +73,8 @@ def show(caller: Caller) -> ResponseReturnValue:
         q = form.load().get("q") or ""
     except ValidationFailed as error:
         return render_desk("desk/search.html", form=form.with_error(error), q="", groups=[])
+    if search.is_searchable(q):
+        count_like(caller, "organiser_desk.search_organisation")
     groups = search.search(caller, q)
     return render_desk(
         "desk/search.html",
