@@ -7,6 +7,7 @@
 Addresses that failed for others only, and people who unsubscribed from all organisers, are not listed.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, delete, exists, literal, literal_column, select, union_all
@@ -84,7 +85,9 @@ def allow_address(caller: Caller, event_id: str, *, reason: str, channel: str, a
 
 
 def _get_organiser_id(caller: Caller, event_id: str) -> str:
-    organiser_id = db.session.scalar(select(Event.organiser_id).where(Event.id == event_id, owned(caller)))
+    """The organisation of an event, whose list it is. Raises NotFound, also for callers who have only some of its events."""
+    whole_caller = replace(caller, grant=caller.grant._replace(event_ids=()))
+    organiser_id = db.session.scalar(select(Event.organiser_id).where(Event.id == event_id, owned(whole_caller)))
     if organiser_id is None:
         raise NotFound()
     return organiser_id

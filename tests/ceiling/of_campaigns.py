@@ -10,6 +10,7 @@ from tests.http import Client, data
 
 ROOT = "/api/events/<id>/notifications"
 ONE = f"{ROOT}/campaigns/<campaignId>"
+ADDRESS = {"address": "gone@example.com"}
 KEY = {"Idempotency-Key": "counted once and for all"}
 PLANNED = {"sendNow": False, "scheduledAt": "2027-05-01T18:00:00"}
 
@@ -92,6 +93,27 @@ def sending_nothing_again_with_a_key(client: Client) -> Ask:
     campaign_event = crowd_of(client)
     campaign = campaign_event.draft()
     return lambda: campaign_event.owner.post(f"{campaign_event.one(campaign)}/resend-uncertain", headers=KEY)
+
+
+@case(f"GET {ROOT}/suppressions")
+def the_suppression_list_with_its_total(client: Client) -> Ask:
+    campaign_event = CampaignEvent(client)
+    data(campaign_event.owner.post(f"{campaign_event.path}/suppressions", ADDRESS))
+    return lambda: campaign_event.owner.get(f"{campaign_event.path}/suppressions?withTotal=true&q=gone")
+
+
+@case(f"POST {ROOT}/suppressions")
+def stopping_messages_to_an_address(client: Client) -> Ask:
+    campaign_event = CampaignEvent(client)
+    return lambda: campaign_event.owner.post(f"{campaign_event.path}/suppressions", ADDRESS)
+
+
+@case(f"POST {ROOT}/suppressions/remove")
+def letting_messages_go_to_an_address_again(client: Client) -> Ask:
+    campaign_event = CampaignEvent(client)
+    data(campaign_event.owner.post(f"{campaign_event.path}/suppressions", ADDRESS))
+    entry = {"reason": "stopped", "channel": "all", **ADDRESS}
+    return lambda: campaign_event.owner.post(f"{campaign_event.path}/suppressions/remove", entry)
 
 
 @case(f"POST {ROOT}/test", 202)

@@ -269,6 +269,9 @@ signed in, verified     GET    /api/notifications/preferences
 signed in, verified     PATCH  /api/notifications/preferences
 signed in, verified     POST   /api/notifications/devices
 signed in, verified     DELETE /api/notifications/devices
+event: write            GET    /api/events/{id}/notifications/suppressions
+event: write            POST   /api/events/{id}/notifications/suppressions
+event: write            POST   /api/events/{id}/notifications/suppressions/remove
 event: read             GET    /api/events/{id}/notifications/templates
 event: write            POST   /api/events/{id}/notifications/upload-image
 event: read             GET    /api/events/{id}/notifications/users/search

@@ -42,6 +42,7 @@ stalls: write   + - - - - - 0   - - -   - -
 messages: read  + - - - + + 0   - - -   - -
 messages: write + - - - + - 0   - - -   - -
 messages: again U - - - U - 0   - - -   - -
+messages: whole + - - - + - -   - - -   - -
 money: read     + + - - - - 0   - - -   - -
 money: write    + + - - - - 0   - - -   - -
 devices         + - - - - - 0   - - -   - -
@@ -109,6 +110,7 @@ PATTERNS = (
     (r"(PATCH|POST) .*/inventory/reminder", "event: write"),
     (r"GET .*/inventory", "stock: read"),
     (r"\w+ .*/inventory", "stock: write"),
+    (r"\w+ /api/events/{id}/notifications/suppressions", "messages: whole"),
     (r"POST .*/resend-uncertain", "messages: again"),
     (r"GET /api/events/{id}/notifications|POST .*/audience-preview", "messages: read"),
     (r"\w+ /api/events/{id}/notifications", "messages: write"),

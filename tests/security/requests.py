@@ -72,6 +72,7 @@ MESSAGE = {
 }
 DEVICE = {"token": "fcm-0123456789abcdef0123456789abcdef"}
 CAMPAIGN = "/api/events/{id}/notifications/campaigns/{campaignId}"
+SUPPRESSIONS = "/api/events/{id}/notifications/suppressions"
 
 ORGANISATION = "/api/organisations/me"
 SAMPLE_REQUESTS: dict[str, SampleRequest] = {
@@ -227,6 +228,10 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {CAMPAIGN}/duplicate": SampleRequest({}),
     f"PATCH {CAMPAIGN}": SampleRequest({"name": "Doors, again"}),
     f"POST {CAMPAIGN}/resend-uncertain": SampleRequest({}),
+    f"POST {SUPPRESSIONS}": SampleRequest({"address": "stop@example.com"}),
+    f"POST {SUPPRESSIONS}/remove": SampleRequest(
+        {"reason": "stopped", "channel": "all", "address": "gone@example.com"}
+    ),
     "PATCH /api/notifications/preferences": SampleRequest({"sms": False}),
     "POST /api/notifications/devices": SampleRequest({**DEVICE, "platform": "android"}),
     "DELETE /api/notifications/devices": SampleRequest(DEVICE),

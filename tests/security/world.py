@@ -120,7 +120,9 @@ class World:
             201,
         )["url"]
         foreign = events.create_published_event(self.callers["other_organiser"])
-        draft = data(owner.post(f"/api/events/{block.event['id']}/notifications/broadcast", MESSAGE), 202)
+        messages = f"/api/events/{block.event['id']}/notifications"
+        draft = data(owner.post(f"{messages}/broadcast", MESSAGE), 202)
+        data(owner.post(f"{messages}/suppressions", {"address": "gone@example.com"}))
         self.things |= {
             "eventId": block.event["id"],
             "id": block.event["id"],

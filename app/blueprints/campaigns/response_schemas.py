@@ -7,10 +7,12 @@ from marshmallow import fields, pre_dump
 
 from app.blueprints.campaigns.schemas import AudienceFilter
 from app.campaigns.queries import build_figures
-from app.campaigns.states import HOLDERS, UNCERTAIN
+from app.campaigns.states import CHANNELS, HOLDERS, UNCERTAIN
+from app.campaigns.suppressions import ALL_CHANNELS, REASONS, STOPPED
 from app.core.addresses import mask_email
 from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
 from app.web.schema import Schema
+from app.web.suppression_fields import REASON_DESCRIPTION
 
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
 
@@ -203,3 +205,36 @@ class UserRow(Schema):
 
 class UsersData(Schema):
     users = List(Nested(UserRow), required=True)
+
+
+class SuppressionRow(Schema):
+    """An address that gets no messages of the organisation."""
+
+    address = fields.String(
+        required=True,
+        metadata={"example": "gone@example.com", "description": "E-mail address, telephone number or device."},
+    )
+    channel = fields.String(
+        required=True,
+        metadata={
+            "enum": [ALL_CHANNELS, *CHANNELS],
+            "example": ALL_CHANNELS,
+            "description": "The channel on which it gets none; `all` unless it bounced.",
+        },
+    )
+    reason = fields.String(
+        required=True, metadata={"enum": list(REASONS), "example": STOPPED, "description": REASON_DESCRIPTION}
+    )
+    details = fields.String(
+        required=True, metadata={"example": "", "description": "Answer of the mail server, if it bounced."}
+    )
+    since = TimeField(required=True)
+
+
+class StoppedData(Schema):
+    """An address that gets no more messages."""
+
+    address = fields.String(
+        required=True, metadata={"example": "frieda@example.com", "description": "The address, in lower case."}
+    )
+    added = Boolean(required=True, metadata={"description": "False if it was on the list already."})

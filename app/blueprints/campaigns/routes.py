@@ -7,7 +7,7 @@ from werkzeug.datastructures import FileStorage
 from app.accounts.errors import MailLimitReached
 from app.accounts.permissions import MESSAGES_READ, MESSAGES_WRITE
 from app.blueprints.campaigns import response_schemas, schemas
-from app.campaigns import actions, audience_counts, campaign_store, errors, queries
+from app.campaigns import actions, audience_counts, campaign_store, errors, queries, suppressions
 from app.core.errors import Throttled
 from app.media.actions import MAX_UPLOAD_BYTES, UPLOAD_ERRORS, StoredPicture
 from app.web.access import get_current_caller, may
@@ -15,13 +15,15 @@ from app.web.blueprint import Blueprint
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
 from app.web.schema import to_camel_case
+from app.web.suppression_fields import RemovableEntry, StoppedAddress, SuppressionFilters
 from app.web.text_fields import Picture, PictureFile
 
 blp = Blueprint("campaigns", __name__, url_prefix="/api/events/<id>/notifications", description="Campaigns")
 Versioned = tuple[actions.Campaign, dict[str, str]]
 """A campaign and the header with its ETag."""
-CAMPAIGN_PATH = "/campaigns/<campaignId>"
+CAMPAIGN_PATH, SUPPRESSIONS_PATH = "/campaigns/<campaignId>", "/suppressions"
 COUNT_LIMIT = Limit(60)
+ORGANISATION = may(MESSAGES_WRITE, whole_organisation=True)
 SORTS = {to_camel_case(name): column for name, column in queries.SORTS.items()}
 
 
@@ -189,3 +191,35 @@ def upload_image(id: str, file: FileStorage) -> StoredPicture:
 def search_users(id: str, q: str) -> dict[str, list[queries.Person]]:
     """Find people who hold tickets for the event or take part in it; addresses are masked."""
     return {"users": queries.search_recipients(get_current_caller(), id, q=q)}
+
+
+@blp.get(
+    SUPPRESSIONS_PATH,
+    access=ORGANISATION,
+    query=SuppressionFilters,
+    returns=Listing("suppressions", response_schemas.SuppressionRow, suppressions.SORTS, "-since"),
+)
+def list_suppressions(id: str, **filters: Any) -> queries.ListQuery:
+    """List the addresses that get no messages of the organisation of the event, why, and since when.
+
+    It is one list for all events of the organisation. Addresses that refused messages of others only are not in it.
+    """
+    return suppressions.list_suppressions_query(get_current_caller(), id, **filters)
+
+
+@blp.post(SUPPRESSIONS_PATH, access=ORGANISATION, body=StoppedAddress, returns=response_schemas.StoppedData)
+def stop_address(id: str, address: str) -> dict[str, object]:
+    """Send no more messages of the organisation to an address, on any channel and for any event.
+
+    Tickets, codes and answers to requests still arrive. An address that is on the list already stays as it is.
+    """
+    return {"address": address, "added": suppressions.stop_address(get_current_caller(), id, address)}
+
+
+@blp.post(f"{SUPPRESSIONS_PATH}/remove", access=ORGANISATION, body=RemovableEntry)
+def allow_address(id: str, **entry: str) -> None:
+    """Let an address get messages again that a member stopped, or that refused a message of the organisation.
+
+    Without such an entry it is 404, and so for people who unsubscribed: only they can take that back.
+    """
+    suppressions.allow_address(get_current_caller(), id, **entry)

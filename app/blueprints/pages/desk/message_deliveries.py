@@ -21,8 +21,9 @@ from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
-from app.web.fields import Choice, Email, Id, Text
+from app.web.fields import Choice, Id
 from app.web.schema import Query
+from app.web.suppression_fields import RemovableEntry, StoppedAddress, SuppressionFilters
 
 MAX_CHOSEN = 50
 
@@ -32,19 +33,12 @@ class UndeliveredSchema(Query):
     campaign_id = Id()
 
 
-class SuppressionFilterSchema(Query):
-    q = Text(max=254)
-    reason = Choice(*suppressions.REASONS)
+class AddressSchema(Query, StoppedAddress):
+    pass
 
 
-class AddressSchema(Query):
-    address = Email(required=True)
-
-
-class EntrySchema(Query):
-    reason = Choice(suppressions.STOPPED, suppressions.BOUNCED, required=True)
-    channel = Text(required=True, max=10)
-    address = Text(required=True, max=1024)
+class EntrySchema(Query, RemovableEntry):
+    pass
 
 
 def _link_campaign(row: Row) -> str:
@@ -83,7 +77,7 @@ SUPPRESSIONS = Table(
     default_sort="-since",
     counted=mark_plural("%(num)s address", "%(num)s addresses"),
     filters=Form(
-        SuppressionFilterSchema,
+        SuppressionFilters,
         Input("q", lazy_gettext("Search"), type="search"),
         Input("reason", lazy_gettext("Why"), options=[("", lazy_gettext("All")), *SUPPRESSION_LABELS.items()]),
     ),
