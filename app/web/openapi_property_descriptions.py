@@ -16,6 +16,7 @@ DESCRIPTIONS: dict[str, str] = {
     "LinkedTicketsData.place": "Venue and city.",
     "LinkedTicketsData.tickets": "The tickets.",
     "ScanResultData.nonce": "Nonce of the scan.",
+    "OrganisationFilePage.files": "The files of this page.",
     "SuppressionPage.suppressions": "The addresses of this page.",
     "StatementLine.applicationId": "Id of the application whose reference the row has.",
     "applicationStatus": "The state of the application.",

@@ -19,3 +19,9 @@ def searching_everything(client: Client) -> Ask:
     owner = create_organiser_client(client)
     create_event(owner, name="River Nights")
     return lambda: owner.get(f"{ME}/search?q=river")
+
+
+@case(f"GET {ME}/files")
+def the_files_with_their_total(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    return lambda: owner.get(f"{ME}/files?withTotal=true")

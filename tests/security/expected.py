@@ -288,6 +288,7 @@ organisation: audit     GET    /api/organisations/me/journal.csv
 organisation: audit     GET    /api/organisations/me/vat
 organisation: audit     GET    /api/organisations/me/tasks
 organisation: audit     GET    /api/organisations/me/search
+organisation: audit     GET    /api/organisations/me/files
 event: read             GET    /api/events/{eventId}/stall-fees
 event: read             GET    /api/events/{eventId}/stall-fees.csv
 event: write, verified  POST   /api/events/{eventId}/stall-fees/statement

@@ -1,4 +1,4 @@
-"""What the desk shows of an organisation: `/api/organisations/me/tasks` and `…/search`.
+"""What the desk shows of an organisation: `/api/organisations/me/tasks`, `…/search` and `…/files`.
 
 A caller with several teams sees all of them, or that of `Team-Id`. The tier of an admin does not count, as at the desk.
 """
@@ -8,10 +8,12 @@ from dataclasses import replace
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ
 from app.blueprints.desk import schemas
+from app.desk.files import SORTS, ListQuery, list_files_query
 from app.desk.search import Group, search
 from app.desk.tasks import Task, list_tasks
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
+from app.web.paging import Listing
 from app.web.rate_limits import Limit
 
 blp = Blueprint("organiser_desk", __name__, url_prefix="/api/organisations/me", description="The desk of organisers")
@@ -36,6 +38,15 @@ def search_organisation(q: str) -> dict[str, list[Group]]:
     ticket finds its guest only for those who may admit them.
     """
     return {"groups": search(_get_caller_without_tier(), q)}
+
+
+@blp.get("/files", access=READ, returns=Listing("files", schemas.OrganisationFileRow, SORTS, "-createdAt"))
+def list_files() -> ListQuery:
+    """List what workers make for the organisation: reports, exports and imports, with the stock's, the newest first.
+
+    Each is there for who has the permission of what it was made for, until seven days after its end.
+    """
+    return list_files_query(_get_caller_without_tier())
 
 
 def _get_caller_without_tier() -> Caller:

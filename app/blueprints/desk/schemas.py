@@ -5,7 +5,8 @@ from marshmallow import fields
 from app.desk.search import GUESTS, KINDS, MAX_LENGTH, MIN_LENGTH
 from app.desk.search_sql import MAX_HITS
 from app.desk.tasks import APPLICATIONS, TASK_QUERIES
-from app.web.fields import Boolean, List, Nested, Text, WholeNumber
+from app.files.states import DONE, STEPS
+from app.web.fields import Boolean, List, Nested, Text, TimeField, WholeNumber
 from app.web.schema import Query, Schema
 
 
@@ -87,3 +88,45 @@ class SearchData(Schema):
     """What was found, by kind."""
 
     groups = List(Nested(GroupRow), required=True, metadata={"description": "Only kinds of which something was found."})
+
+
+class OrganisationFileRow(Schema):
+    """What a worker makes, without its content."""
+
+    id = fields.String(required=True)
+    kind = fields.String(
+        required=True,
+        metadata={
+            "example": "settlement",
+            "description": "What it is; `stock_report` and `stock_import` begin with the kind of the stock.",
+        },
+    )
+    event_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "Id of the event; null for the whole organisation."}
+    )
+    event_name = fields.String(required=True, allow_none=True)
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STEPS),
+            "example": DONE,
+            "description": "How far it is; if it `failed`, the message says why.",
+        },
+    )
+    progress = WholeNumber(required=True, metadata={"example": 100, "description": "How much is done, in percent."})
+    message = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": None, "description": "Why it failed, or what it did; null while it works."},
+    )
+    has_content = Boolean(required=True, metadata={"example": True, "description": "Whether there is a file."})
+    kilobytes = WholeNumber(
+        required=True, allow_none=True, metadata={"example": 84, "description": "Size of the file, rounded up."}
+    )
+    asked_by = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "Nangula Shikongo", "description": "Name of the person who asked for it."},
+    )
+    may_delete = Boolean(required=True, metadata={"description": "Whether you may delete it."})
+    created_at = TimeField(required=True)
