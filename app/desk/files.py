@@ -72,6 +72,7 @@ def _select_files(caller: Caller) -> Select[Any]:
 
 
 def _select_stock_jobs(caller: Caller) -> Select[Any]:
+    """Reports and imports, without checks of files and files that wait to be imported."""
     job = StockJob
     is_given_up = job.status.in_(OPEN_STATES) & (job.created_at < func.now() - TIMEOUT)
     return (
@@ -89,7 +90,10 @@ def _select_stock_jobs(caller: Caller) -> Select[Any]:
             false().label("may_delete"),
         )
         .join(Event, Event.id == job.event_id)
-        .where(owned(caller.for_permission(STOCK_READ)))
+        .where(
+            owned(caller.for_permission(STOCK_READ)),
+            *(job.asked[flag].astext.is_distinct_from("true") for flag in ("dry_run", "kept")),
+        )
     )
 
 

@@ -107,7 +107,7 @@ def prepare_import(*, caller: Caller, event_id: str, data: bytes) -> PreparedImp
         with transaction() as session:
             count_unverified_use(session, caller, IMPORTS_QUOTA)
     with transaction() as session:
-        import_id = _add_import_job(session, caller, event.id, data, _build_flags())
+        import_id = _add_import_job(session, caller, event.id, data, _build_flags(), kept=True)
         # The check counts the correct rows, also beside wrong ones: they can be imported alone.
         check_id = _add_import_job(session, caller, event.id, data, _build_flags(dry_run=True, partial=True))
         _enqueue_job(check_id)
@@ -203,10 +203,12 @@ def _enqueue_import(caller: Caller, event_id: str, data: bytes, options: ImportF
 
 
 def _add_import_job(
-    session: ReadOrWriteSession, caller: Caller, event_id: str, data: bytes, options: ImportFlags
+    session: ReadOrWriteSession, caller: Caller, event_id: str, data: bytes, options: ImportFlags, *, kept: bool = False
 ) -> str:
+    """Keep a file with the options of its import; `kept` files wait until somebody starts it."""
     hold(session, event_id)
-    job = StockJob(event_id=event_id, account_id=caller.id, kind=IMPORT_KIND, asked=dict(options), input=data)
+    stored_options = {**options, "kept": True} if kept else dict(options)
+    job = StockJob(event_id=event_id, account_id=caller.id, kind=IMPORT_KIND, asked=stored_options, input=data)
     session.add(job)
     session.flush()
     return job.id

@@ -231,6 +231,13 @@ def test_an_event_is_created_with_what_was_typed(desk: Visitor, organiser: Clien
     assert event["visibility"] == "draft" and event["startsAt"].startswith("2027-06-04T16:00")
 
 
+def test_a_whole_number_may_have_spaces(desk: Visitor, organiser: Client) -> None:
+    desk.open(NEW)
+    assert "The event is created." in desk.send(form=1, **TYPED, capacity="2\u202f000").text
+    (event,) = data(organiser.get("/api/events?mine=true"))["events"]
+    assert data(organiser.get(f"/api/events/{event['id']}"))["capacity"] == 2000
+
+
 def test_publishing_needs_what_is_missing(desk: Visitor, organiser: Client) -> None:
     event = create_event(organiser)
     path = f"{EVENTS}/{event['id']}"

@@ -41,7 +41,7 @@ def test_guests_are_checked_before_a_mail_goes_to_them(block: Block, desk: Visit
     assert "Send " not in page.text.split("<main")[1]
     page = desk.send(form=1, change="true")
     assert "Anna, anna@example.com</textarea>" in page.text
-    page = desk.send(form=1, recipients="Anna, anna@example.com", allowDuplicates="true")
+    page = desk.send(form=1, recipients="Anna <anna@example.com>", allowDuplicates="true")
     assert "1 guest will get a mail" in page.text
     assert_books_agree()
 

@@ -48,7 +48,7 @@ def test_an_organiser_writes_to_many(
         page.get_by_role("link", name="Cancel", exact=True).click()
         page.get_by_role("link", name="Cancel the message").click()
         view.check("cancel")
-        page.get_by_role("link", name="Cancel", exact=True).click()
+        page.get_by_role("link", name="Back", exact=True).click()
         page.get_by_role("link", name="Send now").click()
         view.check("send")
         page.get_by_role("button", name="Send it now").click()

@@ -155,6 +155,21 @@ def test_columns_and_ticket_types_of_another_shop_are_chosen(
     assert data(scan(organiser, event, "007"))["ticketType"] == "Weekend pass"
 
 
+def test_the_number_of_a_ticket_is_its_code_where_the_shop_says_so(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    address = upload(desk, path, "Serial;Kind\n8800001;Weekend pass\n").request.path
+    page = post(desk, address, columnA="reference", columnB="ticketType")
+    assert "the gate finds these tickets by name only" in page.text
+    page = post(desk, address, columnA="numberAndCode", columnB="numberAndCode")
+    assert page.status_code == 422 and "“Serial” is “Code in the QR code or barcode” already." in page.text
+    page = post(desk, address, columnA="numberAndCode", columnB="ticketType")
+    assert "Nothing is imported yet" in page.text and "by name only" not in page.text
+    assert '<option value="numberAndCode" selected>' in desk.open(address).text
+    assert "the gate admits them" in post(desk, address.replace("columns", "import")).text
+    assert data(scan(organiser, event, "8800001"))["ticketType"] == "Weekend pass"
+
+
 def test_an_unknown_ticket_type_is_made(organiser: Client, event: dict[str, Any], desk: Visitor, path: str) -> None:
     upload(desk, path, HEADER + ROWS.replace("Weekend pass", "Backstage"))
     address = desk.page.request.path

@@ -38,6 +38,7 @@ def test_a_list_is_checked_and_then_imported(stock: DeskStock, desk: Visitor) ->
     stock.item(sku="BEE-1", name="Lager", onHand=5)
     page = upload(desk, stock, SHEET)
     assert "Nothing is imported yet." in page.text and "data-refresh-seconds" in page.text
+    assert "Stock import" not in Visitor(desk.flask).open("/desk/files").text, "a check is no file"
     run_due_jobs(worker="test")
     check_path = page.request.path
     page = desk.open(check_path)

@@ -56,7 +56,7 @@ class GuestLines(Text):
             raise field_error("too_many", gettext("Invite at most %(most)s guests at once.", most=MAX_RECIPIENTS))
         recipients, wrong_numbers = [], []
         for number, line in lines:
-            parts = [part.strip() for part in re.split(r"[,;\t]", line) if part.strip()]
+            parts = [part.strip() for part in re.split(r"[,;\t<>]", line) if part.strip()]
             try:
                 recipients.append(RecipientSchema().load({"name": " ".join(parts[:-1]), "email": parts[-1]}))
             except (ValidationError, IndexError):

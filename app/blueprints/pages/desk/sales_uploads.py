@@ -35,7 +35,14 @@ from app.web.schema import Query
 IMPORT = may(EVENTS_WRITE).with_verified_email()
 FILE_TYPES = ".csv,.txt,.xlsx,text/csv"
 MAX_SHOWN_ERRORS = 100
-FIELD_OPTIONS = [("", lazy_gettext("Not used")), *FIELD_LABELS.items()]
+NUMBER_AND_CODE = "numberAndCode"
+"""The meaning of a column that is both: many shops print the number of the ticket as its barcode."""
+OPTION_LABELS = {
+    "reference": FIELD_LABELS["reference"],
+    NUMBER_AND_CODE: lazy_gettext("Number of the ticket, which is also the code that is scanned"),
+    **FIELD_LABELS,
+}
+FIELD_OPTIONS = [("", lazy_gettext("Not used")), *OPTION_LABELS.items()]
 PRETIX_ORDERS = frozenset({"Order code", "Order total"})
 """Columns of the list of orders, which has no tickets."""
 
@@ -93,6 +100,8 @@ def choose_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRet
     names = [column["name"] for column in upload.sample]
     mapping = upload.options.get("mapping") or suggest_mapping(names)
     fields = {column: field for field, column in mapping.items()}
+    if mapping.get("reference") and mapping["reference"] == mapping.get("secret"):
+        fields[mapping["reference"]] = NUMBER_AND_CODE
     form = _build_columns_form(upload.sample)
     values = {key: fields.get(name, "") for key, name in zip(form.inputs, names, strict=True)}
     return _render_columns(event, upload, form.fill(**values))
@@ -126,6 +135,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         options=options,
         is_working=is_working,
         result=result,
+        has_no_codes=bool(options.mapping) and "secret" not in (options.mapping or {}),
         format_label=FORMAT_LABELS[options.mapping and "mapping" or upload.format or "own"],
         errors=[
             (error["row"], name_column(error["column"], names), error["value"], describe_row_error(error))
@@ -214,7 +224,7 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm) -> Res
 def _build_columns_form(sample: Sequence[Mapping[str, Any]]) -> Form:
     """A list to choose from for each column. Names have no digits: those of `column A`, `column B` in a spreadsheet."""
     keys = [f"column{_build_letters(number)}" for number in range(len(sample))]
-    schema = type("ColumnsSchema", (Query,), {key: Choice(*FIELD_LABELS) for key in keys})
+    schema = type("ColumnsSchema", (Query,), {key: Choice(*OPTION_LABELS) for key in keys})
     form = Form(
         schema,
         *(
@@ -246,12 +256,15 @@ def _read_mapping(form: FilledForm, sample: Sequence[Mapping[str, Any]]) -> dict
     form.load()
     errors: list[dict[str, str]] = []
     mapping: dict[str, str] = {}
-    for (key, field), column in zip(form.values.items(), sample, strict=True):
-        if field in mapping:
-            message = gettext("“%(column)s” is “%(field)s” already.", column=mapping[field], field=FIELD_LABELS[field])
-            errors.append({"path": key, "code": "chosen_twice", "message": message})
-        elif field:
-            mapping[field] = column["name"]
+    for (key, choice), column in zip(form.values.items(), sample, strict=True):
+        for field in ("reference", "secret") if choice == NUMBER_AND_CODE else (choice,) if choice else ():
+            if field in mapping:
+                message = gettext(
+                    "“%(column)s” is “%(field)s” already.", column=mapping[field], field=FIELD_LABELS[field]
+                )
+                errors.append({"path": key, "code": "chosen_twice", "message": message})
+            else:
+                mapping[field] = column["name"]
     for field in REQUIRED_FIELDS:
         if field not in mapping:
             message = gettext("Choose the column that is “%(field)s”.", field=FIELD_LABELS[field])

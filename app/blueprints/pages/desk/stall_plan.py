@@ -68,7 +68,10 @@ PLAN = Table(
         Input("q", lazy_gettext("Search"), type="search"),
         Input("floorStatus", lazy_gettext("Now"), options=[("", lazy_gettext("All")), *FLOOR_LABELS.items()]),
     ),
-    empty=lazy_gettext("Stalls appear here when a merchant takes part."),
+    empty=lazy_gettext(
+        "Stalls appear here when the merchant takes part: documents sent, fee paid, account opened. See Stalls for those "
+        "on the way."
+    ),
 )
 PLACE_FORM = Form(
     PlaceSchema,

@@ -80,7 +80,6 @@ RARE = {
     "notes",
 }
 MESSAGES = {
-    "required": lazy_gettext("Fill in this field."),
     "invalid_url": lazy_gettext("Enter an address that begins with https://."),
 }
 
