@@ -10,6 +10,7 @@ from PIL import Image
 from app.accounts.models import Account
 from app.media.actions import get_picture
 from tests.factories.accounts import create_signed_in_client
+from tests.factories.campaigns import CampaignEvent
 from tests.factories.events import create_event, create_published_event, update_event
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, open_as
@@ -256,3 +257,17 @@ def test_a_time_that_clocks_skip_is_moved_and_said(desk: Visitor, organiser: Cli
     desk.open(f"{EVENTS}/new")
     page = desk.send(form=1, name="Spree Nights", venue="Park", city="Berlin", **typed)
     assert "The event is created." in page.text and "so it is 03:30." in page.text
+
+
+def test_a_moved_event_says_to_whom_to_write(client: Client, organiser: Client, desk: Visitor) -> None:
+    sold = CampaignEvent(client, owner=organiser)
+
+    def change(**typed: str) -> str:
+        desk.open(f"{EVENTS}/{sold.event['id']}/edit")
+        return desk.send(form=1, country="NA", timezone="Africa/Windhoek", **typed).text
+
+    advice = "The facts are saved. People have tickets for the times before."
+    assert advice not in change(endsAt="2027-06-06T22:00")
+    sold.sold("frieda@example.com")
+    assert advice not in change(name="Another name")
+    assert advice in change(endsAt="2027-06-06T21:00")
