@@ -101,5 +101,5 @@ def test_a_guide_can_be_read_in_a_few_minutes(page: Path) -> None:
 
 
 def test_every_role_has_a_guide() -> None:
-    roles = {"organiser", "merchant", "gate-crew", "admin", "integrator", "operator"}
+    roles = {"desk", "organiser", "merchant", "gate-crew", "admin", "integrator", "operator"}
     assert {page.stem for page in commands.GUIDES} == roles

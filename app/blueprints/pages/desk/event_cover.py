@@ -53,7 +53,7 @@ COVER = Form(
     Input(
         "picture",
         lazy_gettext("Picture"),
-        hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MiB."),
+        hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MB."),
         messages={"required": lazy_gettext("Choose a picture.")},
         error_codes=(*PICTURE_ERRORS, "PAYLOAD_TOO_LARGE"),
     ),

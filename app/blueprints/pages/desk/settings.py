@@ -57,7 +57,7 @@ DETAILS = Form(
         messages=DIGITS,
     ),
     Input(
-        "logo", lazy_gettext("Logo"), hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MiB."), error_codes=PICTURE_ERRORS
+        "logo", lazy_gettext("Logo"), hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MB."), error_codes=PICTURE_ERRORS
     ),
     Input("removeLogo", lazy_gettext("Remove the logo")),
 )
