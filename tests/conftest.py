@@ -86,7 +86,7 @@ def application(worker: str, rail_server: MockServer, tmp_path_factory: pytest.T
 
 @pytest.fixture
 def app(application: Flask, rail_server: MockServer) -> Iterator[Flask]:
-    """The application with empty tables, empty Redis, an empty rail, and a context around the test."""
+    """The application with empty tables, Redis and rail, no pages in its cache, and a context around the test."""
     with application.app_context():
         empty(application)
         with transaction() as session:

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +23,13 @@ SQL_FILES = (
     "app/ledger/commands.py",  # a limit around a statement
 )
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|pytest\.mark\.(skip\b|xfail)|pytest\.(skip|xfail)\(")
+
+
+def test_imports_go_downwards_only() -> None:
+    """The contracts stand in setup.cfg."""
+    linter = Path(sys.executable).with_name("lint-imports")
+    run = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr
 
 
 def test_the_program_commits_in_one_place() -> None:
