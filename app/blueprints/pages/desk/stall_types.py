@@ -19,7 +19,7 @@ from app.blueprints.pages.desk.form_parts import (
 )
 from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk, render_desk_form
 from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions
-from app.blueprints.pages.desk.ticket_types import MAX_TICKETS
+from app.blueprints.pages.desk.ticket_type_forms import MAX_TICKETS
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import AppError, NotFound

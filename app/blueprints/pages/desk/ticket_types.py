@@ -11,13 +11,9 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
-from app.blueprints.pages.desk.event_form import END_MESSAGE, format_local_time
+from app.blueprints.pages.desk.event_form import format_local_time
 from app.blueprints.pages.desk.form_parts import (
     REMOVAL,
-    VERSION,
-    WRONG_NUMBER,
-    WRONG_PRICE,
-    VersionSchema,
     format_amount,
 )
 from app.blueprints.pages.desk.shell import (
@@ -28,109 +24,18 @@ from app.blueprints.pages.desk.shell import (
     render_desk,
     render_desk_form,
 )
-from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
-from app.blueprints.pages.inputs import Amount
+from app.blueprints.pages.desk.ticket_type_forms import PHASE, TYPE
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm
 from app.core.errors import AppError, NotFound
-from app.core.languages import gettext, lazy_gettext
+from app.core.languages import gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent
 from app.events.ticket_types import list_type_fields
 from app.web.access import may
-from app.web.fields import EndTimeField, Text, TimeField, WholeNumber
-from app.web.text_fields import Name
 
 blueprint = DeskPages("desk_ticket_types", __name__, url_prefix="/desk/events/<event_id>/ticket-types")
 READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
-MAX_TICKETS = 10_000_000
 TypeFields = dict[str, Any]
-
-
-class TypeSchema(VersionSchema):
-    name = Name(required=True, min=1, max=120)
-    description = Text(max=1000)
-    price_minor = Amount(data_key="price", required=True)
-    quantity = WholeNumber(required=True, min=0, max=MAX_TICKETS)
-    min_per_order = WholeNumber(min=1, max=10_000)
-    max_per_order = WholeNumber(min=1, max=10_000)
-    valid_from = TimeField()
-    valid_until = EndTimeField()
-
-
-class PhaseSchema(VersionSchema):
-    name = Name(required=True, min=1, max=120)
-    price_minor = Amount(data_key="price", required=True)
-    starts_at = TimeField()
-    ends_at = EndTimeField()
-    quantity = WholeNumber(min=1, max=MAX_TICKETS)
-
-
-TYPE = Form(
-    TypeSchema,
-    Input(
-        "name",
-        lazy_gettext("Name"),
-        hint=lazy_gettext("For example: Weekend pass."),
-        messages={
-            "required": lazy_gettext("Enter a name."),
-            "duplicate": lazy_gettext("The event has a ticket type with this name."),
-        },
-    ),
-    Input("description", lazy_gettext("Description"), type="textarea"),
-    Input("price", lazy_gettext("Price in N$"), inputmode="decimal", messages=WRONG_PRICE),
-    Input(
-        "quantity",
-        lazy_gettext("How many there are"),
-        inputmode="numeric",
-        messages={"required": lazy_gettext("Enter how many there are."), "invalid_type": WRONG_NUMBER},
-        error_codes=("TICKETS_COMMITTED",),
-    ),
-    Input(
-        "minPerOrder", lazy_gettext("Fewest in one order"), inputmode="numeric", messages={"invalid_type": WRONG_NUMBER}
-    ),
-    Input(
-        "maxPerOrder",
-        lazy_gettext("Most in one order"),
-        inputmode="numeric",
-        messages={
-            "invalid_type": WRONG_NUMBER,
-            "contradiction": lazy_gettext("Enter at least the fewest in one order."),
-        },
-    ),
-    Input("validFrom", lazy_gettext("The gate admits from"), type="datetime-local"),
-    Input(
-        "validUntil",
-        lazy_gettext("The gate admits until"),
-        type="datetime-local",
-        messages={"contradiction": END_MESSAGE},
-    ),
-    VERSION,
-)
-PHASE = Form(
-    PhaseSchema,
-    Input(
-        "name",
-        lazy_gettext("Name"),
-        hint=lazy_gettext("For example: Early bird."),
-        messages={"required": lazy_gettext("Enter a name.")},
-    ),
-    Input("price", lazy_gettext("Price in N$"), inputmode="decimal", messages=WRONG_PRICE),
-    Input("startsAt", lazy_gettext("From"), hint=lazy_gettext("Empty: from the beginning."), type="datetime-local"),
-    Input(
-        "endsAt",
-        lazy_gettext("Until"),
-        hint=lazy_gettext("Empty: until the end."),
-        type="datetime-local",
-        messages={"contradiction": END_MESSAGE},
-    ),
-    Input(
-        "quantity",
-        lazy_gettext("For how many tickets"),
-        hint=lazy_gettext("Empty: for all. What it leaves unsold goes to the next phase."),
-        inputmode="numeric",
-        messages={"invalid_type": WRONG_NUMBER},
-    ),
-    VERSION,
-)
 
 
 @blueprint.page("", access=READ)
