@@ -20,8 +20,8 @@ LICENCES = $(BIN)/pip-licenses --format markdown --packages $(RUNTIME)
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(VENV)/run.stamp  ## everything on this machine, on port 8000 (PORT=)
-	@exec $(BIN)/flask --app wsgi up
+run: $(VENV)/run.stamp  ## everything on this machine, on port 8000 (PORT=; ARGS=--no-demo begins with nothing)
+	@exec $(BIN)/flask --app wsgi up $(ARGS)
 
 test: $(VENV)/dev.stamp clients/node_modules/stamp  ## the whole suite, in parallel (ARGS= for pytest)
 	@exec $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal $(ARGS)

@@ -25,8 +25,9 @@ LOCAL_HOSTS = ("127.0.0.1", "localhost")
 @click.command("up")
 @click.option("--port", type=click.IntRange(1, 65535), help="Instead of PORT.")
 @click.option("--workers", default=1, envvar="RQ_WORKERS", show_default=True, help="RQ workers.")
+@click.option("--demo/--no-demo", "has_demo", default=True, help="With or without demo data on the first start.")
 @with_appcontext
-def up(port: int | None, workers: int) -> None:
+def up(port: int | None, workers: int, has_demo: bool) -> None:
     """Run everything: migrations, demo data on the first start, web, workers and relay."""
     settings = _with_port(current_app.extensions["settings"], port)
     current_app.extensions["settings"] = settings
@@ -36,9 +37,9 @@ def up(port: int | None, workers: int) -> None:
     if migrations.is_pending():
         migrations.upgrade()
     signing_keys.get_current_key()
-    demo_was_seeded = not settings.production and demo.seed()
+    demo_was_seeded = has_demo and not settings.production and demo.seed()
     secret = settings.BOOTSTRAP_SECRET or (None if settings.production else _load_secret(settings.DATA_DIR))
-    click.echo(_format_banner(settings, secret, demo_was_seeded=demo_was_seeded))
+    click.echo(_format_banner(settings, secret, has_demo=has_demo, demo_was_seeded=demo_was_seeded))
     _close_connections()
     sys.exit(Supervisor(_list_processes(settings, workers, secret)).run())
 
@@ -103,7 +104,7 @@ def _load_secret(folder: Path) -> str:
         raise click.ClickException(f"DATA_DIR: {folder} cannot be used: {error.strerror}.") from error
 
 
-def _format_banner(settings: Settings, secret: str | None, *, demo_was_seeded: bool) -> str:
+def _format_banner(settings: Settings, secret: str | None, *, has_demo: bool, demo_was_seeded: bool) -> str:
     base = settings.PUBLIC_BASE_URL
     lines = ["", f"  Event commerce      {base}", f"  API docs            {base}/docs"]
     if not settings.production:
@@ -116,6 +117,9 @@ def _format_banner(settings: Settings, secret: str | None, *, demo_was_seeded: b
                 else []
             ),
             f"  Bootstrap secret    {secret}   (makes the first admin, where there is none)",
+        ]
+    if has_demo and not settings.production:
+        lines += [
             f"  Demo accounts       password: {demo.PASSWORD}" + ("   (created just now)" if demo_was_seeded else ""),
             *(f"    {person.role:<10} {person.email}" for person in demo.PEOPLE),
         ]
