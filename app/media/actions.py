@@ -17,7 +17,7 @@ from app.core.transaction import transaction
 
 # A multipart body is a little larger than its file.
 MAX_UPLOAD_BYTES = images.MAX_BYTES + 64 * 1024
-MAX_FORM_BYTES = 4 * images.MAX_BYTES + 1024 * 1024
+MAX_PICTURE_FORM_BYTES = 4 * images.MAX_BYTES + 1024 * 1024
 """Of a form with other fields: it refuses a photo that is too large, and keeps what was typed."""
 UPLOADS_PER_DAY = Rule("picture-uploads", 50, timedelta(days=1))
 

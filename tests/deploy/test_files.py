@@ -14,7 +14,7 @@ from app.blueprints.media import PICTURE_HEADERS
 from app.blueprints.pages.apply_pictures import MAX_UPLOAD_BYTES as PICTURES_OF_STALLS
 from app.blueprints.pages.desk.sales import MAX_UPLOAD_BYTES as SALES
 from app.blueprints.pages.documents import MAX_UPLOAD_BYTES as DOCUMENTS_OF_PEOPLE
-from app.media.actions import MAX_FORM_BYTES as FORMS
+from app.media.actions import MAX_PICTURE_FORM_BYTES as FORMS
 from app.media.actions import MAX_UPLOAD_BYTES as PICTURES
 from tests.deploy.proxy import Proxy
 from tests.deploy.test_answers import told

@@ -72,10 +72,11 @@ class Input:
     """One field of a form; `name` is its JSON name in the schema.
 
     `messages` maps validation codes to sentences. `error_codes` lists the errors that are shown at this field.
-    Spaces are removed from a field of type `code` and from whole numbers, with the input mode `numeric`. A field of type `password` is never sent back to the browser. A field
-    with `options` (value and text) is a list to choose from; the types `textarea`, `checkbox` and `hidden` work as well. With
-    the type `checkboxes` several of the options can be chosen: the value has them with commas between. Fields that most
-    people leave empty, `is_rare`, are folded away until one has a value or an error.
+    Spaces are removed from a field of type `code` and from whole numbers, with the input mode `numeric`. A field of type
+    `password` is never sent back to the browser. A field with `options` (value and text) is a list to choose from; the
+    types `textarea`, `checkbox` and `hidden` work as well. With the type `checkboxes` several of the options can be
+    chosen: the value has them with commas between. Fields that most people leave empty, `is_rare`, are folded away until
+    one has a value or an error.
     """
 
     name: str

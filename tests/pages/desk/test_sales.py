@@ -160,7 +160,7 @@ def test_the_number_of_a_ticket_is_its_code_where_the_shop_says_so(
 ) -> None:
     address = upload(desk, path, "Serial;Kind\n8800001;Weekend pass\n").request.path
     page = post(desk, address, columnA="reference", columnB="ticketType")
-    assert "the gate finds these tickets by name only" in page.text
+    assert "The gate finds a ticket without a code by name only." in page.text
     page = post(desk, address, columnA="numberAndCode", columnB="numberAndCode")
     assert page.status_code == 422 and "“Serial” is “Code in the QR code or barcode” already." in page.text
     page = post(desk, address, columnA="numberAndCode", columnB="ticketType")

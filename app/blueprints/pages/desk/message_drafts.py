@@ -40,7 +40,7 @@ from app.core.errors import AppError, ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
-from app.media.actions import MAX_FORM_BYTES
+from app.media.actions import MAX_PICTURE_FORM_BYTES
 from app.web.fields import TimeField
 
 LATE_ERRORS = ("STALE_VERSION", "CAMPAIGN_FROZEN")
@@ -225,7 +225,7 @@ def _render_edit(caller: Caller, campaign: Mapping[Any, Any], form: FilledForm) 
 
 
 def _render_form(caller: Caller, event_id: str, form: FilledForm, **context: Any) -> Response:
-    upload_error = find_upload_error(MAX_FORM_BYTES)
+    upload_error = find_upload_error(MAX_PICTURE_FORM_BYTES)
     return render_desk_form(
         form.with_error(upload_error) if upload_error else form,
         event=events.get_event(caller, event_id),

@@ -37,13 +37,13 @@ from app.core.errors import AppError, NotFound
 from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries as events
 from app.events.queries import OwnEvent
-from app.media.actions import MAX_FORM_BYTES
+from app.media.actions import MAX_PICTURE_FORM_BYTES
 from app.web.access import may
 from app.web.fields import Choice
 from app.web.schema import Query
 
 blueprint = DeskPages(
-    "desk_messages", __name__, url_prefix="/desk/events/<event_id>/messages", max_bytes=MAX_FORM_BYTES
+    "desk_messages", __name__, url_prefix="/desk/events/<event_id>/messages", max_bytes=MAX_PICTURE_FORM_BYTES
 )
 """The modules `message_…` add their pages to it."""
 READ, WRITE, STOP = may(MESSAGES_READ), may(MESSAGES_WRITE).with_verified_email(), may(MESSAGES_WRITE)

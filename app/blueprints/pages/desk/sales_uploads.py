@@ -135,7 +135,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         options=options,
         is_working=is_working,
         result=result,
-        has_no_codes=bool(options.mapping) and "secret" not in (options.mapping or {}),
+        has_no_codes="secret" not in (options.mapping or suggest_mapping(list(names))),
         format_label=FORMAT_LABELS[options.mapping and "mapping" or upload.format or "own"],
         errors=[
             (error["row"], name_column(error["column"], names), error["value"], describe_row_error(error))
@@ -257,7 +257,8 @@ def _read_mapping(form: FilledForm, sample: Sequence[Mapping[str, Any]]) -> dict
     errors: list[dict[str, str]] = []
     mapping: dict[str, str] = {}
     for (key, choice), column in zip(form.values.items(), sample, strict=True):
-        for field in ("reference", "secret") if choice == NUMBER_AND_CODE else (choice,) if choice else ():
+        chosen_fields = {"": (), NUMBER_AND_CODE: ("reference", "secret")}.get(choice, (choice,))
+        for field in chosen_fields:
             if field in mapping:
                 message = gettext(
                     "“%(column)s” is “%(field)s” already.", column=mapping[field], field=FIELD_LABELS[field]

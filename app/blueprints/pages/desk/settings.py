@@ -11,14 +11,14 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, fin
 from app.blueprints.pages.inputs import PICTURE_ERRORS
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
 from app.core.languages import gettext, lazy_gettext
-from app.media.actions import MAX_FORM_BYTES, store_picture
+from app.media.actions import MAX_PICTURE_FORM_BYTES, store_picture
 from app.teams import actions, queries
 from app.web.access import may
 from app.web.fields import Boolean, Text
 from app.web.schema import Query
 from app.web.text_fields import BankNumber, Name
 
-blueprint = DeskPages("desk_settings", __name__, url_prefix="/desk/settings", max_bytes=MAX_FORM_BYTES)
+blueprint = DeskPages("desk_settings", __name__, url_prefix="/desk/settings", max_bytes=MAX_PICTURE_FORM_BYTES)
 ACCESS = may(MEMBERS_WRITE, whole_organisation=True)
 DIGITS = {"invalid_number": lazy_gettext("Enter digits only. Spaces and hyphens between them do not matter.")}
 
@@ -85,7 +85,7 @@ def show(caller: Caller) -> ResponseReturnValue:
     """Show the form with name, address, VAT number and logo, the bank details, and how long data is kept."""
     details = load_organisation_details(caller.organisation_id)
     form = DETAILS.fill(name=details.name, address=details.address or "", vatNumber=details.vat_number or "")
-    error = find_upload_error(MAX_FORM_BYTES)
+    error = find_upload_error(MAX_PICTURE_FORM_BYTES)
     return _render(caller, form.with_error(error) if error else form)
 
 
