@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Integer,
+    RowMapping,
     Select,
     case,
     cast,
@@ -22,7 +23,8 @@ from sqlalchemy import (
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.accounts.permissions import STOCK_READ
-from app.core.db import Timestamp
+from app.core.db import Timestamp, db
+from app.core.errors import NotFound
 from app.core.languages import lazy_gettext
 from app.events.models import Event
 from app.events.queries import owned
@@ -34,6 +36,7 @@ from app.inventory.background_jobs import OPEN_STATES, TIMEOUT
 from app.inventory.models import StockJob
 
 ListQuery = Select[Any]
+FileRow = RowMapping
 STOCK = "stock_"
 FILE_LABELS: Mapping[str, str] = ChainMap(
     LABELS, {f"{STOCK}report": lazy_gettext("Stock report"), f"{STOCK}import": lazy_gettext("Stock import")}
@@ -52,6 +55,15 @@ def list_files_query(caller: Caller) -> ListQuery:
         .outerjoin(Event, Event.id == files.c.event_id)
         .outerjoin(Account, Account.id == files.c.account_id)
     )
+
+
+def get_listed_file(caller: Caller, file_id: str) -> FileRow:
+    """Return a row of `list_files_query`. Raises NotFound."""
+    statement = list_files_query(caller).where(literal_column("files.id") == file_id)
+    row = db.session.execute(statement).mappings().first()
+    if row is None:
+        raise NotFound()
+    return row
 
 
 def _select_files(caller: Caller) -> Select[Any]:

@@ -36,6 +36,17 @@ def test_campaign_reaches_each_holder_once_with_filled_texts(campaign_event: Cam
     assert list_mails_to("gone@example.com") == []
 
 
+def test_preview_shows_each_variant_as_the_caller_would_get_it(campaign_event: CampaignEvent) -> None:
+    texts = {"title": "Doors open", "body": "See you, {firstName}.", "variantBTitle": "Come early"}
+    campaign = campaign_event.draft(**texts, abTestEnabled=True, abSplitPercent=50)
+    variants = data(campaign_event.owner.get(f"{campaign_event.one(campaign)}/preview"))["variants"]
+    assert [variant["name"] for variant in variants] == ["A", "B"]
+    assert [variant["email"]["subject"] for variant in variants] == ["Doors open", "Come early"]
+    assert all("See you" in variant["email"]["text"] and "{" not in variant["sms"]["text"] for variant in variants)
+    assert variants[1]["push"]["title"] == "Come early" and variants[0]["smsParts"] == 1
+    assert list_mails_to(FRIEDA) == []
+
+
 def test_only_organiser_and_admins_see_a_campaign(campaign_event: CampaignEvent, client: Client) -> None:
     campaign, other = campaign_event.draft(), create_organiser_client(client)
     for method, path in (
@@ -47,6 +58,8 @@ def test_only_organiser_and_admins_see_a_campaign(campaign_event: CampaignEvent,
         ("POST", f"/campaigns/{campaign}/cancel"),
         ("POST", f"/campaigns/{campaign}/duplicate"),
         ("GET", f"/campaigns/{campaign}/uncertain"),
+        ("GET", f"/campaigns/{campaign}/preview"),
+        ("GET", "/undelivered"),
         ("POST", f"/campaigns/{campaign}/resend-uncertain"),
     ):
         body = {} if method == "POST" else None

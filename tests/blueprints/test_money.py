@@ -4,13 +4,15 @@ import csv
 from collections import defaultdict
 from contextlib import nullcontext
 from decimal import Decimal
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from flask import Flask
 from sqlalchemy import text
 
+from app.core.outbox.executor import run_due_jobs
 from app.core.transaction import transaction
 from app.money import event_money
 from app.money.journal import HEADER
@@ -166,3 +168,54 @@ def test_other_organisations_see_nothing(client: Client, owner: Client, event: d
     assert read_error(other.get(f"/api/events/{event['id']}/money")) == (404, "NOT_FOUND")
     assert read_journal(other) == [] and read_journal(other, f"?eventId={event['id']}") == []
     assert data(other.get(f"{ORGANISATION}/vat"))["lines"] == []
+
+
+def test_documents_of_an_event_and_their_pdfs(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    path = f"/api/events/{event['id']}/money/documents"
+    documents = data(owner.get(path))["documents"]
+    money = data(owner.get(f"/api/events/{event['id']}/money"))
+    by_source = {source: [row for row in documents if row["source"] == source] for source in ("block", "stall_fee")}
+    blocks = money["blockInvoices"]
+    assert sum(row["openMinor"] for row in documents) == blocks["openMinor"]
+    assert sum(row["totalMinor"] for row in by_source["block"]) == blocks["issuedMinor"] - blocks["creditedMinor"]
+    assert {row["kind"] for row in by_source["stall_fee"]} == {"invoice", "credit_note"}
+    for row in documents:
+        answer = owner.get(f"{path}/{row['id']}")
+        assert answer.data.startswith(b"%PDF-") and f"{row['number']}.pdf" in answer.headers["Content-Disposition"]
+    other = organiser_of(client)[0]
+    assert read_error(other.get(path)) == (404, "NOT_FOUND")
+    elsewhere = f"/api/events/{festival(other)['id']}/money/documents/{documents[0]['id']}"
+    assert read_error(other.get(elsewhere)) == (404, "NOT_FOUND")
+
+
+def test_a_program_gets_settlement_and_invoices_as_files(owner: Client, event: dict[str, Any]) -> None:
+    settlement = f"/api/events/{event['id']}/money/settlement"
+    file_id = data(owner.post(settlement), 202)["fileId"]
+    assert data(owner.post(settlement), 202)["fileId"] == file_id, "one that is being made is not begun again"
+    archive_id = data(owner.post(f"{ORGANISATION}/money/invoices", {"eventId": event["id"]}), 202)["fileId"]
+    assert read_error(owner.get(f"{ORGANISATION}/files/{file_id}/content")) == (404, "NOT_FOUND")
+    run_due_jobs(worker="test")
+    report = owner.get(f"{ORGANISATION}/files/{file_id}/content")
+    assert report.data.startswith(b"%PDF-") and report.headers["Cache-Control"] == "private, no-store"
+    archive = ZipFile(BytesIO(owner.get(f"{ORGANISATION}/files/{archive_id}/content").data))
+    documents = data(owner.get(f"/api/events/{event['id']}/money/documents"))["documents"]
+    assert sorted(archive.namelist()) == sorted(f"{row['number']}.pdf" for row in documents)
+    data(owner.delete(f"{ORGANISATION}/files/{archive_id}"))
+    assert read_error(owner.get(f"{ORGANISATION}/files/{archive_id}")) == (404, "NOT_FOUND")
+    assert data(owner.get(f"{ORGANISATION}/files/{file_id}"))["status"] == "done"
+
+
+def test_a_period_without_invoices_is_refused(owner: Client, event: dict[str, Any]) -> None:
+    empty = owner.post(f"{ORGANISATION}/money/invoices", {"from": "2020-01-01", "to": "2020-12-31"})
+    assert read_error(empty) == (422, "VALIDATION_FAILED")
+    backwards = owner.post(f"{ORGANISATION}/money/invoices", {"from": "2026-02-01", "to": "2026-01-01"})
+    assert read_error(backwards) == (422, "VALIDATION_FAILED")
+
+
+def test_the_money_of_all_events_is_that_of_each(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    later = festival(owner)
+    found = data(owner.get(f"{ORGANISATION}/money"))["events"]
+    assert {row["id"]: row["money"] for row in found} == {
+        shown["id"]: data(owner.get(f"/api/events/{shown['id']}/money")) for shown in (event, later)
+    }
+    assert data(organiser_of(client)[0].get(f"{ORGANISATION}/money"))["events"] == []

@@ -130,6 +130,10 @@ def test_broken_connection_makes_a_message_uncertain_and_only_resend_repeats_it(
     )
     (row,) = data(campaign_event.owner.get(f"{campaign_event.one(campaign)}/uncertain"))["recipients"]
     assert row["state"] == "uncertain" and row["address"] in ("a•••@example.com", "b•••@example.com")
+    undelivered = f"{campaign_event.path}/undelivered"
+    (listed,) = data(campaign_event.owner.get(f"{undelivered}?campaignId={campaign}"))["recipients"]
+    assert listed == {**row, "campaignId": campaign, "campaignName": campaign_data["name"]}
+    assert data(campaign_event.owner.get(f"{undelivered}?state=failed"))["recipients"] == []
     key = {"Idempotency-Key": "again, please"}
     for _ in range(2):
         response = campaign_event.owner.post(

@@ -95,6 +95,19 @@ def sending_nothing_again_with_a_key(client: Client) -> Ask:
     return lambda: campaign_event.owner.post(f"{campaign_event.one(campaign)}/resend-uncertain", headers=KEY)
 
 
+@case(f"GET {ONE}/preview")
+def the_preview_of_a_campaign(client: Client) -> Ask:
+    campaign_event = crowd_of(client)
+    campaign = campaign_event.draft()
+    return lambda: campaign_event.owner.get(f"{campaign_event.one(campaign)}/preview")
+
+
+@case(f"GET {ROOT}/undelivered")
+def what_did_not_arrive_with_its_total(client: Client) -> Ask:
+    campaign_event = CampaignEvent(client)
+    return lambda: campaign_event.owner.get(f"{campaign_event.path}/undelivered?withTotal=true&state=failed")
+
+
 @case(f"GET {ROOT}/suppressions")
 def the_suppression_list_with_its_total(client: Client) -> Ask:
     campaign_event = CampaignEvent(client)

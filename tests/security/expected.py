@@ -44,6 +44,7 @@ CODES = {
     "G": (409, "STALL_FEES_OPEN"),
     "A": (409, "INVITE_FOR_ANOTHER_ADDRESS"),
     "K": (422, "CODE_INVALID"),
+    "N": (422, "VALIDATION_FAILED"),
     "F": (409, "SECOND_FACTOR_OFF"),
     "H": (401, "CHALLENGE_INVALID"),
 }
@@ -82,6 +83,8 @@ organisation, verified  . x e  -  - - -      + + v      - - - -    - - v
 organisation: thing     . x e  -  - - -      + 0 0      - - - -    - - +
 organisation: passing   . x e  -  - - -      + 0 v      - - - -    - - v
 organisation: audit     . x e  -  - - -      + + +      + + + +    - - +
+organisation: invoices  . x e  -  - - -      + N N      N N N N    - - +
+organisation: file      . x e  -  - - -      + 0 0      0 0 0 0    - - +
 admins of every tier    . x e  -  - - -      - - -      + + + +    - - -
 invited to a team       . x e  +  A A A      A A A      A A A A    A A A
 codes of nobody         . x e  K  K K K      K K K      K K K K    K K K
@@ -272,6 +275,8 @@ signed in, verified     DELETE /api/notifications/devices
 event: write            GET    /api/events/{id}/notifications/suppressions
 event: write            POST   /api/events/{id}/notifications/suppressions
 event: write            POST   /api/events/{id}/notifications/suppressions/remove
+event: read             GET    /api/events/{id}/notifications/campaigns/{campaignId}/preview
+event: read             GET    /api/events/{id}/notifications/undelivered
 event: read             GET    /api/events/{id}/notifications/templates
 event: write            POST   /api/events/{id}/notifications/upload-image
 event: read             GET    /api/events/{id}/notifications/users/search
@@ -284,11 +289,19 @@ event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/re
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/waive
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/refund
 event: read             GET    /api/events/{eventId}/money
+event: read             GET    /api/events/{eventId}/money/documents
+event: read             GET    /api/events/{eventId}/money/documents/{documentId}
+organisation: file      POST   /api/events/{eventId}/money/settlement
+organisation: audit     GET    /api/organisations/me/money
+organisation: invoices  POST   /api/organisations/me/money/invoices
 organisation: audit     GET    /api/organisations/me/journal.csv
 organisation: audit     GET    /api/organisations/me/vat
 organisation: audit     GET    /api/organisations/me/tasks
 organisation: audit     GET    /api/organisations/me/search
 organisation: audit     GET    /api/organisations/me/files
+organisation: file      GET    /api/organisations/me/files/{fileId}
+organisation: file      GET    /api/organisations/me/files/{fileId}/content
+organisation: file      DELETE /api/organisations/me/files/{fileId}
 event: read             GET    /api/events/{eventId}/stall-fees
 event: read             GET    /api/events/{eventId}/stall-fees.csv
 event: write, verified  POST   /api/events/{eventId}/stall-fees/statement

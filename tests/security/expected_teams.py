@@ -50,6 +50,8 @@ members: read   + - - - - - -   - - -   - -
 members: write  - - - - - - -   - - -   - -
 keys            - - - - - - -   - - -   - -
 audit           + + - - - - -   - - -   - -
+files: read     + + 0 0 0 0 0   0 0 0   - -
+files: delete   + 0 0 0 0 0 0   0 0 0   - -
 stall: read     - - - - - - -   - - -   + +
 stall: run      - - - - - - -   - - -   + +
 stall: manage   - - - - - - -   - - -   + -
@@ -85,9 +87,11 @@ PATTERNS = (
     (r"DELETE /api/auth/(memberships|sessions)/{", "others' things"),
     (r"\w+ /api/organisations/me/api-keys", "keys"),
     (r"GET /api/organisations/me/audit", "audit"),
-    (r"GET /api/organisations/me/(journal.csv|vat)$", "audit"),
+    (r"GET /api/organisations/me/(journal.csv|vat|money)$|POST /api/organisations/me/money/invoices", "audit"),
     (r"GET /api/organisations/me/(tasks|search|files)$", "own events"),
-    (r"GET /api/events/{eventId}/money$", "money: read"),
+    (r"GET /api/organisations/me/files/", "files: read"),
+    (r"DELETE /api/organisations/me/files/", "files: delete"),
+    (r"\w+ /api/events/{eventId}/money", "money: read"),
     (r"POST .*/invoice/received", "money: write"),
     (r"POST /api/events/{id}/copy", "events: create"),
     (r"GET /api/events/{eventId}/audit", "money: read"),

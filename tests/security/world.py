@@ -111,6 +111,9 @@ class World:
         pack = data(owner.post(f"{block.path}/packs", {"count": 1}), 202)["id"]
         assert owner.get(f"{block.path}/invoice.pdf").status_code == 200, "opening it issues it"
         invoice = data(owner.get(f"{block.path}/invoice"))
+        money = f"/api/events/{block.event['id']}/money"
+        (document,) = data(owner.get(f"{money}/documents"))["documents"]
+        file_id = data(owner.post(f"{money}/settlement"), 202)["fileId"]
         cover = data(
             owner.post(
                 "/api/events/upload-cover",
@@ -131,6 +134,8 @@ class World:
             "blockId": block.id,
             "otherBlockId": other.id,
             "invoiceDueMinor": invoice["dueMinor"],
+            "documentId": document["id"],
+            "fileId": file_id,
             "slotId": slot,
             "admissionId": admission,
             "importId": imported["importId"],

@@ -31,7 +31,7 @@ from app.core.errors import Throttled
 from app.invitations.errors import EventClosed
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
-from app.web.pdf_response import build_pdf_response
+from app.web.file_responses import build_pdf_response
 from app.web.rate_limits import Limit
 
 blp = Blueprint(

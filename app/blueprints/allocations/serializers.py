@@ -23,7 +23,7 @@ from app.core.clock import rfc3339
 from app.core.paging import Order, page_of
 from app.web import paging
 from app.web.envelope import dump_json, envelope_response
-from app.web.pdf_response import build_pdf_response
+from app.web.file_responses import build_pdf_response
 
 CSV_TYPE, JSON_TYPE, PDF_TYPE = "text/csv", "application/json", "application/pdf"
 MONEY_FIELDS = ("unit_price_minor", "subtotal_minor", "discount_minor", "vat_minor", "total_minor", "invoice")

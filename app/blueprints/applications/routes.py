@@ -27,8 +27,8 @@ from app.web.access import (
     may,
 )
 from app.web.blueprint import Blueprint
+from app.web.file_responses import build_pdf_response
 from app.web.paging import Listing
-from app.web.pdf_response import build_pdf_response
 from app.web.rate_limits import EMAIL_REQUEST_LIMIT, Limit
 
 blp = Blueprint(

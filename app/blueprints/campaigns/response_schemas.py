@@ -165,6 +165,58 @@ class RecipientRow(Schema):
     settled_at = TimeField(required=True, allow_none=True)
 
 
+class UndeliveredRow(RecipientRow):
+    """A message that failed or is uncertain, with its campaign."""
+
+    campaign_id = fields.String(required=True, metadata=ID)
+    campaign_name = fields.String(required=True, metadata={"example": "Doors", "description": "Name of the campaign."})
+
+
+class MailPreview(Schema):
+    subject = fields.String(required=True, metadata={"example": "Doors open at six", "description": "Its subject."})
+    text = fields.String(required=True, metadata={"example": "See you at the gate.", "description": "Its plain text."})
+    html = fields.String(
+        required=True, metadata={"example": "<p>See you at the gate.</p>", "description": "Its HTML document."}
+    )
+
+
+class SmsPreview(Schema):
+    text = fields.String(
+        required=True, metadata={"example": "Doors open at six: see you at the gate.", "description": "Its text."}
+    )
+
+
+class PushPreview(Schema):
+    title = fields.String(required=True, metadata={"example": "Doors open at six", "description": "Its title."})
+    text = fields.String(required=True, metadata={"example": "See you at the gate.", "description": "Its text."})
+    href = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "https://example.com/gates", "description": "What it opens; null without a link."},
+    )
+    image_url = fields.String(
+        required=True, allow_none=True, metadata={"example": None, "description": "Its picture; null without one."}
+    )
+
+
+class VariantPreviewRow(Schema):
+    """A variant on each channel."""
+
+    name = fields.String(required=True, metadata={"enum": ["A", "B"], "example": "A", "description": "The variant."})
+    email = Nested(MailPreview, required=True, metadata={"description": "The e-mail."})
+    sms = Nested(SmsPreview, required=True, metadata={"description": "The text message."})
+    sms_parts = WholeNumber(
+        required=True, metadata={"example": 1, "description": "How many text messages a provider charges."}
+    )
+    push = Nested(PushPreview, required=True, metadata={"description": "The push message."})
+
+
+class CampaignPreviewData(Schema):
+    variants = List(
+        Nested(VariantPreviewRow), required=True, metadata={"description": "Variant A, and B if it has one."}
+    )
+
+
 class Resent(Schema):
     campaign_id = fields.String(required=True, metadata=ID)
     resent = WholeNumber(required=True)

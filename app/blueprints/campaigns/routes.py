@@ -8,6 +8,7 @@ from app.accounts.errors import MailLimitReached
 from app.accounts.permissions import MESSAGES_READ, MESSAGES_WRITE
 from app.blueprints.campaigns import response_schemas, schemas
 from app.campaigns import actions, audience_counts, campaign_store, errors, queries, suppressions
+from app.campaigns.previews import VariantPreview, preview_variants
 from app.core.errors import Throttled
 from app.media.actions import MAX_UPLOAD_BYTES, UPLOAD_ERRORS, StoredPicture
 from app.web.access import get_current_caller, may
@@ -144,6 +145,24 @@ def list_uncertain(id: str, campaign_id: str) -> queries.ListQuery:
 def resend_uncertain(id: str, campaign_id: str, **body: Any) -> actions.ResentMessages:
     """Send uncertain messages again. Some people may get one twice; the history has who asked for it."""
     return actions.resend_uncertain(caller=get_current_caller(), event_id=id, campaign_id=campaign_id, **body)
+
+
+@blp.get(
+    "/undelivered",
+    access=may(MESSAGES_READ),
+    query=schemas.UndeliveredFilters,
+    returns=Listing("recipients", response_schemas.UndeliveredRow, queries.RECIPIENT_SORTS, "-id"),
+)
+def list_undelivered(id: str, **filters: Any) -> queries.ListQuery:
+    """List the messages of an event that failed, with the reason, or whose arrival is uncertain."""
+    return queries.list_undelivered_query(get_current_caller(), id, **filters)
+
+
+@blp.get(f"{CAMPAIGN_PATH}/preview", access=may(MESSAGES_READ), returns=response_schemas.CampaignPreviewData)
+def preview_campaign(id: str, campaign_id: str) -> dict[str, list[VariantPreview]]:
+    """Read each variant as an e-mail, a text message and a push message, as you would get it. Nothing is sent."""
+    caller = get_current_caller()
+    return {"variants": preview_variants(caller, queries.get_campaign(caller, id, campaign_id))}
 
 
 @blp.post(

@@ -8,6 +8,7 @@ from marshmallow import fields
 
 from app.applications.states import STATES as APPLICATION_STATES
 from app.campaigns.filtered_people_sql import ROLES
+from app.campaigns.queries import UNDELIVERED
 from app.campaigns.states import AUDIENCES, HOLDERS, STATES
 from app.core.errors import ValidationFailed
 from app.core.languages import LANGUAGES
@@ -138,6 +139,11 @@ class ResendBody(Schema):
 
 class CampaignFilters(Query):
     status = Choice(*STATES, metadata={"example": "sent"})
+
+
+class UndeliveredFilters(Query):
+    state = Choice(*UNDELIVERED, metadata={"example": "failed"})
+    campaign_id = Id(metadata={"description": "only the messages of this campaign"})
 
 
 class PeopleQuery(Query):

@@ -5,20 +5,25 @@ A caller with several teams sees all of them, or that of `Team-Id`. The tier of 
 
 from dataclasses import replace
 
+from flask import Response
+
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ
 from app.blueprints.desk import schemas
-from app.desk.files import SORTS, ListQuery, list_files_query
+from app.desk.files import SORTS, FileRow, ListQuery, get_listed_file, list_files_query
 from app.desk.search import Group, search
 from app.desk.tasks import Task, list_tasks
+from app.files.actions import delete_file
+from app.files.queries import get_content
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
+from app.web.file_responses import build_private_attachment
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
 
 blp = Blueprint("organiser_desk", __name__, url_prefix="/api/organisations/me", description="The desk of organisers")
 READ = may(EVENTS_READ)
-SEARCH_LIMIT = Limit(60)
+SEARCH_LIMIT, CONTENT_LIMIT = Limit(60), Limit(120)
 
 
 @blp.get("/tasks", access=READ, returns=schemas.TasksData)
@@ -47,6 +52,31 @@ def list_files() -> ListQuery:
     Each is there for who has the permission of what it was made for, until seven days after its end.
     """
     return list_files_query(_get_caller_without_tier())
+
+
+@blp.get("/files/<fileId>", access=READ, returns=schemas.OrganisationFileRow)
+def read_file(file_id: str) -> FileRow:
+    """Read how far a file is, and of a finished one how large it is."""
+    return get_listed_file(_get_caller_without_tier(), file_id)
+
+
+@blp.get("/files/<fileId>/content", access=READ, content_type="application/octet-stream", limit=CONTENT_LIMIT)
+def download_file(file_id: str) -> Response:
+    """Get the content of a finished file under its name. The download is an entry of the audit trail.
+
+    The files of the stock are at the operations of the stock.
+    """
+    content = get_content(_get_caller_without_tier(), file_id)
+    return build_private_attachment(content.data, content.name, content.content_type)
+
+
+@blp.delete("/files/<fileId>", access=READ)
+def delete_requested_file(file_id: str) -> None:
+    """Delete a file for everybody who sees it; the work on one that is not ready stops.
+
+    Those who asked for it may, and those who may change all events of the organisation.
+    """
+    delete_file(_get_caller_without_tier(), file_id)
 
 
 def _get_caller_without_tier() -> Caller:

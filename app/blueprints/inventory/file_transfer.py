@@ -1,8 +1,6 @@
-"""Uploaded files, and responses with a file."""
+"""Uploaded files."""
 
-from collections.abc import Iterable
-
-from flask import Response, request
+from flask import request
 
 from app.core.errors import UnsupportedMedia, ValidationFailed
 from app.inventory.actions.imports import MAX_BYTES
@@ -24,18 +22,3 @@ def read_uploaded_file() -> bytes:
         raise ValidationFailed.of("file", "required", "Send the file in the field file.")
     data: bytes = file.read()
     return data
-
-
-def build_attachment(content: bytes | Iterable[bytes], name: str, content_type: str) -> Response:
-    """Return a response that browsers save under this name."""
-    response = Response(content, content_type=content_type)
-    response.headers.set("Content-Disposition", "attachment", filename=name)
-    return response
-
-
-def build_private_attachment(content: bytes, name: str, content_type: str) -> Response:
-    """Return an attachment that no proxy may store and that cannot run scripts."""
-    response = build_attachment(content, name, content_type)
-    response.headers["Cache-Control"] = "private, no-store"
-    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return response

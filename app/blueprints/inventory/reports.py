@@ -7,7 +7,7 @@ from flask import Response
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.accounts.caller import Caller
-from app.blueprints.inventory.file_transfer import CSV_TYPE, build_attachment, build_private_attachment
+from app.blueprints.inventory.file_transfer import CSV_TYPE
 from app.blueprints.inventory.schemas import ID_METADATA
 from app.inventory import actions, background_jobs, queries
 from app.inventory.item_fields import JsonObject
@@ -16,6 +16,7 @@ from app.inventory.reports.definitions import REPORTS
 from app.inventory.reports.parameters import DEFAULT_DAYS, MAX_DAYS, build_report_parameters
 from app.web.envelope import envelope_response
 from app.web.fields import Boolean, Choice, EndTimeField, List, Secret, TimeField, WholeNumber, field_error
+from app.web.file_responses import build_attachment, build_private_attachment
 from app.web.schema import Query, Schema
 
 ReportResponse = Response | JsonObject | tuple[JsonObject, int]

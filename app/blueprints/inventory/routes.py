@@ -7,13 +7,7 @@ from flask import Response
 from app.accounts.errors import MAIL_ERRORS, EmailNotVerified
 from app.accounts.permissions import STOCK_READ, STOCK_REMINDERS, STOCK_WRITE
 from app.blueprints.inventory import schemas
-from app.blueprints.inventory.file_transfer import (
-    CSV_TYPE,
-    MAX_UPLOAD,
-    build_attachment,
-    build_private_attachment,
-    read_uploaded_file,
-)
+from app.blueprints.inventory.file_transfer import CSV_TYPE, MAX_UPLOAD, read_uploaded_file
 from app.blueprints.inventory.reports import ReportData, ReportQuery, ReportResponse, build_report_response
 from app.core.errors import StaleVersion, Throttled
 from app.core.paging import Page
@@ -28,6 +22,7 @@ from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import list_variances_query, stream_variance_csv
 from app.web.access import PUBLIC, get_current_caller, may
 from app.web.blueprint import Blueprint
+from app.web.file_responses import build_attachment, build_private_attachment
 from app.web.paging import Listing
 from app.web.rate_limits import Limit
 from app.web.streams import StreamsFull, TooManyStreams, TooManyStreamsFromNetwork, build_event_stream

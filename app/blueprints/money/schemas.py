@@ -2,7 +2,9 @@
 
 from marshmallow import fields
 
-from app.web.fields import Boolean, Id, List, Nested, WholeNumber
+from app.invoicing.documents import CREDIT_NOTE, INVOICE
+from app.money.documents import BLOCK, FEE
+from app.web.fields import Boolean, Id, List, Nested, TimeField, WholeNumber
 from app.web.schema import Query, Schema
 
 CURRENCY = {"enum": ["NAD"], "example": "NAD"}
@@ -72,7 +74,46 @@ class EventMoneyData(Schema):
     reconciled = Boolean(required=True, metadata={"description": "whether every difference is 0", "example": True})
 
 
-class PeriodQuery(Query):
+class MoneyDocumentRow(Schema):
+    """An invoice or credit note of an event. Its PDF is below its id."""
+
+    id = fields.String(required=True)
+    number = fields.String(required=True, metadata={"example": "INV-2026-00001"})
+    kind = fields.String(required=True, metadata={"enum": [INVOICE, CREDIT_NOTE], "example": INVOICE})
+    source = fields.String(
+        required=True, metadata={"enum": [BLOCK, FEE], "example": BLOCK, "description": "what it charges for"}
+    )
+    source_id = fields.String(required=True, metadata={"description": "id of the block or of the application"})
+    buyer = fields.String(
+        required=True, allow_none=True, metadata={"example": "Bank of Namibia", "description": "to whom it is"}
+    )
+    issued_at = TimeField(required=True)
+    total_minor = _amount("the total in NAD cents; below zero for a credit note")
+    open_minor = _amount("what is still to be paid of it in NAD cents", 0)
+
+
+class RequestedFileData(Schema):
+    """A file that a worker makes."""
+
+    file_id = fields.String(required=True, metadata={"description": "its id in the files of the organisation"})
+
+
+class MoneyOfEventRow(Schema):
+    """An event, and its money."""
+
+    id = fields.String(required=True)
+    name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
+    starts_at = TimeField(required=True)
+    money = Nested(EventMoneyData, required=True, metadata={"description": "its money, as at the event"})
+
+
+class OrganisationMoneyData(Schema):
+    """The money of all events."""
+
+    events = List(Nested(MoneyOfEventRow), required=True, metadata={"description": "the newest first"})
+
+
+class Period(Schema):
     """The days to export, in Windhoek, and optionally one event."""
 
     since = fields.Date(
@@ -84,6 +125,14 @@ class PeriodQuery(Query):
         data_key="to", load_default=None, metadata={"example": "2026-12-31", "description": "by default today"}
     )
     event_id = Id(load_default=None, metadata={"description": "only what belongs to this event"})
+
+
+class PeriodQuery(Query, Period):
+    """The days to export, in Windhoek, and optionally one event."""
+
+
+class ArchiveBody(Period):
+    """The days whose documents are wanted, in Windhoek, and optionally one event."""
 
 
 class VatLineRow(Schema):

@@ -18,7 +18,7 @@ from app.core.errors import Unavailable
 from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
 from app.web.fields import Phone, Secret, Text
-from app.web.pdf_response import build_pdf_response
+from app.web.file_responses import build_pdf_response
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, Limit
 from app.web.schema import Query
 from app.web.text_fields import BankNumber

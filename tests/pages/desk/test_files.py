@@ -100,7 +100,7 @@ def test_progress_download_and_deletion(desk: Visitor, owner: Account, event: di
     assert "sample.txt is ready" in page and "data-refresh-seconds" not in page
     answer = desk.open(f"{FILES}/{file_id}/download")
     assert answer.data == b"word: river" and answer.headers["Content-Type"].startswith("text/plain")
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="sample.txt"'
+    assert answer.headers["Content-Disposition"] == "attachment; filename=sample.txt"
     assert "no-store" in answer.headers["Cache-Control"] and "sandbox" in answer.headers["Content-Security-Policy"]
     export = "SELECT count(*) FROM audit_entry WHERE action = 'exports.file' AND subject_id = :id AND event_id = :event"
     assert fetch_scalar(export, id=file_id, event=event["id"]) == 1

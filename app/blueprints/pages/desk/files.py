@@ -2,20 +2,20 @@
 
 from functools import partial
 
-from flask import Response, url_for
+from flask import url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_READ, STOCK_READ
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_confirmation, render_desk
 from app.blueprints.pages.desk.tables import NUMBER, TIME, Column, Table, render_desk_table
-from app.blueprints.pages.stall import build_download
 from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.desk.files import FILE_LABELS, SORTS, STOCK, list_files_query
 from app.files import actions, queries
 from app.files.states import DONE, FAILED, OPEN_STATES, QUEUED, RUNNING
 from app.inventory.queries import get_job_file
 from app.web.access import may
+from app.web.file_responses import build_private_attachment
 
 blueprint = DeskPages("desk_files", __name__, url_prefix="/desk/files")
 READ = may(EVENTS_READ)
@@ -65,13 +65,13 @@ def show_file(caller: Caller, file_id: str) -> ResponseReturnValue:
 def download(caller: Caller, file_id: str) -> ResponseReturnValue:
     """Download a file. It is recorded."""
     content = queries.get_content(caller, file_id)
-    return _build_private_download(content.data, content.name, content.content_type)
+    return build_private_attachment(content.data, content.name, content.content_type)
 
 
 @blueprint.page("/stock/<event_id>/<job_id>", access=may(STOCK_READ))
 def download_stock_file(caller: Caller, event_id: str, job_id: str) -> ResponseReturnValue:
     """Download a report of the stock, or the errors of an import. It is recorded."""
-    return _build_private_download(*get_job_file(caller, event_id, job_id))
+    return build_private_attachment(*get_job_file(caller, event_id, job_id))
 
 
 @blueprint.page("/<file_id>/delete", access=READ)
@@ -98,9 +98,3 @@ def delete(caller: Caller, file_id: str) -> ResponseReturnValue:
 
 def _name_file(kind: str) -> str:
     return str(FILE_LABELS.get(kind) or gettext("File"))
-
-
-def _build_private_download(data: bytes, name: str, content_type: str) -> Response:
-    response = build_download(data, name, content_type)
-    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return response

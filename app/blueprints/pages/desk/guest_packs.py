@@ -15,7 +15,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext, ngettext
 from app.events.queries import OwnEvent
 from app.web.fields import WholeNumber
-from app.web.pdf_response import build_pdf_response
+from app.web.file_responses import build_pdf_response
 from app.web.schema import Query
 
 

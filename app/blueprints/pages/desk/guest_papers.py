@@ -25,7 +25,7 @@ from app.core.languages import gettext, lazy_gettext, ngettext
 from app.events.queries import OwnEvent
 from app.web.access import may
 from app.web.fields import Email
-from app.web.pdf_response import build_pdf_response
+from app.web.file_responses import build_pdf_response
 from app.web.schema import Query
 from app.web.text_fields import Name
 

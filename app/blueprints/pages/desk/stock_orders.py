@@ -25,7 +25,7 @@ from app.inventory.sql import MAX_ITEMS
 from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import list_variances_query
 from app.web.fields import EndTimeField, TimeField
-from app.web.pdf_response import build_pdf_response
+from app.web.file_responses import build_pdf_response
 from app.web.schema import Query
 
 EXPIRY_DAYS = 90
