@@ -5,6 +5,7 @@
 """
 
 from datetime import date, datetime
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from babel import Locale
@@ -21,9 +22,12 @@ DAY_PATTERN = "ccc d MMMM y"
 """The standalone name of the weekday, `ccc`, has no full stop in German; in Afrikaans it has one."""
 
 
-def format_number(number: float) -> str:
-    """Return `12 345` or `12 345.5`."""
-    return f"{number:,}".replace(",", NARROW)
+def format_number(number: float | Decimal) -> str:
+    """Return `12 345` or `−12 345.5`, without zeros at the end of its decimals."""
+    whole, _, decimals = f"{abs(number):,f}".replace(",", NARROW).partition(".")
+    decimals = decimals.rstrip("0")
+    sign = "−" if number < 0 else ""
+    return f"{sign}{whole}{get_decimal_symbol(get_language())}{decimals}" if decimals else f"{sign}{whole}"
 
 
 def format_money(amount_minor: int) -> str:

@@ -3,7 +3,7 @@
 from datetime import date
 from decimal import Decimal
 
-from app.core.formatting import format_money, pluralize
+from app.core.formatting import format_money, format_number, pluralize
 from app.inventory.reports.parameters import COUNT, DAY, MINOR, PRICE, QUANTITY, Field
 
 
@@ -33,18 +33,10 @@ def format_cell(field: Field, value: CellValue) -> str:
     if field.kind == PRICE:
         return format_money(round(Decimal(value) * 100))
     if field.kind in (QUANTITY, COUNT):
-        return format_number(value)
+        return format_number(Decimal(value))
     return (
         f"{format_short_day(str(value))} {str(value)[:4]}".replace(" ", "\u00a0") if field.kind == DAY else str(value)
     )
-
-
-def format_number(value: Decimal | int | str) -> str:
-    """Return a quantity with spaces between the thousands and a minus sign (U+2212)."""
-    whole, _, decimals = format_quantity(Decimal(value)).partition(".")
-    grouped = f"{int(whole):,}".replace(",", "\u202f").replace("-", "−")
-    sign = "−" if whole == "-0" else ""
-    return f"{sign}{grouped}.{decimals}" if decimals else grouped
 
 
 def format_short_day(day: str) -> str:

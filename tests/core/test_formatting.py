@@ -53,10 +53,16 @@ def test_the_time_in_a_table_is_short(app: Flask, language: str, zone: str | Non
         assert format_short_time(datetime(2026, 12, 4, 16, tzinfo=UTC), zone) == text
 
 
+def test_decimals_have_the_sign_of_the_language(app: Flask) -> None:
+    with use_language("de"):
+        assert format_number(1234.5) == "1\u202f234,5"
+
+
 def test_thousands_have_a_narrow_space() -> None:
-    assert [format_number(number) for number in (999, 12345, -1234567, 1234.5)] == [
+    assert [format_number(number) for number in (999, 12345, -1234567, 1234.5, Decimal("48.000"))] == [
         "999",
         "12\u202f345",
-        "-1\u202f234\u202f567",
+        "−1\u202f234\u202f567",
         "1\u202f234.5",
+        "48",
     ]

@@ -6,10 +6,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from app.core.charts import draw_bars, draw_columns, draw_differences, draw_lines
-from app.core.formatting import format_day, format_money, format_time
+from app.core.formatting import format_day, format_money, format_number, format_time
 from app.core.pdf import Sheet
 from app.core.pdf_rows import Column, LongTable
-from app.inventory.formatting import EMPTY_CELL, format_cell, format_number, format_short_day
+from app.inventory.formatting import EMPTY_CELL, format_cell, format_short_day
 from app.inventory.queries import ReportEvent
 from app.inventory.reports.definitions import REPORTS, ReportDefinition
 from app.inventory.reports.parameters import NUMERIC_KINDS, Field, ReportParameters

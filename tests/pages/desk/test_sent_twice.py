@@ -10,7 +10,7 @@ from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, NEW, TYPED
 from tests.pages.desk.test_messages import FILLED
 from tests.pages.desk.test_stalls import STALL_TYPES, apply, build_path, read
-from tests.pages.desk.test_stock import DeskStock, find_form
+from tests.pages.desk.test_stock import DeskStock, fill, find_form
 from tests.pages.pages import Visitor
 
 JUNE = "2027-06-01T18:00"
@@ -59,9 +59,9 @@ def test_a_number_of_the_stock_is_counted_once(organiser: Client, desk: Visitor)
     stock = DeskStock(organiser)
     item = stock.item(name="Lager", onHand=10)
     desk.open(stock.desk_path)
-    form = find_form(desk, item)
-    assert lead_to_the_same(*press_twice(desk, stock.desk_path, form=form, quantity="7"))
-    assert lead_to_the_same(*press_twice(desk, stock.desk_path, form=form, quantity="7"))
+    form, typed = find_form(desk), fill(item, quantity="7")
+    assert lead_to_the_same(*press_twice(desk, stock.desk_path, form=form, **typed))
+    assert lead_to_the_same(*press_twice(desk, stock.desk_path, form=form, **typed))
     assert [
         movement["delta"]
         for movement in data(stock.owner.get(f"{stock.path}/items/{item['id']}/movements"))["movements"]

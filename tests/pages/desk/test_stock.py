@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from werkzeug.test import TestResponse
 
 from app.accounts.models import Account
+from app.inventory import actions
 from tests.counting import count_statements
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.events import create_event
@@ -15,6 +17,7 @@ from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_team_pages import create_owner
+from tests.races import run_concurrently
 
 ROLES = ("owner", "manager", "finance", "door", "stock", "messages", "viewer")
 READERS, WRITERS = ("owner", "manager", "finance", "stock", "viewer"), ("owner", "manager", "stock")
@@ -36,9 +39,14 @@ def stock(client: Client, owner: Account) -> DeskStock:
     return DeskStock(create_signed_in_client(client, owner))
 
 
-def find_form(desk: Visitor, item: dict[str, Any]) -> int:
-    """The number of the form in the row of an item."""
-    return next(number for number, form in enumerate(desk.forms) if form.fields.get("item") == item["id"])
+def find_form(desk: Visitor) -> int:
+    """The number of the form with the numbers of the table."""
+    return next(number for number, form in enumerate(desk.forms) if any("quantity-" in name for name in form.fields))
+
+
+def fill(item: dict[str, Any], **fields: str) -> dict[str, str]:
+    """The fields of the row of an item."""
+    return {f"{name}-{item['id']}": value for name, value in fields.items()}
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -97,6 +105,7 @@ def test_the_table_is_searched_filtered_and_sorted(stock: DeskStock, desk: Visit
     assert (
         "2 items" in page and "Absinthe" not in page and ">48.5<" in page and page.index("Cups") < page.index("Lager")
     )
+    assert page.count('<span class="tag wrong">Low</span>') == 1
     for query, name in (
         ("q=lag", "Lager"),
         ("lowStock=true", "Cups"),
@@ -116,18 +125,22 @@ def test_the_table_is_searched_filtered_and_sorted(stock: DeskStock, desk: Visit
     assert '"Lager","BEE-1","Bar","48.5","0","0","48.5",""' in csv and "Cups" not in csv
 
 
+def save(desk: Visitor, item: dict[str, Any], **fields: str) -> TestResponse:
+    return desk.send(form=find_form(desk), **fill(item, **fields))
+
+
 def test_a_number_is_changed_in_its_row_and_the_place_is_kept(stock: DeskStock, desk: Visitor) -> None:
     items = [stock.item(name=f"Lager {number}", onHand=10) for number in range(3)]
     item = items[1]
     desk.open(f"{stock.desk_path}?q=lager&sort=-name")
-    answer = desk.press(form=find_form(desk, item), quantity="7.5")
+    answer = desk.press(form=find_form(desk), **fill(item, quantity="7.5"))
     assert answer.status_code == 303
     assert answer.headers["Location"] == f"{stock.desk_path}?q=lager&sort=-name#item-{item['id']}"
     page = desk.open(f"{stock.desk_path}?q=lager&sort=-name").text
     assert "The number is saved." in page and ">7.5<" in page
-    desk.send(form=find_form(desk, item), quantity="6", reason="damage", note="fell down")
-    desk.send(form=find_form(desk, item), quantity="2", bucket="damaged", reason="damage")
-    desk.send(form=find_form(desk, item), quantity="1", bucket="reserved", reason="transfer")
+    save(desk, item, quantity="6", reason="damage", note="fell down")
+    save(desk, item, quantity="2", bucket="damaged", reason="damage")
+    save(desk, item, quantity="1", bucket="reserved", reason="transfer")
     read = stock.read(item)
     assert [read[name] for name in ("onHand", "damaged", "reserved", "available")] == [6, 2, 1, 3]
     movements = [(row["bucket"], row["delta"], row["reason"], row["counted"]) for row in stock.book(item)[1:]]
@@ -137,50 +150,117 @@ def test_a_number_is_changed_in_its_row_and_the_place_is_kept(stock: DeskStock, 
         ("damaged", 2, "damage", None),
         ("reserved", 1, "transfer", None),
     ]
-    desk.send(form=find_form(desk, item), quantity="6")
+    save(desk, item, quantity="6")
     assert stock.book(item)[-1]["counted"] == 6
     assert_quantities_match_movements()
 
 
+def test_all_numbers_of_the_page_are_saved_together(stock: DeskStock, desk: Visitor) -> None:
+    items = [stock.item(name=f"Lager {number}", onHand=10) for number in range(4)]
+    desk.open(stock.desk_path)
+    typed = {**fill(items[0], quantity="1"), **fill(items[1], quantity="2.5"), **fill(items[3], quantity="0")}
+    for _ in range(2):
+        assert desk.press(form=find_form(desk), **typed).status_code == 303
+    assert "3 numbers are saved." in desk.open(stock.desk_path).text
+    assert [stock.read(item)["onHand"] for item in items] == [1, 2.5, 10, 0]
+    assert [len(stock.book(item)) for item in items] == [2, 2, 1, 2]
+    assert_quantities_match_movements()
+
+
+def test_a_refused_number_does_not_hold_up_the_others(stock: DeskStock, desk: Visitor) -> None:
+    bread, cups, lager = (stock.item(name=name, onHand=10) for name in ("Bread", "Cups", "Lager"))
+    desk.open(stock.desk_path)
+    data(stock.adjust(cups, -4, reason="sold"))
+    typed = {**fill(bread, quantity="many"), **fill(cups, quantity="9", note="two of us"), **fill(lager, quantity="8")}
+    page = desk.send(form=find_form(desk), **typed)
+    assert page.status_code == 422 and "The number is saved." in page.text
+    assert "Bread: Enter a number like 12 or 12.5." in page.text
+    assert "Cups: Somebody else has changed this item." in page.text and "two of us" in page.text
+    values = [desk.elements[f"quantity-{item['id']}"]["value"] for item in (bread, cups, lager)]
+    assert values == ["many", "9", ""]
+    assert [stock.read(item)["onHand"] for item in (bread, cups, lager)] == [10, 6, 8]
+    desk.send(form=find_form(desk), **fill(bread, quantity="7"), **fill(cups, note="two of us"))
+    assert [stock.read(item)["onHand"] for item in (bread, cups, lager)] == [7, 9, 8]
+    assert stock.book(cups)[-1]["note"] == "two of us" and len(stock.book(lager)) == 2
+
+
+def save_against_each_other(app: Flask, stock: DeskStock, owner: Account) -> list[int]:
+    """Four people save other numbers of the same three items at once; returns how many numbers each of them saved."""
+    items = [stock.item(name=f"Lager {number}", onHand=10) for number in range(3)]
+    visitors = [sign_in_browser(app, owner) for _ in range(4)]
+    for visitor in visitors:
+        visitor.open(stock.desk_path)
+
+    def count(number: int) -> int:
+        order = items if number % 2 else items[::-1]
+        typed = {name: value for item in order for name, value in fill(item, quantity=str(number)).items()}
+        page = visitors[number].press(form=find_form(visitors[number]), **typed).text
+        return 3 - page.count("Somebody else has changed this item. Look at its numbers, and save again.</span>")
+
+    saved = run_concurrently(4, count)
+    assert_quantities_match_movements()
+    assert [len(stock.book(item)) for item in items] == [2, 2, 2]
+    return saved
+
+
+def test_of_people_who_save_at_once_one_saves_each_number(app: Flask, stock: DeskStock, owner: Account) -> None:
+    assert sum(save_against_each_other(app, stock, owner)) == 3
+
+
+@pytest.mark.control
+def test_without_the_version_all_of_them_do(
+    app: Flask, stock: DeskStock, owner: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adjust = actions.adjust_item
+    monkeypatch.setattr(actions, "adjust_item", lambda **values: adjust(**{**values, "expected_version": None}))
+    with pytest.raises(AssertionError):
+        save_against_each_other(app, stock, owner)
+
+
 def test_a_wrong_number_is_said_in_its_row_and_changes_nothing(stock: DeskStock, desk: Visitor) -> None:
     item = stock.item(name="Lager", onHand=10)
-    for typed, status, text in (
-        ({}, 422, "Enter the new number."),
-        ({"quantity": "many"}, 422, "Enter a number like 12 or 12.5."),
-        ({"quantity": "-1"}, 422, "Enter 0 or more."),
-        ({"quantity": "1.2345"}, 422, "Enter at most three decimals."),
-        ({"quantity": "9" * 15}, 422, "Enter a smaller number."),
-        ({"quantity": "9" * 400}, 422, "Enter a number like 12 or 12.5."),
-        ({"quantity": "10", "reason": "sold"}, 422, "This is the number already."),
-        ({"quantity": "11", "bucket": "reserved", "reason": "sold"}, 409, "not below what is reserved and damaged"),
-        ({"quantity": "1", "bucket": "other"}, 422, "Choose one of the choices."),
-        ({"quantity": "1", "version": "x"}, 422, "Enter"),
-        ({"quantity": "1", "item": "x"}, 422, ""),
-        ({"quantity": "1\0"}, 422, ""),
+    for typed, text in (
+        ({}, "Enter a number in at least one row."),
+        ({"note": "only a note"}, "Enter the new number."),
+        ({"quantity": "many"}, "Enter a number like 12 or 12.5."),
+        ({"quantity": "-1"}, "Enter 0 or more."),
+        ({"quantity": "1.2345"}, "Enter at most three decimals."),
+        ({"quantity": "9" * 15}, "Enter a smaller number."),
+        ({"quantity": "9" * 400}, "Enter a number like 12 or 12.5."),
+        ({"quantity": "10", "reason": "sold"}, "This is the number already."),
+        ({"quantity": "11", "bucket": "reserved", "reason": "sold"}, "not below what is reserved and damaged"),
+        ({"quantity": "1", "bucket": "other"}, "Choose one of the choices."),
+        ({"quantity": "1", "version": "x"}, "Enter"),
+        ({"quantity": "1\0"}, "There is a problem"),
     ):
         desk.open(f"{stock.desk_path}?q=lager")
-        page = desk.send(form=find_form(desk, item), **typed)
-        assert page.status_code == status, (typed, page.text)
-        assert (text or "There is a problem") in page.text and "<title>Error: " in page.text, typed
+        page = save(desk, item, **typed)
+        assert page.status_code == 422, (typed, page.text)
+        assert text in page.text and "<title>Error: " in page.text, typed
         assert "data-refresh-seconds" not in page.text
     assert stock.read(item) == item
     desk.open(stock.desk_path)
-    unknown = {"item": item["id"][::-1], "quantity": "1"}
-    assert desk.press(form=find_form(desk, item), **unknown).status_code in (404, 422)
+    unknown = {"id": item["id"][::-1]}
+    assert save(desk, unknown, quantity="1", version="1").status_code == 422
+    many = {name: "1" for number in range(51) for name in (f"quantity-{number:024x}", f"version-{number:024x}")}
+    page = desk.send(form=find_form(desk), **many)
+    assert page.status_code == 422 and "Save at most 50 numbers at once." in page.text
 
 
 def test_what_somebody_else_has_changed_is_not_overwritten(stock: DeskStock, desk: Visitor) -> None:
     item = stock.item(name="Lager", onHand=10)
     desk.open(stock.desk_path)
     data(stock.adjust(item, -4, reason="sold"))
-    page = desk.send(form=find_form(desk, item), quantity="9")
-    assert page.status_code == 412 and "Somebody else has changed this item." in page.text
-    assert desk.elements["quantity"]["value"] == "9" and stock.read(item)["onHand"] == 6
-    desk.send(form=find_form(desk, item), quantity="9")
+    page = save(desk, item, quantity="9")
+    assert page.status_code == 422 and "Somebody else has changed this item." in page.text
+    assert desk.elements[f"quantity-{item['id']}"]["value"] == "9" and stock.read(item)["onHand"] == 6
+    save(desk, item, quantity="9")
     assert stock.read(item)["onHand"] == 9
+    stock.item(name="Cups")
+    desk.open(stock.desk_path)
     data(stock.owner.patch(f"{stock.path}/items/{item['id']}", {"archived": True}))
-    page = desk.send(form=find_form(desk, item), quantity="3")
-    assert page.status_code == 409 and "This item is archived." in page.text
+    page = save(desk, item, quantity="3")
+    assert page.status_code == 422 and "Lager: This item is archived." in page.text
 
 
 def test_the_table_takes_few_statements(stock: DeskStock, desk: Visitor) -> None:
@@ -263,8 +343,8 @@ def test_movements_show_before_and_after(stock: DeskStock, desk: Visitor) -> Non
     rows = desk.open(path).text.split("<tbody>")[1].split("<tr>")[1:]
     cells = [[cell.split(">", 1)[1].split("</td")[0] for cell in row.split("<td")[1:]] for row in rows]
     assert [row[1:5] for row in cells] == [
-        ["On hand", "8", "-1", "7"],
-        ["On hand", "10", "-2", "8"],
+        ["On hand", "8", "−1", "7"],
+        ["On hand", "10", "−2", "8"],
         ["Damaged", "0", "3", "3"],
         ["On hand", "0", "10", "10"],
     ]
@@ -297,7 +377,7 @@ def test_a_number_that_may_be_two_is_refused(stock: DeskStock, desk: Visitor) ->
     )
     item = stock.item(name="Lager", onHand=10)
     desk.open(stock.desk_path)
-    assert "The number is saved." in desk.send(form=find_form(desk, item), quantity="7,5").text
+    assert "The number is saved." in save(desk, item, quantity="7,5").text
 
 
 def test_rare_fields_are_folded_away_until_one_is_used(organiser: Client, desk: Visitor) -> None:

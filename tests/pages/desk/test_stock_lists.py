@@ -171,7 +171,7 @@ def test_counts_and_reports(stock: DeskStock, desk: Visitor) -> None:
     item = stock.item(name="Lager", onHand=10, costPrice=2.5)
     data(stock.adjust(item, counted=7))
     page = desk.open(f"{stock.desk_path}/counts").text
-    assert "1 counted item " in page and ">-3<" in page and ">-7.5<" in page
+    assert "1 counted item " in page and ">−3<" in page and ">−N$\u00a07.50<" in page
     assert '"-3"' in desk.open(f"{stock.desk_path}/counts?format=csv").text
     assert "Nothing matches" in desk.open(f"{stock.desk_path}/counts?to=2020-01-01").text
     assert desk.open(f"{stock.desk_path}/counts?from=x").status_code == 422

@@ -10,7 +10,7 @@ from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.shell import go_to
 from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions, link_item
-from app.blueprints.pages.desk.tables import NUMBER, TIME, Column, Row, Table, render_desk_table
+from app.blueprints.pages.desk.tables import AMOUNT, CODE, NUMBER, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
 from app.core.errors import NotFound
 from app.core.ids import is_id
@@ -51,12 +51,12 @@ ORDERS = Table(
 VARIANCES = Table(
     "variances",
     Column("name", lazy_gettext("Item"), sort="name", link=link_item),
-    Column("sku", lazy_gettext("SKU")),
+    Column("sku", lazy_gettext("SKU"), CODE),
     Column("counted_at", lazy_gettext("Counted"), TIME),
     Column("expected", lazy_gettext("Expected"), NUMBER),
     Column("counted", lazy_gettext("Found"), NUMBER),
     Column("variance", lazy_gettext("Difference"), NUMBER),
-    Column("value", lazy_gettext("Value in N$"), NUMBER),
+    Column("value", lazy_gettext("Value"), AMOUNT),
     Column("counts", lazy_pgettext("stock", "Counts"), NUMBER),
     sorts=VARIANCE_SORTS,
     default_sort="name",

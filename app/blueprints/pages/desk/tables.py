@@ -42,7 +42,16 @@ from app.web.schema import Query, Schema
 from app.web.types import View
 
 Row = Mapping[Any, Any]
-TEXT, NUMBER, MONEY, DAY, TIME, STATUS = KINDS = ("text", "number", "money", "day", "time", "status")
+TEXT, CODE, NUMBER, AMOUNT, MONEY, DAY, TIME, STATUS = KINDS = (
+    "text",
+    "code",
+    "number",
+    "amount",
+    "money",
+    "day",
+    "time",
+    "status",
+)
 PAGE_SIZE, CSV_PAGE_SIZE, MAX_CSV_ROWS = 50, 1000, 100_000
 
 
@@ -50,8 +59,9 @@ PAGE_SIZE, CSV_PAGE_SIZE, MAX_CSV_ROWS = 50, 1000, 100_000
 class Column:
     """A column: the key of its value in a row, its label, the kind of its values, and the sort of the table it has.
 
-    Money is in cents. Days and times are shown in the `timezone` of the row, if it has one. A status is shown by its
-    word in `labels`. `link` returns where the cell of a row leads, or nothing.
+    A code stays in one line. An amount is in N$, money in cents. Days and times are shown in the `timezone` of the row,
+    if it has one. A status is shown by its word in `labels`, in its colour of `colours` or `status_colours`. `link`
+    returns where the cell of a row leads, or nothing.
     """
 
     key: str
@@ -60,10 +70,11 @@ class Column:
     sort: str = ""
     labels: Mapping[Any, str] = field(default_factory=dict)
     link: Callable[[Row], str] | None = None
+    colours: Mapping[Any, str] = field(default_factory=dict)
 
     @property
     def is_number(self) -> bool:
-        return self.kind in (NUMBER, MONEY)
+        return self.kind in (NUMBER, AMOUNT, MONEY)
 
     def format(self, row: Row) -> str:
         """The text of the cell on the page."""
@@ -72,8 +83,10 @@ class Column:
             return ""
         if self.kind == MONEY:
             return format_money(value)
+        if self.kind == AMOUNT:
+            return format_money(round(value * 100))
         if self.kind == NUMBER:
-            return _trim_decimals(format_number(value))
+            return format_number(value)
         if self.kind == TIME:
             return format_short_time(value, zone)
         if self.kind == DAY:
@@ -83,7 +96,8 @@ class Column:
 
     def find_colour(self, row: Row) -> str:
         """`done`, `wrong` or nothing: the class of the status in the cell."""
-        return find_colour(row[self.key])
+        value = row[self.key]
+        return self.colours.get(value, find_colour(value))
 
     def format_csv(self, row: Row) -> str:
         """The text of the cell in a file: amounts as 1234.50, times in UTC, and no formulas."""
@@ -97,7 +111,8 @@ class Column:
         if isinstance(value, date):
             return value.isoformat()
         if self.kind == NUMBER:
-            return _trim_decimals(str(value))
+            digits = str(value)
+            return digits.rstrip("0").rstrip(".") if "." in digits else digits
         return escape(str(self.labels.get(value, value)))
 
 
@@ -245,11 +260,6 @@ def _build_csv(table: Table, rows: Iterator[Row]) -> Response:
     writer.writerows([column.format_csv(row) for column in table.columns] for row in rows)
     headers = {"Content-Disposition": f'attachment; filename="{table.name}.csv"', "Cache-Control": "no-store"}
     return Response(BYTE_ORDER_MARK + file.getvalue().encode(), content_type="text/csv; charset=utf-8", headers=headers)
-
-
-def _trim_decimals(number: str) -> str:
-    """A number without the zeros at the end of its decimals: 48 for 48.000."""
-    return number.rstrip("0").rstrip(".") if "." in number else number
 
 
 def _build_url(filters: FilledForm, **arguments: str) -> str:
