@@ -171,7 +171,31 @@ class Action(StrEnum):
     ADDRESS_STOPPED = "messages.address_stopped", "address", "An organisation stopped its messages to an address."
     ADDRESS_ALLOWED = "messages.address_allowed", "address", "An organisation allowed its messages to an address again."
 
-    EVENT_CREATED = "events.created", "event", "An event was created."
+    EVENT_CREATED = "events.created", "event", "An event was created, with its ticket types and stall types, or copied."
+    EVENT_CHANGED = (
+        "events.changed",
+        "event",
+        "Facts of an event were changed: `fields`, and `from` and `to` for what is short.",
+    )
+    TICKET_TYPE_CREATED = "events.ticket_type_created", "ticket_type", "A ticket type was added to an event."
+    TICKET_TYPE_CHANGED = (
+        "events.ticket_type_changed",
+        "ticket_type",
+        "A ticket type was changed: its price, its quantity, its phases or another field.",
+    )
+    TICKET_TYPE_REMOVED = "events.ticket_type_removed", "ticket_type", "A ticket type was removed from an event."
+    STALL_TYPE_CREATED = "events.stall_type_created", "stall_type", "A stall type was added to an event."
+    STALL_TYPE_CHANGED = (
+        "events.stall_type_changed",
+        "stall_type",
+        "The name, fee or places of a stall type were changed.",
+    )
+    STALL_TYPE_REMOVED = "events.stall_type_removed", "stall_type", "A stall type was removed from an event."
+    PROMO_CODES_CHANGED = (
+        "events.promo_codes_changed",
+        "event",
+        "Promo codes of an event were added, changed or removed: how many, without the codes.",
+    )
     EVENT_PUBLISHED = "events.published", "event", "An event was published, listed or unlisted."
     EVENT_CANCELLED = "events.cancelled", "event", "An event was cancelled."
     EVENT_ARCHIVED = "events.archived", "event", "An event was archived."

@@ -130,3 +130,9 @@ def _is_emoji_part(character: str) -> bool:
 
 def _category(character: str) -> str:
     return unicodedata.category(character) if character else ""
+
+
+def to_camel_case(name: str) -> str:
+    """The name of a property in JSON: `startsAt` for `starts_at`."""
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)

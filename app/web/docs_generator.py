@@ -82,7 +82,9 @@ entry comes first. Each path with `.csv` gives the same entries as a file; that 
 - `organisationId`, `eventId`, `accountId`, `subjectKind`, `subjectId`: what it was done on. They are kept when the thing
   is deleted.
 - `network`: the network of the client, truncated to a /24 or a /48. `requestId`: as in the log and in the response.
-- `data`: a few values, such as an amount or a count. Never a name, an address, a secret or payout details.
+- `data`: a few values, such as an amount or a count. A change of an event has its `fields`, with the values before (`from`)
+  and after (`to`) of those that are short. Never the name or the address of a person, a secret, a promo code or payout
+  details.
 
 ## Keeping it
 
@@ -91,7 +93,9 @@ The database refuses to change an entry, and to delete one within a year. Entrie
 nobody any longer ([personal data](privacy.md)).
 
 Some things have records of their own and are not repeated here: the refresh of a session, claims of places by guests and
-every other step of a place (`allocation_slot_event`), movements of stock, steps of payouts by the payment rail.
+every other step of a place (`allocation_slot_event`), movements of stock, steps of payouts by the payment rail. An event
+that `publishAt` publishes has the entry of the change that set the time. The ticket types that an import makes are counted
+in its entry.
 
 ## Acts
 

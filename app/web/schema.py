@@ -10,6 +10,7 @@ import marshmallow
 from marshmallow import EXCLUDE, RAISE, ValidationError, fields, validates_schema
 
 from app.core.errors import ValidationFailed
+from app.core.text_normalization import to_camel_case as to_camel_case
 from app.web.fields import CodedMessage
 from app.web.types import AnyField, JsonObject
 
@@ -19,11 +20,6 @@ MAX_PROBLEMS, MAX_HINTS, MAX_NAME_LENGTH = 100, 20, 80
 
 They bound the work and the response for a large invalid body.
 """
-
-
-def to_camel_case(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)
 
 
 @lru_cache(1024)

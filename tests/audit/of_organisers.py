@@ -21,7 +21,13 @@ from tests.factories.applications import (
     submit_documents,
 )
 from tests.factories.campaigns import CampaignEvent
-from tests.factories.events import create_event, create_organiser_client, create_published_event, update_event
+from tests.factories.events import (
+    WEEKEND,
+    create_event,
+    create_organiser_client,
+    create_published_event,
+    update_event,
+)
 from tests.factories.inventory import Stock
 from tests.factories.merchants import (
     answer_invitation,
@@ -57,6 +63,29 @@ def the_life_of_events(client: Client) -> None:
     imported = data(owner.open("POST", f"{path}/import", data=form, content_type="multipart/form-data"))
     data(owner.post(f"{path}/imports/{imported['importId']}/undo"))
     update_event(owner, data(owner.get(f"/api/events/{event['id']}")), visibility="archived")
+
+
+@records(
+    Action.EVENT_CHANGED,
+    Action.TICKET_TYPE_CREATED,
+    Action.TICKET_TYPE_CHANGED,
+    Action.TICKET_TYPE_REMOVED,
+    Action.STALL_TYPE_CREATED,
+    Action.STALL_TYPE_CHANGED,
+    Action.STALL_TYPE_REMOVED,
+    Action.PROMO_CODES_CHANGED,
+)
+def changing_an_event(client: Client) -> None:
+    owner = create_organiser_client(client)
+    event = create_published_event(owner)
+    for _ in range(2):
+        update_event(owner, event, capacity=500, promoCodes=[{"code": "EARLY", "percentOff": 10}])
+        update_event(owner, event, stallTypes=[{"name": "Food", "feeMinor": 100}])
+    for _ in range(2):
+        update_event(owner, event, stallTypes=[{"name": "Food", "feeMinor": 200}])
+        update_event(owner, event, ticketTypes=[{**WEEKEND, "priceMinor": 90000}])
+    update_event(owner, event, stallTypes=[])
+    update_event(owner, event, ticketTypes=[{"name": "Day pass", "priceMinor": 100, "quantity": 10}])
 
 
 @records(

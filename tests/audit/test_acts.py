@@ -29,6 +29,7 @@ def test_repeating_an_act_that_changes_nothing_is_not_recorded(client: Client) -
         of_money.requesting_and_cancelling_a_payout,
         of_organisers.withdrawing_an_application,
         of_organisers.inviting_merchants,
+        of_organisers.changing_an_event,
         of_own_account.changing_details_and_address,
         of_leaving.suspending_an_account,
     ):
@@ -43,6 +44,10 @@ def test_repeating_an_act_that_changes_nothing_is_not_recorded(client: Client) -
         Action.PROFILE_CHANGED,
         Action.ACCOUNT_SUSPENDED,
         Action.ACCOUNT_RESTORED,
+        Action.EVENT_CHANGED,
+        Action.PROMO_CODES_CHANGED,
+        Action.TICKET_TYPE_CHANGED,
+        Action.STALL_TYPE_CHANGED,
     ):
         assert once.count(action.value) == 1
 

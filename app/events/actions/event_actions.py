@@ -23,6 +23,7 @@ from app.core.transaction import transaction
 from app.events import capacity, countries, queries, search_words, ticket_types, validation, visibility
 from app.events.errors import NotPublishable, VisibilityNotReachable
 from app.events.event_changes import build_schedule, notify_event_move
+from app.events.event_entries import record_changes, take_snapshot
 from app.events.models import Event
 from app.events.slugs import assign_slug
 from app.events.stall_type_uses import check_removed_types
@@ -70,10 +71,11 @@ def change_event(*, caller: Caller, id: str, expected_version: int | None, **fie
         publish_if_due(event)
         if expected_version not in (None, event.version):
             raise StaleVersion()
-        previous_visibility, previous_schedule = event.visibility, build_schedule(event)
+        previous_visibility, previous_schedule, before = event.visibility, build_schedule(event), take_snapshot(event)
         if apply_changes(session, event, caller, fields):
             event.version += 1
         notify_event_move(session, event, previous_schedule)
+        record_changes(session, event, before)
         _record_visibility(session, event, previous_visibility)
     return event
 
@@ -108,7 +110,7 @@ ACTION_BY_VISIBILITY = {
 
 
 def _record_visibility(session: Session, event: Event, previous: str) -> None:
-    """Records a new visibility. `publish_at` publishes an event without an act, so only the plan is recorded."""
+    """Records a new visibility. `publish_at` publishes an event without an act: setting it is recorded as a change."""
     action = ACTION_BY_VISIBILITY.get(event.visibility)
     if event.visibility != previous and action is not None:
         _record(session, action, event, visibility=event.visibility)

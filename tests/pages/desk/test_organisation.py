@@ -9,7 +9,7 @@ from flask import Flask
 from app.accounts.models import Account
 from tests.counting import count_statements
 from tests.factories.accounts import create_customer, create_signed_in_client
-from tests.factories.events import create_event, create_published_event
+from tests.factories.events import create_event, create_published_event, update_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data
 from tests.pages.desk.test_events import list_links, open_as
@@ -91,6 +91,32 @@ def test_a_key_is_ended_after_a_question(desk: Visitor, organiser: Client) -> No
     assert "Programs with this key lose access immediately" in desk.open(f"{KEYS}/{key_id}/end").text
     assert "The key is ended." in press(desk, "/end")
     assert desk.open(f"{KEYS}/{key_id}/end").status_code == 404
+
+
+def test_the_trail_says_what_was_changed_in_an_event(desk: Visitor, organiser: Client) -> None:
+    event = create_published_event(organiser, stallTypes=[{"name": "Food", "feeMinor": 100000}])
+    phase = {"name": "Early bird", "priceMinor": 60000, "quantity": 20, "endsAt": "2027-05-01T12:00:00"}
+    ticket_types = [{"name": "Weekend pass", "priceMinor": 95000, "quantity": 100, "phases": [phase]}]
+    update_event(
+        organiser, event, startDate="2027-06-05T18:00:00", capacity=5000, isCashless=True, description="Two nights."
+    )
+    update_event(organiser, event, ticketTypes=ticket_types, promoCodes=[{"code": "HUSH", "percentOff": 10}])
+    update_event(organiser, event, stallTypes=[], country="ZA", reentry="free", visibility="unlisted")
+    desk.open(f"/desk/events/{event['id']}/copy")
+    desk.send(form=1)
+    page = desk.open(AUDIT)
+    for text in (
+        "Facts of the event changed",
+        "Description; Starts 4 Jun 2027, 18:00 → 5 Jun 2027, 18:00; Capacity – → 5 000; Cashless No → Yes",
+        "Weekend pass: Price N$ 850.00 → N$ 950.00; Phases – → Early bird N$ 600.00 20 tickets until 1 May 2027, 12:00",
+        "Food: Fee N$ 1 000.00",
+        "1 added, 0 changed, 0 removed",
+        "Country Namibia → South Africa; Entering again Each ticket admits once → As often as guests like",
+        "Unlisted",
+        f"Copy of {event['name']}",
+    ):
+        assert text in " ".join(page.text.split()), text
+    assert "HUSH" not in page.text
 
 
 def test_the_trail_is_filtered_by_person_event_action_and_time(

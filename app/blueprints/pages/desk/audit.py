@@ -11,6 +11,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import AUDIT_READ
 from app.audit.actions import Action
 from app.audit.log import record_export
+from app.blueprints.pages.desk.audit_details import DetailsColumn
 from app.blueprints.pages.desk.audit_words import ACTION_LABELS, ACTOR_LABELS, AREA_LABELS, SUBJECT_LABELS
 from app.blueprints.pages.desk.shell import DeskPages, count_like
 from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Row, Table, render_desk_table
@@ -65,6 +66,7 @@ def _build_table(people: Mapping[str, str], events: Mapping[str, str]) -> Table:
         Column("actor_kind", gettext("By"), STATUS, labels=ACTOR_LABELS),
         Column("event_id", gettext("Event"), labels=events),
         Column("subject_kind", gettext("On what"), labels=SUBJECT_LABELS, link=_link_subject),
+        DetailsColumn("data", gettext("Details"), labels=events),
         Column("network", gettext("Network")),
         sorts=audit_trail.SORTS,
         default_sort="-at",

@@ -1,0 +1,116 @@
+"""The details of an entry of the audit trail: what was changed in an event, from which value to which."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from app.blueprints.pages.desk.event_words import CATEGORY_LABELS, VISIBILITY_LABELS
+from app.blueprints.pages.desk.gate import REENTRY_WORDS
+from app.blueprints.pages.desk.tables import Column, Row
+from app.core.formatting import format_country, format_money, format_number, format_short_time
+from app.core.languages import gettext, lazy_gettext
+from app.core.spreadsheet_cells import escape
+
+FIELD_LABELS = {
+    "name": lazy_gettext("Name"),
+    "slug": lazy_gettext("Address of the page"),
+    "description": lazy_gettext("Description"),
+    "coverImageUrl": lazy_gettext("Cover picture"),
+    "posterImageUrl": lazy_gettext("Poster"),
+    "venue": lazy_gettext("Venue"),
+    "city": lazy_gettext("City"),
+    "country": lazy_gettext("Country"),
+    "latitude": lazy_gettext("Latitude"),
+    "longitude": lazy_gettext("Longitude"),
+    "timezone": lazy_gettext("Time zone"),
+    "startsAt": lazy_gettext("Starts"),
+    "endsAt": lazy_gettext("Ends"),
+    "salesEndAt": lazy_gettext("Sales end"),
+    "ticketsUrl": lazy_gettext("Where people buy tickets"),
+    "publishAt": lazy_gettext("Publish at"),
+    "reentry": lazy_gettext("Entering again"),
+    "capacity": lazy_gettext("Capacity"),
+    "category": lazy_gettext("Category"),
+    "isCashless": lazy_gettext("Cashless"),
+    "keywords": lazy_gettext("Keywords"),
+    "allowedPaymentOptionSlugs": lazy_gettext("Ways to pay"),
+    "bulkDiscounts": lazy_gettext("Discounts for many tickets"),
+    "paymentMethodDiscounts": lazy_gettext("Discounts for ways to pay"),
+    "sponsors": lazy_gettext("Sponsors"),
+    "tables": lazy_gettext("Tables"),
+    "lineup": lazy_gettext("Line-up"),
+    "promotion": lazy_gettext("Promotion"),
+    "priceMinor": lazy_gettext("Price"),
+    "feeMinor": lazy_gettext("Fee"),
+    "quantity": lazy_gettext("How many there are"),
+    "minPerOrder": lazy_gettext("Fewest in one order"),
+    "maxPerOrder": lazy_gettext("Most in one order"),
+    "validFrom": lazy_gettext("The gate admits from"),
+    "validUntil": lazy_gettext("The gate admits until"),
+    "phases": lazy_gettext("Phases"),
+}
+"""The fields of an event and its types, by their names in an entry."""
+TIMES = frozenset({"startsAt", "endsAt", "salesEndAt", "publishAt", "validFrom", "validUntil"})
+
+
+class DetailsColumn(Column):
+    """The data of an entry as text. `labels` has the names of events by id."""
+
+    def format(self, row: Row) -> str:
+        return _describe(row[self.key], self.labels)
+
+    def format_csv(self, row: Row) -> str:
+        return escape(self.format(row))
+
+
+def _describe(data: Mapping[str, Any], event_names: Mapping[str, str]) -> str:
+    if "fields" in data:
+        changes = "; ".join(_describe_field(name, data["from"], data["to"]) for name in data["fields"])
+        return f"{data['name']}: {changes}" if data.get("name") else changes
+    if "removed" in data and "changed" in data:
+        return gettext("%(added)s added, %(changed)s changed, %(removed)s removed", **data)
+    if "visibility" in data:
+        return str(VISIBILITY_LABELS.get(data["visibility"], ""))
+    if "copiedFrom" in data:
+        return gettext("Copy of %(event)s", event=event_names.get(data["copiedFrom"], data["copiedFrom"]))
+    return ""
+
+
+def _describe_field(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    label = str(FIELD_LABELS.get(name, name))
+    if name not in before and name not in after:
+        return label
+    if not before or not after:
+        return f"{label} {_format_value(name, {**before, **after}[name])}"
+    old, new = (_format_value(name, values[name]) if name in values else "–" for values in (before, after))
+    return f"{label} {old} → {new}"
+
+
+def _format_value(name: str, value: Any) -> str:
+    if name == "phases":
+        return ", ".join(_describe_phase(phase) for phase in value)
+    if name.endswith("Minor"):
+        return format_money(value)
+    if name in TIMES:
+        return format_short_time(datetime.fromisoformat(value))
+    if isinstance(value, bool):
+        return gettext("Yes") if value else gettext("No")
+    if name in ("latitude", "longitude"):
+        return str(value)
+    if isinstance(value, int):
+        return format_number(value)
+    if name == "country":
+        return format_country(value)
+    labels: Mapping[str, str] = {"category": CATEGORY_LABELS, "reentry": REENTRY_WORDS}.get(name, {})
+    return str(labels.get(value, value))
+
+
+def _describe_phase(phase: Mapping[str, Any]) -> str:
+    parts = [f"{phase['name']} {format_money(phase['priceMinor'])}"]
+    if "quantity" in phase:
+        parts.append(gettext("%(number)s tickets", number=format_number(phase["quantity"])))
+    if "startsAt" in phase:
+        parts.append(gettext("from %(time)s", time=_format_value("startsAt", phase["startsAt"])))
+    if "endsAt" in phase:
+        parts.append(gettext("until %(time)s", time=_format_value("endsAt", phase["endsAt"])))
+    return " ".join(parts)
