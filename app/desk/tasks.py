@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, exists, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Select, exists, func, literal, or_, select, union_all
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import (
@@ -109,25 +109,29 @@ def _select_undelivered_messages() -> TaskQuery:
     )
 
 
-def _select_unsettled_events() -> TaskQuery:
-    """Events that are over and have no settlement report since. A file is kept for a week, its download is an entry of
-    the audit trail.
-    """
-    is_made = exists().where(
+HAS_SETTLEMENT_SQL: ColumnElement[bool] = or_(
+    exists().where(
         OrganisationFile.organisation_id == Event.organiser_id,
         OrganisationFile.event_id == Event.id,
         OrganisationFile.kind == SETTLEMENT_KIND,
         OrganisationFile.created_at >= Event.ends_at,
         OrganisationFile.status != FAILED,
-    )
-    is_downloaded = exists().where(
+    ),
+    exists().where(
         AuditEntry.event_id == Event.id,
         AuditEntry.at >= Event.ends_at,
         AuditEntry.action == Action.FILE_EXPORTED,
         AuditEntry.data["kind"].astext == SETTLEMENT_KIND,
-    )
+    ),
+)
+"""Whether a settlement report was made since the end of the event. A file is kept for a week, its download is an entry
+of the audit trail.
+"""
+
+
+def _select_unsettled_events() -> TaskQuery:
     is_recent = Event.ends_at > func.now() - DAYS_TO_SETTLE, Event.ends_at <= func.now()
-    return select().where(*is_recent, Event.visibility != DRAFT, ~is_made, ~is_downloaded)
+    return select().where(*is_recent, Event.visibility != DRAFT, ~HAS_SETTLEMENT_SQL)
 
 
 TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {

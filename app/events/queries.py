@@ -100,6 +100,11 @@ def is_due(event: Event) -> bool:
     return visibility.is_due(event.visibility, event.publish_at, database_now())
 
 
+def is_over(event: Event) -> bool:
+    """Whether the event has ended, by the database's clock."""
+    return event.ends_at <= database_now()
+
+
 def is_public(event: Event) -> bool:
     """Whether everybody can open the event's pages."""
     return event.visibility in (visibility.PUBLISHED, visibility.UNLISTED) or is_due(event)

@@ -61,6 +61,12 @@ def list_event_documents(event_id: str) -> Sequence[Row[Any]]:
     return db.session.execute(select(documents).order_by(documents.c.issued_at, documents.c.number)).all()
 
 
+def count_open_invoices_query(event_id: str) -> Select[Any]:
+    """A select() of how many invoices of an event are not paid, and not credited in full."""
+    documents = _union_documents(event_id)
+    return select(func.count()).select_from(documents).where(documents.c.open_minor > 0)
+
+
 def get_document_pdf(caller: Caller, event_id: str, document_id: str) -> tuple[str, bytes]:
     """Return number and PDF of an invoice or credit note of an event. The download is recorded. Raises NotFound."""
     check_event(caller, event_id)

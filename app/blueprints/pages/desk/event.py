@@ -6,6 +6,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.organisation_details import load_organisation_details
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
+from app.blueprints.pages.desk.after_event import COPY, list_next_steps
 from app.blueprints.pages.desk.event_form import (
     EVENT_CHANGES,
     check_publish_time,
@@ -35,7 +36,6 @@ from app.web.schema import to_camel_case
 
 blueprint = DeskPages("desk_event", __name__, url_prefix="/desk/events/<event_id>")
 READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
-CREATE = may(EVENTS_WRITE, whole_organisation=True)
 REQUIRED_LABELS = {
     "name": lazy_gettext("A name"),
     "venue": lazy_gettext("A venue"),
@@ -53,6 +53,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     state = visibility.PUBLISHED if queries.is_due(event) else event.visibility
     may_write = caller.may(EVENTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
     is_prepared = state == visibility.DRAFT and may_write
+    is_over = queries.is_over(event)
     return render_desk(
         "desk/event.html",
         event=event,
@@ -60,12 +61,17 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         is_public=state in (visibility.PUBLISHED, visibility.UNLISTED),
         state_label=VISIBILITY_LABELS[state],
         cover_path=find_upload_path(event.cover_image_url),
-        steps=[(target, step) for target, step in STEPS.items() if target in visibility.STEPS[state]],
+        steps=[
+            (target, step)
+            for target, step in STEPS.items()
+            if target in visibility.STEPS[state] and not (is_over and target == visibility.CANCELLED)
+        ],
+        next_steps=list_next_steps(caller, event) if is_over and state != visibility.DRAFT else [],
         requirements=_list_requirements(event) if is_prepared else [],
         suggestions=_list_suggestions(event) if is_prepared else [],
         category_label=CATEGORY_LABELS.get(event.category or ""),
         may_write=may_write,
-        may_copy=may_use(CREATE),
+        may_copy=may_use(COPY),
     )
 
 
@@ -124,7 +130,7 @@ def change_state(caller: Caller, event_id: str, target: str) -> ResponseReturnVa
     return go_to(url_for("desk_event.show", event_id=event_id), STEPS[target].done)
 
 
-@blueprint.page("/copy", access=CREATE)
+@blueprint.page("/copy", access=COPY)
 def confirm_copy(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Say what the copy of an event has."""
     event = queries.get_event(caller, event_id)
@@ -140,7 +146,7 @@ def confirm_copy(caller: Caller, event_id: str) -> ResponseReturnValue:
     )
 
 
-@blueprint.act("/copy", access=CREATE)
+@blueprint.act("/copy", access=COPY)
 def copy(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Copy the event."""
     copy_id = do_once(caller, lambda: actions.copy_event(caller=caller, id=event_id).id)
