@@ -64,7 +64,10 @@ class Account(Base):
 
 
 class OrganiserProfile(Base):
-    """The profile of an account with the role organiser."""
+    """The profile of an account with the role organiser.
+
+    `pending_contact_email` becomes the public `contact_email` when its mailbox has confirmed it.
+    """
 
     __tablename__ = "organiser_profile"
 
@@ -77,6 +80,8 @@ class OrganiserProfile(Base):
     bank_name: Mapped[str | None] = mapped_column(String(120), deferred=True)
     bank_branch_code: Mapped[str | None] = mapped_column(String(20), deferred=True)
     logo: Mapped[str | None] = mapped_column(String(40), deferred=True)
+    contact_email: Mapped[str | None] = mapped_column(String(254), deferred=True)
+    pending_contact_email: Mapped[str | None] = mapped_column(String(254), deferred=True)
     requires_second_factor: Mapped[bool] = mapped_column(
         Boolean, default=False, server_default=text("false"), deferred=True
     )

@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.errors import MailLimitReached, SenderNotVerified
 from app.accounts.models import Account
+from app.accounts.organisation_details import contact_sql
 from app.accounts.permissions import ORGANISER
 from app.accounts.queries import owner_id_sql
 from app.clients.mail import Message, send
@@ -43,11 +44,15 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Sender:
-    """The organisation or merchant in whose name a mail is sent, and the address of its owner."""
+    """The organisation or merchant in whose name a mail is sent, and the address of its owner.
+
+    `contact` is where answers go, if that is another address.
+    """
 
     id: str
     email: str
     verified: bool
+    contact: str | None = None
 
 
 def list_sender_columns(sender_id: QueryableAttribute[str]) -> list[Label[str] | Label[bool]]:
@@ -66,11 +71,12 @@ def build_sender(row: Mapping[Any, Any]) -> Sender:
 
 def load_sender(session: OrmSession, team_id: str, kind: str = ORGANISER) -> Sender:
     """The organisation or merchant as a sender, loaded by its id."""
-    owner_id = owner_id_sql(literal(team_id)) if kind == ORGANISER else team_id
-    email, verified = session.execute(
-        select(Account.email, Account.email_verified_at.is_not(None)).where(Account.id == owner_id)
-    ).one()
-    return Sender(team_id, email, verified)
+    id = literal(team_id)
+    is_organisation = kind == ORGANISER
+    columns = Account.email, Account.email_verified_at.is_not(None)
+    contact = contact_sql(id) if is_organisation else Account.email.expression
+    owner_id = owner_id_sql(id) if is_organisation else id
+    return Sender(team_id, *session.execute(select(*columns, contact).where(Account.id == owner_id)).one())
 
 
 def count_mails(session: OrmSession, sender: Sender, recipients: Iterable[str]) -> None:
@@ -124,7 +130,7 @@ def send_for_team(sender_id: str, kind: str, message: Message, *, run: Run, alre
     """Sends a mail of an organisation or a merchant if the address of its owner is verified now; otherwise drops and
     logs it.
 
-    Replies go to that address or nowhere. A mail that no request has counted (`already_counted=False`) counts here,
+    Replies go to the contact of the organisation, else to that address, or nowhere. A mail that no request has counted (`already_counted=False`) counts here,
     once for all attempts, towards UNREQUESTED_MAILS_PER_RECIPIENT. Raises what `mail.send` raises.
     """
     sender = load_sender(db.session(), sender_id, kind)
@@ -141,7 +147,7 @@ def send_for_team(sender_id: str, kind: str, message: Message, *, run: Run, alre
     ):
         log.warning("outgoing_mail.recipient_limit_reached", sender_id=sender_id, key=run.key)
         return
-    send(replace(message, reply_to=sender.email if message.reply_to else None), fence=run.fence)
+    send(replace(message, reply_to=(sender.contact or sender.email) if message.reply_to else None), fence=run.fence)
 
 
 def _exceeds_recipient_limit(sender_id: str, address: str) -> bool:

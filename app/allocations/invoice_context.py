@@ -92,16 +92,17 @@ def _build_invoice_context(row: ContextRow, organisation: OrganisationDetails) -
         ("Where", ", ".join(part for part in (venue, city) if part)),
         ("Places for", block.name or ""),
     ]
+    contact = organisation.contact_email or owner.email
     holder = [block.holder_organisation, block.holder_name, block.holder_email, block.holder_phone]
     return InvoiceContext(
         block=block,
         organiser_id=organiser_id,
         organisation=organisation,
         ticket_type=ticket_type,
-        seller=list_known_lines(organisation.name, organisation.address, owner.name, owner.email, owner.phone),
+        seller=list_known_lines(organisation.name, organisation.address, owner.name, contact, owner.phone),
         buyer=list_known_lines(*holder) or [block.name or "The holder of this block"],
         facts=[fact for fact in facts if fact[1]],
-        contact=owner.email,
+        contact=contact,
         due=format_day(max(now, min(now + DAYS_TO_PAY, starts_at)), HOME),
         moment=now,
     )

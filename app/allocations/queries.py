@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.organisation_details import contact_sql
 from app.accounts.outgoing_mail import list_sender_columns
 from app.accounts.queries import owner_id_sql
 from app.allocations import states
@@ -82,7 +83,7 @@ BLOCK_COLUMNS = (
     Event.venue,
     Event.city,
     func.coalesce(OrganiserProfile.org_name, Account.name).label("organiser_name"),
-    Account.email.label("contact_email"),
+    contact_sql(Event.organiser_id).label("contact_email"),
     *LINK_END_COLUMNS,
     *list_sender_columns(Event.organiser_id),
     (AllocationBlock.open_expires_at <= func.now()).label("open_expired"),

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, and_, or_, select
 
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.organisation_details import contact_sql
 from app.accounts.queries import owner_id_sql
 from app.allocations import states
 from app.allocations.links import build_url_prefix, encode_token
@@ -43,7 +44,7 @@ TICKET_COLUMNS = (
     OrganiserProfile.org_name,
     Event.organiser_id,
     Account.name.label("organiser_name"),
-    Account.email.label("contact"),
+    contact_sql(Event.organiser_id).label("contact"),
     *LINK_END_COLUMNS,
 )
 

@@ -198,10 +198,10 @@ def _describe_refund(refund: StallFeeRefund | None) -> dict[str, str]:
 def build_organiser_email(context: EmailContext, *, reply_to: str | None, key: str) -> Message:
     """The mail to the organiser that a merchant is ready, with the merchant's message."""
     application = context.application
-    assert context.event_context.contact is not None
+    assert context.event_context.owner_email is not None
     return render_email(
         "application_ready_organiser",
-        to=context.event_context.contact,
+        to=context.event_context.owner_email,
         key=key,
         reply_to=reply_to,
         name="",

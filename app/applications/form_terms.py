@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, select
 
 from app.accounts.models import Account
+from app.accounts.organisation_details import contact_sql
 from app.accounts.queries import owner_id_sql
 from app.applications.errors import ApplicationsClosed
 from app.applications.stall_types import (
@@ -120,7 +121,7 @@ def get_public_event(event_id: str) -> PublicEvent:
         select(
             *EVENT_COLUMNS,
             Event.organiser_id,
-            Account.email.label("contact"),
+            contact_sql(Event.organiser_id).label("contact"),
             Event.stall_types,
             (Event.ends_at <= func.now()).label("is_over"),
         )

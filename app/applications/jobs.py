@@ -113,7 +113,7 @@ def send_organiser_email(run: Run, *, application_id: str) -> None:
     """Mails the organiser that a merchant is ready, with the merchant's message."""
     context = emails.load_email_context(application_id, [])
     release_connection()
-    if context is not None and context.event_context.contact is not None:
+    if context is not None and context.event_context.owner_email is not None:
         reply_to = find_verified_address(context.application.account_id)
         with use_language(context.event_context.language):
             message = emails.build_organiser_email(context, reply_to=reply_to, key=run.key)

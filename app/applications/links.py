@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.sql.dml import ReturningInsert
 
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.organisation_details import contact_sql
 from app.accounts.permissions import MERCHANT
 from app.accounts.queries import owner_id_sql
 from app.applications import calendar, states
@@ -42,6 +43,7 @@ EVENT_CONTEXT_COLUMNS = (
     *EVENT_CALENDAR_COLUMNS,
     Event.name,
     OrganiserProfile.org_name,
+    contact_sql(Application.organiser_id),
     Account.email,
     Account.language,
 )
@@ -57,12 +59,16 @@ AnyRow = Row[*tuple[object, ...]]
 
 @dataclass(frozen=True)
 class EventContext:
-    """The event's days and name, the organisation's name, and the owner's email and language; None without event."""
+    """The event's days and name, the organisation's name and contact address, and the owner's address and language.
+
+    They are None without an event.
+    """
 
     calendar: EventCalendar
     event: str | None = None
     organiser: str | None = None
     contact: str | None = None
+    owner_email: str | None = None
     language: str | None = None
 
     @property

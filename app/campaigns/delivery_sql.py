@@ -92,7 +92,7 @@ COUNT_CLICK = text(f"""
 
 _EVENT_COLUMNS = """e.id AS event_id, e.name AS event_name, e.starts_at, e.ends_at, e.timezone AS zone, e.venue, e.city,
        e.organiser_id, coalesce(p.org_name, o.name) AS organiser_name,
-       CASE WHEN o.email_verified_at IS NOT NULL THEN o.email END AS organiser_email"""
+       CASE WHEN o.email_verified_at IS NOT NULL THEN coalesce(p.contact_email, o.email) END AS organiser_email"""
 _ORGANISER_JOIN = (
     f"JOIN account o ON o.id = {OWNER_ID.format(organisation='e.organiser_id')}"
     " LEFT JOIN organiser_profile p ON p.account_id = e.organiser_id"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Integer, bindparam, func, literal_column, select
 
 from app.accounts.models import Account
+from app.accounts.organisation_details import contact_sql
 from app.accounts.queries import owner_id_sql
 from app.core.db import fetch_mapping, fetch_rows
 from app.core.errors import NotFound
@@ -101,7 +102,7 @@ PAGE_BY_SLUG = (
         Event.id,
         Event.slug,
         Event.organiser_id,
-        Account.email.label("contact"),
+        contact_sql(Event.organiser_id).label("contact"),
         (Event.visibility != UNLISTED).label("is_listed"),
         (Event.ends_at <= func.now()).label("is_over"),
         Event.version,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.organisation_details import contact_sql
 from app.accounts.queries import owner_id_sql
 from app.clients.email_templates import render_email
 from app.clients.message import Message
@@ -39,7 +40,7 @@ class EventSender(NamedTuple):
 def find_event_sender(event_id: str) -> EventSender | None:
     """Return the sender of an event's mail; None when the event has been deleted."""
     row = db.session.execute(
-        select(Event.name, func.coalesce(OrganiserProfile.org_name, Account.name), Account.email)
+        select(Event.name, func.coalesce(OrganiserProfile.org_name, Account.name), contact_sql(Event.organiser_id))
         .select_from(Event)
         .join(Account, Account.id == owner_id_sql(Event.organiser_id))
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)

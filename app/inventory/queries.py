@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, RowMapping, Select, column, func, literal,
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
+from app.accounts.organisation_details import contact_sql
 from app.accounts.permissions import STOCK_READ
 from app.accounts.queries import find_viewer, owner_id_sql
 from app.audit.actions import Action
@@ -210,9 +211,9 @@ def find_event_for_report(event_id: str) -> ReportEvent | None:
 
 
 def load_buyer(event_id: str) -> tuple[str, str]:
-    """Return the name of the organisation that buys for an event, and the address of its owner."""
+    """Return the name of the organisation that buys for an event, and its contact address."""
     row = db.session.execute(
-        select(func.coalesce(OrganiserProfile.org_name, Account.name), Account.email)
+        select(func.coalesce(OrganiserProfile.org_name, Account.name), contact_sql(Event.organiser_id))
         .select_from(Event)
         .join(Account, Account.id == owner_id_sql(Event.organiser_id))
         .outerjoin(OrganiserProfile, OrganiserProfile.account_id == Event.organiser_id)

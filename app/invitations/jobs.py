@@ -9,6 +9,7 @@ from sqlalchemy.orm import aliased
 
 from app.accounts.languages import find_account_language
 from app.accounts.models import Account
+from app.accounts.organisation_details import contact_sql
 from app.accounts.outgoing_mail import send_for_organisation, send_for_team
 from app.accounts.permissions import MERCHANT
 from app.accounts.queries import find_account_by_email, owner_id_sql
@@ -57,7 +58,7 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
         to=invite["merchant_email"],
         key=run.key,
         sender_name=invite["organiser_name"],
-        reply_to=invite["organiser_email"],
+        reply_to=invite["contact"],
         name=invite["merchant_name"],
         url=build_invite_url(invite_id, INVITE_KIND),
         **_build_invitation_text(
@@ -75,7 +76,7 @@ def send_link_email(run: Run, *, link_id: str) -> None:
             InviteLink,
             link_state_sql().label("state"),
             Event.organiser_id,
-            Organiser.email.label("organiser_email"),
+            contact_sql(Event.organiser_id, Organiser).label("contact"),
             *EVENT_COLUMNS,
         )
         .join(Event, Event.id == InviteLink.event_id)
@@ -95,7 +96,7 @@ def send_link_email(run: Run, *, link_id: str) -> None:
             to=link.email,
             key=run.key,
             sender_name=row["organiser_name"],
-            reply_to=row["organiser_email"],
+            reply_to=row["contact"],
             name=link.business_name or "",
             url=build_invite_url(link.id),
             **_build_invitation_text(row, link.stall_type, link.fee_minor, link.message, link.expires_at),
@@ -174,6 +175,7 @@ def _find_invite(invite_id: str) -> RowMapping | None:
             Account.email.label("merchant_email"),
             Account.name.label("merchant_name"),
             MerchantProfile.business_name,
+            contact_sql(Event.organiser_id, Organiser).label("contact"),
             Organiser.email.label("organiser_email"),
             Organiser.name.label("organiser_account_name"),
             Event.organiser_id,

@@ -14,6 +14,7 @@ from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
+from app.accounts.organisation_details import contact_sql
 from app.accounts.queries import owner_id_sql
 from app.core.db import db
 from app.core.errors import NotFound
@@ -234,7 +235,7 @@ def get_invitation_page(slug: str) -> InvitationPage:
             EventInvite.fee_minor,
             EventInvite.message,
             EventInvite.expires_at,
-            Organiser.email.label("contact"),
+            contact_sql(Event.organiser_id, Organiser).label("contact"),
             Event.organiser_id,
             *EVENT_COLUMNS,
         )
@@ -265,7 +266,7 @@ def _get_invite_link(slug: str) -> InviteLinkDetails:
             link_state_sql().label("state"),
             Event.organiser_id,
             Event.stall_types,
-            Account.email.label("contact"),
+            contact_sql(Event.organiser_id).label("contact"),
             *EVENT_COLUMNS,
         )
         .join(Event, Event.id == InviteLink.event_id)

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.errors import MailLimitReached, SenderNotVerified
 from app.accounts.languages import find_account_language
 from app.accounts.models import Account
+from app.accounts.organisation_details import contact_sql
 from app.accounts.outgoing_mail import count_mails, load_sender, send_for_organisation
 from app.accounts.queries import owner_id_sql
 from app.applications.emails import EmailContext, build_sign_in_url, load_email_context
@@ -110,7 +111,7 @@ def send_event_change_email(
     """Mails one merchant what is different at the event, and what that means for them."""
     contexts = [context for id in application_ids if (context := _load_context(id)) is not None]
     event_row = db.session.execute(
-        select(Event, organiser_name_sql(), Account.email)
+        select(Event, organiser_name_sql(), contact_sql(Event.organiser_id))
         .join(Account, Account.id == owner_id_sql(Event.organiser_id))
         .where(Event.id == event_id, is_event_open_sql())
     ).first()

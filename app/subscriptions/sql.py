@@ -24,7 +24,7 @@ PREFERENCES_SQL = f"""
 """
 
 UNSUBSCRIBE_STATUS_SQL = """
-    SELECT coalesce(p.org_name, a.name), a.email,
+    SELECT coalesce(p.org_name, a.name), coalesce(p.contact_email, a.email),
            EXISTS (SELECT FROM unsubscribe WHERE address = %(address)s AND organiser_id = %(organiser_id)s),
            EXISTS (SELECT FROM unsubscribe WHERE address = %(address)s AND organiser_id IS NULL)
       FROM (VALUES (CAST(%(organiser_id)s AS text))) link (organiser_id)

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.account_lifecycle import on_account_retired
 from app.accounts.deletion import AccountDeletion, account_deletion_check, on_account_deleted
 from app.accounts.models import DELETED_DOMAIN, Account
+from app.accounts.organisation_details import load_contact, load_organisation_details
 from app.accounts.outgoing_mail import send_for_team
 from app.accounts.permissions import MERCHANT, ORGANISER, OWNER, describe_role
 from app.accounts.team_models import TeamInvite, TeamMember
@@ -13,8 +14,10 @@ from app.clients.email_templates import render_email
 from app.core.db import db
 from app.core.formatting import HOME, format_time
 from app.core.jobs import Delivery, Run, job
+from app.core.languages import use_language
 from app.events.models import Event
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
+from app.teams.contact_links import build_contact_url
 from app.teams.errors import TeamNeedsOwner
 from app.teams.queries import Team, build_join_url, team_name_sql
 from app.teams.revocation import end_all_devices_and_keys, end_unused_codes_and_invitations
@@ -51,6 +54,27 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
         url=build_join_url(invite_id),
     )
     send_for_team(invite.team_id, invite.kind, message, run=run)
+
+
+@job("teams.mail_contact", Delivery.AT_LEAST_ONCE, to_others=True)
+def send_contact_email(run: Run, *, organisation_id: str, email: str, language: str) -> None:
+    """Mails a new contact address the link that confirms it, while it waits for that."""
+    details = load_organisation_details(organisation_id)
+    if details.pending_contact_email != email:
+        return
+    url = build_contact_url(organisation_id, email)
+    with use_language(language):
+        message = render_email(
+            "contact_confirm",
+            to=email,
+            key=run.key,
+            sender_name=details.name,
+            reply_to=load_contact(organisation_id),
+            name="",
+            team=details.name,
+            url=url,
+        )
+    send_for_team(organisation_id, ORGANISER, message, run=run)
 
 
 @on_merchant_deleted

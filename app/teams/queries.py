@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flask import current_app
 from sqlalchemy import ColumnElement, Select, and_, exists, func, literal, null, or_, select
@@ -81,7 +81,7 @@ def get_organisation(caller: Caller) -> Team:
 
 def load_organisation(organisation: Team) -> dict[str, object]:
     """Name, details and settings of an organisation. Raises NotFound without a profile, as for an admin's own events."""
-    columns = (OrganiserProfile.requires_second_factor, OrganiserProfile.org_name, *DETAIL_COLUMNS)
+    columns: tuple[Any, ...] = (OrganiserProfile.requires_second_factor, OrganiserProfile.org_name, *DETAIL_COLUMNS)
     row = db.session.execute(select(*columns).where(OrganiserProfile.account_id == organisation.id)).first()
     if row is None:
         raise NotFound()

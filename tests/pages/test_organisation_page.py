@@ -46,6 +46,20 @@ def test_details_and_logo_are_saved(app: Flask, owner: Account) -> None:
     assert load_organisation_details(owner.id).logo_url is None
 
 
+def test_the_contact_address_is_saved_and_says_what_people_see_without_one(app: Flask, owner: Account) -> None:
+    browser = sign_in_browser(app, owner)
+    page = browser.open(PAGE)
+    assert f"Now people see and write to {owner.email}" in page.text
+    page = browser.send(form=1, contactEmail="hello")
+    assert page.status_code == 422 and 'href="#contactEmail"' in page.text and 'value="hello"' in page.text
+    page = browser.send(form=1, contactEmail="hello@windhoek-lights.example")
+    assert 'value="hello@windhoek-lights.example"' in page.text and "Now people see" not in page.text
+    assert f"Until somebody opens it, people see {owner.email}" in page.text
+    browser.send(form=1, contactEmail="")
+    details = load_organisation_details(owner.id)
+    assert (details.contact_email, details.pending_contact_email) == (None, None)
+
+
 def test_a_file_that_is_no_picture_is_named(app: Flask, owner: Account) -> None:
     browser = sign_in_browser(app, owner)
     browser.open(PAGE)

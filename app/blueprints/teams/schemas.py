@@ -21,6 +21,15 @@ ALL_ROLES = list(dict.fromkeys((*ROLES[ORGANISER], *ROLES[MERCHANT])))
 ROLE = {"enum": ALL_ROLES, "example": "door", "description": "The role in the team."}
 OFFERED_ROLES = {kind: tuple(role for role in roles if role != OWNER) for kind, roles in ROLES.items()}
 
+PENDING_CONTACT = {
+    "example": None,
+    "description": "The contact address that its mailbox has not confirmed yet; null when nothing waits.",
+}
+CONTACT = {
+    "example": "hello@windhoek-lights.example",
+    "description": "Where guests, merchants and the public write to; null for the address with which the owner signs in. A new one counts when the link of a mail to it was opened.",
+}
+
 
 class BankDetailsBody(Schema):
     account_name = Name(required=True, min=2, max=120, metadata={"example": "Windhoek Lights CC"})
@@ -38,6 +47,8 @@ class OrganisationData(Schema):
     name = fields.String(required=True, metadata={"example": "Windhoek Lights"})
     address = fields.String(required=True, allow_none=True, metadata={"example": "12 Lüderitz Street, Windhoek"})
     vat_number = fields.String(required=True, allow_none=True, metadata={"example": "1234567015"})
+    contact_email = fields.String(required=True, allow_none=True, metadata=CONTACT)
+    pending_contact_email = fields.String(required=True, allow_none=True, metadata=PENDING_CONTACT)
     bank = Nested(BankDetailsBody, required=True, allow_none=True)
     logo_url = fields.String(required=True, allow_none=True)
     requires_second_factor = Boolean(required=True)
@@ -47,6 +58,7 @@ class OrganisationChanges(ConfirmedBody):
     name = Name(min=2, max=200, metadata={"example": "Windhoek Lights"})
     address = Text(min=5, max=500, allow_none=True, metadata={"example": "12 Lüderitz Street, Windhoek"})
     vat_number = BankNumber(max=20, allow_none=True, metadata={"example": "1234567015"})
+    contact_email = Email(allow_none=True, metadata=CONTACT)
     bank = Nested(BankDetailsBody, allow_none=True, metadata={"rare": True})
     logo = UploadUrl(data_key="logoUrl", allow_none=True, metadata={"rare": True})
     requires_second_factor = Boolean(metadata={"example": False})

@@ -1,6 +1,7 @@
 """Actions on teams. Each is one transaction."""
 
 from app.teams.actions.api_keys import create_api_key, end_api_key
+from app.teams.actions.contact import confirm_contact, find_contact_request
 from app.teams.actions.devices import create_device, end_device, pair_device
 from app.teams.actions.members import (
     accept_invite,
@@ -16,10 +17,12 @@ __all__ = [
     "OrganisationChanges",
     "accept_invite",
     "change_member",
+    "confirm_contact",
     "create_api_key",
     "create_device",
     "end_api_key",
     "end_device",
+    "find_contact_request",
     "invite_member",
     "leave_team",
     "offer_ownership",

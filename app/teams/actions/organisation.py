@@ -1,5 +1,6 @@
 """Changing the details and the settings of an organisation."""
 
+from collections.abc import Callable, Mapping
 from typing import TypedDict, Unpack
 
 from app.accounts.authentication import confirm_owner
@@ -10,12 +11,18 @@ from app.accounts.organisation_details import BankDetails
 from app.accounts.outgoing_mail import enqueue_notice
 from app.audit.actions import Action
 from app.audit.log import record
-from app.core.addresses import mask_number
+from app.core.addresses import mask_email, mask_number
 from app.core.errors import NotFound
 from app.core.transaction import transaction
+from app.teams.actions.contact import plan_contact
 from app.teams.queries import Team, find_owner_id
 
 ACCOUNT_NUMBER = "bank_account_number"
+MASKS: Mapping[str, Callable[[str], str | None]] = {
+    ACCOUNT_NUMBER: mask_number,
+    "contact_email": mask_email,
+    "pending_contact_email": mask_email,
+}
 BANK_COLUMNS = ("bank_account_name", ACCOUNT_NUMBER, "bank_name", "bank_branch_code")
 
 
@@ -27,6 +34,7 @@ class OrganisationChanges(TypedDict, total=False):
     vat_number: str | None
     bank: BankDetails | None
     logo: str | None
+    contact_email: str | None
     requires_second_factor: bool
 
 
@@ -35,9 +43,11 @@ def update_organisation(
 ) -> None:
     """Change what is given. Bank details need a confirmation by password or a recent sign-in, and the owner gets a mail.
 
+    A new contact address counts when its mailbox has confirmed it, by the link of a mail.
+
     With `requires_second_factor`, members without one lose what the organisation has given them until they turn it on.
     Raises NotFound without an organisation's profile, SecondFactorOff for an owner who has none themselves,
-    ConfirmationRequired, CurrentPasswordWrong, Throttled.
+    ConfirmationRequired, CurrentPasswordWrong, Throttled, SenderNotVerified, MailLimitReached.
     """
     if changes.get("requires_second_factor") and not caller.has_second_factor:
         raise SecondFactorOff()
@@ -48,16 +58,20 @@ def update_organisation(
         profile = session.get(OrganiserProfile, organisation.id, with_for_update=True, populate_existing=True)
         if profile is None:
             raise NotFound()
+        if "contact_email" in changes:
+            values |= plan_contact(session, caller, profile, changes["contact_email"])
         changed = {name: value for name, value in values.items() if getattr(profile, name) != value}
         for name, value in changed.items():
             setattr(profile, name, value)
+        if not changed:
+            return
         record(
             session,
             Action.ORGANISATION_CHANGED,
             organisation_id=organisation.id,
             subject=organisation.id,
             data={
-                name: mask_number(str(value)) if name == ACCOUNT_NUMBER else value for name, value in changed.items()
+                name: MASKS[name](str(value)) if value and name in MASKS else value for name, value in changed.items()
             },
         )
         if changed.keys() & set(BANK_COLUMNS):
@@ -72,7 +86,9 @@ def update_organisation(
 
 def _list_values(changes: OrganisationChanges) -> dict[str, object]:
     """The changes by column."""
-    values: dict[str, object] = {name: value for name, value in changes.items() if name not in ("name", "bank")}
+    values: dict[str, object] = {
+        name: value for name, value in changes.items() if name not in ("name", "bank", "contact_email")
+    }
     if "name" in changes:
         values["org_name"] = changes["name"]
     if "bank" in changes:

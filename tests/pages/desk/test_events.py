@@ -266,16 +266,17 @@ def test_what_most_events_have_is_suggested_before_publishing(
 ) -> None:
     event = create_event(organiser, capacity=100)
     path = f"{EVENTS}/{event['id']}"
-    links = {f"{path}/edit#ticketsUrl", "/desk/settings/bank", f"{path}/stalls/types"}
+    links = {f"{path}/edit#ticketsUrl", "/desk/settings#contactEmail", "/desk/settings/bank", f"{path}/stalls/types"}
     page = desk.open(path).text
-    assert page.count("Optional:") == 3 and "Missing:" not in page
+    assert page.count("Optional:") == 4 and f"A public contact address; now it is {owner.email}" in page
+    assert "Missing:" not in page
     assert all(f'Optional:</span> <a class="plain-link" href="{link}"' in page for link in links)
     manager = open_as(app, client, owner, "manager")
     assert "Bank details" not in manager.open(path).text, "only the owner changes them"
     stall_types = [{"name": "Food", "feeMinor": 250000}]
     update_event(organiser, event, ticketsUrl="https://tickets.example/river", stallTypes=stall_types)
     page = desk.open(path).text
-    assert page.count("Optional:") == 1 and '<span class="done-word">Stall types' in page
+    assert page.count("Optional:") == 2 and '<span class="done-word">Stall types' in page
     desk.open(f"{path}/state/published")
     assert "Optional:" not in desk.send(form=1).text
 

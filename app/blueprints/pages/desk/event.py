@@ -4,7 +4,7 @@ from flask import Response, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.accounts.organisation_details import load_organisation_details
+from app.accounts.organisation_details import load_contact, load_organisation_details
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
 from app.blueprints.pages.desk.after_event import COPY, list_next_steps
 from app.blueprints.pages.desk.event_form import (
@@ -194,12 +194,15 @@ def _list_requirements(event: OwnEvent) -> list[tuple[str, bool, str]]:
 
 
 def _list_suggestions(event: OwnEvent) -> list[tuple[str, bool, str]]:
-    """What most events have, and publishing does not need. Bank details are for those who may change them."""
+    """What most events have, and publishing does not need. The organisation's are for those who may change them."""
     tickets_url = f"{url_for('desk_event.edit', event_id=event.id)}#ticketsUrl"
     suggestions = [(gettext("Where people buy tickets"), bool(event.tickets_url), tickets_url)]
     if may_use(SETTINGS):
-        has_bank = load_organisation_details(event.organiser_id).bank is not None
-        suggestions.append((gettext("Bank details"), has_bank, url_for("desk_settings.show_bank")))
+        details, contact = load_organisation_details(event.organiser_id), load_contact(event.organiser_id)
+        contact_label = gettext("A public contact address; now it is %(address)s", address=contact)
+        contact_url = f"{url_for('desk_settings.show')}#contactEmail"
+        suggestions.append((contact_label, details.contact_email is not None, contact_url))
+        suggestions.append((gettext("Bank details"), details.bank is not None, url_for("desk_settings.show_bank")))
     types_url = url_for("desk_stalls.show_types", event_id=event.id)
     return [*suggestions, (gettext("Stall types"), bool(event.stall_types), types_url)]
 

@@ -1,10 +1,10 @@
-"""The settings of the organisation: name, logo, what its invoices and payment pages show, and how long data is kept."""
+"""The settings of the organisation: name, logo, contact address, what its invoices and payment pages show, and how long data is kept."""
 
 from flask import Response, current_app, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.accounts.organisation_details import BankDetails, load_organisation_details
+from app.accounts.organisation_details import BankDetails, load_contact, load_organisation_details
 from app.accounts.permissions import MEMBERS_WRITE
 from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
@@ -14,7 +14,7 @@ from app.core.languages import gettext, lazy_gettext
 from app.media.actions import MAX_PICTURE_FORM_BYTES, store_picture
 from app.teams import actions, queries
 from app.web.access import may
-from app.web.fields import Boolean, Text
+from app.web.fields import Boolean, Email, Text
 from app.web.schema import Query
 from app.web.text_fields import BankNumber, Name
 
@@ -26,6 +26,7 @@ DIGITS = {"invalid_number": lazy_gettext("Enter digits only. Spaces and hyphens 
 class DetailsSchema(Query):
     name = Name(required=True, min=2, max=200)
     address = Text(min=5, max=500)
+    contact_email = Email(data_key="contactEmail")
     vat_number = BankNumber(data_key="vatNumber", max=20)
     logo = Text()
     remove_logo = Boolean(data_key="removeLogo")
@@ -48,6 +49,15 @@ DETAILS = Form(
     ),
     Input(
         "address", lazy_gettext("Address"), hint=lazy_gettext("It is on your invoices."), autocomplete="street-address"
+    ),
+    Input(
+        "contactEmail",
+        lazy_gettext("Contact address, public"),
+        hint=lazy_gettext(
+            "An e-mail address. It is on the pages of your events, on tickets and invoices, and answers to your mails go there. We send a link to a new address first."
+        ),
+        type="email",
+        autocomplete="email",
     ),
     Input(
         "vatNumber",
@@ -84,7 +94,12 @@ BANK = Form(
 def show(caller: Caller) -> ResponseReturnValue:
     """Show the form with name, address, VAT number and logo, the bank details, and how long data is kept."""
     details = load_organisation_details(caller.organisation_id)
-    form = DETAILS.fill(name=details.name, address=details.address or "", vatNumber=details.vat_number or "")
+    form = DETAILS.fill(
+        name=details.name,
+        address=details.address or "",
+        contactEmail=details.pending_contact_email or details.contact_email or "",
+        vatNumber=details.vat_number or "",
+    )
     error = find_upload_error(MAX_PICTURE_FORM_BYTES)
     return _render(caller, form.with_error(error) if error else form)
 
@@ -97,7 +112,10 @@ def change(caller: Caller) -> ResponseReturnValue:
         values = form.load()
         remove_logo = values.pop("remove_logo", False)
         changes = actions.OrganisationChanges(
-            name=values["name"], address=values.get("address"), vat_number=values.get("vat_number")
+            name=values["name"],
+            address=values.get("address"),
+            contact_email=values.get("contact_email"),
+            vat_number=values.get("vat_number"),
         )
         file = request.files.get("logo")
         if file is not None and file.filename:
@@ -150,5 +168,6 @@ def _render(caller: Caller, form: FilledForm) -> Response:
         "desk/settings.html",
         form=form,
         details=load_organisation_details(caller.organisation_id),
+        present_contact=load_contact(caller.organisation_id),
         settings=current_app.extensions["settings"],
     )

@@ -1,0 +1,76 @@
+"""The public contact address of an organisation: it counts from when its mailbox has confirmed it by a link."""
+
+from typing import NamedTuple
+
+from sqlalchemy.orm import Session
+
+from app.accounts.caller import Caller
+from app.accounts.models import OrganiserProfile
+from app.accounts.outgoing_mail import count_mails, load_sender
+from app.audit.actions import Action
+from app.audit.log import record
+from app.core.addresses import mask_email
+from app.core.cache_invalidation import invalidate
+from app.core.db import db
+from app.core.errors import LinkExpired, NotFound
+from app.core.languages import get_language
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
+from app.events.actions.event_actions import CATALOGUE
+from app.teams.contact_links import parse_contact_token
+
+
+class ContactRequest(NamedTuple):
+    """What a link confirms: the name of the organisation and the address."""
+
+    organisation: str
+    email: str
+
+
+def plan_contact(
+    session: Session, caller: Caller, profile: OrganiserProfile, email: str | None
+) -> dict[str, str | None]:
+    """The columns for a new contact address. The caller's own counts at once, another one gets a mail with the link.
+
+    Raises SenderNotVerified, MailLimitReached.
+    """
+    if email == profile.contact_email:
+        return {"pending_contact_email": None}
+    if email is None or (email == caller.email and caller.email_verified):
+        return {"contact_email": email, "pending_contact_email": None}
+    count_mails(session, load_sender(session, profile.account_id), [email])
+    enqueue("teams.mail_contact", organisation_id=profile.account_id, email=email, language=get_language())
+    return {"pending_contact_email": email}
+
+
+def find_contact_request(token: str) -> ContactRequest:
+    """What the link confirms. Raises NotFound, LinkExpired if the organisation has chosen another address since."""
+    organisation_id, email = parse_contact_token(token)
+    profile = db.session.get(OrganiserProfile, organisation_id)
+    if profile is None:
+        raise NotFound()
+    if email not in (profile.pending_contact_email, profile.contact_email):
+        raise LinkExpired()
+    return ContactRequest(profile.org_name, email)
+
+
+def confirm_contact(*, token: str) -> ContactRequest:
+    """Makes the address of the link the public contact; a second time nothing changes. Raises NotFound, LinkExpired."""
+    organisation_id, email = parse_contact_token(token)
+    with transaction() as session:
+        profile = session.get(OrganiserProfile, organisation_id, with_for_update=True, populate_existing=True)
+        if profile is None:
+            raise NotFound()
+        if profile.pending_contact_email == email:
+            profile.contact_email, profile.pending_contact_email = email, None
+            record(
+                session,
+                Action.ORGANISATION_CHANGED,
+                organisation_id=organisation_id,
+                subject=organisation_id,
+                data={"contact_email": mask_email(email)},
+            )
+            invalidate(session, CATALOGUE)
+        elif profile.contact_email != email:
+            raise LinkExpired()
+        return ContactRequest(profile.org_name, email)
