@@ -14,7 +14,7 @@ The schema holds the validation rules. An `Input` holds the label and the error 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from flask import Response, flash, redirect, request
 from flask.typing import ResponseReturnValue
@@ -168,7 +168,7 @@ class FilledForm:
             raise to_validation_failed(error.messages_dict, schema) from error
         return {**dict.fromkeys(self.form.left_out), **loaded}
 
-    def with_error(self, error: AppError) -> "FilledForm":
+    def with_error(self, error: AppError) -> Self:
         return replace(self, error=error)
 
     def value(self, name: str) -> str:
@@ -206,9 +206,13 @@ class FilledForm:
         message = (input_.messages.get(error.code) if input_ else None) or describe_error(error)
         return [FieldError(input_.name if input_ else "", message, message)]
 
-    def _build_field_error(self, path: str, code: str, message: str) -> FieldError:
+    def _find_input(self, path: str) -> Input | None:
+        """The input of an error with this path; None for an error of the whole form."""
         names = [name for word in re.findall(r"[A-Za-z_]+", path) for name in (word, to_camel_case(word))]
-        input_ = next((self.form.inputs[name] for name in names if name in self.form.inputs), None)
+        return next((self.form.inputs[name] for name in names if name in self.form.inputs), None)
+
+    def _build_field_error(self, path: str, code: str, message: str) -> FieldError:
+        input_ = self._find_input(path)
         if FOR_PROGRAMS.search(message):
             message = str(FIELD_MESSAGES.get(code, FIELD_MESSAGES["invalid_type"]))
         message = gettext(message)

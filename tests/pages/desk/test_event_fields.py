@@ -1,6 +1,7 @@
 """More fields of an event at the desk: times of publishing and sales, cover picture, line-up, promo codes."""
 
 import io
+import re
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from tests.pages.pages import Visitor
 from tests.pages.test_team_pages import create_owner
 
 PATHS = ("cover", "lists/lineup", "lists/promo-codes")
+CODES = "promo_codes"
 
 
 @pytest.fixture
@@ -153,82 +155,143 @@ def test_a_change_by_somebody_else_is_an_error(desk: Visitor, organiser: Client,
     for name in ("lists/lineup", "cover"):
         open_page(desk, event, name)
         update_event(organiser, event, description=name)
-        page = desk.send(form=1, lineup="Elemotho", removed="true", part="centre")
+        page = desk.send(form=1, removed="true", part="centre", **{"lineup-0-name": "Elemotho"})
         assert page.status_code == 412 and "Somebody else has changed this" in page.text
     assert read(organiser, event)["lineup"] == []
 
 
-def test_the_line_up_is_edited_as_text(desk: Visitor, organiser: Client) -> None:
-    lineup = [{"name": "Ees", "imageUrl": "https://media.example.com/ees.jpg"}]
+def test_the_line_up_is_edited_in_rows(desk: Visitor, organiser: Client) -> None:
+    lineup = [{"name": "Ees", "imageUrl": "https://media.example.com/ees.jpg"}, {"name": "Gone"}]
     event = create_published_event(organiser, startDate="2027-06-04", endDate="2027-06-06", lineup=lineup)
-    assert ">Ees</textarea>" in open_page(desk, event, "lists/lineup")
-    text = "Elemotho | River stage | 2027-06-04 20:00 | 2027-06-04 21:30\r\n\r\nEes | | 2027-06-05 20:00\r\n"
-    assert "Line-up: saved." in desk.send(form=1, lineup=text).text
+    page = open_page(desk, event, "lists/lineup")
+    assert 'value="Ees"' in page and "Act 5" in page and "Act 6" not in page
+    typed = {
+        **type_row("lineup", 0, name="Ees", startsAt="2027-06-05T20:00"),
+        **type_row("lineup", 1, name=""),
+        **type_row(
+            "lineup", 4, name="Elemotho", stage="River stage", startsAt="2027-06-04T20:00", endsAt="2027-06-04T21:30"
+        ),
+    }
+    assert "Line-up: saved." in desk.send(form=1, **typed).text
     assert read(organiser, event)["lineup"] == [
+        {"name": "Ees", "startsAt": "2027-06-05T18:00:00.000Z", "imageUrl": "https://media.example.com/ees.jpg"},
         {
             "name": "Elemotho",
             "stage": "River stage",
             "startsAt": "2027-06-04T18:00:00.000Z",
             "endsAt": "2027-06-04T19:30:00.000Z",
         },
-        {"name": "Ees", "startsAt": "2027-06-05T18:00:00.000Z", "imageUrl": "https://media.example.com/ees.jpg"},
     ]
     page = open_page(desk, event, "lists/lineup")
-    assert "Elemotho | River stage | 2027-06-04 20:00 | 2027-06-04 21:30\nEes |  | 2027-06-05 20:00</textarea>" in page
+    assert 'value="Elemotho"' in page and 'value="2027-06-04T21:30"' in page
 
 
-def test_promo_codes_are_edited_as_text(desk: Visitor, organiser: Client) -> None:
+def test_promo_codes_are_edited_in_rows(desk: Visitor, organiser: Client) -> None:
     event = create_published_event(organiser)
     type_id = event["ticketTypes"][0]["id"]
     update_event(organiser, event, promoCodes=[{"code": "EARLY", "percentOff": 10, "ticketTypeIds": [type_id]}])
-    assert ">EARLY | 10 %</textarea>" in open_page(desk, event, "lists/promo-codes")
-    text = "EARLY|12,5%|100|2027-03-01 08:00|2027-03-31 23:59\nFRIENDS | N$ 50.50"
-    assert "Promo codes: saved." in desk.send(form=1, promoCodes=text).text
+    assert 'value="10 %"' in open_page(desk, event, "lists/promo-codes")
+    typed = {
+        **type_row(
+            CODES,
+            0,
+            code="EARLY",
+            discount="12,5%",
+            maxUses="1 000",
+            startsAt="2027-03-01T08:00",
+            endsAt="2027-03-31T23:59",
+        ),
+        **type_row(CODES, 1, code="FRIENDS", discount="N$ 50.50"),
+    }
+    assert "Promo codes: saved." in desk.send(form=1, **typed).text
     early, friends = read(organiser, event)["promoCodes"]
-    assert (early["percentOff"], early["maxUses"], early["ticketTypeIds"]) == (12.5, 100, [type_id])
+    assert (early["percentOff"], early["maxUses"], early["ticketTypeIds"]) == (12.5, 1000, [type_id])
     assert friends == {"code": "FRIENDS", "amountOffMinor": 5050}
-    assert "FRIENDS | N$ 50.50" in open_page(desk, event, "lists/promo-codes")
-    page = desk.send(form=1, promoCodes="EARLY|5%\nearly|6%")
-    assert page.status_code == 422 and "There are two lines for the same code." in page.text
+    assert 'value="N$ 50.50"' in open_page(desk, event, "lists/promo-codes")
+
+
+def test_more_rows_keep_what_was_typed_and_save_nothing(
+    desk: Visitor, organiser: Client, event: dict[str, Any]
+) -> None:
+    open_page(desk, event, "lists/lineup")
+    page = desk.send(form=1, addRows="true", **type_row("lineup", 2, name="Elemotho"))
+    assert page.status_code == 200 and 'value="Elemotho"' in page.text
+    assert "Act 6" in page.text and "Act 7" not in page.text
+    assert read(organiser, event)["lineup"] == []
+    assert page.text.index(">Save</button>") < page.text.index(">Add rows</button>"), "Enter saves"
+    assert "Line-up: saved." in desk.send(form=1, **type_row("lineup", 5, name="Ees")).text
+    assert [act["name"] for act in read(organiser, event)["lineup"]] == ["Elemotho", "Ees"]
+
+
+def test_a_full_list_has_no_more_rows(desk: Visitor, organiser: Client, event: dict[str, Any]) -> None:
+    update_event(organiser, event, lineup=[{"name": f"Act {number}"} for number in range(79)])
+    page = open_page(desk, event, "lists/lineup")
+    assert "Act 80</legend>" in page and "Act 81" not in page and "Add rows" not in page
+    page = desk.send(form=1, **type_row("lineup", 79, name="Ees"), **type_row("lineup", 80, name="Elemotho")).text
+    assert "There are more than 80 rows." in page and len(read(organiser, event)["lineup"]) == 79
 
 
 @pytest.mark.parametrize(
-    ("name", "field", "text", "problems"),
+    ("name", "rows", "problems"),
     [
         (
             "lineup",
+            [
+                {"stage": "River"},
+                {},
+                {"name": "Ees", "startsAt": "soon"},
+                {"name": "x" * 201, "stage": "y" * 121, "startsAt": "0001-01-01T10:00", "endsAt": "9999-12-31T23:59"},
+            ],
+            {"0-name", "2-startsAt", "3-name", "3-stage", "3-startsAt", "3-endsAt"},
+        ),
+        (
             "lineup",
-            "| River\nEes|a|b\nEes|a|2027-01-01 10:00|2027-01-01 09:00",
-            ("Line 1:", "Line 2:", "Line 3:"),
+            [{}, {"name": "Ees"}, {"name": "Ees", "startsAt": "2027-01-01T10:00", "endsAt": "2027-01-01T09:00"}],
+            {"2-endsAt"},
         ),
-        ("lineup", "lineup", "a|b|c|d|e", ("Line 1: there are more than 4 values.",)),
-        ("lineup", "lineup", "x\n" * 81, ("There are more than 80 lines.",)),
-        ("lineup", "lineup", f"{'x' * 201}\ny|{'z' * 121}", ("Line 1:", "Line 2:")),
-        ("lineup", "lineup", "x|y|0001-01-01 10:00\nx|y|9999-12-31 23:59", ("Line 1:", "Line 2:")),
         (
             "promo-codes",
-            "promoCodes",
-            "A\nB|101%\nC|0\nD|1%|0\nE|1%|99999999999",
-            tuple(f"Line {n}:" for n in range(1, 6)),
+            [
+                {"code": "A"},
+                {"code": "B", "discount": "101%"},
+                {"discount": "5%"},
+                {"code": "D", "discount": "0"},
+                {"code": "E", "discount": "1%", "maxUses": "0"},
+                {"code": "F", "discount": "0 %", "maxUses": "\xb2"},
+                {"code": "G" * 41, "discount": "N$ 99999999999999999"},
+                {"code": "H\u202e", "discount": "5%"},
+            ],
+            {"0-discount", "1-discount", "2-code", "3-discount", "4-maxUses", "5-discount", "5-maxUses"}
+            | {"6-code", "6-discount", "7-code"},
         ),
-        ("promo-codes", "promoCodes", f"{'A' * 41}|5%\nB|5%|²\nC|5%|1|31 March", ("Line 1:", "Line 2:", "Line 3:")),
         (
             "promo-codes",
-            "promoCodes",
-            "A|0 %\nB\u202e|5 %",
-            ("Line 1: enter a discount", "Line 2: the code has a char"),
+            [{"code": "EARLY", "discount": "5%"}, {}, {"code": "early", "discount": "6%"}],
+            {"2-code"},
         ),
-        ("promo-codes", "promoCodes", "A|N$ 99999999999999999", ("There is a problem",)),
-        ("lineup", "lineup", "x\x00y", ("There is a problem",)),
     ],
 )
-def test_all_wrong_lines_are_named(
-    desk: Visitor, organiser: Client, event: dict[str, Any], name: str, field: str, text: str, problems: tuple[str, ...]
+def test_all_wrong_rows_are_named(
+    desk: Visitor,
+    organiser: Client,
+    event: dict[str, Any],
+    name: str,
+    rows: list[dict[str, str]],
+    problems: set[str],
 ) -> None:
     open_page(desk, event, f"lists/{name}")
-    page = desk.send(form=1, **{field: text})
-    assert page.status_code == 422 and all(problem in page.text for problem in problems), page.text
-    assert read(organiser, event)[field] == []
+    list_name = name.replace("-", "_")
+    typed = {key: value for row, fields in enumerate(rows) for key, value in type_row(list_name, row, **fields).items()}
+    page = desk.send(form=1, **typed)
+    assert page.status_code == 422
+    assert set(re.findall(rf'href="#{list_name}-([\w-]+)"', page.text)) == problems
+    assert all(f'value="{value}"' in page.text for value in typed.values())
+    assert read(organiser, event)["lineup" if name == "lineup" else "promoCodes"] == []
+
+
+def type_row(list_name: str, row: int, /, **fields: str) -> dict[str, str]:
+    """What is typed into the fields of a row."""
+    return {f"{list_name}-{row}-{field}": value for field, value in fields.items()}
 
 
 @pytest.mark.parametrize(("name", "missing"), [("latitude", "longitude"), ("longitude", "latitude")])

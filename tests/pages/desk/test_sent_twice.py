@@ -111,7 +111,7 @@ def test_an_event_is_made_copied_changed_and_deleted_once(organiser: Client, des
     assert lead_to_the_same(
         *press_twice(desk, f"{first.location}/edit", **TYPED | {"name": "River Days", "timezone": "Africa/Windhoek"})
     )
-    assert lead_to_the_same(*press_twice(desk, f"{first.location}/lists/lineup", lineup="Elemotho"))
+    assert lead_to_the_same(*press_twice(desk, f"{first.location}/lists/lineup", **{"lineup-0-name": "Elemotho"}))
     assert lead_to_the_same(*press_twice(desk, f"{copied.location}/delete"))
     assert "The event is deleted." in desk.open(EVENTS).text
 

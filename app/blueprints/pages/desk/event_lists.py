@@ -1,7 +1,4 @@
-"""The line-up and the promo codes of an event: lists that are edited as text, one entry a line.
-
-The values of a line have a | between them. All lines with a mistake are named at once.
-"""
+"""The line-up and the promo codes of an event: lists that are edited in rows of fields."""
 
 import re
 import unicodedata
@@ -10,153 +7,113 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from flask import Response, url_for
+from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
-from app.blueprints.pages.desk.event_form import format_local_time
-from app.blueprints.pages.desk.form_parts import VERSION, format_amount
+from app.blueprints.pages.desk.event_form import END_MESSAGE, format_local_time
+from app.blueprints.pages.desk.form_parts import WRONG_NUMBER, format_amount
+from app.blueprints.pages.desk.row_forms import EMPTY_ROWS, RowForm, RowList
 from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, render_desk_form
-from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.forms import FORM_ERRORS, Input
 from app.blueprints.pages.inputs import parse_amount
 from app.core.errors import NotFound
 from app.core.languages import gettext, lazy_gettext
-from app.core.text_normalization import clean_name
 from app.events import actions, queries
 from app.events.queries import OwnEvent
 from app.web.access import may
-from app.web.fields import Text, WholeNumber, field_error
+from app.web.fields import EndTimeField, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query, to_camel_case
+from app.web.text_fields import Name
 from app.web.types import RawData
 
 blueprint = DeskPages("desk_event_lists", __name__, url_prefix="/desk/events/<event_id>/lists")
 WRITE = may(EVENTS_WRITE)
-MAX_ACTS, MAX_CODES, MAX_TEXT, MAX_USES, MAX_AMOUNT_MINOR = 80, 200, 60_000, 10_000_000, 100_000_000_000
+MAX_ACTS, MAX_CODES, MAX_USES, MAX_AMOUNT_MINOR = 80, 200, 10_000_000, 100_000_000_000
 _PERCENT = re.compile(r"(\d{1,3}(?:[.,]\d{1,2})?)\s*%")
 Entry = dict[str, Any]
+Stored = Mapping[str, Any]
 
 
-class Lines(Text):
-    """A list as text: `parse` makes an entry of the values of a line, or raises ValueError with what is wrong."""
-
-    def __init__(self, parse: Callable[..., Entry], max_values: int, max_lines: int) -> None:
-        super().__init__(max=MAX_TEXT, load_default=list)
-        self.parse, self.max_values, self.max_lines = parse, max_values, max_lines
+class Code(Text):
+    """A promo code. Characters that nobody sees are refused."""
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
-        lines = super()._deserialize(value, attr, data, **kwargs).splitlines()
-        entries, problems = [], []
-        for number, line in enumerate(lines, 1):
-            values = [part.strip() for part in line.split("|")]
-            try:
-                if len(values) > self.max_values:
-                    raise ValueError(gettext("there are more than %(max)s values", max=self.max_values))
-                if any(values):
-                    entries.append(self.parse(*values))
-            except ValueError as error:
-                problems.append(gettext("Line %(number)s: %(problem)s.", number=number, problem=error))
-        if problems:
-            raise field_error("invalid_lines", " ".join(problems[:20]))
-        if len(entries) > self.max_lines:
-            raise field_error("invalid_lines", gettext("There are more than %(max)s lines.", max=self.max_lines))
-        return entries
+        code = super()._deserialize(value, attr, data, **kwargs)
+        if any(unicodedata.category(character) == "Cf" for character in code):
+            raise field_error("invalid_characters", "Has characters that nobody sees.")
+        return code
 
 
-def parse_act(name: str, stage: str = "", begins: str = "", ends: str = "") -> Entry:
+class Discount(Text):
+    """A discount as people type it, like `10 %` or `N$ 50`, as a property of the API and its value."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        percent, amount_minor = _PERCENT.fullmatch(text), parse_amount(text)
+        percent_off = float(percent[1].replace(",", ".")) if percent else None
+        if percent_off is not None and percent_off > 100:
+            raise field_error("too_large", "A discount has at most 100 %.")
+        if percent_off == 0 or (percent is None and not 0 < (amount_minor or 0) <= MAX_AMOUNT_MINOR):
+            raise field_error("invalid_type", "Must be a discount like 10 % or N$ 50.")
+        return ("percentOff", percent_off) if percent else ("amountOffMinor", amount_minor)
+
+
+class ActSchema(Query):
+    name = Name(required=True, min=1, max=200)
+    stage = Text(max=120)
+    starts_at = TimeField()
+    ends_at = EndTimeField()
+
+
+class CodeSchema(Query):
+    code = Code(required=True, min=1, max=40)
+    discount = Discount(required=True)
+    max_uses = WholeNumber(min=1, max=MAX_USES)
+    starts_at = TimeField()
+    ends_at = EndTimeField()
+
+
+def build_act(values: Mapping[str, Any]) -> Entry:
     """An entry of the line-up with the names of the API."""
-    name = clean_name(name)
-    if not 1 <= len(name) <= 200:
-        raise ValueError(gettext("enter a name of at most 200 characters"))
-    if len(stage) > 120:
-        raise ValueError(gettext("the stage is longer than 120 characters"))
-    return _without_empty({"name": name, "stage": stage, "startsAt": _parse_time(begins), "endsAt": _parse_time(ends)})
+    return {to_camel_case(name): value for name, value in values.items()}
 
 
-def parse_code(code: str, discount: str = "", max_uses: str = "", begins: str = "", ends: str = "") -> Entry:
+def build_code(values: Mapping[str, Any]) -> Entry:
     """A promo code with the names of the API."""
-    if not 1 <= len(code) <= 40:
-        raise ValueError(gettext("enter a code of at most 40 characters"))
-    if any(unicodedata.category(character) == "Cf" for character in code):
-        raise ValueError(gettext("the code has a character that nobody sees; type it again"))
-    percent, amount = _PERCENT.fullmatch(discount), parse_amount(discount)
-    percent_off = float(percent[1].replace(",", ".")) if percent else None
-    if percent_off is not None and percent_off > 100:
-        raise ValueError(gettext("a discount has at most 100 %"))
-    if percent_off == 0 or (percent is None and not 0 < (amount or 0) <= MAX_AMOUNT_MINOR):
-        raise ValueError(gettext("enter a discount like 10 % or N$ 50"))
-    is_number = max_uses.isascii() and max_uses.isdigit() and len(max_uses) <= 8
-    if max_uses and not (is_number and 1 <= int(max_uses) <= MAX_USES):
-        raise ValueError(gettext("enter as a whole number how often the code can be used, or nothing"))
-    return _without_empty(
-        {
-            "code": code,
-            "percentOff": percent_off,
-            "amountOffMinor": None if percent else amount,
-            "maxUses": int(max_uses) if max_uses else None,
-            "startsAt": _parse_time(begins),
-            "endsAt": _parse_time(ends),
-        }
-    )
+    property_name, amount = values["discount"]
+    return {property_name: amount, **build_act({name: values[name] for name in values if name != "discount"})}
 
 
-def _without_empty(entry: Entry) -> Entry:
-    if entry["startsAt"] and entry["endsAt"] and entry["endsAt"] <= entry["startsAt"]:
-        raise ValueError(gettext("the end must be after the beginning"))
-    return {name: value for name, value in entry.items() if value not in (None, "")}
+def format_act(entry: Stored, zone: str) -> dict[str, str]:
+    """The fields of an entry of the line-up."""
+    return {"name": entry["name"], "stage": entry.get("stage") or "", **_format_times(entry, zone)}
 
 
-def _parse_time(text: str) -> datetime | None:
-    """A time on the clock of the event, like 2027-06-04 20:00; None for nothing. Raises ValueError."""
-    if not text:
-        return None
-    try:
-        moment = datetime.strptime(text, "%Y-%m-%d %H:%M")
-        if not 1900 <= moment.year < 9999:
-            raise ValueError(text)
-    except ValueError:
-        raise ValueError(gettext("enter a time like 2027-06-04 20:00")) from None
-    return moment
-
-
-def _format_entry(*values: object) -> str:
-    return " | ".join("" if value is None else str(value) for value in values).rstrip(" |")
-
-
-def _format_time(entry: Mapping[str, Any], name: str, zone: str) -> str:
-    moment = datetime.fromisoformat(entry[name]) if entry.get(name) else None
-    return format_local_time(moment, zone).replace("T", " ")[:16]
-
-
-def format_act(entry: Mapping[str, Any], zone: str) -> str:
-    """The line of an entry of the line-up."""
-    times = (_format_time(entry, name, zone) for name in ("startsAt", "endsAt"))
-    return _format_entry(entry["name"], entry.get("stage"), *times)
-
-
-def format_code(entry: Mapping[str, Any], zone: str) -> str:
-    """The line of a promo code."""
+def format_code(entry: Stored, zone: str) -> dict[str, str]:
+    """The fields of a promo code."""
     percent = entry.get("percentOff")
-    discount = f"N$ {format_amount(entry['amountOffMinor'])}" if percent is None else f"{percent:g} %"
-    times = (_format_time(entry, name, zone) for name in ("startsAt", "endsAt"))
-    return _format_entry(entry["code"], discount, entry.get("maxUses"), *times)
+    return {
+        "code": entry["code"],
+        "discount": f"N$ {format_amount(entry['amountOffMinor'])}" if percent is None else f"{percent:g} %",
+        "maxUses": str(entry.get("maxUses") or ""),
+        **_format_times(entry, zone),
+    }
 
 
-class LineupSchema(Query):
-    lineup = Lines(parse_act, 4, MAX_ACTS)
-    version = WholeNumber(required=True)
-
-
-class CodesSchema(Query):
-    promo_codes = Lines(parse_code, 5, MAX_CODES)
-    version = WholeNumber(required=True)
+def _format_times(entry: Stored, zone: str) -> dict[str, str]:
+    return {
+        name: format_local_time(datetime.fromisoformat(entry[name]) if entry.get(name) else None, zone)
+        for name in ("startsAt", "endsAt")
+    }
 
 
 @dataclass(frozen=True)
 class EntryList:
-    """A list of an event: its column, its key, what the page says, and how a line is made.
+    """A list of an event: its column, its key, what the page says, its rows, and how an entry is made and shown.
 
-    `kept` are the properties that the text does not have; an entry with the same key keeps them.
+    `kept` are the properties that the rows do not have; an entry with the same key keeps them.
     """
 
     column: str
@@ -164,17 +121,12 @@ class EntryList:
     kept: Sequence[str]
     title: str
     lead: str
-    form: Form
-    format: Callable[[Mapping[str, Any], str], str]
+    rows: RowList
+    build: Callable[[Mapping[str, Any]], Entry]
+    format: Callable[[Stored, str], dict[str, str]]
 
 
-def _build_form(schema: type[Query], name: str, label: str, hint: str) -> Form:
-    messages = {"duplicate": lazy_gettext("There are two lines for the same code.")}
-    form = Form(schema, Input(name, label, hint=hint, type="textarea", messages=messages), VERSION)
-    form.marks_optional = False
-    return form
-
-
+ENDS = Input("endsAt", lazy_gettext("Ends"), type="datetime-local", messages={"contradiction": END_MESSAGE})
 LISTS = {
     "lineup": EntryList(
         "lineup",
@@ -182,16 +134,20 @@ LISTS = {
         ("imageUrl",),
         lazy_gettext("Line-up"),
         lazy_gettext(
-            "Who plays where and when. It is on the page of the event, and people find the event by the names."
+            "Who plays where and when. It is on the page of the event, and people find the event by the names. "
+            "Only the name is needed; a row that you empty is removed."
         ),
-        _build_form(
-            LineupSchema,
+        RowList(
             "lineup",
-            lazy_gettext("One act a line"),
-            lazy_gettext(
-                "Name | stage | begins | ends. Only the name is needed. For example: Elemotho | River stage | 2027-06-04 20:00 | 2027-06-04 21:30"
-            ),
+            ActSchema,
+            lazy_gettext("Act %(number)s"),
+            MAX_ACTS,
+            Input("name", lazy_gettext("Name"), messages={"required": lazy_gettext("Enter a name.")}),
+            Input("stage", lazy_gettext("Stage")),
+            Input("startsAt", lazy_gettext("Begins"), type="datetime-local"),
+            ENDS,
         ),
+        build_act,
         format_act,
     ),
     "promo-codes": EntryList(
@@ -199,15 +155,45 @@ LISTS = {
         "code",
         ("ticketTypeIds",),
         lazy_gettext("Promo codes"),
-        lazy_gettext("Your ticket seller and your blocks of places use them. Only people who may read money see them."),
-        _build_form(
-            CodesSchema,
-            "promoCodes",
-            lazy_gettext("One code a line"),
-            lazy_gettext(
-                "Code | discount | how often | from | until. Code and discount are needed. For example: EARLYBIRD | 10 % | 100 | 2027-03-01 08:00 | 2027-03-31 23:59"
-            ),
+        lazy_gettext(
+            "Your ticket seller and your blocks of places use them. Only people who may read money see them. "
+            "Code and discount are needed; a row that you empty is removed."
         ),
+        RowList(
+            "promo_codes",
+            CodeSchema,
+            lazy_gettext("Code %(number)s"),
+            MAX_CODES,
+            Input(
+                "code",
+                lazy_gettext("Code"),
+                messages={
+                    "required": lazy_gettext("Enter a code."),
+                    "duplicate": lazy_gettext("There are two rows for the same code."),
+                    "invalid_characters": lazy_gettext("The code has a character that nobody sees. Type it again."),
+                },
+            ),
+            Input(
+                "discount",
+                lazy_gettext("Discount"),
+                hint=lazy_gettext("10 % or N$ 50."),
+                messages={
+                    "required": lazy_gettext("Enter a discount like 10 % or N$ 50."),
+                    "invalid_type": lazy_gettext("Enter a discount like 10 % or N$ 50."),
+                    "too_large": lazy_gettext("A discount has at most 100 %."),
+                },
+            ),
+            Input(
+                "maxUses",
+                lazy_gettext("How often"),
+                hint=lazy_gettext("Empty: no limit."),
+                inputmode="numeric",
+                messages={"invalid_type": WRONG_NUMBER},
+            ),
+            Input("startsAt", lazy_gettext("From"), type="datetime-local"),
+            Input("endsAt", lazy_gettext("Until"), type="datetime-local", messages={"contradiction": END_MESSAGE}),
+        ),
+        build_code,
         format_code,
     ),
 }
@@ -215,25 +201,28 @@ LISTS = {
 
 @blueprint.page("/<name>", access=WRITE)
 def show(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
-    """Show a list as text."""
+    """Show a list in rows."""
     event, entry_list = queries.get_event(caller, event_id), _get_list(name)
-    entries = getattr(event, entry_list.column)
-    text = "\n".join(entry_list.format(entry, event.timezone) for entry in entries)
-    return _render(event, entry_list, _fill(entry_list, text, str(queries.get_version(event))))
+    entries = [entry_list.format(entry, event.timezone) for entry in getattr(event, entry_list.column)]
+    return _render(event, entry_list, entry_list.rows.fill(entries, version=str(queries.get_version(event))))
 
 
 @blueprint.act("/<name>", access=WRITE)
 def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
-    """Save a list, unless somebody else has changed the event since the form was opened."""
+    """Save a list, unless somebody else has changed the event since the form was opened; or show more rows."""
     event, entry_list = queries.get_event(caller, event_id), _get_list(name)
-    form = entry_list.form.from_request()
+    if request.form.get("addRows"):
+        return _render(event, entry_list, entry_list.rows.from_request(more_rows=EMPTY_ROWS))
+    form = entry_list.rows.from_request()
     try:
         values = form.load()
         old_entries = {entry[entry_list.key]: entry for entry in getattr(event, entry_list.column)}
-        entries = [
-            _keep(entry_list, entry, old_entries.get(entry[entry_list.key], {})) for entry in values[entry_list.column]
-        ]
-        fields: dict[str, Any] = {entry_list.column: entries}
+        entries = [entry_list.build(row) for row in values[entry_list.column]]
+        fields: dict[str, Any] = {
+            entry_list.column: [
+                _keep(entry_list, entry, old_entries.get(entry[entry_list.key], {})) for entry in entries
+            ]
+        }
         version = values["version"]
         do_once(caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **fields).id)
     except FORM_ERRORS as error:
@@ -241,11 +230,7 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
     return go_to(url_for("desk_event.show", event_id=event_id), gettext("%(list)s: saved.", list=entry_list.title))
 
 
-def _fill(entry_list: EntryList, text: str, version: str) -> FilledForm:
-    return entry_list.form.fill(**{to_camel_case(entry_list.column): text, "version": version})
-
-
-def _keep(entry_list: EntryList, entry: Entry, old_entry: Mapping[str, Any]) -> Entry:
+def _keep(entry_list: EntryList, entry: Entry, old_entry: Stored) -> Entry:
     return {**{name: old_entry[name] for name in entry_list.kept if name in old_entry}, **entry}
 
 
@@ -255,7 +240,7 @@ def _get_list(name: str) -> EntryList:
     return LISTS[name]
 
 
-def _render(event: OwnEvent, entry_list: EntryList, form: FilledForm) -> Response:
+def _render(event: OwnEvent, entry_list: EntryList, form: RowForm) -> Response:
     return render_desk_form(
         form,
         event=event,
@@ -263,4 +248,5 @@ def _render(event: OwnEvent, entry_list: EntryList, form: FilledForm) -> Respons
         lead=entry_list.lead,
         button=gettext("Save"),
         back=url_for("desk_event.show", event_id=event.id),
+        template="desk/event_list.html",
     )

@@ -9,6 +9,7 @@ from flask import Response, url_for
 from app.blueprints.pages.desk.charts import LINE, Point, build_chart
 from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.navigation import Link
+from app.blueprints.pages.desk.row_forms import RowList
 from app.blueprints.pages.desk.shell import Frame
 from app.blueprints.pages.desk.tables import MONEY, NUMBER, STATUS, TIME, Column, Row, Table, TablePage
 from app.blueprints.pages.forms import FilledForm, Form, Input
@@ -58,6 +59,15 @@ FORM = Form(
 )
 
 
+ROWS_OF_FIELDS = RowList(
+    "stalls",
+    SampleSchema,
+    "Stall %(number)s",
+    10,
+    *(FORM.inputs[name] for name in ("name", "kind", "opensAt")),
+)
+
+
 def _link_row(row: Row) -> str:
     return url_for("desk_gallery.show", _anchor="tables")
 
@@ -97,6 +107,9 @@ def show() -> Response:
         empty_table=_build_page(()),
         form=FORM.fill(name="Kapana corner", kind="food"),
         wrong_form=FORM.fill(name="").with_error(ValidationFailed.of("name", "required", "Enter a name.")),
+        row_form=ROWS_OF_FIELDS.fill(
+            [{"name": "Kapana corner", "kind": "food"}, {"kind": "craft"}], version="1"
+        ).with_error(ValidationFailed.of("stalls[1].name", "required", "Enter a name.")),
         bars=build_chart("Takings each day", points, format_value=format_money),
         line=build_chart("Takings each day", points, kind=LINE, format_value=format_money),
         no_chart=build_chart("Takings each day", []),
