@@ -12,6 +12,7 @@ from app.core.errors import NotFound
 from app.events import visibility
 from app.events.discovery_sql import EventFilters, filter_conditions, filter_values
 from app.events.models import Event
+from app.events.ticket_types import find_covering_phase
 
 OwnEvent = Event
 """An event with its ticket types, as `get_event` returns it."""
@@ -172,10 +173,20 @@ def serialize_event(caller: Caller, event: Event) -> dict[str, object]:
 
 def _build_warnings(event: Event) -> dict[str, list[dict[str, str]]]:
     """What was unusual about the event when it was created or last changed, and is allowed; else nothing."""
-    if event.ends_at > event.updated_at:
-        return {}
-    message = "The event ended before it was saved: it takes no applications, and its links do not work."
-    return {"warnings": [{"path": "endDate", "code": "event_is_over", "message": message}]}
+    warnings = []
+    if event.ends_at <= event.updated_at:
+        message = "The event ended before it was saved: it takes no applications, and its links do not work."
+        warnings.append({"path": "endDate", "code": "event_is_over", "message": message})
+    for index, ticket_type in enumerate(event.ticket_types):
+        for position in range(len(ticket_type.phases)):
+            covering = find_covering_phase(ticket_type.phases, position)
+            if covering is not None:
+                path = f"ticketTypes[{index}].phases[{position}]"
+                message = (
+                    f"The phase never applies: {covering.name} comes before it, without a limit, at the same time."
+                )
+                warnings.append({"path": path, "code": "phase_never_applies", "message": message})
+    return {"warnings": warnings} if warnings else {}
 
 
 def list_events_query(

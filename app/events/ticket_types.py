@@ -174,6 +174,25 @@ def current_phase(phases: Sequence[Phase], *, sold: int, now: datetime) -> Phase
     return None
 
 
+def find_covering_phase(phases: Sequence[Phase], position: int) -> Phase | None:
+    """The earlier phase because of which a phase never applies; None if it may apply.
+
+    It has no quantity, and applies during the whole time of the other one.
+    """
+    return next((phase for phase in phases[:position] if _covers(phase, phases[position])), None)
+
+
+def find_endless_phase(phases: Sequence[Phase]) -> Phase | None:
+    """The phase after whose start the type's own price never applies: it has no quantity and no end. None without one."""
+    return next((phase for phase in phases if phase.quantity is None and phase.ends_at is None), None)
+
+
+def _covers(phase: Phase, other: Phase) -> bool:
+    starts_before = phase.starts_at is None or (other.starts_at is not None and phase.starts_at <= other.starts_at)
+    ends_after = phase.ends_at is None or (other.ends_at is not None and other.ends_at <= phase.ends_at)
+    return phase.quantity is None and starts_before and ends_after
+
+
 def sale_status(phases: Sequence[Phase], *, public: int, total: int, sales_end_at: datetime, now: datetime) -> str:
     """`ended`, `sold_out`, `not_started`, `low` (a tenth or less remains) or `on_sale`."""
     if now >= sales_end_at:

@@ -9,7 +9,7 @@ import pytest
 from app.core.cache_invalidation import invalidate
 from app.core.transaction import transaction
 from app.events import availability
-from app.events.ticket_types import current_phase, sale_status
+from app.events.ticket_types import current_phase, find_covering_phase, sale_status
 from tests.events.law import assert_law_holds
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.http import Client, data
@@ -53,6 +53,40 @@ REGULAR = phase("Regular", 200, quantity=20)
 def test_phase_depends_on_date_and_sales(phases: list[Any], sold: int, days: int, name: str | None) -> None:
     current = current_phase(phases, sold=sold, now=NOW + days * DAY)
     assert (current and current.name) == name
+
+
+@pytest.mark.parametrize(
+    ("phases", "covered"),
+    [
+        ([EARLY, REGULAR], []),
+        ([phase("Open", 1), REGULAR], [1]),
+        ([phase("Open", 1, start=1), REGULAR], []),
+        ([phase("Open", 1, start=1), phase("Later", 2, start=1)], [1]),
+        ([phase("Open", 1, start=1), phase("Sooner", 2, start=0, end=3)], []),
+        (
+            [
+                phase("May", 1, start=1, end=9),
+                phase("In it", 2, start=2, end=9, quantity=5),
+                phase("Longer", 3, end=10),
+            ],
+            [1],
+        ),
+        ([phase("First", 1, quantity=5), phase("Open", 2), phase("Never", 3)], [2]),
+    ],
+)
+def test_a_phase_without_a_limit_covers_later_ones(phases: list[Any], covered: list[int]) -> None:
+    assert [position for position in range(len(phases)) if find_covering_phase(phases, position)] == covered
+
+
+def test_a_covered_phase_is_a_warning(client: Client) -> None:
+    owner = create_organiser_client(client)
+    phases = [{"name": "Open", "priceMinor": 100}, {"name": "Late", "priceMinor": 200}]
+    ticket_type = {"name": "Day", "priceMinor": 300, "quantity": 10}
+    event = create_published_event(owner, ticketTypes=[{**ticket_type, "phases": phases}])
+    (warning,) = event["warnings"]
+    assert (warning["path"], warning["code"]) == ("ticketTypes[0].phases[1]", "phase_never_applies")
+    assert "Open comes before it" in warning["message"]
+    assert "warnings" not in create_published_event(owner, ticketTypes=[{**ticket_type, "phases": phases[:1]}])
 
 
 @pytest.mark.parametrize(

@@ -341,6 +341,27 @@ def test_ticket_types_and_phases_are_changed_one_at_a_time(desk: Visitor, organi
     assert desk.open(f"{path}/{weekend['id']}").status_code == 404
 
 
+def test_the_page_says_which_price_applies_when(desk: Visitor, organiser: Client) -> None:
+    ticket_type = {"name": "Day", "priceMinor": 30000, "quantity": 10}
+    early = {"name": "Early", "priceMinor": 10000, "quantity": 5}
+    is_open = {"name": "Open", "priceMinor": 20000}
+    event = create_event(organiser, ticketTypes=[{**ticket_type, "phases": [early]}])
+    path = f"{EVENTS}/{event['id']}/ticket-types"
+
+    def read_after(*phases: dict[str, Any]) -> str:
+        update_event(organiser, event, ticketTypes=[{**ticket_type, "phases": list(phases)}])
+        return " ".join(desk.open(path).text.split())
+
+    page = read_after(early)
+    assert "When no phase applies, a ticket costs N$ 300.00." in page and "never applies" not in page
+    page = read_after(early, is_open)
+    assert "Open: N$ 200.00, for all tickets until the sale ends" in page
+    assert "N$ 300.00 never applies, because Open has no limit and no end." in page
+    page = read_after({**is_open, "startsAt": "2027-05-01"}, early)
+    assert "Once Open begins, it sets the price until the sale ends" in page and "It never applies" not in page
+    assert "It never applies: Open comes before it, without a limit" in read_after(is_open, early)
+
+
 def test_an_event_is_copied_and_a_draft_deleted(desk: Visitor, organiser: Client) -> None:
     event = create_published_event(organiser, name="Windhoek Lights 2027")
     desk.open(f"{EVENTS}/{event['id']}/copy")

@@ -84,14 +84,17 @@ PHASE = Form(
     Input(
         "endsAt",
         lazy_gettext("Until"),
-        hint=lazy_gettext("Empty: until the end."),
+        hint=lazy_gettext("Empty: until the sale ends, or its tickets are sold."),
         type="datetime-local",
         messages={"contradiction": END_MESSAGE},
     ),
     Input(
         "quantity",
         lazy_gettext("For how many tickets"),
-        hint=lazy_gettext("Empty: for all. What it leaves unsold goes to the next phase."),
+        hint=lazy_gettext(
+            "Empty: for all; without an end as well, no later phase and no other price applies. What it leaves unsold goes "
+            "to the next phase."
+        ),
         inputmode="numeric",
         messages={"invalid_type": WRONG_NUMBER},
     ),

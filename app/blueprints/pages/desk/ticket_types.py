@@ -30,7 +30,7 @@ from app.core.errors import AppError, NotFound
 from app.core.languages import gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent
-from app.events.ticket_types import list_type_fields
+from app.events.ticket_types import find_covering_phase, find_endless_phase, list_type_fields
 from app.web.access import may
 
 blueprint = DeskPages("desk_ticket_types", __name__, url_prefix="/desk/events/<event_id>/ticket-types")
@@ -43,7 +43,13 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the ticket types with their prices and figures."""
     event = queries.get_event(caller, event_id)
     may_write = caller.may(EVENTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
-    return render_desk("desk/ticket_types.html", event=event, may_write=may_write)
+    return render_desk(
+        "desk/ticket_types.html",
+        event=event,
+        may_write=may_write,
+        find_covering_phase=find_covering_phase,
+        find_endless_phase=find_endless_phase,
+    )
 
 
 @blueprint.page("/new", access=WRITE)
