@@ -14,6 +14,7 @@ from app.accounts.permissions import (
     STOCK_READ,
 )
 from app.allocations.will_call import build_tsquery
+from app.campaigns.message_templates import fill_placeholders, placeholders_in
 from app.core.db import fetch_rows
 from app.desk import search_sql
 from app.desk.search_sql import EVENT_PLACEHOLDER, MAX_HITS
@@ -97,8 +98,17 @@ def search(caller: Caller, q: str, kinds: Iterable[str] = KINDS) -> list[Group]:
         scope = _list_scope(caller, permissions)
         rows = fetch_rows(statement, {**params, "scope": scope}, prepare=False) if scope else []
         if rows:
-            groups.append(Group(kind, [Hit(*row) for row in rows[:MAX_HITS]], len(rows) > MAX_HITS))
+            hits = [Hit(*row) for row in rows[:MAX_HITS]]
+            groups.append(
+                Group(kind, list(map(_fill_title, hits)) if kind == CAMPAIGNS else hits, len(rows) > MAX_HITS)
+            )
     return groups
+
+
+def _fill_title(hit: Hit) -> Hit:
+    """A message with the name of the event in its title. A title that is different for each person is left out."""
+    title = fill_placeholders(hit.detail or "", {"eventName": hit.event_name})
+    return hit._replace(detail=None if placeholders_in(title) else title)
 
 
 def _list_scope(caller: Caller, permissions: Iterable[str]) -> list[str]:

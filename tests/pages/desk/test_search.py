@@ -45,13 +45,7 @@ def fill_event(client: Client, organiser: Client, word: str = "Inv") -> dict[str
     stock = {"name": f"{word} Lager", "sku": "BEE-001", "barcode": "6001234567890"}
     quantities = dict.fromkeys(("parLevel", "minOrderQty", "reorderLevel", "onHand", "reserved", "damaged"), 0)
     data(organiser.post(f"/api/events/{event['id']}/inventory/items", {**stock, **quantities}), 201)
-    execute_sql(
-        "INSERT INTO campaign (id, event_id, name, template_id, title, body, channels, audience_type, "
-        "respect_preferences, status) VALUES ('0123456789abcdef01234567', :event, :name, 'event-reminder', "
-        "'See you soon', 'Gates', ARRAY['email'], 'event_ticket_holders', true, 'draft')",
-        event=event["id"],
-        name=f"{word} Gates",
-    )
+    create_message(event, f"{word} Gates", "See you soon")
     assert organiser.get(f"{block.path}/invoice.pdf").status_code == 200
     return event
 
@@ -115,6 +109,32 @@ def test_items_stalls_and_invoices_are_found_by_their_numbers(client: Client, or
     assert f"/desk/events/{event['id']}/messages/0123456789abcdef01234567" in desk.open(f"{SEARCH}?q=gates").text
     number, block = fetch_row("SELECT number, block_id FROM invoice", {})  # type: ignore[misc]
     assert f"/desk/events/{event['id']}/guests/{block}/invoice" in desk.open(f"{SEARCH}?q={number}").text
+
+
+@pytest.mark.parametrize(
+    ("title", "detail"),
+    [
+        ("{eventName}: see you soon", "Desert Days: see you soon"),
+        ("{firstName}, the gates open", ""),
+        ("{{x}}", "{{x}}"),
+    ],
+)
+def test_a_message_has_no_placeholders_in_its_title(desk: Visitor, organiser: Client, title: str, detail: str) -> None:
+    event = create_event(organiser, name="Desert Days")
+    create_message(event, "Gates", title)
+    page = desk.open(f"{SEARCH}?q=gates").text
+    assert '<bdi>Gates</bdi></a>\n<p class="fine">' + " · ".join(filter(None, (detail, "Desert Days"))) + "</p>" in page
+
+
+def create_message(event: dict[str, Any], name: str, title: str) -> None:
+    execute_sql(
+        "INSERT INTO campaign (id, event_id, name, template_id, title, body, channels, audience_type, "
+        "respect_preferences, status) VALUES ('0123456789abcdef01234567', :event, :name, 'event-reminder', "
+        ":title, 'Gates', ARRAY['email'], 'event_ticket_holders', true, 'draft')",
+        event=event["id"],
+        name=name,
+        title=title,
+    )
 
 
 def test_members_of_one_event_and_other_organisations_find_nothing_else(
