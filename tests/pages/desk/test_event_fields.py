@@ -10,6 +10,7 @@ from PIL import Image
 
 from app.accounts.models import Account
 from app.media.actions import get_picture
+from tests.counting import count_statements
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.campaigns import CampaignEvent
 from tests.factories.events import create_event, create_published_event, update_event
@@ -334,3 +335,17 @@ def test_a_moved_event_says_to_whom_to_write(client: Client, organiser: Client, 
     sold.sold("frieda@example.com")
     assert advice not in change(name="Another name")
     assert advice in change(endsAt="2027-06-06T21:00")
+
+
+def test_the_second_answer_of_a_move_has_the_advice_and_the_event_is_read_once(
+    client: Client, organiser: Client, desk: Visitor
+) -> None:
+    sold = CampaignEvent(client, owner=organiser)
+    sold.sold("frieda@example.com")
+    path = f"{EVENTS}/{sold.event['id']}/edit"
+    desk.open(path)
+    typed = {"country": "NA", "timezone": "Africa/Windhoek", "startsAt": "2027-06-05T18:00"}
+    _, statements = count_statements(lambda: desk.press(form=1, **typed))
+    assert sum(text.startswith("SELECT event.") for text in statements) == 2, "the form, and the locked row"
+    page = desk.send(form=1, **typed)
+    assert page.text.count("People have tickets for the times before.") == 2, "one message for each answer"

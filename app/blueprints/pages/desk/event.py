@@ -1,5 +1,7 @@
 """One event: its facts and figures, what is missing before it can be published, its states, its copy."""
 
+from datetime import datetime
+
 from flask import Response, url_for
 from flask.typing import ResponseReturnValue
 
@@ -86,25 +88,27 @@ def edit(caller: Caller, event_id: str) -> ResponseReturnValue:
 def change(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Save the facts, unless somebody else has changed the event since the form was opened."""
     form, event = EVENT_CHANGES.from_request(), queries.get_event(caller, event_id)
+    previous_times = event.starts_at, event.ends_at
     try:
         values = with_cleared_fields(form.load())
         check_publish_time(event, form)
         version = values.pop("version")
-        do_once(caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **values).id)
+
+        def save() -> str:
+            changed = actions.change_event(caller=caller, id=event_id, expected_version=version, **values)
+            return _describe_move(changed, previous_times)
+
+        advice = do_once(caller, save)
     except FORM_ERRORS as error:
         return _render_form(queries.get_event(caller, event_id), form.with_error(error))
-    done = (
-        gettext("The facts are saved."),
-        describe_moved_times(form, values["timezone"]),
-        _describe_move(event, queries.get_event(caller, event_id)),
-    )
+    done = gettext("The facts are saved."), describe_moved_times(form, values["timezone"]), advice
     return go_to(url_for("desk_event.show", event_id=event_id), " ".join(filter(None, done)))
 
 
-def _describe_move(before: OwnEvent, after: OwnEvent) -> str:
+def _describe_move(event: OwnEvent, previous_times: tuple[datetime, datetime]) -> str:
     """What is left to do when an event has moved for which there are tickets; else nothing."""
-    is_moved = (before.starts_at, before.ends_at) != (after.starts_at, after.ends_at)
-    if not (is_moved and any(ticket_type.sold or ticket_type.allocated for ticket_type in after.ticket_types)):
+    is_moved = previous_times != (event.starts_at, event.ends_at)
+    if not (is_moved and any(ticket_type.sold or ticket_type.allocated for ticket_type in event.ticket_types)):
         return ""
     return gettext(
         "People have tickets for the times before. Write to them under Messages, with the text “Change”; merchants get a "
