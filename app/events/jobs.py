@@ -10,6 +10,8 @@ from app.accounts.account_lifecycle import on_account_retired
 from app.accounts.deletion import account_deletion_check
 from app.accounts.models import Account
 from app.accounts.permissions import ORGANISER
+from app.audit.actions import Action
+from app.audit.log import record
 from app.core.cache_invalidation import invalidate
 from app.core.clock import rfc3339
 from app.core.jobs import Delivery, Run, job
@@ -41,12 +43,15 @@ def delete_uploads(run: Run) -> None:
 @on_account_retired
 def cancel_events(session: OrmSession, account_id: str) -> None:
     """Cancels every event of the account, so that its links and codes stop working."""
-    session.execute(
+    cancelled_ids = session.scalars(
         update(Event)
         .where(Event.organiser_id == account_id, Event.visibility != CANCELLED)
         .values(visibility=CANCELLED, version=Event.version + 1)
+        .returning(Event.id)
         .execution_options(synchronize_session=False)
-    )
+    ).all()
+    for event_id in cancelled_ids:
+        record(session, Action.EVENT_CANCELLED, organisation_id=account_id, event_id=event_id, subject=event_id)
     invalidate(session, event_actions.CATALOGUE)
 
 

@@ -6,9 +6,11 @@ from flask import Flask
 
 from app.accounts.actions import create_admin
 from app.accounts.models import Account, ExternalIdentity
+from app.audit.actions import Action
 from app.core.db import db
 from app.core.transaction import transaction
 from app.merchants.models import Merchant
+from tests.audit.scenes import get_entry
 from tests.blueprints.test_codes import NEW_PASSWORD, advance_time, complete_reset, reset_token
 from tests.blueprints.test_registration import build_body
 from tests.factories import events, merchants
@@ -91,6 +93,12 @@ def test_events_and_links_of_retired_account_end(client: Client) -> None:
     assert data(owner.get("/api/events?mine=true"))["events"] == []
     assert client.get(f"/api/events/merchant-invite/{link['slug']}").status_code == 410
     assert client.get(f"/api/events/{event['id']}").status_code in (401, 404)
+    entry = get_entry(Action.EVENT_CANCELLED)
+    assert (entry["actor_kind"], entry["event_id"], entry["organisation_id"]) == (
+        "system",
+        event["id"],
+        event["organiserId"],
+    )
     assert data(client.get("/api/events"))["events"] == []
 
 
