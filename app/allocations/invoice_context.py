@@ -17,9 +17,11 @@ from app.core.languages import SOURCE_LANGUAGE, use_language
 from app.events import queries as events
 from app.events.event_rows import belongs_to
 from app.events.models import Event, TicketType
-from app.invoicing.documents import list_known_lines
+from app.invoicing.documents import format_vat_number, list_known_lines
 
 DAYS_TO_PAY = timedelta(days=14)
+BUYER_REFERENCE = "Purchase order"
+"""The label of the buyer's reference among the facts of an invoice."""
 ContextRow = Row[AllocationBlock, str, str, str, datetime, str, str, str, Account, datetime]
 CONTEXT_QUERY = (
     select(
@@ -77,7 +79,7 @@ def lock_block_for_invoice(
 
 
 def load_invoice_context(session: Session, block_id: str) -> InvoiceContext:
-    """Return the invoice data of a locked block, in English."""
+    """Return the invoice data of a block, in English. To issue the invoice, lock the block before."""
     statement = CONTEXT_QUERY.where(AllocationBlock.id == block_id).execution_options(populate_existing=True)
     row = session.execute(statement).one()
     with use_language(SOURCE_LANGUAGE):
@@ -91,18 +93,29 @@ def _build_invoice_context(row: ContextRow, organisation: OrganisationDetails) -
         ("When", format_time(starts_at, timezone)),
         ("Where", ", ".join(part for part in (venue, city) if part)),
         ("Places for", block.name or ""),
+        (BUYER_REFERENCE, block.buyer_reference or ""),
     ]
     contact = organisation.contact_email or owner.email
-    holder = [block.holder_organisation, block.holder_name, block.holder_email, block.holder_phone]
     return InvoiceContext(
         block=block,
         organiser_id=organiser_id,
         organisation=organisation,
         ticket_type=ticket_type,
         seller=list_known_lines(organisation.name, organisation.address, owner.name, contact, owner.phone),
-        buyer=list_known_lines(*holder) or [block.name or "The holder of this block"],
+        buyer=_list_buyer_lines(block),
         facts=[fact for fact in facts if fact[1]],
         contact=contact,
         due=format_day(max(now, min(now + DAYS_TO_PAY, starts_at)), HOME),
         moment=now,
     )
+
+
+def _list_buyer_lines(block: AllocationBlock) -> list[str]:
+    """Return the buyer with their address and VAT number. By default it is the holder, with their contact details."""
+    who: list[str | None] = [block.holder_organisation, block.holder_name]
+    contact = [block.holder_email, block.holder_phone]
+    if block.buyer_name:
+        who, contact = [block.buyer_name], []
+    name = list_known_lines(*who, *contact)[:1] or [block.name or "The holder of this block"]
+    vat_line = format_vat_number(block.buyer_vat_number)
+    return list_known_lines(*name, *who, block.buyer_address, *contact, vat_line)

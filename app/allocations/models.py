@@ -69,7 +69,7 @@ class AllocationBlock(EventRow, Base):
     """Places of one ticket type for a holder. `unit_price_minor` is in cents with VAT, before `discounts`.
 
     A link is valid while `…_live` is set and its generation is the present one; `open_claims` counts the places that
-    were claimed by the present open link.
+    were claimed by the present open link. The `buyer_…` columns are for the invoice, whose buyer is the holder by default.
     """
 
     __tablename__ = "allocation_block"
@@ -100,6 +100,10 @@ class AllocationBlock(EventRow, Base):
     holder_email: Mapped[str | None] = mapped_column(String(254))
     holder_phone: Mapped[str | None] = mapped_column(String(20))
     holder_organisation: Mapped[str | None] = mapped_column(String(200))
+    buyer_name: Mapped[str | None] = mapped_column(String(200))
+    buyer_address: Mapped[str | None] = mapped_column(String(500))
+    buyer_vat_number: Mapped[str | None] = mapped_column(String(20))
+    buyer_reference: Mapped[str | None] = mapped_column(String(80))
     quantity: Mapped[int] = mapped_column(Integer)
     unit_price_minor: Mapped[int] = mapped_column(BigInteger)
     discounts: Mapped[list[DiscountJson]] = mapped_column(JSONB, default=list, server_default=text("'[]'"))

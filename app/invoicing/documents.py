@@ -1,23 +1,35 @@
 """What an invoice or a credit note says, and its VAT. docs/invoices.md has the law.
 
 A document is stored as JSON when it is issued, and never changed. Dates are stored as text, amounts as whole cents. A
-pro forma invoice is not stored.
+pro forma invoice and a preview are not stored.
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from app.accounts.organisation_details import BankDetails
 from app.core.formatting import format_money
 
-INVOICE, CREDIT_NOTE, PRO_FORMA = "invoice", "credit_note", "pro_forma"
-TITLES = {INVOICE: "Invoice", CREDIT_NOTE: "Credit note", PRO_FORMA: "Pro forma invoice"}
-TAX_TITLES = {**TITLES, INVOICE: "Tax invoice", CREDIT_NOTE: "Tax credit note"}
+INVOICE, CREDIT_NOTE, PRO_FORMA, PREVIEW = "invoice", "credit_note", "pro_forma", "preview"
+TITLES = {
+    INVOICE: "Invoice",
+    CREDIT_NOTE: "Credit note",
+    PRO_FORMA: "Pro forma invoice",
+    PREVIEW: "Preview of the invoice",
+}
+TAX_TITLES = {
+    **TITLES,
+    INVOICE: "Tax invoice",
+    CREDIT_NOTE: "Tax credit note",
+    PREVIEW: "Preview of the tax invoice",
+}
 FIRST_LAYOUT, LAYOUT_VERSION = 1, 2
 """Increase the version when the layout changes; documents of an earlier layout are drawn as before."""
 CURRENCY_NOTE = "All amounts are in Namibian dollars."
 VAT_NOTE = f"{CURRENCY_NOTE} Prices include VAT."
+PREVIEW_NOTE = "This is a preview, not an invoice. Nothing is due yet."
+PREVIEW_REFERENCE = "The number of the invoice"
 DocumentJson = dict[str, Any]
 
 
@@ -33,9 +45,9 @@ class DocumentLine:
 
 @dataclass(frozen=True, kw_only=True)
 class InvoiceDocument:
-    """An invoice, a credit note or a pro forma invoice. The first line of seller and buyer is their name.
+    """An invoice, a credit note, a pro forma invoice or a preview. The first line of seller and buyer is their name.
 
-    `vat_number` is the seller's; without one the document shows no VAT, except in the first layout. `payment` says how
+    A preview has no number. `vat_number` is the seller's; without one the document shows no VAT, except in the first layout. `payment` says how
     to pay, `settled` that and how it was paid. Amounts contain VAT.
     """
 
@@ -62,6 +74,11 @@ class InvoiceDocument:
         return (TAX_TITLES if self.vat_number else TITLES)[self.kind]
 
     @property
+    def full_title(self) -> str:
+        """The title with the number."""
+        return f"{self.title} {self.number}".rstrip()
+
+    @property
     def shows_vat(self) -> bool:
         return bool(self.vat_number) or self.layout == FIRST_LAYOUT
 
@@ -73,6 +90,12 @@ def parse_document(data: DocumentJson) -> InvoiceDocument:
     """Return the document that `to_json` serialized."""
     pairs = {name: [(label, value) for label, value in data.get(name, [])] for name in ("facts", "payment")}
     return InvoiceDocument(**{**data, **pairs, "lines": [DocumentLine(**line) for line in data["lines"]]})
+
+
+def mark_as_preview(document: InvoiceDocument, bank: BankDetails | None) -> InvoiceDocument:
+    """Return an invoice that has no number yet as a preview, with how to pay."""
+    payment = build_payment_rows(bank, PREVIEW_REFERENCE)
+    return replace(document, kind=PREVIEW, payment=payment, notes=[PREVIEW_NOTE, *document.notes])
 
 
 def list_known_lines(*texts: str | None) -> list[str]:

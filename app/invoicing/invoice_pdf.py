@@ -28,7 +28,7 @@ from app.core.pdf_text import (
     register_fonts,
     text_width,
 )
-from app.invoicing.documents import FIRST_LAYOUT, DocumentLine, InvoiceDocument, format_vat_number
+from app.invoicing.documents import FIRST_LAYOUT, PREVIEW, DocumentLine, InvoiceDocument, format_vat_number
 
 PAGE_WIDTH, PAGE_HEIGHT = A4
 LEFT, RIGHT = 22 * mm, PAGE_WIDTH - 22 * mm
@@ -41,7 +41,7 @@ NOTE_LEADING = 12.5
 
 
 def draw_invoice_pdf(document: InvoiceDocument) -> bytes:
-    """Return the PDF of an invoice or credit note, in English."""
+    """Return the PDF of an invoice, a credit note or a preview, in English."""
     with use_language(SOURCE_LANGUAGE):
         return _draw_pdf(document)
 
@@ -50,7 +50,7 @@ def _draw_pdf(document: InvoiceDocument) -> bytes:
     register_fonts()
     buffer = BytesIO()
     canvas = Canvas(buffer, pagesize=A4, invariant=1, pageCompression=0, lang="en")
-    canvas.setTitle(f"{document.title} {document.number}")
+    canvas.setTitle(document.full_title)
     canvas.setAuthor(printable(document.seller[0]))
     canvas.setSubject(document.title)
     canvas.setCreator("Event Commerce")
@@ -111,19 +111,29 @@ class _InvoiceDrawing:
         document, canvas = self.document, self.canvas
         canvas.setFillColor(DUNE)
         canvas.rect(0, PAGE_HEIGHT - 3 * mm, PAGE_WIDTH, 3 * mm, stroke=0, fill=1)
-        self.pen.draw(
-            f"{document.title} {document.number}", RIGHT, PAGE_HEIGHT - 21 * mm, font=BOLD, size=11, right=True
-        )
+        self.pen.draw(document.full_title, RIGHT, PAGE_HEIGHT - 21 * mm, font=BOLD, size=11, right=True)
         self.pen.draw(document.issued, RIGHT, PAGE_HEIGHT - 26 * mm, size=9, colour=MUTED, right=True)
         name, size = fit_text(printable(document.seller[0]), BOLD, 17, 100 * mm, most=2)
         for index, line in enumerate(name):
             self.pen.put(line, LEFT, PAGE_HEIGHT - 21 * mm - index * size * 1.2, font=BOLD, size=size)
         self._draw_hairline(PAGE_HEIGHT - 34 * mm)
         self._draw_hairline(21 * mm)
+        if document.kind == PREVIEW:
+            self._draw_watermark()
         footer = " · ".join(part for part in (document.seller[0], document.contact) if part)
         self.pen.draw(footer, LEFT, 15 * mm, size=8, colour=MUTED, across=RIGHT - LEFT - 32 * mm)
         self.pen.draw(f"Page {number} of {pages}", RIGHT, 15 * mm, size=8, colour=MUTED, right=True)
         self.y = FIRST_PAGE_TOP if number == 1 else NEXT_PAGE_TOP
+
+    def _draw_watermark(self) -> None:
+        """Mark the page, so that nobody takes a printed preview for an invoice."""
+        self.canvas.saveState()
+        self.canvas.translate(PAGE_WIDTH / 2, PAGE_HEIGHT / 2)
+        self.canvas.rotate(45)
+        self.canvas.setFillColor(LINE, alpha=0.35)
+        self.canvas.setFont(BOLD, 96)
+        self.canvas.drawCentredString(0, 0, "PREVIEW")
+        self.canvas.restoreState()
 
     def _draw_parties(self) -> None:
         self.pen.draw(self.document.title, LEFT, self.y + 2 * mm, font=BOLD, size=24)

@@ -283,3 +283,69 @@ def test_places_move_neither_to_an_invoiced_block_nor_from_it(client: Client) ->
     assert read_error(made.post("move", toBlockId=target.id, quantity=4)) == (409, "BLOCK_INVOICED")
     assert read_error(target.post("move", toBlockId=made.id, quantity=1)) == (409, "BLOCK_INVOICED")
     assert_books_agree()
+
+
+BUYER = {
+    "buyerName": "Bank Windhoek Ltd",
+    "buyerAddress": "262 Independence Avenue\nWindhoek",
+    "buyerVatNumber": "00123-01-5",
+    "buyerReference": "PO-2026-118",
+}
+
+
+def test_invoice_and_credit_note_name_the_buyer_as_entered_before_the_issue(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner), 3)
+    for wrong in ({"buyerName": "x" * 201, "buyerAddress": "x"}, {"buyerReference": 5}):
+        answer = owner.patch(path(block, "invoice/buyer"), wrong)
+        assert answer.status_code == 422 and len(answer.get_json()["data"]["errors"]) == len(wrong)
+    version = data(owner.get(path(block, "")[:-1]))["version"]
+    for _ in range(2):
+        answer = data(owner.patch(path(block, "invoice/buyer"), BUYER))
+        assert BUYER.items() <= answer.items() and answer["version"] == version + 1
+    number = data(owner.post(path(block, "invoice/email")), 202)["number"]
+    printed = ["Bank Windhoek Ltd", "262 Independence Avenue", "Windhoek", "VAT registration number 00123-01-5"]
+    invoice = data(owner.get(path(block, "invoice")))
+    assert (invoice["buyer"], invoice["buyerReference"]) == (printed, "PO-2026-118")
+    for phrase in (*printed, "Purchase order", "PO-2026-118", number):
+        assert phrase in extract_text(owner.get(path(block)).data), phrase
+    assert read_error(owner.patch(path(block, "invoice/buyer"), {"buyerName": None})) == (409, "BLOCK_INVOICED")
+    assert data(owner.patch(path(block, "invoice/buyer"), BUYER))["version"] == version + 1
+    with transaction() as session:
+        session.execute(text("UPDATE allocation_block SET buyer_name = NULL, holder_name = 'Another person'"))
+    shrink(block, 1)
+    run_credit_job(block)
+    note = data(owner.get(path(block, "invoice")))["creditNotes"][0]["number"]
+    assert printed[-1] in extract_text(owner.get(path(block, f"invoice.pdf?number={note}")).data)
+
+
+def test_holder_with_an_address_is_the_buyer_by_default(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    holder = {"organisation": "Bank Windhoek", "name": "Tuli Amupolo", "email": "tuli@bank.example"}
+    data(owner.patch(path(block, "")[:-1], {"holder": holder}))
+    data(owner.patch(path(block, "invoice/buyer"), {"buyerAddress": "262 Independence Avenue"}))
+    buyer = data(owner.get(path(block, "invoice/preview")))["buyer"]
+    assert buyer == ["Bank Windhoek", "Tuli Amupolo", "262 Independence Avenue", "tuli@bank.example"]
+
+
+def test_preview_takes_no_number_and_says_what_the_invoice_says(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    register_for_vat(owner)
+    made = festival(owner)
+    block, other = block_of(made, 10), block_of(made)
+    for one in (block, other):
+        data(owner.patch(path(one, "")[:-1], {"holder": {"email": "tuli@bank.example"}}))
+    data(owner.patch(path(block, "invoice/buyer"), BUYER))
+    preview = data(owner.get(path(block, "invoice/preview")))
+    assert preview["title"] == "Preview of the tax invoice" and preview["previousBuyer"] is None
+    assert {"label": "Reference", "value": "The number of the invoice"} in preview["payment"]
+    text_of = extract_text(owner.get(path(block, "invoice/preview?format=pdf")).data)
+    assert "Preview of the tax invoice" in text_of and "This is a preview, not an invoice." in text_of
+    assert count("SELECT count(*) FROM invoice") == count("SELECT count(*) FROM invoice_counter") == 0
+    previous = data(owner.get(path(other, "invoice/preview")))["previousBuyer"]
+    assert previous == {name: BUYER[name] for name in ("buyerName", "buyerAddress", "buyerVatNumber")}
+    printed = extract_text(owner.get(path(block)).data)
+    assert all(line in printed for line in [*preview["seller"], *preview["buyer"], preview["lines"][0]["description"]])
+    assert data(owner.get(path(block, "invoice")))["totalMinor"] == preview["totalMinor"]
+    assert read_error(owner.get(path(block, "invoice/preview"))) == (409, "BLOCK_INVOICED")

@@ -228,6 +228,8 @@ event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invit
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice.pdf
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invoice/email
+event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice/preview
+event: write            PATCH  /api/events/{eventId}/allocations/{blockId}/invoice/buyer
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/invoice/received
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/move
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/open-link

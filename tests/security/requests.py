@@ -202,6 +202,10 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {BLOCK}/codes": SampleRequest({"count": 1}),
     f"POST {BLOCK}/invite": SampleRequest({"name": "Maria", "email": "maria@example.com"}),
     f"POST {BLOCK}/invoice/email": SampleRequest({"to": "books@bank.example"}),
+    f"GET {BLOCK}/invoice/preview": SampleRequest(path_values={"blockId": "otherBlockId"}),
+    f"PATCH {BLOCK}/invoice/buyer": SampleRequest(
+        {"buyerName": "Bank Windhoek", "buyerReference": "PO-1"}, path_values={"blockId": "otherBlockId"}
+    ),
     f"POST {BLOCK}/invoice/received": SampleRequest(
         lambda it: {"amountMinor": it["invoiceDueMinor"], "reference": "EFT 1", "receivedOn": TRANSFER_DAY}
     ),

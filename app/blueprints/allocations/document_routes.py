@@ -1,13 +1,14 @@
 """Documents of a block: `/api/events/{eventId}/allocations/{blockId}/invoice.pdf`, reports and ticket packs."""
 
-from typing import Any
+from typing import Any, Unpack
 
 from flask import Response
 
 from app.accounts.errors import MAIL_ERRORS
 from app.accounts.permissions import GUESTS_READ, GUESTS_WRITE, MONEY_READ, MONEY_WRITE
-from app.allocations import ticket_packs
+from app.allocations import queries, ticket_packs
 from app.allocations.errors import (
+    BlockInvoiced,
     InsufficientSlots,
     InvoiceAddressMissing,
     InvoiceNotIssued,
@@ -16,6 +17,7 @@ from app.allocations.errors import (
     PackNotReady,
 )
 from app.allocations.guest_report import GuestReport, enqueue_guest_report_email, get_guest_report
+from app.allocations.invoice_buyers import BuyerChanges, find_previous_buyer, update_buyer
 from app.allocations.invoice_payments import receive_invoice_payment
 from app.allocations.invoices import (
     EnqueuedInvoice,
@@ -23,12 +25,20 @@ from app.allocations.invoices import (
     enqueue_invoice_email,
     get_invoice,
     get_or_issue_invoice_pdf,
+    preview_invoice,
 )
-from app.blueprints.allocations import schemas
-from app.blueprints.allocations.response_schemas import ReportData
-from app.blueprints.allocations.serializers import JsonObject, build_report_pdf_response, serialize_pack, wants_pdf
+from app.blueprints.allocations import invoice_schemas, schemas
+from app.blueprints.allocations.response_schemas import AllocationRow, ReportData
+from app.blueprints.allocations.serializers import (
+    JsonObject,
+    build_report_pdf_response,
+    serialize_invoice_preview,
+    serialize_pack,
+    wants_pdf,
+)
 from app.core.errors import Throttled
 from app.invitations.errors import EventClosed
+from app.invoicing.invoice_pdf import draw_invoice_pdf
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.file_responses import build_pdf_response
@@ -47,7 +57,7 @@ PDF_LIMIT = Limit(120)
 @blp.get(
     f"{BLOCK_PATH}/invoice.pdf",
     access=may(MONEY_READ),
-    query=schemas.PaperQuery,
+    query=invoice_schemas.PaperQuery,
     content_type="application/pdf",
     limit=PDF_LIMIT,
     errors=[NothingToInvoice, InvoiceNotIssued],
@@ -62,11 +72,49 @@ def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Resp
     return build_pdf_response(data, invoice_number)
 
 
+@blp.get(
+    f"{BLOCK_PATH}/invoice/preview",
+    access=may(MONEY_READ),
+    query=invoice_schemas.PreviewQuery,
+    returns=invoice_schemas.InvoicePreview,
+    other_content_type="application/pdf",
+    limit=PDF_LIMIT,
+    errors=[NothingToInvoice, BlockInvoiced],
+)
+def read_invoice_preview(event_id: str, block_id: str, format: str | None = None) -> JsonObject | Response:
+    """Read what the invoice of a block would say now. Nothing is issued, and no number is taken.
+
+    As a PDF that is marked as a preview with `format=pdf` or `Accept: application/pdf`.
+    """
+    caller = get_current_caller()
+    document = preview_invoice(caller, event_id, block_id)
+    if wants_pdf(format):
+        return build_pdf_response(draw_invoice_pdf(document), f"preview-{block_id}")
+    block = queries.get_block(caller, event_id, block_id)
+    return serialize_invoice_preview(document, find_previous_buyer(caller, block))
+
+
+@blp.patch(
+    f"{BLOCK_PATH}/invoice/buyer",
+    access=may(MONEY_WRITE),
+    body=invoice_schemas.BuyerBody,
+    returns=AllocationRow,
+    errors=[BlockInvoiced],
+)
+def change_buyer(event_id: str, block_id: str, **changes: Unpack[BuyerChanges]) -> queries.BlockRow:
+    """Change who the invoice of a block is for: name, postal address, VAT registration number, purchase order.
+
+    Fields that are left out stay. Once the invoice is issued, they no longer change.
+    """
+    update_buyer(get_current_caller(), event_id, block_id, **changes)
+    return queries.get_block(get_current_caller(), event_id, block_id)
+
+
 @blp.post(
     f"{BLOCK_PATH}/invoice/email",
     access=may(MONEY_WRITE).with_verified_email(),
-    body=schemas.MailInvoiceBody,
-    returns=schemas.MailedInvoice,
+    body=invoice_schemas.MailInvoiceBody,
+    returns=invoice_schemas.MailedInvoice,
     status=202,
     idempotent=True,
     errors=[NothingToInvoice, InvoiceAddressMissing, Throttled, *MAIL_ERRORS],
@@ -79,7 +127,7 @@ def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> Enqueue
 @blp.get(
     f"{BLOCK_PATH}/invoice",
     access=may(MONEY_READ),
-    returns=schemas.InvoiceData,
+    returns=invoice_schemas.InvoiceData,
     errors=[InvoiceNotIssued],
 )
 def invoice(event_id: str, block_id: str) -> IssuedInvoice:
@@ -90,8 +138,8 @@ def invoice(event_id: str, block_id: str) -> IssuedInvoice:
 @blp.post(
     f"{BLOCK_PATH}/invoice/received",
     access=may(MONEY_WRITE),
-    body=schemas.ReceivedInvoiceBody,
-    returns=schemas.InvoiceData,
+    body=invoice_schemas.ReceivedInvoiceBody,
+    returns=invoice_schemas.InvoiceData,
     idempotent=True,
     errors=[InvoiceNotIssued, InvoiceSettled],
 )

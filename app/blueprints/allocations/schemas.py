@@ -1,4 +1,4 @@
-"""Request schemas of allocations, and the schemas of invoices, credit notes and ticket packs."""
+"""Request schemas of allocations, and the schemas of ticket packs."""
 
 from typing import Any
 
@@ -342,19 +342,6 @@ class AdmitBody(Schema):
             raise ValidationError({"nonce": field_error("invalid_characters", "Must be printable.").messages})
 
 
-class PaperQuery(Query):
-    number = Text(min=1, max=20, metadata={"description": "of a credit note", "example": "CN-2026-000001"})
-
-
-class MailInvoiceBody(Schema):
-    to = Email(metadata={"description": "by default the holder's address"})
-
-
-class MailedInvoice(Schema):
-    number = fields.String(required=True, metadata={"example": "2026-000001"})
-    to = fields.String(required=True, metadata={"example": "frieda@example.com"})
-
-
 class ReportQuery(Query):
     format = Choice("json", "pdf", metadata={"description": "by default what `Accept` prefers"})
 
@@ -365,46 +352,6 @@ class MailReportBody(Schema):
 
 class MailedReport(Schema):
     to = fields.String(required=True, metadata={"example": "frieda@example.com"})
-
-
-class CreditNote(Schema):
-    number = fields.String(required=True, metadata={"example": "CN-2026-000001"})
-    issued_at = TimeField(required=True)
-    total_minor = WholeNumber(required=True, metadata={"description": "negative", "example": -85000})
-
-
-class ReceivedInvoiceBody(Schema):
-    amount_minor = WholeNumber(
-        required=True, min=1, max=10**12, metadata={"example": 1700000, "description": "all that is due"}
-    )
-    reference = Name(
-        required=True, min=1, max=80, metadata={"example": "2026-000001", "description": "of the transfer"}
-    )
-    received_on = fields.Date(
-        required=True, metadata={"example": "2026-06-05", "description": "the day in the account, of the last year"}
-    )
-
-
-class InvoicePaymentData(Schema):
-    """The bank transfer that paid the invoice."""
-
-    amount_minor = WholeNumber(required=True, metadata={"example": 1700000})
-    reference = fields.String(required=True, metadata={"example": "2026-000001", "description": "of the transfer"})
-    received_on = fields.Date(required=True, metadata={"example": "2026-06-05"})
-
-
-class InvoiceData(Schema):
-    number = fields.String(required=True, metadata={"example": "2026-000001"})
-    status = fields.String(required=True, metadata={"enum": ["issued", "credited"], "example": "issued"})
-    issued_at = TimeField(required=True)
-    total_minor = WholeNumber(required=True)
-    credited_minor = WholeNumber(required=True)
-    due_minor = WholeNumber(
-        required=True,
-        metadata={"description": "still to be paid; below zero: to be paid back, after a credit note", "example": 0},
-    )
-    credit_notes = List(Nested(CreditNote), required=True)
-    payment = Nested(InvoicePaymentData, required=True, allow_none=True)
 
 
 class PackBody(Schema):

@@ -80,22 +80,28 @@ def test_places_are_split_off_and_moved(block: Block, desk: Visitor) -> None:
     data(block.post("invoice/email"), 202)
     desk.open(build_path(block, "move"))
     page = desk.send(form=1, quantity="1", toBlockId=silver_id)
-    assert page.status_code == 409 and "cannot change its price or move its places" in page.text
+    assert page.status_code == 409 and "cannot change its price or buyer, or move its places" in page.text
     assert_books_agree()
 
 
 def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> None:
     path = build_path(block, "invoice")
     assert desk.open(build_path(block, "invoice.pdf")).status_code == 409
-    assert "Not issued. It would charge N$\xa08\u202f500.00" in desk.open(path).text
     assert desk.open(build_path(block, "invoice/received")).status_code == 409
-    page = desk.open(build_path(block, "invoice/issue"))
-    assert "No mail is sent." in page.text and block.now()["invoice"] is None, "looking at it issues nothing"
-    page = desk.send(form=1)
+    page = desk.open(path)
+    assert (
+        "Not issued." in page.text and "N$\xa08\u202f500.00" in page.text and "Without a postal address." in page.text
+    )
+    assert desk.open(build_path(block, "invoice/preview.pdf")).data.startswith(b"%PDF")
+    assert block.now()["invoice"] is None, "looking at it issues nothing"
+    assert "Not issued." in desk.open(build_path(block, "invoice/issue")).text
+    desk.open(path)
+    first, second = desk.press(form=1), desk.press(form=1)
     number = block.now()["invoice"]["number"]
-    assert f"Invoice {number} is issued." in page.text and list_mails_to("tuli@bank.example") == []
-    desk.open(build_path(block, "invoice/issue"))
-    assert f"Invoice {number} is issued." in desk.send(form=1).text
+    assert first.status_code == second.status_code == 303 and list_mails_to("tuli@bank.example") == []
+    assert f"Invoice {number} is issued." in desk.open(path).text
+    assert desk.open(build_path(block, "invoice/preview.pdf")).location.endswith(path)
+    assert "no longer changes" in desk.open(desk.open(build_path(block, "invoice/buyer")).location).text
     assert desk.open(build_path(block, "invoice.pdf")).data.startswith(b"%PDF")
     for wrong in ("nonsense", "%00"):
         assert desk.open(build_path(block, f"invoice.pdf?number={wrong}")).status_code in (200, 404)
@@ -132,8 +138,8 @@ def test_a_free_block_has_no_invoice(block: Block, desk: Visitor) -> None:
     free = create_another_block(block, unitPriceMinor=0)
     assert "there is nothing to invoice" in desk.open(build_path(free, "invoice")).text
     for end, fields in (("invoice/issue", {}), ("invoice/mail", {"to": "a@example.com"})):
-        desk.open(build_path(free, end))
-        page = desk.send(form=1, **fields)
+        desk.open(build_path(block, "invoice"))
+        page = desk.flask.post(build_path(free, end), data={**desk.forms[1].fields, **fields})
         assert page.status_code == 409 and "there is nothing to invoice" in page.text, end
 
 
@@ -148,3 +154,26 @@ def test_the_report_is_shown_and_mailed_to_the_holder(app: Flask, client: Client
     assert "The report goes to tuli@bank.example." in desk.send(form=1, to="tuli@bank.example").text
     run_jobs()
     assert len(list_mails_to("tuli@bank.example")) == 1
+
+
+def test_the_buyer_is_entered_once_and_suggested_for_the_next_block(block: Block, desk: Visitor) -> None:
+    desk.open(build_path(block, "invoice/buyer"))
+    page = desk.send(form=1, buyerName="x" * 201, buyerAddress="x")
+    assert page.status_code == 422 and 'href="#buyerName"' in page.text and 'href="#buyerAddress"' in page.text
+    fields = {"buyerName": "Bank Windhoek Ltd", "buyerAddress": "PO Box 15\nWindhoek", "buyerReference": "PO-7"}
+    page = desk.send(form=1, **fields)
+    assert "Bank Windhoek Ltd<br>PO Box 15<br>Windhoek" in page.text and "PO-7" in page.text
+    other = create_another_block(block, holder={"email": "tuli@bank.example"})
+    page = desk.open(build_path(other, "invoice/buyer"))
+    assert "as for this holder last time" in page.text and 'value="Bank Windhoek Ltd"' in page.text
+    assert "PO-7" not in page.text and other.now()["buyerName"] is None
+    desk.open(build_path(block, "invoice"))
+    mail = {"to": "money@bank.example"}
+    for _ in range(2):
+        answer = desk.flask.post(build_path(block, "invoice/mail"), data={**desk.forms[1].fields, **mail})
+        assert answer.status_code == 303
+    run_jobs()
+    assert len(list_mails_to("money@bank.example")) == 1
+    desk.open(build_path(other, "invoice"))
+    page = desk.flask.post(build_path(other, "invoice/mail"), data={**desk.forms[1].fields, "to": "x"})
+    assert page.status_code == 422 and 'href="#to"' in page.text and other.now()["invoice"] is None

@@ -40,7 +40,7 @@ WRITE_PAGES = (
     "packs/new",
 )
 READ_PAGES = ("", "packs", "report", "report.pdf")
-MONEY_PAGES = ("invoice", "invoice/issue", "invoice/mail")
+MONEY_PAGES = ("invoice", "invoice/issue", "invoice/mail", "invoice/preview.pdf", "invoice/buyer")
 
 
 @pytest.fixture
@@ -94,7 +94,9 @@ def test_each_role_sees_and_does_what_it_may(
     acts += [build_path(block, end) for end in ("plan/remove", "report")]
     acts_by_roles = {
         **dict.fromkeys(acts, WRITERS),
-        **dict.fromkeys((build_path(block, f"invoice/{end}") for end in ("issue", "mail", "received")), SETTLERS),
+        **dict.fromkeys(
+            (build_path(block, f"invoice/{end}") for end in ("issue", "mail", "received", "buyer")), SETTLERS
+        ),
         f"{build_list_path(block)}/will-call/{slot_id}": DOOR,
     }
     visitor.open(EVENTS)

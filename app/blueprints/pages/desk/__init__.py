@@ -15,6 +15,7 @@ from app.blueprints.pages.desk import (
     gate_scans,
     guest_block,
     guest_block_form,
+    guest_buyers,
     guest_handout,
     guest_links,
     guest_moves,
@@ -84,6 +85,7 @@ GATE_PAGES = (gate_log, gate_phones, gate_scans)
 GUEST_PAGES = (
     guest_block,
     guest_block_form,
+    guest_buyers,
     guest_handout,
     guest_links,
     guest_moves,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Response, request, url_for
+from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
@@ -10,19 +10,21 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_READ, MONEY_WRITE
 from app.allocations import errors, invoice_payments, invoices, queries
 from app.allocations.guest_report import draw_guest_report, enqueue_guest_report_email, get_guest_report
+from app.allocations.invoice_context import BUYER_REFERENCE
 from app.allocations.pricing import calculate_row_cost
 from app.blueprints.pages.desk.event_form import format_today
 from app.blueprints.pages.desk.form_parts import format_amount
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
-from app.blueprints.pages.desk.guest_words import name_block, name_holder, reword
+from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
-from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation, render_desk, render_desk_form
+from app.blueprints.pages.desk.shell import do_once, go_to, may_use, render_desk, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
-from app.core.errors import AppError
 from app.core.formatting import format_money
-from app.core.languages import gettext, lazy_gettext, ngettext
+from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
+from app.invoicing.documents import PREVIEW_REFERENCE
+from app.invoicing.invoice_pdf import draw_invoice_pdf
 from app.web.access import may
 from app.web.fields import Email
 from app.web.file_responses import build_pdf_response
@@ -53,6 +55,21 @@ MAIL_FORM = Form(
         error_codes=(errors.InvoiceAddressMissing.code,),
     ),
 )
+DOCUMENT_LABELS = {
+    "Event": lazy_gettext("Event"),
+    "When": lazy_gettext("When"),
+    "Where": lazy_gettext("Where"),
+    "Places for": lazy_gettext("Places for"),
+    BUYER_REFERENCE: lazy_gettext("Purchase order"),
+    "Due": lazy_gettext("Due"),
+    "Account name": lazy_gettext("Account name"),
+    "Bank": lazy_gettext("Bank"),
+    "Account number": lazy_gettext("Account number"),
+    "Branch code": lazy_gettext("Branch code"),
+    "Reference": lazy_gettext("Text of the transfer"),
+    PREVIEW_REFERENCE: lazy_gettext("The number of the invoice"),
+}
+"""What the preview says for the labels of a document, which are English."""
 RECEIVED = Form(
     ReceivedSchema,
     Input(
@@ -85,19 +102,19 @@ RECEIVED = Form(
 
 @blueprint.page("/<block_id>/invoice", access=READ_MONEY)
 def show_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Show the invoice with its credit notes and its payment, or what an invoice would charge."""
-    event, block = get_event_block(caller, event_id, block_id)
-    return render_desk(
-        "desk/guest_invoice.html",
-        event=event,
-        block=block,
-        title=name_block(block),
-        holder=name_holder(block),
-        invoice=invoices.get_invoice(caller, event_id, block_id) if block["invoice"] else None,
-        cost=calculate_row_cost(block),
-        back=build_block_path(event_id, block_id),
-        **get_permissions(caller, event),
-    )
+    """Show the invoice with its credit notes and its payment, or a preview with the buttons that issue it."""
+    return _render_invoice(caller, *get_event_block(caller, event_id, block_id))
+
+
+@blueprint.page("/<block_id>/invoice/preview.pdf", access=READ_MONEY)
+def open_preview(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
+    """The preview as a PDF, or the invoice if it was issued meanwhile."""
+    count_act(caller, PDF_LIMIT, "/invoice/preview")
+    try:
+        document = invoices.preview_invoice(caller, event_id, block_id)
+    except FORM_ERRORS:
+        return redirect(build_invoice_path(event_id, block_id), 303)
+    return build_pdf_response(draw_invoice_pdf(document), f"preview-{block_id}")
 
 
 @blueprint.page("/<block_id>/invoice.pdf", access=READ_MONEY)
@@ -112,9 +129,8 @@ def open_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
 
 @blueprint.page("/<block_id>/invoice/issue", access=SETTLE)
 def confirm_issue(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Say what the invoice will charge, and that it stays."""
-    event, block = get_event_block(caller, event_id, block_id)
-    return _render_issue(event, block)
+    """Show the preview, for those who open the address of the button again."""
+    return _render_invoice(caller, *get_event_block(caller, event_id, block_id))
 
 
 @blueprint.act("/<block_id>/invoice/issue", access=SETTLE)
@@ -124,9 +140,9 @@ def issue(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     try:
         document = invoices.issue_invoice(caller, event_id, block_id)
     except FORM_ERRORS as error:
-        return _render_issue(event, block, reword(error))
+        return _render_preview(caller, event, block, _fill_mail_form(block).with_error(reword(error)))
     return go_to(
-        _build_invoice_path(event_id, block_id), gettext("Invoice %(number)s is issued.", number=document.number)
+        build_invoice_path(event_id, block_id), gettext("Invoice %(number)s is issued.", number=document.number)
     )
 
 
@@ -134,7 +150,9 @@ def issue(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
 def address_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Ask to whom the invoice goes."""
     event, block = get_event_block(caller, event_id, block_id)
-    return _render_invoice_mail(event, block, MAIL_FORM.fill(to=block["holder_email"] or ""))
+    if block["invoice"] is None:
+        return _render_invoice(caller, event, block)
+    return _render_invoice_mail(caller, event, block, _fill_mail_form(block))
 
 
 @blueprint.act("/<block_id>/invoice/mail", access=MAIL_INVOICE)
@@ -145,8 +163,8 @@ def mail_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
     try:
         address = do_once(caller, lambda: invoices.enqueue_invoice_email(caller, event_id, block_id, **form.load()).to)
     except FORM_ERRORS as error:
-        return _render_invoice_mail(event, block, form.with_error(reword(error)))
-    return go_to(_build_invoice_path(event_id, block_id), gettext("The invoice goes to %(address)s.", address=address))
+        return _render_invoice_mail(caller, event, block, form.with_error(reword(error)))
+    return go_to(build_invoice_path(event_id, block_id), gettext("The invoice goes to %(address)s.", address=address))
 
 
 @blueprint.page("/<block_id>/invoice/received", access=SETTLE)
@@ -156,7 +174,7 @@ def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
     invoice = invoices.get_invoice(caller, event_id, block_id)
     if invoice["due_minor"] <= 0:
         return go_to(
-            _build_invoice_path(event_id, block_id),
+            build_invoice_path(event_id, block_id),
             gettext("Nothing is due for this invoice: it is paid, or credited in full."),
         )
     form = RECEIVED.fill(
@@ -177,14 +195,14 @@ def receive_payment(caller: Caller, event_id: str, block_id: str) -> ResponseRet
     except FORM_ERRORS as error:
         invoice = invoices.get_invoice(caller, event_id, block_id)
         return _render_payment(event, block, invoice, form.with_error(reword(error)))
-    return go_to(_build_invoice_path(event_id, block_id), gettext("The payment is recorded."))
+    return go_to(build_invoice_path(event_id, block_id), gettext("The payment is recorded."))
 
 
 @blueprint.page("/<block_id>/report", access=READ)
 def show_report(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Say what the report has, with its PDF and the way to send it."""
     event, block = get_event_block(caller, event_id, block_id)
-    return _render_report(caller, event, block, MAIL_FORM.fill(to=block["holder_email"] or ""))
+    return _render_report(caller, event, block, _fill_mail_form(block))
 
 
 @blueprint.page("/<block_id>/report.pdf", access=READ)
@@ -207,41 +225,59 @@ def mail_report(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
     return go_to(build_block_path(event_id, block_id), gettext("The report goes to %(address)s.", address=address))
 
 
-def _build_invoice_path(event_id: str, block_id: str) -> str:
+def build_invoice_path(event_id: str, block_id: str) -> str:
+    """The path of the page of a block's invoice."""
     return url_for("desk_guests.show_invoice", event_id=event_id, block_id=block_id)
 
 
-def _render_issue(event: OwnEvent, block: queries.BlockRow, error: AppError | None = None) -> Response:
-    cost = calculate_row_cost(block)
-    return render_confirmation(
+def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) -> Response:
+    if block["invoice"] is None and calculate_row_cost(block).total_minor:
+        return _render_preview(caller, event, block, _fill_mail_form(block))
+    return render_desk(
+        "desk/guest_invoice.html",
         event=event,
-        title=gettext("Issue the invoice?"),
-        text=ngettext(
-            "The invoice charges %(amount)s for %(num)s place to %(holder)s. It gets the next number of the year and never "
-            "changes. Places that go back later are credited. No mail is sent.",
-            "The invoice charges %(amount)s for %(num)s places to %(holder)s. It gets the next number of the year and never "
-            "changes. Places that go back later are credited. No mail is sent.",
-            block["held"],
-            amount=format_money(cost.total_minor),
-            holder=name_holder(block) or gettext("the holder, who has no name yet"),
-        ),
-        button=gettext("Issue the invoice"),
-        back=_build_invoice_path(event.id, block["id"]),
-        error=error,
+        block=block,
+        title=name_block(block),
+        invoice=invoices.get_invoice(caller, event.id, block["id"]) if block["invoice"] else None,
+        back=build_block_path(event.id, block["id"]),
+        **get_permissions(caller, event),
     )
 
 
-def _render_invoice_mail(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
-    is_issued = block["invoice"] is not None
+def _fill_mail_form(block: queries.BlockRow) -> FilledForm:
+    return MAIL_FORM.fill(to=block["holder_email"] or "")
+
+
+def _render_preview(caller: Caller, event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
+    """Show what the invoice would say; if it was issued meanwhile, or there is nothing to charge, only the error."""
+    try:
+        document = invoices.preview_invoice(caller, event.id, block["id"])
+    except FORM_ERRORS as error:
+        document, form = None, form.with_error(reword(error))
+    return render_desk(
+        "desk/guest_invoice_preview.html",
+        event=event,
+        form=form,
+        block=block,
+        title=name_block(block),
+        document=document,
+        labels=DOCUMENT_LABELS,
+        back=build_block_path(event.id, block["id"]),
+        may_mail=may_use(MAIL_INVOICE),
+        **get_permissions(caller, event),
+    )
+
+
+def _render_invoice_mail(caller: Caller, event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
+    if block["invoice"] is None:
+        return _render_preview(caller, event, block, form)
     return render_desk_form(
         form,
         event=event,
         title=gettext("Send the invoice: %(name)s", name=name_block(block)),
-        lead=gettext("The invoice is sent as a PDF.")
-        if is_issued
-        else gettext("The invoice is issued first, and never changes after that. It is sent as a PDF."),
+        lead=gettext("The invoice is sent as a PDF."),
         button=gettext("Send it"),
-        back=_build_invoice_path(event.id, block["id"]),
+        back=build_invoice_path(event.id, block["id"]),
     )
 
 
@@ -255,7 +291,7 @@ def _render_payment(event: OwnEvent, block: queries.BlockRow, invoice: Any, form
             amount=format_money(invoice["due_minor"]),
         ),
         button=gettext("Record the payment"),
-        back=_build_invoice_path(event.id, block["id"]),
+        back=build_invoice_path(event.id, block["id"]),
     )
 
 

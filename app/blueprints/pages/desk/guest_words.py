@@ -55,7 +55,7 @@ WORDS = {
     errors.SlotRevoked.code: lazy_gettext("This place was taken back, so nobody can come in with its ticket."),
     errors.NotClaimed.code: lazy_gettext("Nobody has claimed this place yet, so nobody can come in with it."),
     errors.BlockInvoiced.code: lazy_gettext(
-        "The invoice of this block is issued, so you cannot change its price or move its places. Make another block."
+        "The invoice of this block is issued, so you cannot change its price or buyer, or move its places. Make another block."
     ),
     errors.BlockMismatch.code: lazy_gettext("Choose a block of the same ticket type."),
     errors.AlreadyClaimed.code: lazy_gettext(

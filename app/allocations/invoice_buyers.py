@@ -1,0 +1,88 @@
+"""Who the invoice of a block is for, as the organiser says it before the invoice is issued."""
+
+from typing import TypedDict, Unpack
+
+from sqlalchemy import func, or_, select
+
+from app.accounts.caller import Caller
+from app.allocations.errors import BlockInvoiced
+from app.allocations.invoice_context import lock_block_for_invoice
+from app.allocations.models import AllocationBlock
+from app.allocations.queries import BlockRow, has_invoice
+from app.audit.actions import Action
+from app.audit.log import record
+from app.core.db import db
+from app.core.errors import NotFound
+from app.core.transaction import transaction
+from app.events import queries as events
+from app.events.models import Event
+
+BUYER_FIELDS = ("buyer_name", "buyer_address", "buyer_vat_number", "buyer_reference")
+BUYER_INVOICED_MESSAGE = "The invoice of this block is issued, so its buyer no longer changes."
+
+
+class BuyerChanges(TypedDict, total=False):
+    """Fields to change; None removes one. Without a name the buyer is the holder."""
+
+    buyer_name: str | None
+    buyer_address: str | None
+    buyer_vat_number: str | None
+    buyer_reference: str | None
+
+
+class PreviousBuyer(TypedDict):
+    """The buyer of an earlier block of the same holder."""
+
+    buyer_name: str | None
+    buyer_address: str | None
+    buyer_vat_number: str | None
+
+
+def update_buyer(caller: Caller, event_id: str, block_id: str, **changes: Unpack[BuyerChanges]) -> None:
+    """Change the buyer of a block's invoice. Raises NotFound, BlockInvoiced."""
+    with transaction() as session:
+        block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
+        if block is None:
+            raise NotFound()
+        changed = sorted(name for name, value in changes.items() if getattr(block, name) != value)
+        if not changed:
+            return
+        if has_invoice(session, block_id):
+            raise BlockInvoiced(BUYER_INVOICED_MESSAGE)
+        for name in changed:
+            setattr(block, name, changes[name])  # type: ignore[literal-required]
+        block.version, block.updated_at = block.version + 1, func.now()
+        data = {"changed": changed}
+        record(session, Action.BLOCK_CHANGED, event_id=event_id, subject=block_id, data=data)
+
+
+def find_previous_buyer(caller: Caller, block: BlockRow) -> PreviousBuyer | None:
+    """Return the buyer that was entered last for another block of the same holder, in any event of the organisation.
+
+    The same holder has the same e-mail address or organisation.
+    """
+    is_same_holder = [
+        column == block[column.key]
+        for column in (AllocationBlock.holder_email, AllocationBlock.holder_organisation)
+        if block[column.key]
+    ]
+    if not is_same_holder:
+        return None
+    columns = (AllocationBlock.buyer_name, AllocationBlock.buyer_address, AllocationBlock.buyer_vat_number)
+    row = db.session.execute(
+        select(*columns)
+        .join(Event, Event.id == AllocationBlock.event_id)
+        .where(
+            Event.organiser_id == select(Event.organiser_id).where(Event.id == block["event_id"]).scalar_subquery(),
+            events.owned(caller),
+            AllocationBlock.id != block["id"],
+            or_(*is_same_holder),
+            or_(*(column.is_not(None) for column in columns)),
+        )
+        .order_by(AllocationBlock.created_at.desc(), AllocationBlock.id.desc())
+        .limit(1)
+    ).first()
+    if row is None:
+        return None
+    name, address, vat_number = row
+    return {"buyer_name": name, "buyer_address": address, "buyer_vat_number": vat_number}

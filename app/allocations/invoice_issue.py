@@ -1,0 +1,189 @@
+"""Issuing invoices and credit notes of a locked block, under the organiser's next number.
+
+What an invoice will say is built without a number, so that a preview takes none.
+"""
+
+from dataclasses import replace
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.allocations import pricing
+from app.allocations.errors import NothingToInvoice
+from app.allocations.invoice_context import InvoiceContext, load_invoice_context
+from app.allocations.models import Invoice
+from app.audit.actions import Action
+from app.audit.log import record
+from app.core.formatting import HOME, format_count, format_day
+from app.core.ids import new_id
+from app.core.languages import SOURCE_LANGUAGE, use_language
+from app.invoicing.documents import (
+    CREDIT_NOTE,
+    CURRENCY_NOTE,
+    INVOICE,
+    LAYOUT_VERSION,
+    VAT_NOTE,
+    DocumentLine,
+    InvoiceDocument,
+    build_payment_rows,
+    calculate_correction,
+    parse_document,
+)
+from app.invoicing.numbers import take_next_number
+
+
+def get_or_issue_invoice(session: Session, block_id: str) -> Invoice:
+    """Return the invoice of a locked block; issue it if there is none. Raises NothingToInvoice."""
+    existing_invoice = session.scalar(select(Invoice).where(Invoice.block_id == block_id, Invoice.kind == INVOICE))
+    if existing_invoice is not None:
+        return existing_invoice
+    context = load_invoice_context(session, block_id)
+    return _issue_document(session, context, build_invoice_document(context), quantity=context.block.held)
+
+
+def build_invoice_document(context: InvoiceContext) -> InvoiceDocument:
+    """Return what the invoice of a block says, without its number. Raises NothingToInvoice."""
+    cost = pricing.calculate_block_cost(context.block, context.ticket_type)
+    if cost.total_minor == 0:
+        raise NothingToInvoice()
+    vat_number = context.organisation.vat_number or ""
+    lines = [
+        DocumentLine(
+            what=cost_line.description,
+            quantity=cost_line.quantity,
+            unit_price_minor=cost_line.unit_price_minor,
+            amount_minor=cost_line.amount_minor,
+        )
+        for cost_line in cost.lines
+    ]
+    return _build_document(
+        context,
+        INVOICE,
+        buyer=context.buyer,
+        lines=lines,
+        vat_percent=cost.vat_percent if vat_number else 0,
+        vat_minor=cost.vat_minor if vat_number else 0,
+        vat_number=vat_number,
+        total_minor=cost.total_minor,
+        facts=[*context.facts, ("Due", context.due)],
+        notes=[f"For questions about payment write to {context.contact}."],
+    )
+
+
+def issue_missing_credit_note(session: Session, block_id: str) -> Invoice | None:
+    """Issue a credit note for invoiced places that a locked block has lost and that are not credited yet, if any."""
+    invoices = session.scalars(
+        select(Invoice)
+        .where(Invoice.block_id == block_id)
+        .order_by(Invoice.kind.desc(), Invoice.year, Invoice.sequence)
+    ).all()
+    if not invoices:
+        return None
+    context = load_invoice_context(session, block_id)
+    charged_quantity = invoices[0].quantity - sum(credit.quantity for credit in invoices[1:])
+    if context.block.held >= charged_quantity:
+        return None
+    document = _build_credit_note(context, invoices[0], charged_quantity, context.block.held)
+    return _issue_document(session, context, document, quantity=charged_quantity - context.block.held)
+
+
+def _build_credit_note(
+    context: InvoiceContext, original_invoice: Invoice, quantity_before: int, quantity_after: int
+) -> InvoiceDocument:
+    """Return the credit note for the difference of two quantities, at the invoiced price of one place, for the same buyer."""
+    unit_price_minor = original_invoice.total_minor // original_invoice.quantity
+    original = parse_document(original_invoice.paper)
+    before_minor, after_minor = quantity_before * unit_price_minor, quantity_after * unit_price_minor
+    with use_language(SOURCE_LANGUAGE):
+        vat_minor, value_notes = calculate_correction(original, before_minor, after_minor)
+    total_minor = after_minor - before_minor
+    line = DocumentLine(
+        what=f"{context.ticket_type}: places given back",
+        quantity=quantity_before - quantity_after,
+        unit_price_minor=-unit_price_minor,
+        amount_minor=total_minor,
+    )
+    places = format_count(original_invoice.quantity, "place")
+    notes = [f"This corrects invoice {original.number}: {quantity_after} of {places} left."]
+    return _build_document(
+        context,
+        CREDIT_NOTE,
+        buyer=original.buyer,
+        lines=[line],
+        vat_percent=original.vat_percent,
+        vat_minor=-vat_minor,
+        vat_number=original.vat_number,
+        layout=original.layout,
+        total_minor=total_minor,
+        facts=[("For invoice", f"{original.number} of {original.issued}"), *context.facts],
+        notes=[*notes, *value_notes],
+    )
+
+
+def _build_document(
+    context: InvoiceContext,
+    kind: str,
+    *,
+    buyer: list[str],
+    lines: list[DocumentLine],
+    vat_percent: float,
+    vat_minor: int,
+    vat_number: str,
+    total_minor: int,
+    facts: list[tuple[str, str]],
+    notes: list[str],
+    layout: int = LAYOUT_VERSION,
+) -> InvoiceDocument:
+    """Return a document without a number. Its printed date is that of `context.moment` in Windhoek."""
+    with use_language(SOURCE_LANGUAGE):
+        issued = format_day(context.moment, HOME)
+    return InvoiceDocument(
+        kind=kind,
+        number="",
+        issued=issued,
+        seller=context.seller,
+        buyer=buyer,
+        facts=facts,
+        lines=lines,
+        vat_percent=vat_percent,
+        vat_minor=vat_minor,
+        vat_number=vat_number,
+        total_minor=total_minor,
+        notes=[*notes, VAT_NOTE if vat_percent else CURRENCY_NOTE],
+        contact=context.contact,
+        layout=layout,
+    )
+
+
+def _issue_document(session: Session, context: InvoiceContext, document: InvoiceDocument, *, quantity: int) -> Invoice:
+    """Store a document under the next number, in the year of `context.moment` in Windhoek. Other documents of the
+    organiser wait until the commit.
+    """
+    number = take_next_number(session, context.organiser_id, document.kind, context.moment)
+    payment = build_payment_rows(context.organisation.bank, str(number)) if document.kind == INVOICE else []
+    document = replace(document, number=str(number), payment=payment)
+    invoice = Invoice(
+        id=new_id(),
+        block_id=context.block.id,
+        event_id=context.block.event_id,
+        organiser_id=context.organiser_id,
+        kind=document.kind,
+        year=number.year,
+        sequence=number.sequence,
+        number=document.number,
+        quantity=quantity,
+        total_minor=document.total_minor,
+        paper=document.to_json(),
+        issued_at=context.moment,
+    )
+    session.add(invoice)
+    session.flush()
+    record(
+        session,
+        Action.INVOICE_ISSUED if document.kind == INVOICE else Action.CREDIT_NOTE_ISSUED,
+        organisation_id=invoice.organiser_id,
+        event_id=invoice.event_id,
+        subject=invoice.id,
+        data={"block": invoice.block_id, "number": invoice.number, "totalMinor": document.total_minor},
+    )
+    return invoice

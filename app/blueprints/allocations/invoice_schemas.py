@@ -1,0 +1,139 @@
+"""Schemas of invoices of blocks, their buyers and credit notes."""
+
+from marshmallow import fields
+
+from app.blueprints.allocations.response_schemas import LineData
+from app.web.fields import Choice, Email, List, Nested, Text, TimeField, WholeNumber
+from app.web.schema import Query, Schema
+from app.web.text_fields import Name
+
+BUYER_METADATA = {
+    "buyer_name": {"example": "Kalahari Coffee (Pty) Ltd"},
+    "buyer_address": {"example": "12 Independence Avenue\nWindhoek"},
+    "buyer_vat_number": {"example": "4567890-01-5"},
+    "buyer_reference": {"example": "PO-2026-118"},
+}
+
+
+class BuyerBody(Schema):
+    """The fields to change; null removes one. Without a name the buyer is the holder."""
+
+    buyer_name = Name(max=200, allow_none=True, metadata=BUYER_METADATA["buyer_name"])
+    buyer_address = Text(min=5, max=500, allow_none=True, metadata=BUYER_METADATA["buyer_address"])
+    buyer_vat_number = Name(max=20, allow_none=True, metadata=BUYER_METADATA["buyer_vat_number"])
+    buyer_reference = Name(max=80, allow_none=True, metadata=BUYER_METADATA["buyer_reference"])
+
+
+class PreviousBuyerData(Schema):
+    """The buyer that was entered last for another block of the same holder."""
+
+    buyer_name = fields.String(required=True, allow_none=True, metadata=BUYER_METADATA["buyer_name"])
+    buyer_address = fields.String(required=True, allow_none=True, metadata=BUYER_METADATA["buyer_address"])
+    buyer_vat_number = fields.String(required=True, allow_none=True, metadata=BUYER_METADATA["buyer_vat_number"])
+
+
+class LabelledText(Schema):
+    label = fields.String(required=True, metadata={"example": "Due"})
+    value = fields.String(required=True, metadata={"example": "Fri 4 December 2026"})
+
+
+class PaperQuery(Query):
+    number = Text(min=1, max=20, metadata={"description": "of a credit note", "example": "CN-2026-000001"})
+
+
+class PreviewQuery(Query):
+    format = Choice("json", "pdf", metadata={"description": "by default what `Accept` prefers"})
+
+
+class MailInvoiceBody(Schema):
+    to = Email(metadata={"description": "by default the holder's address"})
+
+
+class MailedInvoice(Schema):
+    number = fields.String(required=True, metadata={"example": "2026-000001"})
+    to = fields.String(required=True, metadata={"example": "frieda@example.com"})
+
+
+class CreditNote(Schema):
+    number = fields.String(required=True, metadata={"example": "CN-2026-000001"})
+    issued_at = TimeField(required=True)
+    total_minor = WholeNumber(required=True, metadata={"description": "negative", "example": -85000})
+
+
+class ReceivedInvoiceBody(Schema):
+    amount_minor = WholeNumber(
+        required=True, min=1, max=10**12, metadata={"example": 1700000, "description": "all that is due"}
+    )
+    reference = Name(
+        required=True, min=1, max=80, metadata={"example": "2026-000001", "description": "of the transfer"}
+    )
+    received_on = fields.Date(
+        required=True, metadata={"example": "2026-06-05", "description": "the day in the account, of the last year"}
+    )
+
+
+class InvoicePaymentData(Schema):
+    """The bank transfer that paid the invoice."""
+
+    amount_minor = WholeNumber(required=True, metadata={"example": 1700000})
+    reference = fields.String(required=True, metadata={"example": "2026-000001", "description": "of the transfer"})
+    received_on = fields.Date(required=True, metadata={"example": "2026-06-05"})
+
+
+class InvoiceData(Schema):
+    number = fields.String(required=True, metadata={"example": "2026-000001"})
+    status = fields.String(required=True, metadata={"enum": ["issued", "credited"], "example": "issued"})
+    issued_at = TimeField(required=True)
+    total_minor = WholeNumber(required=True)
+    credited_minor = WholeNumber(required=True)
+    due_minor = WholeNumber(
+        required=True,
+        metadata={"description": "still to be paid; below zero: to be paid back, after a credit note", "example": 0},
+    )
+    buyer = List(
+        fields.String(),
+        required=True,
+        metadata={
+            "description": "the buyer as it is printed, in lines: name, address, contact, VAT registration number",
+            "example": ["Kalahari Coffee (Pty) Ltd", "12 Independence Avenue", "Windhoek"],
+        },
+    )
+    buyer_reference = fields.String(required=True, allow_none=True, metadata=BUYER_METADATA["buyer_reference"])
+    credit_notes = List(Nested(CreditNote), required=True)
+    payment = Nested(InvoicePaymentData, required=True, allow_none=True)
+
+
+class InvoicePreview(Schema):
+    """What the invoice of a block would say now, as it is printed. It has no number."""
+
+    title = fields.String(
+        required=True, metadata={"description": "what the document is", "example": "Preview of the tax invoice"}
+    )
+    seller = List(
+        fields.String(),
+        required=True,
+        metadata={"example": ["Windhoek Lights"], "description": "the organisation, line by line"},
+    )
+    vat_number = fields.String(
+        required=True, metadata={"description": "of the seller; empty for none", "example": "1234567-01-5"}
+    )
+    buyer = List(fields.String(), required=True, metadata={"example": ["Kalahari Coffee (Pty) Ltd", "Windhoek"]})
+    facts = List(Nested(LabelledText), required=True, metadata={"description": "event, buyer's reference, due date"})
+    lines = List(Nested(LineData), required=True)
+    vat_percent = fields.Float(required=True)
+    vat_minor = WholeNumber(required=True)
+    total_minor = WholeNumber(required=True)
+    payment = List(
+        Nested(LabelledText), required=True, metadata={"description": "where to transfer the money; empty without bank"}
+    )
+    notes = List(
+        fields.String(),
+        required=True,
+        metadata={"description": "what is printed below the totals", "example": ["Prices include VAT."]},
+    )
+    previous_buyer = Nested(
+        PreviousBuyerData,
+        required=True,
+        allow_none=True,
+        metadata={"description": "what was entered last for another block of the same holder"},
+    )
