@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import Boolean, CheckConstraint, Index, Integer, SmallInteger, String, func, text
+from sqlalchemy import Boolean, CheckConstraint, Index, Integer, SmallInteger, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.admissions.kinds import IN, OUT, PLACE_KINDS
@@ -72,6 +72,42 @@ class Admission(EventRow, Base):
     undone_by: Mapped[str | None] = mapped_column(String(200))
     undo_reason: Mapped[str | None] = mapped_column(String(200))
     transaction_id: Mapped[str] = mapped_column(Xid8, server_default=text("pg_current_xact_id()"))
+
+
+class RefusedScan(EventRow, Base):
+    """A scan that the gate refused. There are no foreign keys, as in the log of admissions.
+
+    - `reason` is the code of the error.
+    - `place_id` is null if no ticket of the event has the code; then `code_start` has its first characters.
+    - `times` counts the same scan by the same device within `period`, the ten seconds from then on; `fingerprint` tells
+      device, reason and code.
+    - `actor_name`, `code_start` and `fingerprint` are null after the retention time of guests.
+    """
+
+    __tablename__ = "refused_scan"
+    __table_args__ = (
+        one_of("direction", (IN, OUT)),
+        CheckConstraint("(place_id IS NULL) = (place_kind IS NULL)", name="place"),
+        UniqueConstraint("event_id", "fingerprint", "period"),
+        Index("ix_refused_scan_event", "event_id", "occurred_at", "id"),
+    )
+
+    id: Mapped[str] = id_column()
+    reason: Mapped[str] = mapped_column(String(40))
+    place_kind: Mapped[str | None] = mapped_column(String(10))
+    place_id: Mapped[str | None] = mapped_column(ObjectId)
+    ticket_type_id: Mapped[str | None] = mapped_column(ObjectId)
+    code_start: Mapped[str | None] = mapped_column(String(8))
+    fingerprint: Mapped[str | None] = mapped_column(String(22, collation="C"))
+    period: Mapped[datetime] = mapped_column(Timestamp)
+    times: Mapped[int] = mapped_column(Integer, default=1, server_default=text("1"))
+    direction: Mapped[str] = mapped_column(String(3), default=IN, server_default=text("'in'"))
+    gate: Mapped[str | None] = mapped_column(String(80))
+    actor_kind: Mapped[str] = mapped_column(String(10))
+    actor_id: Mapped[str] = mapped_column(ObjectId)
+    actor_name: Mapped[str | None] = mapped_column(String(200))
+    occurred_at: Mapped[datetime] = mapped_column(Timestamp)
+    recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 
 class AdmissionTally(EventRow, Base):

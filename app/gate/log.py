@@ -7,7 +7,7 @@ from sqlalchemy.dialects.postgresql import INTERVAL, TSQUERY
 
 from app.accounts.caller import Caller
 from app.admissions.kinds import OUT
-from app.admissions.models import Admission
+from app.admissions.models import Admission, RefusedScan
 from app.admissions.queries import list_admissions_query
 from app.allocations.models import AllocationSlot
 from app.allocations.will_call import build_tsquery
@@ -45,11 +45,7 @@ def list_log_query(
     )
     if q is not None:
         words = cast(literal(build_tsquery(q, event_id)), TSQUERY)
-        matches = (
-            Admission.place_id.in_(select(place.id).where(place.event_id == event_id, place.search.op("@@")(words)))
-            for place in PLACES
-        )
-        statement = statement.where(or_(*matches))
+        statement = statement.where(is_of_guest(Admission, event_id, words))
     if result is not None:
         statement = statement.where(RESULT.in_([result]))
     return statement
@@ -65,12 +61,24 @@ def get_log_entry(caller: Caller, event_id: str, admission_id: str) -> dict[str,
     return {**row, "people": db.session.scalar(people)}
 
 
-def find_guest_name() -> ColumnElement[str | None]:
+def is_of_guest(
+    log: type[Admission] | type[RefusedScan], event_id: str, words: ColumnElement[Any]
+) -> ColumnElement[bool]:
+    """The condition that a row of the log is of a guest whom the words find."""
+    return or_(
+        *(
+            log.place_id.in_(select(place.id).where(place.event_id == event_id, place.search.op("@@")(words)))
+            for place in PLACES
+        )
+    )
+
+
+def find_guest_name(log: type[Admission] | type[RefusedScan] = Admission) -> ColumnElement[str | None]:
     """The name of the guest of a row of the log, as it is now: names are not in the log."""
     names = (
         select(place.name)
-        .where(place.id == Admission.place_id, place.event_id == Admission.event_id)
-        .correlate(Admission)
+        .where(place.id == log.place_id, place.event_id == log.event_id)
+        .correlate(log)
         .scalar_subquery()
         for place in PLACES
     )

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, case, func, inspect, literal, or_,
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as OrmSession
 
-from app.admissions.models import Admission
+from app.admissions.models import Admission, RefusedScan
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.campaigns.models import Campaign, Recipient
 from app.core.db import db
@@ -88,6 +88,11 @@ ERASURE_TARGETS = (
             Admission.undone_by.is_not(None),
             Admission.undo_reason != "",
         ),
+    ),
+    ErasureTarget(
+        "refused scans",
+        RefusedScan,
+        *_erasing(RefusedScan.actor_name, RefusedScan.code_start, RefusedScan.fingerprint),
     ),
     ErasureTarget(
         "slots",

@@ -345,6 +345,7 @@ DESCRIPTIONS: dict[str, str] = {
     "ScanData.reentry": "Whether the guest had entered before.",
     "AdmissionRow.reentry": "Whether the guest had entered before.",
     "reentry": "Whether a ticket enters again: `none`, `counted` (after a scan at the exit) or `free`.",
+    "RefusedScanPage.refused": "The refused scans of this page.",
     "reference": "Reference for people.",
     "refreshToken": "Exchange it for new tokens at `/api/auth/refresh`. It can be used once.",
     "FeeData.refund": "What was sent back; null without a refund.",

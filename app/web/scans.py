@@ -9,6 +9,7 @@ from app.accounts.caller import Caller
 from app.admissions.kinds import IN, OUT
 from app.core.errors import ValidationFailed
 from app.gate.batch import REFUSED, OfflineScan, ScanResult, record_batch
+from app.gate.refused_scans import log_refused_scan
 from app.web.fields import Choice, Id, Secret, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Schema, to_validation_failed
 
@@ -66,8 +67,12 @@ def record_scans(caller: Caller, event_id: str, bodies: Sequence[object]) -> lis
         except ValidationFailed as error:
             nonce = body.get("nonce") if isinstance(body, dict) else None
             results.append(ScanResult(str(nonce or "")[:MAX_NONCE_LENGTH], REFUSED, code=error.code, data=error.data))
-    recorded = iter(record_batch(caller, event_id, scans))
-    return [result or next(recorded) for result in results]
+    recorded = record_batch(caller, event_id, scans)
+    for offline_scan, result in zip(scans, recorded, strict=True):
+        if result.status == REFUSED:
+            log_refused_scan(caller, event_id, result.code or "", **offline_scan._asdict())
+    remaining = iter(recorded)
+    return [result or next(remaining) for result in results]
 
 
 def _load_scan(body: object) -> OfflineScan:

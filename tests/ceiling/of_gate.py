@@ -43,6 +43,13 @@ def listing_admissions(client: Client) -> Ask:
     return lambda: gate.owner.get(gate.path)
 
 
+@case("GET /api/events/<eventId>/admissions/refused")
+def listing_refused_scans(client: Client) -> Ask:
+    gate = Gate(client)
+    gate.scan("UNKNOWN")
+    return lambda: gate.owner.get(f"{gate.path}/refused")
+
+
 @case("GET /api/events/<eventId>/admissions/places")
 def searching_guests(client: Client) -> Ask:
     gate = Gate(client)

@@ -17,6 +17,7 @@ from tests.allocations.law import assert_books_agree
 from tests.factories.accounts import run_jobs
 from tests.factories.allocations import Block, claim_slot, create_another_block
 from tests.factories.campaigns import CampaignEvent
+from tests.factories.payouts import fetch_scalar
 from tests.http import Client, data
 from tests.races import run_concurrently
 
@@ -75,6 +76,9 @@ def create_festival(client: Client) -> CampaignEvent:
         data(campaign_event.owner.open("POST", f"{path}/tickets/import", data=form, content_type="multipart/form-data"))
     unknown = {"code": "canary code", "nonce": "offline", "occurredAt": datetime.now(UTC).isoformat()}
     data(campaign_event.owner.post(f"{path}/admissions/batch", {"admissions": [unknown]}))
+    assert campaign_event.owner.post(f"{path}/admissions", {"code": "canary", "nonce": "refused"}).status_code == 404
+    buyer = dict.fromkeys(("buyerName", "buyerAddress", "buyerVatNumber", "buyerReference"), "canary")
+    data(campaign_event.owner.patch(f"{block.path}/invoice/buyer", buyer))
     block.invite("canary4@example.com")
     campaign_event.finished(campaign_event.send())
     data(
@@ -103,6 +107,8 @@ def test_guests_are_erased_and_statistics_stay(app: Flask, client: Client) -> No
     assert not [table for table in TABLES if CANARY in dump_table(table).lower()]
     assert load_statistics(campaign_event) == before and dump_table("allocation_slot_event") == slot_events
     assert_books_agree()
+    kept = fetch_scalar("SELECT count(*) FROM refused_scan WHERE coalesce(actor_name, code_start, fingerprint) IS NULL")
+    assert kept == 1, "when, where and why a scan was refused stays"
     assert all(target.count_rows(400) == 0 for target in guest_erasure.ERASURE_TARGETS)
 
 

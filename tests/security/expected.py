@@ -210,6 +210,7 @@ event: write            POST   /api/events/{eventId}/admissions
 event: write            POST   /api/events/{eventId}/admissions/batch
 event: write            GET    /api/events/{eventId}/admissions/conflicts
 event: write            GET    /api/events/{eventId}/admissions/places
+event: write            GET    /api/events/{eventId}/admissions/refused
 event: write            GET    /api/events/{eventId}/admissions/snapshot
 event: read             GET    /api/events/{eventId}/admissions/stats
 event: write            GET    /api/events/{eventId}/admissions/stream

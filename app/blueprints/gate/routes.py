@@ -11,10 +11,9 @@ from app.allocations import errors as allocation_errors
 from app.blueprints.gate import schemas
 from app.blueprints.gate.serializers import serialize_place, serialize_scan, serialize_undo
 from app.core.errors import Busy
-from app.gate import errors
+from app.gate import errors, refused_scans
 from app.gate.log import list_log_query
 from app.gate.place_search import search_places
-from app.gate.scan import scan
 from app.gate.undo import undo_scan
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
@@ -51,7 +50,9 @@ def scan_ticket(event_id: str, **body: Any) -> Response:
 
     `count` admits so many of a party. `direction: out` lets guests out where the event counts re-entries.
     """
-    return envelope_response(dump_json(serialize_scan(scan(get_current_caller(), event_id, **body))))
+    return envelope_response(
+        dump_json(serialize_scan(refused_scans.scan_or_log_refusal(get_current_caller(), event_id, **body)))
+    )
 
 
 @blp.get(
@@ -63,6 +64,20 @@ def scan_ticket(event_id: str, **body: Any) -> Response:
 def list_admissions(event_id: str, **filters: Any) -> Any:
     """List who entered and left, also what was undone, the latest record first."""
     return list_log_query(get_current_caller(), event_id, **filters)
+
+
+@blp.get(
+    "/<eventId>/admissions/refused",
+    access=may(GATE_ADMIT),
+    query=schemas.RefusedQuery,
+    returns=Listing("refused", schemas.RefusedScanRow, refused_scans.SORTS, "-occurredAt"),
+)
+def list_refused_scans(event_id: str, **filters: Any) -> Any:
+    """List the scans that were refused, and why, the latest first.
+
+    Of a code that no ticket of the event has, only the beginning is kept.
+    """
+    return refused_scans.list_refused_scans_query(get_current_caller(), event_id, **filters)
 
 
 @blp.get("/<eventId>/admissions/places", access=may(GATE_ADMIT), query=schemas.PlaceQuery, returns=schemas.PlacesData)

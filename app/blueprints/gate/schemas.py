@@ -4,6 +4,7 @@ from marshmallow import fields
 
 from app.admissions.kinds import ALLOCATION, IN, OUT, PLACE_KINDS, TICKET
 from app.gate.log import RESULTS
+from app.gate.refused_scans import REASONS
 from app.web.fields import Boolean, Choice, Id, List, Nested, Text, TimeField, WholeNumber
 from app.web.schema import Query, Schema
 
@@ -76,6 +77,50 @@ class AdmissionRow(Schema):
     undone_at = TimeField(required=True, allow_none=True)
     undone_by = _text("Nangula Shikongo", nullable=True)
     undo_reason = _text("the wrong ticket", nullable=True)
+
+
+class RefusedQuery(Query):
+    q = Text(max=120, metadata={"example": "frieda am", "description": "beginnings of words of the guest's name"})
+    reason = Choice(*REASONS)
+    gate = Text(max=80)
+    by = Text(max=200, metadata={"description": "name of the person, device or key"})
+    place_id = Id()
+
+
+class RefusedScanRow(Schema):
+    """A scan that was refused. `times` counts the same scan by the same device within ten seconds."""
+
+    id = _text(ID_METADATA["example"])
+    reason = fields.String(
+        required=True,
+        metadata={"enum": list(REASONS), "example": "ALREADY_ADMITTED", "description": "the error's code"},
+    )
+    kind = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="place_kind",
+        metadata={"enum": [ALLOCATION, TICKET, None], "example": TICKET},
+    )
+    place_id = _text(ID_METADATA["example"], nullable=True)
+    ticket_type_id = _text(ID_METADATA["example"], nullable=True)
+    ticket_type = _text("Weekend pass", nullable=True)
+    name = _text("Frieda Amupolo", nullable=True)
+    code_start = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "7K2Q…", "description": "beginning of a code that no ticket of the event has"},
+    )
+    times = WholeNumber(required=True, metadata={"example": 1, "description": "scans within ten seconds"})
+    direction = Choice(IN, OUT, required=True)
+    gate = _text("North gate", nullable=True)
+    by = fields.String(
+        required=True,
+        allow_none=True,
+        attribute="actor_name",
+        metadata={"example": "Scanner 2", "description": "null after the retention time of guests"},
+    )
+    occurred_at = TimeField(required=True)
+    recorded_at = TimeField(required=True)
 
 
 class PlaceQuery(Query):

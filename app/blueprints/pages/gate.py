@@ -16,7 +16,7 @@ from app.core.languages import gettext, lazy_gettext
 from app.events import queries as event_queries
 from app.gate.early_scans import are_scans_early
 from app.gate.place_search import search_places
-from app.gate.scan import scan
+from app.gate.refused_scans import scan_or_log_refusal
 from app.gate.undo import undo_scan
 from app.web.fields import Choice, Id, Secret, Text, WholeNumber, field_error
 from app.web.schema import Query
@@ -94,7 +94,7 @@ def send_scan() -> ResponseReturnValue:
         return _render(caller, form.with_error(error))
     event = event_queries.get_event(caller, get_event_id(caller))
     try:
-        verdict, status = build_verdict(scan(caller, get_event_id(caller), **values)), 200
+        verdict, status = build_verdict(scan_or_log_refusal(caller, get_event_id(caller), **values)), 200
     except AppError as error:
         refusal = build_refusal(error, event.timezone)
         if refusal is None:

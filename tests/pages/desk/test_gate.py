@@ -138,6 +138,14 @@ def test_the_log_is_searched_and_downloaded(gate: Gate, desk: Visitor) -> None:
     assert "Nothing matches" in desk.open(build_path(gate, "/log?q=%27%5C+%26")).text
     for query in ("q=%00", "result=x", f"q={'x' * 121}"):
         assert desk.open(build_path(gate, f"/log?{query}")).status_code == 422, query
+    assert gate.scan(maria["code"], gate="South").status_code == 409 and gate.scan("UNKNOWN-1").status_code == 404
+    page = desk.open(build_path(gate, "/log?result=refused")).text
+    assert "2 refused scans" in page and "Somebody had entered with this ticket." in page and "UNKN…" in page
+    assert "Undo<span" not in page and "No ticket of this event has this code." in page
+    page = desk.open(build_path(gate, "/log?result=refused&q=maria&gate=South")).text
+    assert "1 refused scan " in page and "UNKN" not in page
+    file = desk.open(build_path(gate, "/log?result=refused&format=csv")).text
+    assert file.count("\n") == 3 and "María Nangolo" in file
     file = desk.open(build_path(gate, "/log?format=csv")).text
     assert "María Nangolo" in file and "Undone" in file and "'=a wrong ticket" in file
     rows = data(gate.owner.get(gate.path, query_string={"q": "otto", "result": "undone"}))["admissions"]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from flask import Response, request, url_for
@@ -14,13 +15,13 @@ from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.gate import ADMIT, blueprint
 from app.blueprints.pages.desk.shell import go_to, render_desk_form
-from app.blueprints.pages.desk.tables import STATUS, TIME, Column, Table, render_desk_table
+from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.formatting import format_day
 from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.events import queries
 from app.events.queries import ListQuery, OwnEvent
-from app.gate import conflicts, log
+from app.gate import conflicts, log, refused_scans
 from app.gate.errors import UndoTooLate
 from app.gate.undo import undo_scan
 from app.web.fields import Choice, Text
@@ -44,12 +45,17 @@ REASONS = {
     "TICKET_NOT_FOUND": lazy_gettext("No ticket of this event has this code."),
     "NO_REENTRY": lazy_gettext("This event does not scan who goes out."),
     "NOT_INSIDE": lazy_gettext("Nobody was inside with this ticket."),
+    "NONCE_REUSED": lazy_gettext("The phone had sent another scan with the same number."),
+    "VALIDATION_FAILED": lazy_gettext("The scan came more than three days later, or has a time in the future."),
 }
+
+
+REFUSED = "refused"
 
 
 class FilterSchema(Query):
     q = Text(max=120)
-    result = Choice(*RESULT_LABELS)
+    result = Choice(*RESULT_LABELS, REFUSED)
     gate = Text(max=80)
     by = Text(max=200)
 
@@ -58,6 +64,17 @@ class UndoSchema(Query):
     reason = Text(required=True, min=1, max=200)
 
 
+FILTERS = Form(
+    FilterSchema,
+    Input("q", lazy_gettext("Guest"), type="search"),
+    Input(
+        "result",
+        lazy_gettext("Result"),
+        options=[("", lazy_gettext("All")), *RESULT_LABELS.items(), (REFUSED, lazy_gettext("Refused"))],
+    ),
+    Input("gate", lazy_gettext("Gate")),
+    Input("by", lazy_gettext("Scanned by")),
+)
 LOG = Table(
     "admissions",
     Column("name", lazy_gettext("Guest")),
@@ -70,14 +87,24 @@ LOG = Table(
     sorts=log.SORTS,
     default_sort="-occurredAt",
     counted=mark_plural("%(num)s scan", "%(num)s scans"),
-    filters=Form(
-        FilterSchema,
-        Input("q", lazy_gettext("Guest"), type="search"),
-        Input("result", lazy_gettext("Result"), options=[("", lazy_gettext("All")), *RESULT_LABELS.items()]),
-        Input("gate", lazy_gettext("Gate")),
-        Input("by", lazy_gettext("Scanned by")),
-    ),
+    filters=FILTERS,
     empty=lazy_gettext("Scans appear here as soon as the first guest comes in."),
+)
+REFUSED_SCANS = Table(
+    "refused",
+    Column("name", lazy_gettext("Guest")),
+    Column("ticket_type", lazy_gettext("Ticket")),
+    Column("reason", lazy_gettext("Why"), labels=REASONS),
+    Column("code_start", lazy_gettext("Code begins with")),
+    Column("times", lazy_gettext("Times"), NUMBER),
+    Column("gate", lazy_gettext("Gate")),
+    Column("actor_name", lazy_gettext("Scanned by")),
+    Column("occurred_at", lazy_gettext("When"), TIME, sort="occurredAt"),
+    sorts=refused_scans.SORTS,
+    default_sort="-occurredAt",
+    counted=mark_plural("%(num)s refused scan", "%(num)s refused scans"),
+    filters=FILTERS,
+    empty=lazy_gettext("No scan was refused."),
 )
 CONFLICTS = Table(
     "conflicts",
@@ -107,12 +134,15 @@ UNDO = Form(
 
 @blueprint.page("/log", access=ADMIT)
 def show_log(caller: Caller, event_id: str) -> ResponseReturnValue:
-    """Show every scan, the latest record first."""
+    """Show every scan that was taken, or those that were refused, the latest first."""
     event = queries.get_event(caller, event_id)
-    view = partial(log.list_log_query, caller, event_id)
+    is_of_refused = request.args.get("result") == REFUSED
+    view: Any = partial(log.list_log_query, caller, event_id)
+    if is_of_refused:
+        view = partial(_list_refused_scans, caller, event_id)
     return render_desk_table(
         "desk/gate_log.html",
-        LOG,
+        REFUSED_SCANS if is_of_refused else LOG,
         view,
         event=event,
         record_file=partial(_record_file, event),
@@ -160,6 +190,10 @@ def undo(caller: Caller, event_id: str, admission_id: str) -> ResponseReturnValu
 def _list_conflicts(caller: Caller, event_id: str) -> ListQuery:
     """The conflicts, without filters."""
     return conflicts.list_conflicts_query(caller, event_id)
+
+
+def _list_refused_scans(caller: Caller, event_id: str, *, result: str, **filters: Any) -> ListQuery:
+    return refused_scans.list_refused_scans_query(caller, event_id, **filters)
 
 
 def _record_file(event: OwnEvent) -> None:
