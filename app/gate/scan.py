@@ -34,9 +34,12 @@ ATTEMPTS = 5
 
 
 class Scan(NamedTuple):
-    """What a scan did: `admitted` people of one place or party, `remaining` of the party still outside."""
+    """What a scan did: `admitted` people of one place or party, `remaining` of the party still outside.
 
-    id: str
+    `id` is None for a scan that only said what would happen.
+    """
+
+    id: str | None
     kind: str
     place_id: str
     name: str | None
@@ -149,20 +152,12 @@ def _scan_party(caller: Caller, key: str, direction: str, params: dict[str, Any]
     with transaction() as session:
         places = [scanned_place]
         if scanned_place.kind == ALLOCATION:
-            places = _lock_party(session, event, scanned_place)
+            places = list_party(session, event, scanned_place, locks=True)
         logged_scan = find_scan(event.id, nonce)
         if logged_scan is not None:
             return _replay(event, key, direction, params, logged_scan)
-        refusals = [find_refusal(event, place, direction, params["occurred_at"]) for place in places]
-        free_places = [place for place, refusal in zip(places, refusals, strict=True) if refusal is None]
-        # Those who are outside enter before anybody enters again.
-        free_places.sort(key=lambda place: direction == IN and place.admitted_at is not None)
-        free_ids = [place.id for place in free_places]
-        if refusals[0] is not None and (not free_ids or places[0].admitted_at is None):
-            raise refusals[0]
-        if len(free_ids) < count:
-            raise PartyTooSmall(remaining=len(free_ids), requested=count)
-        chosen = {"slot_ids": free_ids[:count], "place_id": scanned_place.id}
+        chosen_places = choose_places(event, places, direction, params["occurred_at"], count)
+        chosen = {"slot_ids": [place.id for place in chosen_places], "place_id": scanned_place.id}
         party_key = BY_PARTY if scanned_place.kind == ALLOCATION else BY_ID
         rows = fetch_rows(scan_sql(party_key, direction), {**params, **chosen})
         if len(rows) != count:
@@ -170,13 +165,32 @@ def _scan_party(caller: Caller, key: str, direction: str, params: dict[str, Any]
     return _build_scan(caller, direction, params, rows)
 
 
-def _lock_party(session: Session, event: GateEvent, scanned_place: Place) -> list[Place]:
-    """Lock a slot and its party, and return them as they are now, the scanned slot first."""
+def choose_places(
+    event: GateEvent, places: Sequence[Place], direction: str, occurred_at: datetime | None, count: int
+) -> list[Place]:
+    """Return `count` places that may be scanned. The first of `places` was scanned, the others are of its party.
+
+    Raises PartyTooSmall, and the reason why the scanned place is refused.
+    """
+    refusals = [find_refusal(event, place, direction, occurred_at) for place in places]
+    free_places = [place for place, refusal in zip(places, refusals, strict=True) if refusal is None]
+    # Those who are outside enter before anybody enters again.
+    free_places.sort(key=lambda place: direction == IN and place.admitted_at is not None)
+    if refusals[0] is not None and (not free_places or places[0].admitted_at is None):
+        raise refusals[0]
+    if len(free_places) < count:
+        raise PartyTooSmall(remaining=len(free_places), requested=count)
+    return free_places[:count]
+
+
+def list_party(session: Session, event: GateEvent, scanned_place: Place, *, locks: bool = False) -> list[Place]:
+    """Return a slot and its party as they are now, the scanned slot first; with `locks` they are locked."""
     condition = AllocationSlot.id == scanned_place.id
     if scanned_place.party_id is not None:
         condition |= (AllocationSlot.party_id == scanned_place.party_id) & (AllocationSlot.party_size > 1)
     statement = select(AllocationSlot.id).where(AllocationSlot.event_id == event.id, condition)
-    ids = session.scalars(statement.order_by(AllocationSlot.id).with_for_update(key_share=True)).all()
+    statement = statement.order_by(AllocationSlot.id)
+    ids = session.scalars(statement.with_for_update(key_share=True) if locks else statement).all()
     places = find_places(BY_PARTY, {"event_id": event.id, "slot_ids": list(ids)})
     (scanned,) = [place for place in places if place.id == scanned_place.id]
     others = [place for place in places if place is not scanned and place.party_id == scanned.party_id]

@@ -39,6 +39,7 @@ def test_slot_is_admitted_by_its_code_typed_in_any_way(client: Client) -> None:
         "remaining": 0,
         "gate": "North",
         "by": "Frieda Amupolo",
+        "training": False,
     }
 
 

@@ -277,6 +277,34 @@ def test_the_page_says_that_the_event_begins_later(client: Client, service: Gate
         expect_verdict(page, "Come in", "María Nangolo")
 
 
+def test_training_admits_nobody_and_ends_with_the_page(client: Client, service: GateService, chromium: Browser) -> None:
+    with open_view(chromium, SERIES) as view:
+        page = view.page
+        pair(client, page, service.address)
+        page.get_by_text("Settings", exact=True).click()
+        page.get_by_label("Training").check()
+        for _ in range(2):
+            type_code(page, "A1B2C3D4E5")
+            expect_verdict(page, "Come in", "María Nangolo", "Training: nothing is counted")
+            expect(page.locator("#verdict-undo")).to_be_hidden()
+        view.check("training-verdict")
+        type_code(page, "Z1B2C3D4E5")
+        expect_verdict(page, "No entry", "Not a ticket of this event", "Training: nothing is counted")
+        assert service.trained == 3 and not service.batches
+        service.is_down = True
+        for _ in range(2):
+            type_code(page, "A1B2C3D4E5")
+            expect_verdict(page, "Come in", "María Nangolo", "Training: nothing is counted")
+        page.keyboard.press("Escape")
+        expect(page.locator("#state-waiting")).to_have_text("All scans are sent.")
+        view.check("training")
+        assert "A1B2C3D4E5" not in page.evaluate(READ_EVERYTHING)
+        service.is_down = False
+        page.reload()
+        expect(page.locator("#training")).to_be_hidden()
+        assert service.guests[0].state == "c"
+
+
 def test_verdicts_on_every_screen(client: Client, service: GateService, chromium: Browser) -> None:
     with open_view(chromium, SERIES) as view:
         page = view.page

@@ -56,6 +56,21 @@ def test_a_form_scans_a_code_once(gate: Gate, visitor: Visitor) -> None:
     assert fetch_scalar("SELECT count(*) FROM admission") == 1
 
 
+def test_the_form_checks_without_admitting(gate: Gate, visitor: Visitor) -> None:
+    code = gate.claim("María Nangolo")["code"]
+    pair(gate, visitor)
+    for _ in range(2):
+        page = visitor.press(code=code, training="true")
+        result, text = read_verdict(page.text)
+        assert result == "yes" and "Come in María Nangolo" in text and "Training: nothing is counted" in text
+        assert "Undo" not in page.text
+    page = visitor.press(code="UNKNOWN", training="true")
+    assert page.status_code == 404 and "Training" in page.text
+    counts = fetch_scalar("SELECT (SELECT count(*) FROM admission) + (SELECT count(*) FROM refused_scan)")
+    assert counts == 0
+    assert "Training" not in visitor.press(code=code).text
+
+
 def test_the_form_says_that_the_event_begins_later(gate: Gate, visitor: Visitor) -> None:
     note, code = "<p>This event begins on", gate.claim()["code"]
     execute_sql("UPDATE event SET starts_at = now() + interval '25 hours', ends_at = now() + interval '50 hours'")

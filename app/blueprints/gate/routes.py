@@ -14,12 +14,12 @@ from app.core.errors import Busy
 from app.gate import errors, refused_scans
 from app.gate.log import list_log_query
 from app.gate.place_search import search_places
+from app.gate.training import check_scan
 from app.gate.undo import undo_scan
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.envelope import dump_json, envelope_response
 from app.web.paging import Listing
-from app.web.scans import ScanBody
 
 blp = Blueprint("admissions", __name__, url_prefix="/api/events", description="Scans of all tickets of an event")
 SCAN_ERRORS = [
@@ -41,18 +41,18 @@ SCAN_ERRORS = [
 @blp.post(
     "/<eventId>/admissions",
     access=may(GATE_ADMIT),
-    body=ScanBody,
+    body=schemas.TrainingScanBody,
     returns=schemas.ScanData,
     errors=SCAN_ERRORS,
 )
-def scan_ticket(event_id: str, **body: Any) -> Response:
+def scan_ticket(event_id: str, training: bool, **body: Any) -> Response:
     """Admit the guest of a ticket's code, or of a place, exactly once. The same `nonce` gets the same response.
 
-    `count` admits so many of a party. `direction: out` lets guests out where the event counts re-entries.
+    `count` admits so many of a party. `direction: out` lets guests out where the event counts re-entries. `training: true`
+    gets the same response or refusal, and admits nobody.
     """
-    return envelope_response(
-        dump_json(serialize_scan(refused_scans.scan_or_log_refusal(get_current_caller(), event_id, **body)))
-    )
+    take = check_scan if training else refused_scans.scan_or_log_refusal
+    return envelope_response(dump_json(serialize_scan(take(get_current_caller(), event_id, **body))))
 
 
 @blp.get(

@@ -6,6 +6,7 @@ from app.admissions.kinds import ALLOCATION, IN, OUT, PLACE_KINDS, TICKET
 from app.gate.log import RESULTS
 from app.gate.refused_scans import REASONS
 from app.web.fields import Boolean, Choice, Id, List, Nested, Text, TimeField, WholeNumber
+from app.web.scans import ScanBody
 from app.web.schema import Query, Schema
 
 ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
@@ -15,8 +16,22 @@ def _text(example: str, *, nullable: bool = False) -> fields.String:
     return fields.String(required=True, allow_none=nullable, metadata={"example": example})
 
 
+class TrainingScanBody(ScanBody):
+    """A scan, or with `training` the question what it would do."""
+
+    training = Boolean(
+        load_default=False,
+        metadata={
+            "rare": True,
+            "description": "only say what would happen: nobody is admitted, nothing is logged or counted",
+        },
+    )
+
+
 class ScanData(Schema):
-    admission_id = _text(ID_METADATA["example"])
+    admission_id = fields.String(
+        required=True, allow_none=True, metadata={**ID_METADATA, "description": "null for `training`"}
+    )
     kind = Choice(ALLOCATION, TICKET, required=True)
     place_id = _text(ID_METADATA["example"])
     name = _text("Frieda Amupolo", nullable=True)
@@ -29,6 +44,9 @@ class ScanData(Schema):
     admitted_at = TimeField(required=True)
     gate = _text("North gate", nullable=True)
     by = _text("Scanner 2")
+    training = Boolean(
+        required=True, metadata={"description": "whether the response only says what would happen", "example": False}
+    )
 
 
 class UndoBody(Schema):

@@ -22,6 +22,7 @@ def serialize_scan(scan: Scan) -> JsonObject:
         "admittedAt": scan.occurred_at,
         "gate": scan.gate,
         "by": scan.by,
+        "training": scan.id is None,
     }
 
 

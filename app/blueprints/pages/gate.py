@@ -17,8 +17,9 @@ from app.events import queries as event_queries
 from app.gate.early_scans import are_scans_early
 from app.gate.place_search import search_places
 from app.gate.refused_scans import scan_or_log_refusal
+from app.gate.training import check_scan
 from app.gate.undo import undo_scan
-from app.web.fields import Choice, Id, Secret, Text, WholeNumber, field_error
+from app.web.fields import Boolean, Choice, Id, Secret, Text, WholeNumber, field_error
 from app.web.schema import Query
 from app.web.types import RawData
 
@@ -49,6 +50,7 @@ class ScanSchema(Query):
     count = WholeNumber(min=1, max=100)
     gate = Text(max=80)
     direction = Choice("in", "out", load_default="in")
+    training = Boolean(load_default=False)
 
 
 class UndoSchema(Query):
@@ -66,6 +68,7 @@ SCAN = Form(
     Input("gate", lazy_gettext("Name of the gate")),
     Input("direction", lazy_gettext("What do you scan?")),
     Input("nonce", "", type="hidden"),
+    Input("training", "", type="hidden"),
 )
 PLACE = Form(PlaceSchema, *(Input(name, "", type="hidden") for name in ("placeId", "gate", "nonce")))
 UNDO = Form(UndoSchema, Input("admissionId", "", type="hidden"))
@@ -93,14 +96,18 @@ def send_scan() -> ResponseReturnValue:
             raise
         return _render(caller, form.with_error(error))
     event = event_queries.get_event(caller, get_event_id(caller))
+    is_training = values.pop("training", False)
+    take = check_scan if is_training else scan_or_log_refusal
     try:
-        verdict, status = build_verdict(scan_or_log_refusal(caller, get_event_id(caller), **values)), 200
+        verdict, status = build_verdict(take(caller, get_event_id(caller), **values)), 200
     except AppError as error:
         refusal = build_refusal(error, event.timezone)
         if refusal is None:
             raise
         verdict, status = refusal, error.status
-    return render_gate_page("pages/gate_verdict.html", status=status, verdict=verdict, event=event)
+    return render_gate_page(
+        "pages/gate_verdict.html", status=status, verdict=verdict, event=event, is_training=is_training
+    )
 
 
 @blueprint.post("/undo")

@@ -34,7 +34,7 @@ def build_verdict(scan: Scan) -> Verdict:
         scan.name or "",
         " · ".join(filter(None, (scan.ticket_type, people))),
         gettext("Came back") if scan.is_reentry else left,
-        admission_id=scan.id,
+        admission_id=scan.id or "",
     )
 
 

@@ -38,6 +38,8 @@ export class Admissions {
     /** @type {Map<string, string>} */
     this.unanswered = new Map();
     this.isEnded = false;
+    /** Whether scans admit nobody. It ends with the page, so that no phone trains at the event by mistake. */
+    this.isTraining = false;
     this.onChange = () => {};
     this.wake = () => {};
     this.channel = new BroadcastChannel("gate");
@@ -164,6 +166,7 @@ export class Admissions {
     const type = place && this.list.getTicketType(place);
     const now = this.now();
     const verdict = judgePlace(place, { type, reentry, direction, expected, count: target.count, now });
+    if (this.isTraining) return { verdict: { ...((await this.check(target)) ?? verdict), isTraining: true } };
     const key = JSON.stringify([target, direction]);
     /** @type {Scan} */
     const scan = {
@@ -202,6 +205,18 @@ export class Admissions {
     scan.verdict = { ...verdict, result: "yes", code: direction === "in" ? "ADMITTED" : "LEFT" };
     if (verdict.result === "yes") return record();
     return verdict.code === "NOT_ON_LIST" ? { verdict, allow: record } : { verdict };
+  }
+
+  /** Ask the service what a scan would do; null if it does not answer. @param {Target} target @returns {Promise<Verdict | null>} */
+  async check(target) {
+    if (!this.connection.isOnline || !this.connection.token) return null;
+    try {
+      const body = { ...target, nonce: createNonce(), direction: this.settings.direction, training: true };
+      return judgeAnswer(await this.connection.sendScan(this.path, body));
+    } catch (error) {
+      if (error instanceof DeviceEnded) await this.end();
+      return null;
+    }
   }
 
   /** Whether a scan that was not sent refuses another, because somebody is inside with the place already; of others the list knows. @param {Scan} other @param {Scan} scan */

@@ -38,7 +38,7 @@ async function start() {
   function show({ verdict, scan: kept, allow }, { code, placeId }) {
     showVerdict(verdict, {
       isAudible: settings.sound,
-      admit: (count) => scan({ code, placeId, count }),
+      admit: verdict.isTraining ? undefined : (count) => scan({ code, placeId, count }),
       allow: allow && (async () => show(await allow(), { code, placeId })),
       undo: kept && (() => (admissions.undo(kept.nonce), hideVerdict())),
     });
@@ -94,6 +94,13 @@ async function start() {
     admissions.onChange();
   }
 
+  /** @param {boolean} isOn */
+  function setTraining(isOn) {
+    admissions.isTraining = get("training-input").checked = isOn;
+    get("training").hidden = !isOn;
+    get("scanner").dataset.training = String(isOn);
+  }
+
   get("start").onclick = startCamera;
   get("torch").onclick = () => camera.setTorch((settings.torch = !settings.torch)).then(() => save({}));
   get("verdict-next").onclick = hideVerdict;
@@ -116,6 +123,9 @@ async function start() {
       choice.onchange = () => save({ [name]: choice.value });
     }
   }
+  get("training-input").checked = false;
+  get("training-input").onchange = () => setTraining(get("training-input").checked);
+  get("training-end").onclick = () => setTraining(false);
   get("recent-part").ontoggle = get("counts-part").ontoggle = admissions.onChange;
   get("unsent-download").onclick = () => downloadUnsent(admissions);
   get("unsent-drop").onclick = () => admissions.dropUnsent();

@@ -46,6 +46,7 @@
  * @property {number | null} [validUntil]
  * @property {string | null} [eventName]
  * @property {string} [message]
+ * @property {boolean} [isTraining]
  */
 
 /**

@@ -25,7 +25,8 @@ export function showVerdict(verdict, { isAudible, admit, allow, undo }) {
   get("verdict-type").textContent = describeType(verdict);
   get("verdict-reason").textContent = describeReason(verdict);
   get("verdict-where").textContent = describePlace(verdict);
-  get("verdict-mark").hidden = verdict.confirmed || verdict.result !== "yes";
+  get("verdict-mark").hidden = verdict.isTraining || verdict.confirmed || verdict.result !== "yes";
+  get("verdict-training").hidden = !verdict.isTraining;
   setParty(admit ? more : 0, admit);
   setAction("verdict-allow", allow);
   setAction("verdict-undo", undo);

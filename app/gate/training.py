@@ -1,0 +1,50 @@
+"""Training at the gate: what a scan would do, without admitting anybody."""
+
+from datetime import datetime
+
+from app.accounts.caller import Caller
+from app.admissions.kinds import ALLOCATION, IN
+from app.admissions.times import resolve_occurred_at
+from app.core.db import db
+from app.gate.places import find_event, find_place, key_params
+from app.gate.scan import Scan, choose_places, list_party
+from app.gate.sql import BY_CODE, BY_ID
+
+
+def check_scan(
+    caller: Caller,
+    event_id: str,
+    *,
+    code: str | None = None,
+    place_id: str | None = None,
+    count: int | None = None,
+    gate: str | None = None,
+    occurred_at: datetime | None = None,
+    direction: str = IN,
+    **_: object,
+) -> Scan:
+    """Return what a scan would do; its id is None. Nothing is written, not even for a refusal. Raises as `scan` does."""
+    event = find_event(caller, event_id)
+    key = BY_ID if code is None else BY_CODE
+    place = find_place(event, key, {**key_params(code, place_id), "event_id": event.id})
+    scan_time = resolve_occurred_at(event.id, occurred_at)
+    places = [place]
+    if count is not None and place.kind == ALLOCATION:
+        places = list_party(db.session(), event, place)
+    chosen = choose_places(event, places, direction, scan_time, count or 1)
+    first_entries = [entry for entry in chosen if direction == IN and entry.admitted_at is None]
+    return Scan(
+        None,
+        place.kind,
+        place.id,
+        place.name,
+        place.ticket_type_id,
+        place.ticket_type,
+        direction,
+        direction == IN and not first_entries,
+        len(chosen),
+        max(0, place.outside_of_party - len(first_entries)),
+        min(scan_time or event.now, event.now),
+        gate,
+        caller.name,
+    )
