@@ -8,19 +8,22 @@ from app.gate.sql import BY_CODE, BY_ID, BY_PARTY, SLOT_CONDITIONS, TICKET_CONDI
 
 LIMIT = 50
 SEARCH = text(f"""
-    SELECT p.id, p.kind, p.name, p.email, y.name, p.status, p.party_size, p.admitted_at, p.left_at
+    SELECT p.id, p.kind, p.name, p.email, y.name, p.status, p.party_size, p.admitted_at, p.left_at,
+           coalesce(b.name, b.holder_organisation, b.holder_name), right(p.code, 4), p.phone
       FROM (
         SELECT s.id, '{ALLOCATION}' AS kind, s.event_id, s.ticket_type_id, s.name, s.email, s.status, s.party_size,
-               s.admitted_at, s.left_at
+               s.admitted_at, s.left_at, s.block_id, s.code, s.phone
           FROM allocation_slot s
          WHERE s.event_id = :event_id AND s.claimed_at IS NOT NULL AND s.ended_at IS NULL
            AND s.search @@ CAST(:words AS tsquery)
         UNION ALL
         SELECT t.id, '{TICKET}', t.event_id, t.ticket_type_id, t.name, t.email,
-               CASE WHEN t.admitted_at IS NULL THEN t.status ELSE 'admitted' END, 1, t.admitted_at, t.left_at
+               CASE WHEN t.admitted_at IS NULL THEN t.status ELSE 'admitted' END, 1, t.admitted_at, t.left_at, NULL,
+               t.reference, NULL
           FROM ticket t
          WHERE t.event_id = :event_id AND t.status = 'sold' AND t.search @@ CAST(:words AS tsquery)) p
       JOIN ticket_type y ON y.id = p.ticket_type_id AND y.event_id = p.event_id
+      LEFT JOIN allocation_block b ON b.id = p.block_id AND b.event_id = p.event_id
      ORDER BY lower(p.name), p.id LIMIT {LIMIT}""")
 FIND_EVENT = text(f"""
     SELECT e.id, e.organiser_id, e.reentry, now() FROM event e WHERE e.id = :event_id AND {OWNED_EVENT_SQL}""")

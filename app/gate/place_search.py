@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 from app.accounts.caller import Caller
 from app.allocations.will_call import build_tsquery
+from app.core.addresses import mask_email
 from app.core.db import fetch_rows
 from app.gate.lookup_sql import SEARCH
 from app.gate.places import find_event
 
 
 class PlaceMatch(NamedTuple):
-    """A place whose guest can be admitted, or was."""
+    """A place whose guest can be admitted, or was. `code_end` is of the code of a block's ticket, or of the order number."""
 
     id: str
     kind: str
@@ -22,6 +23,15 @@ class PlaceMatch(NamedTuple):
     party_size: int
     admitted_at: datetime | None
     left_at: datetime | None
+    block_name: str | None
+    code_end: str | None
+    phone: str | None
+
+    @property
+    def details(self) -> list[str]:
+        """What tells guests of the same name apart, without whole codes, addresses and numbers."""
+        code_end = f"…{self.code_end}" if self.code_end else None
+        return [text for text in (self.block_name, code_end, mask_email(self.email), mask_email(self.phone)) if text]
 
 
 def search_places(caller: Caller, event_id: str, q: str) -> list[PlaceMatch]:

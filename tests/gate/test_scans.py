@@ -255,3 +255,16 @@ def test_claimed_slot_of_another_block_counts_too(client: Client) -> None:
 def test_customer_is_not_admitted_to_the_gate(client: Client) -> None:
     gate = Gate(client)
     assert read_error(gate.scan("A", by=create_organiser_client(client))) == (404, "NOT_FOUND")
+
+
+def test_search_says_what_tells_guests_of_one_name_apart(client: Client) -> None:
+    gate = Gate(client)
+    slot = gate.claim("Anna Shilongo")
+    gate.sell(name="Anna Shilongo", reference="ORDER-1234", email="anna@paper.example")
+    places = data(gate.owner.get(f"{gate.path}/places", query_string={"q": "anna shilongo"}))["places"]
+    details = {place["kind"]: place["details"] for place in places}
+    assert details["ticket"] == ["…1234", "a•••@paper.example"]
+    block = data(gate.owner.get(gate.block.path))
+    name = block["name"] or block["holder"]["organisation"] or block["holder"]["name"]
+    assert f"…{slot['code'][-4:]}" in details["allocation"] and (not name or name in details["allocation"])
+    assert slot["code"] not in str(places)

@@ -41,6 +41,7 @@ class GateService:
     guests: list[Guest] = field(default_factory=list)
     answers: dict[str, dict[str, object]] = field(default_factory=dict)
     trained: int = 0
+    details: dict[str, list[str]] = field(default_factory=dict)
     batches: list[list[dict[str, Any]]] = field(default_factory=list)
     is_real: bool = False
     """Whether the application answers for admissions too."""
@@ -75,6 +76,8 @@ class GateService:
             places = [guest.build_row() for guest in self.guests]
             data = {"position": "1", "salt": SALT, "event": event, "ticketTypes": [TYPE], "full": True}
             return 200, "SUCCESS", {**data, "places": places, "removed": []}
+        if rest == "/places":
+            return 200, "SUCCESS", {"places": [{"id": id, "details": it} for id, it in self.details.items()]}
         if rest == "/batch":
             self.batches.append(body["admissions"])
             return 200, "SUCCESS", {"results": [self.record(item) for item in body["admissions"]]}

@@ -264,6 +264,22 @@ def test_a_guest_is_found_by_name_and_a_party_comes_in(client: Client, service: 
         expect(page.locator("#scanner")).to_have_attribute("data-hand", "left")
 
 
+def test_guests_of_the_same_name_are_told_apart(client: Client, service: GateService, chromium: Browser) -> None:
+    service.guests[1].name = service.guests[2].name = "Anna Shilongo"
+    service.details = {
+        service.guests[1].id: ["Gold sponsor", "…D4E5"],
+        service.guests[2].id: ["Press", "a•••@paper.example"],
+    }
+    with open_view(chromium, SERIES) as view:
+        page = view.page
+        pair(client, page, service.address)
+        page.get_by_label("Name or code").fill("anna")
+        expect(page.locator("#results li").first).to_contain_text("Day ticket · Gold sponsor · …D4E5")
+        expect(page.locator("#results li").last).to_contain_text("Press · a•••@paper.example")
+        view.check("same-name")
+        assert "paper.example" not in page.evaluate(READ_EVERYTHING), "it is not kept"
+
+
 def test_the_page_says_that_the_event_begins_later(client: Client, service: GateService, chromium: Browser) -> None:
     service.starts_at = "2126-12-04T16:00:00.000Z"
     with open_view(chromium, SERIES) as view:

@@ -108,6 +108,7 @@ def test_a_guest_is_found_by_name_without_script(gate: Gate, visitor: Visitor) -
     pair(gate, visitor)
     page = visitor.open("/gate?q=maria+nang&form=1").text
     assert "María Nangolo" in page and "Mario" not in page
+    assert re.search(r"Weekend pass · .+ · …\w{4} · \w•••@", page), "what tells guests of one name apart"
     form = next(index for index, form in enumerate(visitor.forms) if form.fields.get("placeId"))
     assert visitor.press(form=form, placeId="nonsense").status_code == 422
     assert read_verdict(visitor.send(form=form).text)[0] == "yes"

@@ -155,6 +155,15 @@ class PlaceData(Schema):
     party_size = WholeNumber(required=True)
     admitted_at = TimeField(required=True, allow_none=True)
     left_at = TimeField(required=True, allow_none=True)
+    details = List(
+        fields.String(),
+        required=True,
+        metadata={
+            "description": "tells guests of the same name apart: block or its holder, end of the code or order number, "
+            "masked email address, end of the phone number",
+            "example": ["Gold sponsor", "…XRD4", "f•••@example.com"],
+        },
+    )
 
 
 class PlacesData(Schema):

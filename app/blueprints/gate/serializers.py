@@ -49,4 +49,5 @@ def serialize_place(place: PlaceMatch) -> JsonObject:
         "partySize": place.party_size,
         "admittedAt": place.admitted_at,
         "leftAt": place.left_at,
+        "details": place.details,
     }

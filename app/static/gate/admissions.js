@@ -17,6 +17,7 @@ const MAX_BATCH = 500;
 const MAX_CHANGES = 2000;
 const RETRY_MILLISECONDS = 3000;
 const REFRESH_MILLISECONDS = 15_000;
+const TYPING_MILLISECONDS = 300;
 const MAX_DELAY = 60_000;
 const UNDO_REASON = "Undone at the gate";
 
@@ -40,6 +41,9 @@ export class Admissions {
     this.isEnded = false;
     /** Whether scans admit nobody. It ends with the page, so that no phone trains at the event by mistake. */
     this.isTraining = false;
+    this.detailsQuery = "";
+    /** @type {Map<string, string[]>} */
+    this.details = new Map();
     this.onChange = () => {};
     this.wake = () => {};
     this.channel = new BroadcastChannel("gate");
@@ -219,6 +223,24 @@ export class Admissions {
     }
   }
 
+  /**
+   * Ask the service what tells found guests apart: block, end of the code, masked address. It is not kept.
+   * @param {string} query
+   */
+  async loadDetails(query) {
+    if (query === this.detailsQuery || !this.connection.isOnline || !this.connection.token) return;
+    this.detailsQuery = query;
+    await new Promise((resolve) => setTimeout(resolve, TYPING_MILLISECONDS));
+    if (query !== this.detailsQuery) return;
+    try {
+      const { ok, data } = await this.connection.send("GET", `${this.path}/places?q=${encodeURIComponent(query)}`);
+      if (ok) this.details = new Map(data.places.map((/** @type {any} */ place) => [place.id, place.details]));
+    } catch (error) {
+      if (error instanceof DeviceEnded) await this.end();
+    }
+    this.onChange();
+  }
+
   /** Whether a scan that was not sent refuses another, because somebody is inside with the place already; of others the list knows. @param {Scan} other @param {Scan} scan */
   refuses(other, scan) {
     if (other.nonce === scan.nonce || other.undo || other.state !== "waiting" || scan.direction === "out") return false;
@@ -350,6 +372,7 @@ export class Admissions {
 
   async forgetList() {
     this.list = new GuestList(null, []);
+    this.details = new Map();
     await this.store.change((stores) => {
       stores.changes.clear();
       stores.values.delete("list");

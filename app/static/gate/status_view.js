@@ -57,6 +57,9 @@ function describeAge(seconds) {
 export function showResults(admissions, query, admit) {
   const places = query.trim().length > 1 ? admissions.list.search(query) : [];
   const expected = places.map((place) => admissions.list.listExpected(place).length);
+  const names = places.map((place) => place[3]);
+  if (new Set(names).size < names.length) admissions.loadDetails(query.trim());
+  const details = places.map((place) => admissions.details.get(place[0]) ?? []);
   const build = () => places.map((place, index) => {
     const [id, , , name, , state, , admittedAt, gate] = place;
     const type = admissions.list.getTicketType(place)?.name ?? "";
@@ -65,10 +68,10 @@ export function showResults(admissions, query, admit) {
     const party = state === "c" && expected[index] > 1 ? say("party", { count: expected[index] }) : "";
     const button = create("button", { type: "button", className: "button", onclick: () => admit(id) }, say("admit"));
     button.append(create("span", { className: "hidden" }, ` ${name}`));
-    const text = create("div", {}, create("strong", {}, name ?? ""), create("p", { className: "fine" }, [type, party, note].filter(Boolean).join(" · ")));
+    const text = create("div", {}, create("strong", {}, name ?? ""), create("p", { className: "fine" }, [type, ...details[index], party, note].filter(Boolean).join(" · ")));
     return create("li", {}, text, ...(state === "c" || (state === "a" && admissions.list.info?.event.reentry !== "none") ? [button] : []));
   });
-  replaceRows("results", [places, expected], build);
+  replaceRows("results", [places, expected, details], build);
   get("results-none").hidden = places.length > 0 || query.trim().length < 2;
 }
 
