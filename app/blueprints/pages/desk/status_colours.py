@@ -6,7 +6,6 @@ The word says the state; the colour helps to find it in a long table.
 from app.allocations import states as guests
 from app.applications import states as applications
 from app.campaigns import states as campaigns
-from app.events import ticket_imports
 from app.events.visibility import CANCELLED, PUBLISHED
 from app.gate import log
 from app.invitations import states as invitations
@@ -27,7 +26,6 @@ WRONG = {
     campaigns.FAILED,
     invitations.EXPIRED,
     log.CONFLICT,
-    ticket_imports.UNDONE,
     "refunded",
     "overdue",
 }
