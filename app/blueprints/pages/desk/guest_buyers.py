@@ -85,7 +85,7 @@ def _render_buyer(
 ) -> Response:
     lead = gettext("This is printed on the invoice. Once the invoice is issued, it no longer changes.")
     if is_from_last_time:
-        lead = f"{gettext('Filled in as for this holder last time. Check it and save it.')} {lead}"
+        lead = gettext("Filled in as for this holder last time. Check it and save it.") + " " + lead
     return render_desk_form(
         form,
         event=event,
