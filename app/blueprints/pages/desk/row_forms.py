@@ -122,9 +122,9 @@ class RowForm(FilledForm):
         return filled_rows[int(match[1])], to_camel_case(match[2])
 
     def _find_input(self, path: str) -> Input | None:
-        found = self._find_row(path)
-        return self.form.inputs.get(self.row_list.name_field(*found)) if found else super()._find_input(path)
+        location = self._find_row(path)
+        return self.form.inputs.get(self.row_list.name_field(*location)) if location else super()._find_input(path)
 
     def _build_field_error(self, path: str, code: str, message: str) -> FieldError:
-        error, found = super()._build_field_error(path, code, message), self._find_row(path)
-        return error if found is None else replace(error, summary=f"{self._title(found[0])}: {error.message}")
+        error, location = super()._build_field_error(path, code, message), self._find_row(path)
+        return error if location is None else replace(error, summary=f"{self._title(location[0])}: {error.message}")
