@@ -111,6 +111,7 @@ def _list_carried_documents(session: OrmSession, application_id: str) -> list[tu
             Earlier.erased_at.is_(None),
             Account.email_verified_at.is_not(None),
             Account.roles.contains([MERCHANT]),
+            ApplicationDocument.asked_again_at.is_(None),
             ApplicationDocument.kind.in_(application.documents_required),
             ApplicationDocument.kind.not_in(sent_kinds),
         )

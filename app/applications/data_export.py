@@ -61,6 +61,8 @@ def export_applications(owner: ExportOwner) -> list[dict[str, object]]:
             ApplicationDocument.size,
             ApplicationDocument.uploaded_at,
             ApplicationDocument.expires_on,
+            ApplicationDocument.asked_again_at,
+            ApplicationDocument.asked_again_reason,
         )
         .where(ApplicationDocument.application_id.in_(ids))
         .order_by(ApplicationDocument.uploaded_at)

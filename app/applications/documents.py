@@ -38,7 +38,8 @@ _FOOD_PATTERN = re.compile(
 class UploadedDocument:
     """A stored document without its bytes; `size` is in bytes.
 
-    `carried_from` is the reference of the earlier application that it comes from.
+    `carried_from` is the reference of the earlier application that it comes from. `asked_again_at` and
+    `asked_again_reason` are set if a decider wants another file in its place.
     """
 
     id: str
@@ -49,6 +50,12 @@ class UploadedDocument:
     uploaded_at: datetime
     expires_on: date | None = None
     carried_from: str | None = None
+    asked_again_at: datetime | None = None
+    asked_again_reason: str | None = None
+
+    def is_accepted_on(self, last_day: date) -> bool:
+        """Whether the document counts for an event that ends on that day."""
+        return self.asked_again_at is None and is_valid_on(last_day, self.expires_on)
 
 
 @dataclass(frozen=True)

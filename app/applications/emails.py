@@ -1,5 +1,6 @@
 """Mails to applicants, organisers and operators, rendered from templates/email."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
@@ -137,8 +138,12 @@ def build_applicant_email(
     invoice: InvoiceDocument | None = None,
     document: str = "",
     expires_on: str = "",
+    asked_again: Sequence[tuple[str, list[str]]] = (),
 ) -> Message:
-    """A mail to the applicant in the organiser's name, with the PDF of an invoice or about a document that expires."""
+    """A mail to the applicant in the organiser's name, with the PDF of an invoice or about a document that expires.
+
+    `asked_again` has documents and the lines of the reason why a decider asks for them again.
+    """
     application = context.application
     assert application.email is not None
     timezone = context.event_context.timezone
@@ -177,6 +182,8 @@ def build_applicant_email(
         invoice_number=invoice.number if invoice else "",
         document=document,
         expires_on=expires_on,
+        asked_again=asked_again,
+        takes_part=application.status == ACTIVATED,
     )
     if invoice is None:
         return message

@@ -8,6 +8,8 @@ from app.accounts.languages import find_account_language
 from app.accounts.outgoing_mail import find_verified_address, send_for_organisation
 from app.accounts.queries import list_operator_ids
 from app.applications import emails, waitlist
+from app.applications.actions.document_requests import MAIL_TEMPLATE
+from app.applications.document_requests import describe_requests
 from app.applications.drafts import build_draft_url
 from app.applications.fee_invoices import find_credit_note, load_fee_document
 from app.applications.fee_refunds import refuse_refund
@@ -44,8 +46,9 @@ DECISION_TEMPLATES = (
     "application_declined",
     "application_waitlisted",
     "application_place_offer",
+    MAIL_TEMPLATE,
 )
-ANSWER_TEMPLATES = ("application_place_offer",)
+ANSWER_TEMPLATES = ("application_place_offer", MAIL_TEMPLATE)
 """Mails that nobody needs once their links have ended."""
 PAID_TEMPLATE, REFUNDED_TEMPLATE = "application_paid", "application_refunded"
 FEE_TEMPLATES = ("application_approved", "application_fee_due", "application_link")
@@ -77,7 +80,11 @@ def send_applicant_email(
         invoice = find_credit_note(application_id)
     release_connection()
     with use_language(context.language):
-        message = emails.build_applicant_email(template, context, key=run.key, path=path, invoice=invoice)
+        asked_again = describe_requests(application_id) if template == MAIL_TEMPLATE else []
+        message = emails.build_applicant_email(
+            template, context, key=run.key, path=path, invoice=invoice, asked_again=asked_again
+        )
+    release_connection()
     sender_id = context.application.organiser_id or context.application.decided_by
     if sender_id is not None:
         send_for_organisation(sender_id, message, run=run, already_counted=template in DECISION_TEMPLATES)

@@ -142,16 +142,18 @@ def renew_links(
     link_ends: dict[str, datetime | None] = dict.fromkeys(purposes)
     if set(purposes) != {ACTIVATION}:
         session.flush()  # The decision may be of this moment; then the database sets its time.
-        starts_at, ends_at, timezone, now, decided_at, scheduled_for = session.execute(
-            select(*EVENT_CALENDAR_COLUMNS, Application.decided_at, Application.scheduled_for)
-            .select_from(Application)
+        application, starts_at, ends_at, timezone, now = session.execute(
+            select(Application, *EVENT_CALENDAR_COLUMNS)
             .outerjoin(Event, Event.id == Application.event_id)
             .where(Application.id == application.id)
         ).one()
         event_calendar = EventCalendar(starts_at, ends_at, timezone, now)
         link_ends = {
             purpose: calendar.calculate_link_end(
-                purpose, event_calendar, decided_at=decided_at, scheduled_for=scheduled_for
+                purpose,
+                event_calendar,
+                decided_at=application.get_due_since(purpose),
+                scheduled_for=application.scheduled_for,
             )
             for purpose in purposes
         }
@@ -227,7 +229,7 @@ def build_link_deadline(link: ApplicationLink, application: Application, event_c
         link.purpose,
         link.expires_at,
         event_context.calendar,
-        decided_at=application.decided_at,
+        decided_at=application.get_due_since(link.purpose),
         scheduled_for=application.scheduled_for,
     )
 
@@ -244,6 +246,8 @@ def insert_offer_link(session: OrmSession, application: Application, offer_end: 
 
 def list_due_purposes(application: Application) -> list[str]:
     """The purposes for which the application needs a link now."""
+    if application.status == states.ACTIVATED:
+        return [DOCUMENTS] if application.documents_due else []
     if application.status not in states.ACCEPTED_STATES:
         return []
     if application.status == states.READY:

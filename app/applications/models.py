@@ -23,6 +23,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.applications.states import (
+    DOCUMENTS,
     LINK_PURPOSES,
     PAYMENT_STEPS,
     REFUND_METHODS,
@@ -71,7 +72,7 @@ class Application(Base):
     """A merchant's request for a stall. `organiser_id` is the event's organiser, copied so that lists need no join.
 
     `event_invite_id` is the invitation from the directory whose acceptance made it. `refunded_at` is set when the whole
-    fee was sent back.
+    fee was sent back, `documents_reopened_at` when documents were asked for again after the approval.
     """
 
     __tablename__ = "merchant_application"
@@ -126,6 +127,7 @@ class Application(Base):
     decided_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"), index=True)
     documents_required: Mapped[list[str]] = mapped_column(ARRAY(String(40)), default=list, server_default=text("'{}'"))
     documents_submitted_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    documents_reopened_at: Mapped[datetime | None] = mapped_column(Timestamp)
     paid_at: Mapped[datetime | None] = mapped_column(Timestamp)
     waived_at: Mapped[datetime | None] = mapped_column(Timestamp)
     refunded_at: Mapped[datetime | None] = mapped_column(Timestamp)
@@ -139,6 +141,10 @@ class Application(Base):
     @property
     def documents_due(self) -> bool:
         return bool(self.documents_required) and self.documents_submitted_at is None
+
+    def get_due_since(self, purpose: str) -> datetime | None:
+        """Since when documents, the fee or the activation are due; None before the approval."""
+        return (self.documents_reopened_at if purpose == DOCUMENTS else None) or self.decided_at
 
     @property
     def payment_due(self) -> bool:
@@ -190,7 +196,8 @@ class ApplicationLink(Base):
 class ApplicationDocument(Base):
     """A document of one kind; a later upload replaces it. Its bytes are in the private file storage.
 
-    `carried_from` is the reference of the earlier application of the merchant that it was copied from.
+    `carried_from` is the reference of the earlier application of the merchant that it was copied from. A decider may ask
+    for it again: then it does not count, and a later upload replaces it.
     """
 
     __tablename__ = "application_document"
@@ -206,6 +213,8 @@ class ApplicationDocument(Base):
     stored_as: Mapped[str] = mapped_column(String(120))
     expires_on: Mapped[date | None] = mapped_column(Date)
     carried_from: Mapped[str | None] = mapped_column(String(12))
+    asked_again_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    asked_again_reason: Mapped[str | None] = mapped_column(String(500))
     uploaded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 

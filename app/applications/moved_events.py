@@ -6,7 +6,7 @@ changes does not matter, and a change that is taken back leaves nothing behind.
 
 from datetime import date, timedelta
 
-from sqlalchemy import func, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.applications.calendar import (
@@ -16,12 +16,13 @@ from app.applications.calendar import (
     find_last_day,
     is_after_event,
 )
+from app.applications.document_requests import reopen_documents
 from app.applications.documents import LABELS
 from app.applications.emails import EmailContext
 from app.applications.links import build_link_deadline
 from app.applications.models import Application, ApplicationDocument, ApplicationLink
 from app.applications.queries import record_application_act
-from app.applications.states import ACTIVATED, ACTIVATION, AWAITING_DOCUMENTS, AWAITING_PAYMENT, OPEN_STATES, READY
+from app.applications.states import ACTIVATED, AWAITING_PAYMENT, OPEN_STATES, READY
 from app.audit.actions import Action
 from app.core.db import ReadOrWriteSession, db
 from app.core.formatting import format_calendar_day, format_day
@@ -60,7 +61,7 @@ def _set_link_ends(session: ReadOrWriteSession, event_id: str) -> None:
         .join(Event, Event.id == Application.event_id)
         .where(
             Application.event_id == event_id,
-            Application.status.in_(OPEN_STATES),
+            Application.status.in_((*OPEN_STATES, ACTIVATED)),
             ApplicationLink.used_at.is_(None),
             ApplicationLink.replaced_at.is_(None),
         )
@@ -71,7 +72,10 @@ def _set_link_ends(session: ReadOrWriteSession, event_id: str) -> None:
     for application, link, starts_at, ends_at, timezone, _ in rows:
         calendar = EventCalendar(starts_at, ends_at, timezone, link.created_at)
         link_end = calculate_link_end(
-            link.purpose, calendar, decided_at=application.decided_at, scheduled_for=application.scheduled_for
+            link.purpose,
+            calendar,
+            decided_at=application.get_due_since(link.purpose),
+            scheduled_for=application.scheduled_for,
         )
         if link_end != link.expires_at:
             link_ends.append({"id": link.id, "expires_at": link_end})
@@ -82,7 +86,7 @@ def _set_link_ends(session: ReadOrWriteSession, event_id: str) -> None:
 def reopen_expiring_documents(application_id: str) -> None:
     """Asks for the documents of an approved application again if one is not valid any more at the end of its event.
 
-    An activation link ends; it comes again when the documents are there. An activated application stays so.
+    An activated application stays so.
     """
     with transaction() as session:
         application = session.get(Application, application_id, with_for_update=True, populate_existing=True)
@@ -90,15 +94,7 @@ def reopen_expiring_documents(application_id: str) -> None:
             return
         if application.documents_due or not list_expiring_documents(application):
             return
-        application.documents_submitted_at = None
-        application.set_status(AWAITING_DOCUMENTS)
-        session.execute(
-            update(ApplicationLink)
-            .where(ApplicationLink.application_id == application_id, ApplicationLink.purpose == ACTIVATION)
-            .where(ApplicationLink.replaced_at.is_(None))
-            .values(replaced_at=func.now())
-            .execution_options(synchronize_session=False)
-        )
+        reopen_documents(session, application)
         record_application_act(session, Action.DOCUMENTS_REOPENED, application)
 
 

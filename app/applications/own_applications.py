@@ -12,7 +12,7 @@ from app.applications.calendar import EVENT_CALENDAR_COLUMNS, EventCalendar, fin
 from app.applications.documents import UploadedDocument
 from app.applications.fee_invoices import load_fee_document
 from app.applications.models import Application, ApplicationDocument, ApplicationLink, FeeCreditNote, StallPayment
-from app.applications.queries import DOCUMENT_COLUMNS
+from app.applications.queries import DOCUMENT_COLUMNS, build_document
 from app.applications.serializers import DocumentStatus, serialize_documents
 from app.core.db import db
 from app.core.errors import NotFound
@@ -48,7 +48,8 @@ class OwnApplication:
 
     @property
     def is_under_way(self) -> bool:
-        return self.status in states.OPEN_STATES
+        """Whether the application has not ended, or its merchant has something to do for it."""
+        return self.status in states.OPEN_STATES or bool(self.due_purposes)
 
 
 def list_own_applications(merchant_id: str) -> list[OwnApplication]:
@@ -111,8 +112,7 @@ def _load_documents(application_ids: Sequence[str]) -> Mapping[str, list[Uploade
     statement = select(ApplicationDocument.application_id, *DOCUMENT_COLUMNS)
     documents: dict[str, list[UploadedDocument]] = defaultdict(list)
     for row in db.session.execute(statement.where(ApplicationDocument.application_id.in_(application_ids))):
-        values = row._asdict()
-        documents[values.pop("application_id")].append(UploadedDocument(**values))
+        documents[row.application_id].append(build_document(row))
     return documents
 
 

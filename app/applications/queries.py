@@ -7,10 +7,11 @@ and admins from `support` on decide; without an event, only those admins.
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import (
     ColumnElement,
+    Row,
     RowMapping,
     ScalarSelect,
     Select,
@@ -132,6 +133,8 @@ DOCUMENT_COLUMNS = (
     ApplicationDocument.uploaded_at,
     ApplicationDocument.expires_on,
     ApplicationDocument.carried_from,
+    ApplicationDocument.asked_again_at,
+    ApplicationDocument.asked_again_reason,
 )
 """The fields of `UploadedDocument`."""
 ListQuery = Select[*tuple[object, ...]]
@@ -235,7 +238,12 @@ def record_application_act(
 def list_documents(application_id: str, session: OrmSession | None = None) -> list[UploadedDocument]:
     """The documents of an application."""
     statement = select(*DOCUMENT_COLUMNS).where(ApplicationDocument.application_id == application_id)
-    return [UploadedDocument(*row) for row in (session or db.session).execute(statement)]
+    return [build_document(row) for row in (session or db.session).execute(statement)]
+
+
+def build_document(row: Row[*tuple[Any, ...]]) -> UploadedDocument:
+    """The document in a row that has `DOCUMENT_COLUMNS` and perhaps more."""
+    return UploadedDocument(**{column.key: row._mapping[column.key] for column in DOCUMENT_COLUMNS})
 
 
 def count_pictures(application_id: str) -> int | None:
@@ -341,22 +349,7 @@ def _visible_applications_query(caller: Caller) -> ListQuery:
 def _documents_sql() -> ColumnElement[list[dict[str, str | int | None]]]:
     """The documents of each row as JSON; the keys are the fields of `UploadedDocument`."""
     document_sql = func.jsonb_build_object(
-        "id",
-        ApplicationDocument.id,
-        "kind",
-        ApplicationDocument.kind,
-        "file_name",
-        ApplicationDocument.file_name,
-        "content_type",
-        ApplicationDocument.content_type,
-        "size",
-        ApplicationDocument.size,
-        "uploaded_at",
-        ApplicationDocument.uploaded_at,
-        "expires_on",
-        ApplicationDocument.expires_on,
-        "carried_from",
-        ApplicationDocument.carried_from,
+        *(part for column in DOCUMENT_COLUMNS for part in (column.key, column)), type_=JSONB
     )
     documents_query = select(func.jsonb_agg(aggregate_order_by(document_sql, ApplicationDocument.kind))).where(
         ApplicationDocument.application_id == Application.id

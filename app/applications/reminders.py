@@ -34,6 +34,7 @@ WAITING_STATES = (states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
 EVENT_IS_AHEAD_SQL: ColumnElement[bool] = Event.id.is_(None) | is_event_open_sql()
 IS_DUE_SOON_SQL: ColumnElement[bool] = or_(
     Application.decided_at.between(func.now() - 15 * ONE_DAY, func.now() - 10 * ONE_DAY),
+    Application.documents_reopened_at.between(func.now() - 15 * ONE_DAY, func.now() - 10 * ONE_DAY),
     Application.scheduled_for.between(func.now() - ONE_DAY, func.now() + 4 * ONE_DAY),
     Event.starts_at.between(func.now(), func.now() + 4 * ONE_DAY),
     Event.ends_at.between(func.now(), func.now() + 4 * ONE_DAY),
@@ -74,7 +75,7 @@ def _find_reminder_key(application: Application, purpose: str, event_calendar: E
 
     An approval after the time of a reminder has said the same already.
     """
-    decided_at = application.decided_at
+    decided_at = application.get_due_since(purpose)
     due_at = calendar.calculate_due_at(
         purpose, event_calendar, decided_at=decided_at, scheduled_for=application.scheduled_for
     )
@@ -141,7 +142,7 @@ def _works_until_due(link: ApplicationLink, application: Application, event_cale
     due_at = calendar.calculate_due_at(
         link.purpose,
         event_calendar,
-        decided_at=application.decided_at,
+        decided_at=application.get_due_since(link.purpose),
         scheduled_for=application.scheduled_for,
     )
     return link.expires_at >= max(event_calendar.now, due_at or event_calendar.now)

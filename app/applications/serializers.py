@@ -23,6 +23,7 @@ REQUIREMENT_MESSAGES = {
         "There is no address: the applicant can only be reached through links that you hand over yourself."
     ),
 }
+ASKED_AGAIN = "asked_again"
 INTERNAL_FIELDS = ("reviewer_notes", "risk_level", "decided_by", "activation_message", "waitlist_rank")
 """Fields of the list's row that the applicant does not have."""
 DECIDER_FIELDS = ("reviewer_notes", "risk_level")
@@ -46,7 +47,8 @@ HELPER_FIELDS = (
 class DocumentStatus(TypedDict):
     """A kind of document that is required or uploaded; `url` is for deciders only.
 
-    `status` is `missing`, `uploaded`, or `expired` if the document is not valid up to the end of the event.
+    `status` is `missing`, `uploaded`, `asked_again` if a decider wants another file in its place, or `expired` if the
+    document is not valid up to the end of the event.
     """
 
     kind: str
@@ -59,6 +61,8 @@ class DocumentStatus(TypedDict):
     uploaded_at: NotRequired[datetime]
     expires_on: NotRequired[date]
     carried_from: NotRequired[str]
+    asked_again_at: NotRequired[datetime]
+    asked_again_reason: NotRequired[str]
     url: NotRequired[str]
     url_expires_at: NotRequired[datetime]
 
@@ -118,7 +122,8 @@ def serialize_application(row: RowMapping) -> dict[str, object]:
         "offer": _serialize_offer(row),
         "requirements": _list_requirements(
             row,
-            {document.kind for document in uploaded_documents if is_valid_on(last_day, document.expires_on)},
+            uploaded_documents,
+            last_day,
             is_staff=is_staff,
         ),
     }
@@ -151,6 +156,8 @@ def _parse_document(file: Mapping[str, str | int | None]) -> UploadedDocument:
         uploaded_at=datetime.fromisoformat(str(file["uploaded_at"])),
         expires_on=date.fromisoformat(str(file["expires_on"])) if file["expires_on"] else None,
         carried_from=str(file["carried_from"]) if file["carried_from"] else None,
+        asked_again_at=datetime.fromisoformat(str(file["asked_again_at"])) if file["asked_again_at"] else None,
+        asked_again_reason=str(file["asked_again_reason"]) if file["asked_again_reason"] else None,
     )
 
 
@@ -161,7 +168,7 @@ def _serialize_document(
     if document is None:
         return status
     status |= {
-        "status": "uploaded" if is_valid_on(last_day, document.expires_on) else "expired",
+        "status": _find_document_status(document, last_day),
         "file_name": document.file_name,
         "content_type": document.content_type,
         "bytes": document.size,
@@ -171,10 +178,19 @@ def _serialize_document(
         status["expires_on"] = document.expires_on
     if document.carried_from is not None:
         status["carried_from"] = document.carried_from
+    if document.asked_again_at is not None:
+        status["asked_again_at"] = document.asked_again_at
+        status["asked_again_reason"] = document.asked_again_reason or ""
     if viewer_id is not None:
         status["url"], expires_epoch = documents.build_read_url(document.id, viewer_id)
         status["url_expires_at"] = datetime.fromtimestamp(expires_epoch, UTC)
     return status
+
+
+def _find_document_status(document: UploadedDocument, last_day: date) -> str:
+    if document.asked_again_at is not None:
+        return ASKED_AGAIN
+    return "uploaded" if is_valid_on(last_day, document.expires_on) else "expired"
 
 
 def _serialize_pictures(uploaded_documents: Sequence[UploadedDocument], viewer_id: str) -> list[Picture]:
@@ -189,29 +205,43 @@ def _serialize_pictures(uploaded_documents: Sequence[UploadedDocument], viewer_i
     ]
 
 
-def _list_requirements(row: RowMapping, present_kinds: Collection[str], *, is_staff: bool) -> list[Requirement]:
+def _list_requirements(
+    row: RowMapping, uploaded_documents: Sequence[UploadedDocument], last_day: date, *, is_staff: bool
+) -> list[Requirement]:
     requirements: list[Requirement] = []
     if row["status"] == states.SUBMITTED:
         requirements.append(_build_requirement("DECISION_PENDING"))
     if row["status"] == states.WAITLISTED:
         requirements.append(_build_requirement("ON_WAITLIST"))
+    if row["status"] in (*states.ACCEPTED_STATES, states.ACTIVATED):
+        requirements += _list_due_documents(row, uploaded_documents, last_day)
     if row["status"] in states.ACCEPTED_STATES:
-        requirements += _list_outstanding_steps(row, present_kinds)
+        requirements += _list_outstanding_steps(row)
     if is_staff and row["email"] is None and row["phone"] is None and row["status"] in states.OPEN_STATES:
         requirements.append(_build_requirement("NO_CONTACT"))
     return requirements
 
 
-def _list_outstanding_steps(row: RowMapping, present_kinds: Collection[str]) -> list[Requirement]:
+def _list_due_documents(
+    row: RowMapping, uploaded_documents: Sequence[UploadedDocument], last_day: date
+) -> list[Requirement]:
+    if not row["documents_required"] or row["documents_submitted_at"] is not None:
+        return []
+    accepted_kinds = [document.kind for document in uploaded_documents if document.is_accepted_on(last_day)]
+    asked_again_kinds = [document.kind for document in uploaded_documents if document.asked_again_at is not None]
+    missing_kinds = documents.list_missing_kinds(row["documents_required"], accepted_kinds)
+    if not missing_kinds:
+        return [_build_requirement("DOCUMENTS_NOT_SUBMITTED")]
+    return [
+        {"code": "DOCUMENT_ASKED_AGAIN", "kind": kind, "message": f"{LABELS[kind]}: another file has to be uploaded."}
+        if kind in asked_again_kinds
+        else {"code": "DOCUMENT_MISSING", "kind": kind, "message": f"{LABELS[kind]}: has to be uploaded."}
+        for kind in missing_kinds
+    ]
+
+
+def _list_outstanding_steps(row: RowMapping) -> list[Requirement]:
     requirements: list[Requirement] = []
-    if row["documents_required"] and row["documents_submitted_at"] is None:
-        missing_kinds = documents.list_missing_kinds(row["documents_required"], present_kinds)
-        requirements += [
-            {"code": "DOCUMENT_MISSING", "kind": kind, "message": f"{LABELS[kind]}: has to be uploaded."}
-            for kind in missing_kinds
-        ]
-        if not missing_kinds:
-            requirements.append(_build_requirement("DOCUMENTS_NOT_SUBMITTED"))
     if row["amount_minor"] > 0 and row["paid_at"] is None and row["waived_at"] is None:
         requirements.append(_build_requirement("PAYMENT_DUE"))
     if row["status"] == states.READY:

@@ -8,7 +8,8 @@
         │                                    ▲               ▲
         └────────────────────────────────────┴───────────────┘
 
-    awaiting_payment, ready ──▶ awaiting_documents (the event has moved, and a document is not valid any more at its end)
+    awaiting_payment, ready ──▶ awaiting_documents (a decider asks for a document again, or the event has moved, and a
+    document is not valid any more at its end)
 
     every state but the last ones ──▶ withdrawn (by the applicant) or expired (the event is over, or an offer lapsed)
 

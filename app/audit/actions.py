@@ -146,6 +146,11 @@ class Action(StrEnum):
         "application",
         "Documents were asked for again: the event has moved, and one is not valid any more at its end.",
     )
+    DOCUMENTS_ASKED_AGAIN = (
+        "documents.asked_again",
+        "application",
+        "A decider asked for documents again; the data has the kinds and the reason.",
+    )
     DOCUMENTS_SUBMITTED = "documents.submitted", "application", "An applicant submitted all documents."
     DOCUMENT_READ = "documents.read", "document", "A decider read a document of an applicant."
 

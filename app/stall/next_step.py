@@ -210,7 +210,7 @@ APPLICATION_STEPS = {
     ),
     DOCUMENTS: (
         lazy_gettext("Upload your documents"),
-        lazy_gettext("The organiser needs them before your stall is confirmed."),
+        lazy_gettext("The organiser needs them for your stall."),
         lazy_gettext("Upload documents"),
     ),
     PAYMENT: (

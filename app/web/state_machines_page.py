@@ -74,6 +74,7 @@ STATE_MACHINES = (
             (applications.WAITLISTED, applications.DECLINED): "the organiser, or the applicant says no",
             (applications.WAITLISTED, applications.EXPIRED): "an offer is not answered in time",
             (applications.AWAITING_DOCUMENTS, applications.AWAITING_PAYMENT): "documents submitted",
+            (applications.READY, applications.AWAITING_DOCUMENTS): "a document is asked for again",
             (applications.AWAITING_PAYMENT, applications.READY): "paid",
             (applications.READY, applications.ACTIVATED): "the applicant opens an account, or has one",
         },

@@ -91,6 +91,19 @@ def test_valid_documents_come_along_and_the_expired_one_is_missing(owner: Client
     assert merchant.submit("tax_clearance")["status"] == "activated"
 
 
+def test_document_that_is_asked_for_again_does_not_come_along(owner: Client, merchant: Merchant) -> None:
+    first = merchant.apply(owner)
+    merchant.submit(*KINDS)
+    body = {"kinds": ["identity"], "reason": "The photo is blurred."}
+    data(owner.post(f"{LIST}/{first['id']}/documents/ask-again", body))
+    token = merchant.token
+    merchant.apply(owner)
+    assert count_carried() == 0
+    upload_documents(merchant.client, token, "identity", submit="true")
+    merchant.apply(owner)
+    assert {row["status"] for row in merchant.list_documents().values()} == {"uploaded"}
+
+
 def test_page_says_where_a_document_comes_from(client: Client, owner: Client, merchant: Merchant) -> None:
     first = merchant.apply(owner)
     merchant.submit(*KINDS, identityExpiresOn="2030-01-31")

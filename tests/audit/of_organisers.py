@@ -100,6 +100,7 @@ def changing_an_event(client: Client) -> None:
     Action.APPLICATION_LINK_SHOWN,
     Action.DOCUMENTS_SUBMITTED,
     Action.DOCUMENTS_REOPENED,
+    Action.DOCUMENTS_ASKED_AGAIN,
     Action.DOCUMENT_READ,
 )
 def deciding_about_applications(client: Client) -> None:
@@ -121,6 +122,9 @@ def deciding_about_applications(client: Client) -> None:
     assert client.get(url[url.index("/api/") :]).status_code == 200
     execute_sql("UPDATE application_document SET expires_on = current_date")
     reopen_expiring_documents(application["id"])
+    body = {"kinds": ["identity"], "reason": "The photo is blurred."}
+    for _ in range(2):
+        data(owner.post(f"{LIST}/{application['id']}/documents/ask-again", body))
 
 
 @records(Action.APPLICATION_WITHDRAWN)

@@ -87,6 +87,15 @@ def a_fresh_link_with_a_key(client: Client) -> Ask:
     return lambda: owner.post(f"{LIST}/{made['id']}/links", {"purpose": "documents"}, headers=KEY)
 
 
+@case(f"POST {ONE}/documents/ask-again")
+def asking_for_a_document_again(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    made = create_approved_application(client, owner)
+    submit_documents(client, find_mailed_token("documents"))
+    body = {"kinds": ["identity"], "reason": "The photo is blurred."}
+    return lambda: owner.post(f"{LIST}/{made['id']}/documents/ask-again", body, headers=KEY)
+
+
 @case("GET /api/merchant-applications/files/<token>")
 def reading_a_document(client: Client) -> Ask:
     owner = create_organiser_client(client)

@@ -81,6 +81,7 @@ MORE = {
     "accepting_on_the_page": 2,
     **dict.fromkeys(("receiving_a_fee", "waiving_a_fee"), 9),
     "refunding_a_fee": 15,
+    "asking_for_a_document_again": 11,
     "accepting_a_place": 4,
     "receiving_a_fee": 11,
     "replacing_four_documents": 1,
@@ -106,7 +107,8 @@ documents. An accepted place is an approval. A fee is booked in the ledger. A re
 leads to the next step and its link. A deletion erases in its own transaction what all domains know of the person,
 by the steps of the deletion of an account. A party is locked and read again; an undo reads the log before and after. A
 stall that gets a number locks the plan, and looks whether another one has it. A search asks for each of eight kinds. A
-refund issues the invoice if there is none, and the credit note."""
+refund issues the invoice if there is none, and the credit note. A request for a document is a mail with a new link: it
+reads and marks the documents, and ends the link to activate."""
 BLUEPRINTS = (
     "applications",
     "application_links",

@@ -161,6 +161,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/merchant-applications/{applicationId}/links": SampleRequest(
         {"purpose": "documents"}, path_values={"applicationId": "approvedId"}
     ),
+    "POST /api/merchant-applications/{applicationId}/documents/ask-again": SampleRequest(
+        {"kinds": ["identity"], "reason": "The photo is blurred."}, path_values={"applicationId": "approvedId"}
+    ),
     "GET /api/merchant-applications/{applicationId}/invoice": SampleRequest(
         path_values={"applicationId": "approvedId"}
     ),

@@ -9,6 +9,7 @@ from app.applications.actions.decisions import (
     send_link,
     withdraw_application,
 )
+from app.applications.actions.document_requests import ask_again
 from app.applications.actions.document_upload import upload_documents
 from app.applications.actions.drafts import save_draft
 from app.applications.actions.fee_refunds import refund_fee
@@ -24,6 +25,7 @@ __all__ = [
     "DecisionFields",
     "activate_account",
     "answer_offer",
+    "ask_again",
     "decide_application",
     "import_statement",
     "find_submitted_form",

@@ -207,6 +207,7 @@ def _set_decision(
 ) -> None:
     application.set_status(decision)
     application.decision, application.decided_by, application.decided_at = decision, decided_by, func.now()
+    application.documents_reopened_at = None
     application.decline_reason = fields.get("decline_reason")
     application.reviewer_notes, application.risk_level = fields.get("reviewer_notes"), fields.get("risk_level")
     action = Action.APPLICATION_DECLINED if decision == states.DECLINED else Action.APPLICATION_APPROVED

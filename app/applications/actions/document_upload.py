@@ -18,6 +18,7 @@ from app.applications.links import ResolvedLink, advance_application
 from app.applications.models import Application, ApplicationDocument
 from app.applications.open_events import check_event_open
 from app.applications.queries import DOCUMENT_COLUMNS
+from app.applications.states import ACTIVATED
 from app.audit.actions import Action
 from app.clients import storage
 from app.core.db import ReadOrWriteSession, database_now, release_connection
@@ -26,7 +27,18 @@ from app.core.languages import find_page_language
 from app.core.outbox import Work, enqueue_all, job_spec
 from app.core.transaction import transaction
 
-UPDATED_COLUMNS = ("id", "file_name", "content_type", "size", "stored_as", "uploaded_at", "expires_on", "carried_from")
+UPDATED_COLUMNS = (
+    "id",
+    "file_name",
+    "content_type",
+    "size",
+    "stored_as",
+    "uploaded_at",
+    "expires_on",
+    "carried_from",
+    "asked_again_at",
+    "asked_again_reason",
+)
 
 
 def upload_documents(
@@ -38,7 +50,8 @@ def upload_documents(
 ) -> DocumentsPage:
     """Stores the files, one of each kind, with the days on which they expire, and with `submit` hands all documents in.
 
-    A file replaces the earlier one of its kind; a day without a file is that of the earlier one. Raises NotFound, LinkExpired, DocumentTooLarge,
+    A file replaces the earlier one of its kind; a day without a file is that of the earlier one. One that was asked for
+    again does not count. Raises NotFound, LinkExpired, DocumentTooLarge,
     DocumentKindUnsupported, DocumentsClosed, ApplicationsClosed, and DocumentsMissing if a required document is not there yet, or is not valid up to the end
     of the event.
     """
@@ -82,10 +95,8 @@ def _save_uploads(
         jobs = [job_spec("applications.delete_files", names=replaced_names)] if replaced_names else []
         if submit:
             last_day = find_last_day(resolved_link.event_context.calendar)
-            valid_kinds = [
-                document.kind for document in uploaded_documents if documents.is_valid_on(last_day, document.expires_on)
-            ]
-            missing_kinds = documents.list_missing_kinds(application.documents_required, valid_kinds)
+            accepted_kinds = [document.kind for document in uploaded_documents if document.is_accepted_on(last_day)]
+            missing_kinds = documents.list_missing_kinds(application.documents_required, accepted_kinds)
             jobs += [] if missing_kinds else _submit_documents(session, application)
         enqueue_all(jobs)
     return resolved_link, uploaded_documents, missing_kinds
@@ -94,14 +105,20 @@ def _save_uploads(
 def _build_missing_error(
     missing_kinds: Collection[str], uploaded_documents: Sequence[UploadedDocument]
 ) -> DocumentsMissing:
-    """The error that names the missing documents, and the day on which one expires too early."""
-    expiry_days = {document.kind: document.expires_on for document in uploaded_documents if document.expires_on}
+    """The error that names the missing documents, the day on which one expires too early, and why one is asked for again."""
+    asked_again = {document.kind: document for document in uploaded_documents if document.asked_again_at is not None}
+    expiry_days = {
+        document.kind: document.expires_on
+        for document in uploaded_documents
+        if document.expires_on and document.kind not in asked_again
+    }
     return DocumentsMissing(
         missing=[
             {
                 "kind": kind,
                 "label": documents.LABELS[kind],
                 **({"expiresOn": expiry_days[kind].isoformat()} if kind in expiry_days else {}),
+                **({"reason": asked_again[kind].asked_again_reason} if kind in asked_again else {}),
             }
             for kind in missing_kinds
         ]
@@ -151,10 +168,10 @@ def _submit_documents(session: ReadOrWriteSession, application: Application) -> 
     application.documents_submitted_at = database_now()
     queries.record_application_act(session, Action.DOCUMENTS_SUBMITTED, application)
     payment_links = [links.get_or_renew_link(session, application, links.PAYMENT)] if application.payment_due else []
-    return [
-        *build_email_jobs("application_documents", application, *payment_links),
-        *build_activation_email_jobs(application, advance_application(session, application)),
-    ]
+    email_jobs = build_email_jobs("application_documents", application, *payment_links)
+    if application.status == ACTIVATED:
+        return email_jobs
+    return [*email_jobs, *build_activation_email_jobs(application, advance_application(session, application))]
 
 
 def save_documents(
@@ -168,7 +185,7 @@ def save_documents(
         ApplicationDocument.application_id == application_id
     )
     if not uploads:
-        return [UploadedDocument(*row[:-1]) for row in session.execute(existing_query)], []
+        return [queries.build_document(row) for row in session.execute(existing_query)], []
     statement = insert(ApplicationDocument).values(
         [_build_document_row(application_id, upload, stored_names[upload.kind]) for upload in uploads]
     )
@@ -186,7 +203,7 @@ def save_documents(
         existing_documents, existing_documents.c.kind == saved_documents.c.kind
     )
     rows = session.execute(saved_query.union_all(unchanged_query)).all()
-    return [UploadedDocument(*row[:-1]) for row in rows], [row[-1] for row in rows if row[-1] is not None]
+    return [queries.build_document(row) for row in rows], [row[-1] for row in rows if row[-1] is not None]
 
 
 def _build_document_row(application_id: str, upload: DocumentUpload, stored_as: str) -> dict[str, object]:
@@ -201,4 +218,6 @@ def _build_document_row(application_id: str, upload: DocumentUpload, stored_as: 
         "uploaded_at": func.now(),
         "expires_on": upload.expires_on,
         "carried_from": None,
+        "asked_again_at": None,
+        "asked_again_reason": None,
     }

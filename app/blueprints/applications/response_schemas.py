@@ -28,7 +28,9 @@ class DocumentData(Schema):
     kind = fields.String(required=True, metadata={"enum": list(KINDS), "example": "identity"})
     label = _string_field("Identity document", required=True)
     required = Boolean(required=True)
-    status = fields.String(required=True, metadata={"enum": ["missing", "uploaded", "expired"], "example": "uploaded"})
+    status = fields.String(
+        required=True, metadata={"enum": ["missing", "uploaded", "asked_again", "expired"], "example": "uploaded"}
+    )
     file_name = _string_field("id-card.pdf")
     content_type = _string_field("application/pdf")
     bytes = WholeNumber(metadata={"example": 182044})
@@ -39,6 +41,10 @@ class DocumentData(Schema):
             "example": "MA-7K2M9QXC",
             "description": "the reference of the earlier application that it comes from",
         }
+    )
+    asked_again_at = TimeField(metadata={"description": "when a decider asked for another file in its place"})
+    asked_again_reason = fields.String(
+        metadata={"example": "The photo is blurred.", "description": "what the decider wrote to the applicant"}
     )
     url = fields.String(metadata={"example": "https://…", "description": "for deciders; valid for five minutes"})
     url_expires_at = TimeField()
@@ -54,7 +60,7 @@ class PictureData(Schema):
 
 class Requirement(Schema):
     code = _string_field("PAYMENT_DUE", required=True)
-    kind = fields.String(metadata={"enum": list(KINDS), "example": "identity", "description": "of DOCUMENT_MISSING"})
+    kind = fields.String(metadata={"enum": list(KINDS), "example": "identity", "description": "of DOCUMENT_…"})
     message = _string_field("The stall fee has to be paid.", required=True)
 
 

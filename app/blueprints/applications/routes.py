@@ -1,5 +1,6 @@
 """Merchant applications for applicants and deciders: `/api/merchant-applications`."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Unpack
 
@@ -211,6 +212,26 @@ def refund_fee(
     """
     caller = get_current_caller()
     actions.refund_fee(caller, application_id, reason=reason, amount_minor=amount_minor, reference=reference)
+    return queries.get_application(caller, application_id)
+
+
+@blp.post(
+    "/<applicationId>/documents/ask-again",
+    access=may(STALLS_DECIDE).with_verified_email(),
+    body=schemas.DocumentRequestBody,
+    returns=response_schemas.ApplicationRow,
+    idempotent=True,
+    errors=[errors.ApplicationsClosed, StepNotAllowed, *MAIL_ERRORS],
+)
+def ask_again(application_id: str, kinds: Sequence[str], reason: str) -> queries.ApplicationRecord:
+    """Ask an approved applicant for documents again that are there already.
+
+    The applicant gets one mail with the reason and a new link. The application waits for documents again, also after
+    payment, and an activation link ends; an activated one stays so. A file is kept until another one replaces it, and
+    does not count any more. The same kinds with the same reason again change nothing.
+    """
+    caller = get_current_caller()
+    actions.ask_again(caller, application_id, kinds=kinds, reason=reason)
     return queries.get_application(caller, application_id)
 
 

@@ -149,6 +149,22 @@ class LinkBody(Schema):
     purpose = Choice(*PURPOSES, required=True)
 
 
+class DocumentRequestBody(Schema):
+    kinds = List(
+        Choice(*KINDS),
+        required=True,
+        min=1,
+        max=len(KINDS),
+        metadata={"description": "documents that are there, and of which another file is needed"},
+    )
+    reason = EmailText(
+        required=True,
+        min=1,
+        max=500,
+        metadata={"example": "The photo is blurred.", "description": "the applicant reads it in the mail"},
+    )
+
+
 class BillingBody(Schema):
     billing_address = Text(min=5, max=500, allow_none=True, metadata=BILLING_ADDRESS)
     billing_vat_number = BankNumber(max=20, allow_none=True, metadata=BILLING_VAT_NUMBER)

@@ -37,6 +37,7 @@ from app.blueprints.pages.desk import (
     search,
     settings,
     stall_decisions,
+    stall_documents,
     stall_fees,
     stall_invitations,
     stall_plan,
@@ -78,7 +79,15 @@ DESK_PAGES = (
 """The modules of the desk, each with one blueprint. `gallery` is registered in development only."""
 SALES_PAGES = (sales_imports, sales_uploads)
 """The modules that add their pages to the blueprint of `sales`."""
-STALL_PAGES = (stall_decisions, stall_fees, stall_invitations, stall_plan, stall_statement, stall_types)
+STALL_PAGES = (
+    stall_decisions,
+    stall_documents,
+    stall_fees,
+    stall_invitations,
+    stall_plan,
+    stall_statement,
+    stall_types,
+)
 """The modules that add their pages to the blueprint of `stalls`."""
 GATE_PAGES = (gate_log, gate_phones, gate_scans)
 """The modules that add their pages to the blueprint of `gate`."""

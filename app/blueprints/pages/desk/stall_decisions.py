@@ -324,7 +324,11 @@ def _read_fields(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_next_purpose(row: ApplicationRecord) -> str:
-    by_status = {states.AWAITING_DOCUMENTS: states.DOCUMENTS, states.READY: states.ACTIVATION}
+    by_status = {
+        states.AWAITING_DOCUMENTS: states.DOCUMENTS,
+        states.ACTIVATED: states.DOCUMENTS,
+        states.READY: states.ACTIVATION,
+    }
     return by_status.get(row["status"], states.PAYMENT)
 
 

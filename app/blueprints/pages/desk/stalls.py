@@ -12,7 +12,7 @@ from app.accounts.permissions import MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, 
 from app.applications import actions, queries, states
 from app.applications.documents import LABELS
 from app.applications.placed_stalls import find_stall_number
-from app.applications.serializers import serialize_application
+from app.applications.serializers import DocumentStatus, serialize_application
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
@@ -129,7 +129,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         row=row,
         stall_number=find_stall_number(row["id"]) if row["status"] == states.ACTIVATED else None,
         due={requirement["code"] for requirement in application["requirements"]},
-        history=_list_history(row),
+        history=_list_history(row, application["documents"]),
         state_label=STATE_LABELS[row["status"]],
         fee_label=FEE_LABELS[row["fee_state"]],
         risk_labels=RISK_LABELS,
@@ -138,6 +138,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         document_labels=LABELS,
         link_labels=LINK_LABELS,
         states=states,
+        may_ask_again=row["status"] in (*states.ACCEPTED_STATES, states.ACTIVATED),
         **get_permissions(caller, event),
     )
 
@@ -230,7 +231,7 @@ def _render_many(caller: Caller, event_id: str, ids: list[str], form: Any = None
     )
 
 
-def _list_history(row: queries.ApplicationRecord) -> list[tuple[Any, str]]:
+def _list_history(row: queries.ApplicationRecord, documents: Sequence[DocumentStatus]) -> list[tuple[Any, str]]:
     """What happened to an application, the newest first."""
     decided = {states.APPROVED: gettext("Approved"), states.DECLINED: gettext("Declined")}.get(
         row["decision"], gettext("Decided")
@@ -239,6 +240,14 @@ def _list_history(row: queries.ApplicationRecord) -> list[tuple[Any, str]]:
         (row["created_at"], gettext("Applied")),
         (row["decided_at"], decided),
         (row["documents_submitted_at"], gettext("Handed in the documents")),
+        *(
+            (
+                document["asked_again_at"],
+                gettext("Asked again: %(document)s", document=gettext(LABELS[document["kind"]])),
+            )
+            for document in documents
+            if "asked_again_at" in document
+        ),
         (row["paid_at"], gettext("The fee was paid")),
         (row["waived_at"], gettext("The fee was waived")),
         (row["refunded_at"], gettext("The fee was sent back")),

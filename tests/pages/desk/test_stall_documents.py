@@ -1,0 +1,80 @@
+"""Asking for documents again at the desk."""
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from tests.factories.applications import PDF, decide_application, find_mailed_token, upload_documents
+from tests.factories.events import create_published_event
+from tests.http import Client, data
+from tests.pages.desk.test_events import open_as
+from tests.pages.desk.test_stalls import apply, build_path, read
+from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
+from tests.pages.test_team_pages import create_owner
+
+REASON = "The photo is blurred."
+
+
+@pytest.fixture
+def event(organiser: Client) -> dict[str, Any]:
+    return create_published_event(organiser, name="Windhoek Lights")
+
+
+@pytest.fixture
+def applied(client: Client, organiser: Client, event: dict[str, Any]) -> dict[str, Any]:
+    application = apply(client, event, amountMinor=0)
+    decide_application(organiser, application, documentsRequired=["identity", "tax_clearance"])
+    token = find_mailed_token("documents", "kapana@stalls.example")
+    data(upload_documents(client, token, "identity", "tax_clearance", submit="true", content=PDF))
+    return application
+
+
+def test_a_document_is_asked_for_again_once(
+    organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
+) -> None:
+    path = build_path(event, applied)
+    page = desk.open(path).text
+    assert page.count("Ask for it again") == 2 and f"{path}/documents/ask-again?kind=identity" in page
+    page = desk.open(f"{path}/documents/ask-again?kind=identity").text
+    assert 'value="identity" id="kinds" checked' in page and 'value="tax_clearance" checked' not in page
+    assert "food_safety" not in page
+    refused = desk.send(form=1, reason="See www.evil.example")
+    assert refused.status_code == 422 and "See www.evil.example" in refused.text
+    fields = {"kinds": "identity", "reason": REASON}
+    for _ in range(2):
+        assert desk.press(form=1, **fields).status_code == 303
+    page = desk.open(path).text
+    assert "Asked for again" in page and REASON in page and page.count("Ask for it again") == 1
+    assert "Identity document: another file has to be uploaded." in page
+    assert "Asked again: Identity document" in page
+    assert read(organiser, applied)["status"] == "awaiting_documents"
+
+
+def test_a_file_that_came_meanwhile_is_looked_at_first(
+    client: Client, organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
+) -> None:
+    desk.open(f"{build_path(event, applied)}/documents/ask-again?kind=identity")
+    body = {"kinds": ["tax_clearance"], "reason": REASON}
+    data(organiser.post(f"/api/merchant-applications/{applied['id']}/documents/ask-again", body))
+    answer = desk.send(form=1, kinds="identity", reason=REASON)
+    assert answer.status_code == 412
+    assert read(organiser, applied)["documents"][0]["status"] == "uploaded"
+
+
+def test_only_who_decides_may_ask(
+    app: Flask, client: Client, owner: Account, event: dict[str, Any], applied: dict[str, Any]
+) -> None:
+    path = f"{build_path(event, applied)}/documents/ask-again"
+    for role, status in (("manager", 200), ("finance", 403), ("viewer", 403)):
+        visitor = open_as(app, client, owner, role)
+        assert visitor.open(path).status_code == status
+        assert ("Ask for it again" in visitor.open(build_path(event, applied)).text) == (status == 200)
+    assert sign_in_browser(app, create_owner("Other")).open(path).status_code == 404
+
+
+def test_there_is_nothing_to_ask_for_before_the_approval(client: Client, event: dict[str, Any], desk: Visitor) -> None:
+    waiting = apply(client, event, "Ruusa Bakes")
+    assert desk.open(f"{build_path(event, waiting)}/documents/ask-again").status_code == 404
