@@ -9,7 +9,9 @@ A document is carried over when the application is approved, if
 Each application has a file of its own, so that deleting one of them, or its retention, does not touch the others.
 """
 
-from sqlalchemy import select
+from datetime import date
+
+from sqlalchemy import Select, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.orm import aliased
@@ -17,11 +19,11 @@ from sqlalchemy.orm import aliased
 from app.accounts.models import Account
 from app.accounts.permissions import MERCHANT
 from app.applications.calendar import EVENT_CALENDAR_COLUMNS, EventCalendar, find_last_day
-from app.applications.documents import build_stored_name, is_valid_on
+from app.applications.documents import KINDS, build_stored_name, is_valid_on
 from app.applications.models import Application, ApplicationDocument
 from app.applications.states import ACCEPTED_STATES, ACTIVATED
 from app.clients import storage
-from app.core.db import release_connection
+from app.core.db import db, release_connection
 from app.core.ids import new_id
 from app.core.jobs import Delivery, Run, job
 from app.core.outbox import Work, job_spec
@@ -97,26 +99,11 @@ def _list_carried_documents(session: OrmSession, application_id: str) -> list[tu
     if calendar_row is None:
         return []
     last_day = find_last_day(EventCalendar(*calendar_row))
-    sent_kinds = select(ApplicationDocument.kind).where(ApplicationDocument.application_id == application_id)
+    query = _earlier_documents_query(application_id)
     rows = session.execute(
-        select(ApplicationDocument, Earlier.reference)
-        .join(Earlier, Earlier.id == ApplicationDocument.application_id)
-        .join(Account, Account.id == Earlier.account_id)
-        .where(
-            Earlier.account_id == application.account_id,
-            Earlier.organiser_id == application.organiser_id,
-            Earlier.id != application_id,
-            Earlier.documents_submitted_at.is_not(None),
-            Earlier.status.in_((*ACCEPTED_STATES, ACTIVATED)),
-            Earlier.erased_at.is_(None),
-            Account.email_verified_at.is_not(None),
-            Account.roles.contains([MERCHANT]),
-            ApplicationDocument.asked_again_at.is_(None),
-            ApplicationDocument.kind.in_(application.documents_required),
-            ApplicationDocument.kind.not_in(sent_kinds),
+        query.where(ApplicationDocument.kind.in_(application.documents_required)).with_for_update(
+            read=True, of=ApplicationDocument
         )
-        .order_by(ApplicationDocument.uploaded_at, ApplicationDocument.id)
-        .with_for_update(read=True, of=ApplicationDocument)
     )
     newest = {
         document.kind: (document, reference)
@@ -124,3 +111,42 @@ def _list_carried_documents(session: OrmSession, application_id: str) -> list[tu
         if is_valid_on(last_day, document.expires_on)
     }
     return list(newest.values())
+
+
+def list_reusable_documents(application_id: str, last_day: date) -> dict[str, tuple[str, date | None]]:
+    """What an approval would carry over: by kind, the reference of the earlier application and the last valid day.
+
+    Documents must be valid on `last_day`.
+    """
+    return {
+        document.kind: (reference, document.expires_on)
+        for document, reference in db.session.execute(_earlier_documents_query(application_id))
+        if document.kind in KINDS and is_valid_on(last_day, document.expires_on)
+    }
+
+
+def _earlier_documents_query(application_id: str) -> Select[ApplicationDocument, str]:
+    """Accepted documents of the merchant's earlier applications to the organisation, without kinds that were sent for
+    this one, the oldest first, with the references."""
+    sent_kinds = select(ApplicationDocument.kind).where(ApplicationDocument.application_id == application_id)
+    return (
+        select(ApplicationDocument, Earlier.reference)
+        .join(Earlier, Earlier.id == ApplicationDocument.application_id)
+        .join(Account, Account.id == Earlier.account_id)
+        .join(
+            Application,
+            (Application.account_id == Earlier.account_id) & (Application.organiser_id == Earlier.organiser_id),
+        )
+        .where(
+            Application.id == application_id,
+            Earlier.id != application_id,
+            Earlier.documents_submitted_at.is_not(None),
+            Earlier.status.in_((*ACCEPTED_STATES, ACTIVATED)),
+            Earlier.erased_at.is_(None),
+            Account.email_verified_at.is_not(None),
+            Account.roles.contains([MERCHANT]),
+            ApplicationDocument.asked_again_at.is_(None),
+            ApplicationDocument.kind.not_in(sent_kinds),
+        )
+        .order_by(ApplicationDocument.uploaded_at, ApplicationDocument.id)
+    )

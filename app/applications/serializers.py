@@ -105,7 +105,7 @@ class FeeStatus(TypedDict):
 
 def serialize_application(row: RowMapping) -> dict[str, object]:
     """A row of `list_applications_query`, without the internal fields if the caller must not read them."""
-    last_day = find_last_day(_build_calendar(row))
+    last_day = find_last_day(build_calendar(row))
     is_decider, is_staff = row["is_decider"], row["is_staff"]
     hidden_fields = HELPER_FIELDS if is_staff else (*HELPER_FIELDS, *INTERNAL_FIELDS)
     uploaded_documents = [_parse_document(file) for file in row["files"]]
@@ -253,7 +253,8 @@ def _build_requirement(code: str) -> Requirement:
     return {"code": code, "message": REQUIREMENT_MESSAGES[code]}
 
 
-def _build_calendar(row: RowMapping) -> EventCalendar:
+def build_calendar(row: RowMapping) -> EventCalendar:
+    """The calendar of the event of a row of `list_applications_query`."""
     return EventCalendar(*(row[name] for name in CALENDAR_FIELDS))
 
 
@@ -289,7 +290,7 @@ def _serialize_fee(row: RowMapping) -> FeeStatus:
         "payment_id": payment.get("payment_id"),
         "due_at": calculate_due_at(
             states.PAYMENT,
-            _build_calendar(row),
+            build_calendar(row),
             decided_at=row["decided_at"],
             scheduled_for=row["scheduled_for"],
         ),

@@ -1,7 +1,7 @@
 """The decision about one application, as forms: approve, decline, waitlist, revise, another fee, new links."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,13 +10,20 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.applications import actions, states
-from app.applications.documents import KINDS, list_required_kinds
-from app.applications.errors import StallTypeFull
+from app.applications.documents import KINDS
 from app.applications.queries import ApplicationRecord
-from app.applications.stall_types import find_stall_type, list_places
 from app.blueprints.pages.desk.form_parts import VERSION, WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
-from app.blueprints.pages.desk.stall_words import FULL, LINK_LABELS, RISK_LABELS, reword
+from app.blueprints.pages.desk.stall_approval import (
+    APPROVAL,
+    FEE,
+    NOTES,
+    NotesSchema,
+    describe_approval,
+    fit_approval,
+    suggest_documents,
+)
+from app.blueprints.pages.desk.stall_words import LINK_LABELS, reword
 from app.blueprints.pages.desk.stalls import DECIDE, blueprint, get_event_application
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
@@ -24,33 +31,11 @@ from app.core.clock import rfc3339
 from app.core.errors import NotFound
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
-from app.web.fields import Boolean, Choice, Text, WholeNumber
+from app.web.fields import Choice, Text, WholeNumber
 from app.web.schema import Query, to_camel_case
 from app.web.text_fields import EmailText
 
 MAX_RANK = 100_000
-ASK_LABELS = {
-    "identity": lazy_gettext("Ask for: identity document"),
-    "business_registration": lazy_gettext("Ask for: business registration"),
-    "tax_clearance": lazy_gettext("Ask for: tax clearance certificate"),
-    "food_safety": lazy_gettext("Ask for: food safety certificate"),
-}
-WRONG_FEE = lazy_gettext("Enter an amount like 1500 or 1500.50.")
-
-
-class NotesSchema(VersionSchema):
-    reviewer_notes = Text(max=2000)
-    risk_level = Choice(*states.RISK_LEVELS)
-
-
-class ApprovalSchema(NotesSchema):
-    identity = Boolean(load_default=False)
-    business_registration = Boolean(load_default=False)
-    tax_clearance = Boolean(load_default=False)
-    food_safety = Boolean(load_default=False)
-    fee_minor = Amount(data_key="fee")
-    override_quota = Boolean(load_default=False)
-    reason = Text(max=500)
 
 
 class RefusalSchema(NotesSchema):
@@ -77,60 +62,17 @@ class LinkSchema(Query):
     purpose = Choice(*states.PURPOSES, required=True)
 
 
-NOTES = (
-    Input(
-        "reviewerNotes",
-        lazy_gettext("Notes"),
-        hint=lazy_gettext("Only people who decide on applications see them."),
-        type="textarea",
-    ),
-    Input(
-        "riskLevel",
-        lazy_gettext("Risk"),
-        hint=lazy_gettext("Only people who decide on applications see it."),
-        options=[("", lazy_gettext("Not set")), *RISK_LABELS.items()],
-    ),
-)
 REASON = Input(
     "reason",
     lazy_gettext("Your reason"),
     hint=lazy_gettext("It is kept with the decision. The applicant does not see it."),
     messages={"required": lazy_gettext("Enter a reason.")},
 )
-FEE = Input(
-    "fee",
-    lazy_gettext("Fee in N$"),
-    inputmode="decimal",
-    messages={"required": lazy_gettext("Enter a fee."), "invalid_type": WRONG_FEE},
-)
 DECLINE_REASON = Input(
     "declineReason",
     lazy_gettext("What the applicant reads"),
     hint=lazy_gettext("It is part of the mail. Leave out web addresses."),
     type="textarea",
-)
-APPROVAL = Form(
-    ApprovalSchema,
-    *(Input(to_camel_case(kind), ASK_LABELS[kind], type="checkbox") for kind in KINDS),
-    FEE,
-    Input(
-        "overrideQuota",
-        lazy_gettext("Approve although all places are taken"),
-        hint=lazy_gettext("This needs a reason."),
-        type="checkbox",
-        error_codes=(StallTypeFull.code,),
-        messages={StallTypeFull.code: FULL},
-    ),
-    Input(
-        "reason",
-        lazy_gettext("Your reason"),
-        hint=lazy_gettext(
-            "Needed for another fee, or for one place more than there are. The applicant does not see it."
-        ),
-        messages={"required": lazy_gettext("Enter why you set another fee, or approve one place more than there are.")},
-    ),
-    *NOTES,
-    VERSION,
 )
 
 
@@ -294,7 +236,7 @@ def _find_decision(name: str) -> Decision:
 
 
 def _fill(decision: Decision, row: ApplicationRecord) -> FilledForm:
-    kinds = row["documents_required"] if row["status"] == states.WAITLISTED else list_required_kinds(row["stall_type"])
+    kinds = suggest_documents(row).kinds if decision.form is APPROVAL else ()
     values = {
         **{to_camel_case(kind): "true" for kind in kinds},
         "fee": format_amount(row["amount_minor"]),
@@ -305,15 +247,6 @@ def _fill(decision: Decision, row: ApplicationRecord) -> FilledForm:
         "version": str(row["version"]),
     }
     return decision.form.fill(**{name: value for name, value in values.items() if name in decision.form.inputs})
-
-
-def _is_full(event: OwnEvent, row: ApplicationRecord) -> bool:
-    """Whether all places of the stall type that the application is for are taken."""
-    listed = find_stall_type(event.stall_types, row["stall_type"])
-    if listed is None or listed.quantity is None:
-        return False
-    places = list_places(event.id, event.stall_types)
-    return any(place.taken >= listed.quantity for place in places if place.name == listed.name)
 
 
 def _read_fields(values: dict[str, Any]) -> dict[str, Any]:
@@ -337,13 +270,14 @@ def _build_back(event: OwnEvent, row: ApplicationRecord) -> str:
 
 
 def _render(event: OwnEvent, row: ApplicationRecord, decision: Decision, form: FilledForm) -> Response:
-    if decision.form is APPROVAL and not isinstance(form.error, StallTypeFull) and not _is_full(event, row):
-        form = replace(form, form=APPROVAL.without("overrideQuota"))
+    lead = str(decision.lead)
+    if decision.form is APPROVAL:
+        form, lead = fit_approval(form, event, row), f"{lead} {describe_approval(event, row)}"
     return render_desk_form(
         form,
         event=event,
         title=f"{decision.title}: {row['business_name'] or row['reference']}",
-        lead=decision.lead,
+        lead=lead,
         button=decision.button,
         back=_build_back(event, row),
     )

@@ -10,7 +10,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_INVITE
 from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
 from app.blueprints.pages.desk.shell import count_like, go_to, render_desk, render_desk_form
-from app.blueprints.pages.desk.stall_decisions import WRONG_FEE
+from app.blueprints.pages.desk.stall_approval import WRONG_FEE
 from app.blueprints.pages.desk.stalls import MAX_DECIDED, READ, blueprint, get_permissions
 from app.blueprints.pages.desk.tables import STATUS, Column, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input

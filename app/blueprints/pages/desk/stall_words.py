@@ -10,8 +10,11 @@ from app.applications.errors import (
     NoWaitlist,
     StallTypeFull,
 )
+from app.applications.queries import ApplicationRecord
+from app.core.addresses import mask_number
 from app.core.errors import AppError
-from app.core.languages import lazy_gettext, lazy_pgettext
+from app.core.formatting import format_day
+from app.core.languages import gettext, lazy_gettext, lazy_pgettext
 
 STATE_LABELS = {
     states.SUBMITTED: lazy_gettext("To decide"),
@@ -61,6 +64,19 @@ WORDS = {
     StallTypeFull.code: lazy_gettext("All places of this stall type are taken."),
     states.StepNotAllowed.code: lazy_gettext("You cannot do this with the application now. Open the page again."),
 }
+
+
+def describe_payment(row: ApplicationRecord) -> str:
+    """How the applicant wants to pay the fee, and when; the wallet by its last digits."""
+    if row["destination"] == "bank":
+        method = gettext("by bank transfer")
+    elif row["payrail_msisdn"]:
+        method = gettext("from the wallet %(number)s", number=mask_number(row["payrail_msisdn"]))
+    else:
+        method = gettext("from a mobile wallet")
+    if row["scheduled_for"] is None:
+        return gettext("%(method)s, once approved", method=method)
+    return gettext("%(method)s, on %(day)s", method=method, day=format_day(row["scheduled_for"], row["event_timezone"]))
 
 
 def reword(error: AppError) -> AppError:

@@ -1,6 +1,6 @@
 """The stalls of an event: the applications as a table, one application, and several decided at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
 from app.applications import actions, queries, states
+from app.applications.document_suggestions import load_chosen_kinds, suggest_kinds
 from app.applications.documents import LABELS
 from app.applications.placed_stalls import find_stall_number
 from app.applications.serializers import DocumentStatus, serialize_application
@@ -23,6 +24,7 @@ from app.blueprints.pages.desk.stall_words import (
     REFUND_LABELS,
     RISK_LABELS,
     STATE_LABELS,
+    describe_payment,
     reword,
 )
 from app.blueprints.pages.desk.tables import DAY, MONEY, STATUS, Column, Row, Table, render_desk_table
@@ -132,6 +134,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         history=_list_history(row, application["documents"]),
         state_label=STATE_LABELS[row["status"]],
         fee_label=FEE_LABELS[row["fee_state"]],
+        payment_choice=describe_payment(row) if row["amount_minor"] else "",
         risk_labels=RISK_LABELS,
         refund_labels=REFUND_LABELS,
         offer_labels=OFFER_LABELS,
@@ -161,8 +164,11 @@ def decide_many(caller: Caller, event_id: str) -> ResponseReturnValue:
     except ValidationFailed as error:
         return _render_many(caller, event_id, ids, form.with_error(error))
     event, rows = _list_chosen(caller, event_id, ids)
-    fields = values if decision == states.DECLINED else {}
-    results = [(row, _decide(caller, row, decision, fields)) for row in rows]
+    chosen_kinds = load_chosen_kinds(event.id)
+    results = []
+    for row in rows:
+        fields = values if decision == states.DECLINED else {"documents_required": _list_kinds(row, chosen_kinds)}
+        results.append((row, _decide(caller, row, decision, fields)))
     return render_desk(
         "desk/stalls_decided.html",
         event=event,
@@ -219,13 +225,23 @@ def _decide(caller: Caller, row: queries.ApplicationRecord, decision: str, field
     return ""
 
 
+def _list_kinds(row: queries.ApplicationRecord, chosen_kinds: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The documents that an approval without a form asks for; those of the waitlist were chosen there."""
+    is_chosen = row["status"] != states.SUBMITTED
+    return row["documents_required"] if is_chosen else suggest_kinds(chosen_kinds, row["stall_type"]).kinds
+
+
 def _render_many(caller: Caller, event_id: str, ids: list[str], form: Any = None) -> Response:
     event, rows = _list_chosen(caller, event_id, ids)
+    chosen_kinds = load_chosen_kinds(event.id)
     return render_desk(
         "desk/stalls_decide.html",
         event=event,
         form=form or MANY_FORM.fill(),
         rows=rows,
+        documents={
+            row["id"]: ", ".join(gettext(LABELS[kind]) for kind in _list_kinds(row, chosen_kinds)) for row in rows
+        },
         state_labels=STATE_LABELS,
         path=request.path,
     )

@@ -1,0 +1,117 @@
+"""Approving at the desk: which documents are asked for, and how and until when the fee is paid."""
+
+from typing import Any
+
+import pytest
+
+from tests.factories.accounts import create_signed_in_client
+from tests.factories.applications import (
+    PDF,
+    create_application,
+    decide_application,
+    find_mailed_token,
+    upload_documents,
+)
+from tests.factories.events import create_published_event
+from tests.factories.merchants import create_merchant_account
+from tests.factories.payouts import run_all_jobs
+from tests.http import Client, data
+from tests.pages.desk.test_stalls import apply, build_path, read
+from tests.pages.pages import Visitor
+
+KINDS = ("identity", "businessRegistration", "taxClearance", "foodSafety")
+CRAFTS = {"stallType": "Crafts", "amountMinor": 80000}
+
+
+@pytest.fixture
+def event(organiser: Client) -> dict[str, Any]:
+    listed = [{"name": "Food", "feeMinor": 250000}, {"name": "Crafts", "feeMinor": 80000, "quantity": 9}]
+    return create_published_event(organiser, name="Windhoek Lights", stallTypes=listed)
+
+
+def list_ticked(desk: Visitor) -> list[str]:
+    return [kind for kind in KINDS if kind in desk.forms[1].fields]
+
+
+def test_documents_are_those_of_the_stall_type_and_then_of_the_last_approval(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    crafts = apply(client, event, "Ruusa Crafts", **CRAFTS)
+    page = desk.open(f"{build_path(event, crafts)}/decide/approve").text
+    assert list_ticked(desk) == [*KINDS[:3]] and "that this stall type needs (Crafts)" in page
+    desk.open(f"{build_path(event, apply(client, event))}/decide/approve")
+    assert list_ticked(desk) == [*KINDS]
+    decide_application(organiser, crafts, documentsRequired=["tax_clearance"])
+    other = apply(client, event, "Ndapewa Baskets", **CRAFTS)
+    page = desk.open(f"{build_path(event, other)}/decide/approve").text
+    assert list_ticked(desk) == ["taxClearance"] and "of your last approval of this stall type (Crafts)" in page
+    assert "The application is approved." in desk.send(form=1).text
+    assert [document["kind"] for document in read(organiser, other)["documents"]] == ["tax_clearance"]
+    desk.open(f"{build_path(event, apply(client, event, 'Second Grill'))}/decide/approve")
+    assert list_ticked(desk) == [*KINDS]
+
+
+def test_several_are_asked_for_the_same_documents(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    decide_application(organiser, apply(client, event, "Ruusa Crafts", **CRAFTS), documentsRequired=["identity"])
+    crafts, food = apply(client, event, "Ndapewa Baskets", **CRAFTS), apply(client, event)
+    waiting = apply(client, event, "Tjikko Carvings", **CRAFTS)
+    decide_application(organiser, waiting, "waitlisted", documentsRequired=["tax_clearance"])
+    ids = [application["id"] for application in (crafts, food, waiting)]
+    page = desk.open(f"{build_path(event)}/decide?" + "&".join(f"id={id}" for id in ids)).text
+    assert page.count('<span class="fine">Identity document</span>') == 1
+    assert page.count('<span class="fine">Tax clearance certificate</span>') == 1
+    body = {"csrf_token": desk.forms[1].fields["csrf_token"], "id": ids, "decision": "approved"}
+    assert "3 of 3 decided" in desk.flask.post(f"{build_path(event)}/decide", data=body).text
+    kinds = [[document["kind"] for document in read(organiser, each)["documents"]] for each in (crafts, food, waiting)]
+    assert (kinds[0], len(kinds[1]), kinds[2]) == (["identity"], 4, ["tax_clearance"])
+
+
+def test_documents_that_come_along_are_shown_as_there(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    merchant = create_merchant_account()
+    me = create_signed_in_client(client, merchant)
+    fields = {"eventId": event["id"], "email": merchant.email, **CRAFTS}
+    first = create_application(me, **fields)
+    decide_application(organiser, first, documentsRequired=["identity", "tax_clearance"])
+    run_all_jobs()
+    token = find_mailed_token("documents", merchant.email)
+    form = {"identityExpiresOn": "2030-01-31", "submit": "true"}
+    data(upload_documents(client, token, "identity", "tax_clearance", content=PDF, **form))
+    page = desk.open(f"{build_path(event, create_application(me, **fields))}/decide/approve").text
+    assert f"from their application {first['reference']}, valid until Thu 31 January 2030." in page
+    assert f"from their application {first['reference']}." in page
+    stranger = apply(client, event, "Ruusa Crafts", **CRAFTS)
+    assert "There already" not in desk.open(f"{build_path(event, stranger)}/decide/approve").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "from the wallet ••••4567, once approved"),
+        ({"destination": "bank"}, "by bank transfer, once approved"),
+        ({"payrailMsisdn": None}, "from a mobile wallet, once approved"),
+    ],
+)
+def test_way_to_pay_and_day_are_shown(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor, fields: dict[str, Any], words: str
+) -> None:
+    application = apply(client, event, **fields)
+    path = build_path(event, application)
+    page = desk.open(path).text
+    assert f"<dd>{words}</dd>" in page and "264811234567" not in page.split("Who applies")[0]
+    page = desk.open(f"{path}/decide/approve").text
+    assert f"Chosen by the applicant: {words}." in page
+    due = page.split("The fee is due by ")[1].split(". Chosen")[0]
+    decide_application(organiser, application)
+    assert due in desk.open(path).text
+
+
+def test_free_stall_has_no_way_to_pay(client: Client, organiser: Client, desk: Visitor) -> None:
+    event = create_published_event(organiser, name="Desert Days")
+    application = apply(client, event, amountMinor=0)
+    path = build_path(event, application)
+    assert "Way to pay" not in desk.open(path).text
+    assert "The fee is due" not in desk.open(f"{path}/decide/approve").text
