@@ -4,7 +4,6 @@ Applicants see their own applications, organisers those for their events, admins
 and admins from `support` on decide; without an event, only those admins.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
@@ -16,7 +15,6 @@ from sqlalchemy import (
     ScalarSelect,
     Select,
     case,
-    exists,
     false,
     func,
     literal,
@@ -178,31 +176,6 @@ def list_chosen_applications(caller: Caller, event_id: str, ids: Sequence[str]) 
     """Those of these applications that are for the event and that the caller may see, the oldest first."""
     query = list_applications_query(caller, event_id=event_id).where(Application.id.in_(ids))
     return db.session.execute(query.order_by(Application.created_at, Application.id)).mappings().all()
-
-
-def list_waitlists(caller: Caller, event_id: str) -> dict[str, list[RowMapping]]:
-    """Who waits at the event, by the folded name of the stall type, each in the order of the line."""
-    has_offer = exists().where(
-        ApplicationLink.application_id == Application.id,
-        ApplicationLink.purpose == OFFER,
-        ApplicationLink.replaced_at.is_(None),
-    )
-    statement = (
-        select(
-            Application.id,
-            Application.reference,
-            Application.business_name,
-            Application.stall_type,
-            Application.waitlist_rank,
-            has_offer.label("has_offer"),
-        )
-        .where(can_decide_sql(caller), Application.event_id == event_id, Application.status == WAITLISTED)
-        .order_by(*LINE_ORDER)
-    )
-    lines: dict[str, list[RowMapping]] = defaultdict(list)
-    for row in db.session.execute(statement).mappings():
-        lines[(row["stall_type"] or "").casefold()].append(row)
-    return lines
 
 
 def check_visible(caller: Caller, id: str) -> None:

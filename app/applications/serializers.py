@@ -15,7 +15,7 @@ REQUIREMENT_MESSAGES = {
     "DECISION_PENDING": mark_for_translation("The organiser has to decide."),
     "DOCUMENTS_NOT_SUBMITTED": mark_for_translation("All documents are there; they have to be handed in."),
     "ON_WAITLIST": mark_for_translation(
-        "A place of the stall type has to become free, and the applicant has to accept it."
+        "Free places of the stall type go to the first in line, who has to accept one."
     ),
     "PAYMENT_DUE": mark_for_translation("The stall fee has to be paid."),
     "ACTIVATION_DUE": mark_for_translation("The account has to be activated."),

@@ -5,10 +5,15 @@ is answered or lapses, so that a place is offered once; an application gets one 
 while an offer is made, as for an approval.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
 import structlog
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import ColumnElement, exists, func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
+from app.accounts.caller import Caller
 from app.accounts.errors import MailLimitReached, SenderNotVerified
 from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import links
@@ -22,7 +27,7 @@ from app.applications.calendar import (
 from app.applications.emails import build_email_jobs
 from app.applications.errors import NoWaitlist
 from app.applications.models import Application, ApplicationLink
-from app.applications.queries import LINE_ORDER, record_application_act
+from app.applications.queries import LINE_ORDER, can_decide_sql, record_application_act
 from app.applications.stall_types import StallType, count_taken, find_stall_type, fold_name, lock_stall_type
 from app.applications.states import ACCEPTED_STATES, ACTIVATED, EXPIRED, OFFER, WAITLISTED
 from app.audit.actions import Action
@@ -76,6 +81,50 @@ def end_offer(session: OrmSession, application: Application) -> bool:
     return session.scalar(ended_offer.execution_options(synchronize_session=False)) is not None
 
 
+class Waiting(NamedTuple):
+    """An application on the waitlist; `can_get_offer` unless it has no address, or has had its offer."""
+
+    id: str
+    reference: str
+    business_name: str | None
+    stall_type: str | None
+    waitlist_rank: int | None
+    has_offer: bool
+    can_get_offer: bool
+
+
+def list_waitlists(caller: Caller, event_id: str) -> Mapping[str, Sequence[Waiting]]:
+    """Who waits at the event, by the folded name of the stall type, each in the order of the line."""
+    has_offer = exists().where(
+        ApplicationLink.application_id == Application.id,
+        ApplicationLink.purpose == OFFER,
+        ApplicationLink.replaced_at.is_(None),
+    )
+    rows = db.session.execute(
+        select(
+            Application.id,
+            Application.reference,
+            Application.business_name,
+            Application.stall_type,
+            Application.waitlist_rank,
+            has_offer,
+            IS_NEXT_SQL,
+        )
+        .where(can_decide_sql(caller), Application.event_id == event_id, Application.status == WAITLISTED)
+        .order_by(*LINE_ORDER)
+    )
+    lines: dict[str, list[Waiting]] = defaultdict(list)
+    for row in rows:
+        waiting = Waiting(*row)
+        lines[fold_name(waiting.stall_type)].append(waiting)
+    return lines
+
+
+def find_next(line: Sequence[Waiting]) -> Waiting | None:
+    """Who gets the next offer of a line; None if nobody can."""
+    return next((waiting for waiting in line if waiting.can_get_offer), None)
+
+
 def list_waiting_types(event_id: str | None = None) -> list[tuple[str, str]]:
     """The events and stall types for which somebody waits without an offer, of one event or of all."""
     statement = (
@@ -93,14 +142,19 @@ def offer_next_place(event_id: str, name: str) -> bool:
     """Offers a free place of the stall type to the next in line; False if no place is free, or nobody is in line."""
     try:
         with transaction() as session:
-            return _offer_next_place(session, event_id, name)
+            return offer_place_to_next(session, event_id, name)
     except (MailLimitReached, SenderNotVerified) as error:
         log.warning("waitlist.offer_not_mailed", event_id=event_id, error=error.code)
         return False
 
 
-def _offer_next_place(session: ReadOrWriteSession, event_id: str, name: str) -> bool:
-    """Raises SenderNotVerified, MailLimitReached."""
+def offer_place_to_next(
+    session: ReadOrWriteSession, event_id: str, name: str, *, expected_id: str | None = None
+) -> bool:
+    """Offers a free place to the next in line; False if that is not possible, or it is not the expected application.
+
+    Raises SenderNotVerified, MailLimitReached.
+    """
     event_row = session.execute(
         select(Event.stall_types, Event.organiser_id, *EVENT_CALENDAR_COLUMNS).where(
             Event.id == event_id, Event.visibility.not_in(ENDED_EVENTS)
@@ -114,7 +168,7 @@ def _offer_next_place(session: ReadOrWriteSession, event_id: str, name: str) -> 
     if listed is None or offer_end is None or not _has_free_place(session, event_id, listed):
         return False
     application = _lock_next_in_line(session, event_id, listed.name)
-    if application is None or application.email is None:
+    if application is None or application.email is None or expected_id not in (None, application.id):
         return False
     # The offer, and the mail with the due links after it is accepted: that one must not be refused any more.
     count_mails(session, load_sender(session, organiser_id), [application.email] * 2)

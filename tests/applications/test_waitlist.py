@@ -425,6 +425,48 @@ def test_accepting_while_the_offer_lapses_ends_in_one_way(client: Client, owner:
     assert (taken[1]["offer"] is None) == (taken[0]["status"] == "awaiting_documents")
 
 
+def offer(owner: Client, application: dict[str, Any]) -> Any:
+    return owner.post(f"{LIST}/{application['id']}/offer-place")
+
+
+def test_decider_offers_a_place_to_the_next_in_line(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    submitted = apply(client, event, "first")
+    second, third = wait_in_line(client, owner, event, "second", "third")
+    assert read_error(offer(owner, submitted)) == (409, "APPLICATION_STATE")
+    assert read_error(offer(owner, third)) == (409, "APPLICATION_STATE")
+    assert data(offer(owner, second))["offer"]["status"] == "open" and has_offer("second")
+    assert read_error(offer(owner, third)) == (409, "STALL_TYPE_FULL")
+    version = data(offer(owner, second))["version"]
+    answers = run_concurrently(6, lambda _: offer(owner, second))
+    assert {data(response)["version"] for response in answers} == {version}
+    offers = [mail for mail in list_mails_to(address("second")) if "/place-offer/" in mail["text"]]
+    assert len(offers) == 1
+
+
+def test_of_many_offers_at_once_one_is_made(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    applications = wait_in_line(client, owner, event, "second", "third")
+    answers = run_concurrently(8, lambda number: offer(owner, applications[number % 2]).status_code)
+    assert set(answers) <= {200, 409} and fetch_scalar("SELECT count(*) FROM application_link") == 1
+    assert has_offer("second") and not has_offer("third")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE event SET starts_at = now() + interval '1 day', ends_at = now() + interval '2 days'",
+        "UPDATE event SET visibility = 'cancelled'",
+        "UPDATE merchant_application SET email = NULL",
+    ],
+)
+def test_offer_that_nobody_can_answer_is_refused(
+    client: Client, owner: Client, event: dict[str, Any], change: str
+) -> None:
+    (second,) = wait_in_line(client, owner, event, "second")
+    execute_sql(change)
+    assert read_error(offer(owner, second)) == (409, "APPLICATION_STATE")
+    assert fetch_scalar("SELECT count(*) FROM application_link") == 0
+
+
 def offer_at_once(client: Client, event: dict[str, Any], callers: int = 8) -> int:
     """How many offers simultaneous runs made."""
 

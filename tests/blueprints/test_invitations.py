@@ -38,7 +38,16 @@ def test_directory_lists_active_verified_merchants_without_private_data(client: 
     paused = create_merchant_account("Paused")
     data(create_signed_in_client(client, paused).post("/api/merchants/me/pause"))
     (row,) = data(owner.get(f"/api/events/{new_event['id']}/merchant-directory"))["merchants"]
-    assert set(row) == {"id", "businessName", "stallName", "category", "city", "inviteStatus", "takesPart"}
+    assert set(row) == {
+        "id",
+        "businessName",
+        "stallName",
+        "category",
+        "city",
+        "inviteStatus",
+        "applicationStatus",
+        "takesPart",
+    }
     assert (row["businessName"], row["city"], row["inviteStatus"], row["takesPart"]) == (
         "Kapana Corner",
         "Windhoek",

@@ -7,6 +7,7 @@ from tests.factories.applications import (
     build_application_body,
     create_application,
     create_approved_application,
+    decide_application,
     find_mailed_token,
     submit_documents,
 )
@@ -94,6 +95,15 @@ def asking_for_a_document_again(client: Client) -> Ask:
     submit_documents(client, find_mailed_token("documents"))
     body = {"kinds": ["identity"], "reason": "The photo is blurred."}
     return lambda: owner.post(f"{LIST}/{made['id']}/documents/ask-again", body, headers=KEY)
+
+
+@case(f"POST {ONE}/offer-place")
+def offering_a_place(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    listed = [{"name": "Food", "feeMinor": 250000, "quantity": 1}]
+    made = create_application(client, owner, eventId=create_published_event(owner, stallTypes=listed)["id"])
+    decide_application(owner, made, "waitlisted")
+    return lambda: owner.post(f"{LIST}/{made['id']}/offer-place", headers=KEY)
 
 
 @case("GET /api/merchant-applications/files/<token>")

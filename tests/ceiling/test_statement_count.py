@@ -81,7 +81,7 @@ MORE = {
     "accepting_on_the_page": 2,
     **dict.fromkeys(("receiving_a_fee", "waiving_a_fee"), 9),
     "refunding_a_fee": 15,
-    "asking_for_a_document_again": 11,
+    **dict.fromkeys(("asking_for_a_document_again", "offering_a_place"), 11),
     "accepting_a_place": 4,
     "receiving_a_fee": 11,
     "replacing_four_documents": 1,
@@ -108,7 +108,8 @@ leads to the next step and its link. A deletion erases in its own transaction wh
 by the steps of the deletion of an account. A party is locked and read again; an undo reads the log before and after. A
 stall that gets a number locks the plan, and looks whether another one has it. A search asks for each of eight kinds. A
 refund issues the invoice if there is none, and the credit note. A request for a document is a mail with a new link: it
-reads and marks the documents, and ends the link to activate."""
+reads and marks the documents, and ends the link to activate. An offer is one too: it locks the stall type, counts its
+places and finds the next in line."""
 BLUEPRINTS = (
     "applications",
     "application_links",

@@ -288,6 +288,7 @@ application: read       GET    /api/merchant-applications/{applicationId}
 application: invoice    GET    /api/merchant-applications/{applicationId}/invoice
 application: decide     PATCH  /api/merchant-applications/{applicationId}
 application: decide     POST   /api/merchant-applications/{applicationId}/documents/ask-again
+application: decide     POST   /api/merchant-applications/{applicationId}/offer-place
 application: decide     POST   /api/merchant-applications/{applicationId}/links
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/received
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/waive

@@ -158,6 +158,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     ),
     "POST /api/merchant-applications": SampleRequest(applications.build_application_body()),
     "PATCH /api/merchant-applications/{applicationId}": SampleRequest({"decision": "approved"}),
+    "POST /api/merchant-applications/{applicationId}/offer-place": SampleRequest(
+        path_values={"applicationId": "offeredId"}
+    ),
     "POST /api/merchant-applications/{applicationId}/links": SampleRequest(
         {"purpose": "documents"}, path_values={"applicationId": "approvedId"}
     ),

@@ -201,12 +201,13 @@ class World:
         applications.decide_application(owner, paid)
         transfer = {"amountMinor": 250000, "reference": paid["reference"], "receivedOn": TRANSFER_DAY}
         data(owner.post(f"{applications.LIST}/{paid['id']}/fee/received", transfer))
-        applications.create_offered_application(self.client, owner, email="waiting@example.com")
+        offered = applications.create_offered_application(self.client, owner, email="waiting@example.com")
         self.things |= {
             "offer_token": applications.find_mailed_token("place-offer", "waiting@example.com"),
             "applicationId": mine["id"],
             "paidId": paid["id"],
             "approvedId": approved["id"],
+            "offeredId": offered["id"],
             "documents_token": documents,
             "pay_token": pay,
             "file_token": shown.rpartition("/")[2],

@@ -17,7 +17,7 @@ from app.applications.actions.fee_statements import import_statement
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.payments import start_payment, verify_otp
 from app.applications.actions.picture_upload import upload_pictures
-from app.applications.actions.place_offers import answer_offer
+from app.applications.actions.place_offers import answer_offer, offer_place
 from app.applications.actions.submission import find_submitted_form, submit_application
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "decide_application",
     "import_statement",
     "find_submitted_form",
+    "offer_place",
     "receive_fee",
     "refund_fee",
     "request_links",

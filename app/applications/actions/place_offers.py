@@ -1,22 +1,27 @@
-"""The applicant's answer to an offer of a place: accepting it approves the application in the organiser's name."""
+"""Offers of a place, and the answers: accepting one approves the application in the organiser's name."""
 
 from sqlalchemy import func, select
 
+from app.accounts.caller import Caller
 from app.applications import links, states
 from app.applications.actions.decisions import approve, build_kept_terms
 from app.applications.emails import build_email_jobs
-from app.applications.errors import ApplicationsClosed, LinkUsed, PlaceOfferChanged, PlaceOfferEnded
+from app.applications.errors import ApplicationsClosed, LinkUsed, PlaceOfferChanged, PlaceOfferEnded, StallTypeFull
 from app.applications.link_queries import PlaceOfferPage, build_place_offer_page
 from app.applications.models import Application
-from app.applications.queries import record_application_act
-from app.applications.waitlist import build_offer_jobs
+from app.applications.queries import can_decide_sql, record_application_act
+from app.applications.stall_types import HAS_OPEN_OFFER_SQL, count_places_left
+from app.applications.waitlist import build_offer_jobs, offer_place_to_next
 from app.audit.actions import Action
 from app.core.db import ReadOrWriteSession
+from app.core.errors import NotFound
 from app.core.languages import find_page_language
 from app.core.outbox import enqueue_all
 from app.core.transaction import transaction
 from app.events.models import Event
 from app.invitations.sql import is_event_open_sql
+
+NO_OFFER = "This application is not next in line, has had its offer, has no address, or the event is too soon for one."
 
 
 def answer_offer(*, token: str, answer: str, fee_minor: int | None = None) -> PlaceOfferPage:
@@ -44,6 +49,30 @@ def answer_offer(*, token: str, answer: str, fee_minor: int | None = None) -> Pl
         else:
             _decline(session, application)
         return build_place_offer_page(resolved_link)
+
+
+def offer_place(caller: Caller, id: str) -> None:
+    """Offers a free place to an application that is next in line, by mail. One that has an open offer keeps it.
+
+    Raises NotFound, StepNotAllowed, StallTypeFull, SenderNotVerified, MailLimitReached.
+    """
+    with transaction() as session:
+        # Not locked: the stall type is locked before its applications, as whenever a place is offered.
+        row = session.execute(
+            select(Application.status, Application.event_id, Application.stall_type, HAS_OPEN_OFFER_SQL).where(
+                Application.id == id, can_decide_sql(caller)
+            )
+        ).first()
+        if row is None:
+            raise NotFound()
+        status, event_id, stall_type, has_open_offer = row
+        if status != states.WAITLISTED or event_id is None or stall_type is None:
+            raise states.StepNotAllowed(status=status)
+        if has_open_offer or offer_place_to_next(session, event_id, stall_type, expected_id=id):
+            return
+        if count_places_left(session, event_id, stall_type) == 0:
+            raise StallTypeFull()
+        raise states.StepNotAllowed(NO_OFFER, status=status)
 
 
 def _accept(session: ReadOrWriteSession, application: Application) -> None:

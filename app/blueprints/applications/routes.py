@@ -236,6 +236,22 @@ def ask_again(application_id: str, kinds: Sequence[str], reason: str) -> queries
 
 
 @blp.post(
+    "/<applicationId>/offer-place",
+    access=may(STALLS_DECIDE).with_verified_email(),
+    returns=response_schemas.ApplicationRow,
+    idempotent=True,
+    errors=[errors.StallTypeFull, StepNotAllowed, *MAIL_ERRORS],
+)
+def offer_place(application_id: str) -> queries.ApplicationRecord:
+    """Offer a free place to the application that is next in line, by mail.
+
+    The service does this by itself within a minute. An application that has an open offer keeps it.
+    """
+    actions.offer_place(get_current_caller(), application_id)
+    return queries.get_application(get_current_caller(), application_id)
+
+
+@blp.post(
     "/<applicationId>/links",
     access=may(STALLS_DECIDE).with_verified_email(),
     body=schemas.LinkBody,

@@ -4,6 +4,7 @@ from typing import Unpack
 
 from app.accounts.errors import MAIL_ERRORS
 from app.accounts.permissions import STALL_MANAGE, STALL_READ, STALL_RUN, STALLS_INVITE, STALLS_READ
+from app.applications.directory import list_directory_query
 from app.applications.errors import HasStall, StallTypeFull
 from app.blueprints.invitations import schemas
 from app.core.errors import NotFound
@@ -33,9 +34,10 @@ def merchant_directory(
 ) -> queries.ListQuery:
     """List merchants who can be invited to an event.
 
-    Active merchants with a verified email; public data only. `inviteStatus` and `takesPart` are about this event.
+    Active merchants with a verified email; public data only. `inviteStatus`, `applicationStatus` and `takesPart` are
+    about this event.
     """
-    return directory.list_directory_query(get_current_caller(), id, q=q, category=category, city=city)
+    return list_directory_query(get_current_caller(), id, q=q, category=category, city=city)
 
 
 @blp.post(

@@ -2,6 +2,7 @@
 
 from marshmallow import fields
 
+from app.applications.states import STATES as APPLICATION_STATES
 from app.invitations.states import ANSWERS, LINK_STATES, STATUSES
 from app.merchants.states import FLOOR_STATUSES
 from app.web.fields import Boolean, Choice, Email, EndTimeField, List, Nested, Secret, Text, TimeField, WholeNumber
@@ -31,6 +32,15 @@ class DirectoryRow(Schema):
     city = fields.String(required=True, allow_none=True)
     invite_status = fields.String(
         required=True, allow_none=True, metadata={"enum": list(STATUSES), "example": "pending"}
+    )
+    application_status = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "enum": [*APPLICATION_STATES, None],
+            "example": "submitted",
+            "description": "of the newest application to this event that has not ended",
+        },
     )
     takes_part = Boolean(required=True)
 

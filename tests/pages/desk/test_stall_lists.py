@@ -7,9 +7,15 @@ from flask import Flask
 
 from app.accounts.models import Account
 from tests.factories.accounts import create_signed_in_client
-from tests.factories.applications import LIST, TRANSFER_DAY, create_approved_application, decide_application
+from tests.factories.applications import (
+    LIST,
+    TRANSFER_DAY,
+    create_application,
+    create_approved_application,
+    decide_application,
+)
 from tests.factories.events import update_event
-from tests.factories.merchants import create_merchant_account, create_participant
+from tests.factories.merchants import create_merchant_account, create_participant, invite_merchants
 from tests.http import Client, data
 from tests.pages.desk.test_events import open_as
 from tests.pages.desk.test_stalls import apply, build_path, read
@@ -28,6 +34,29 @@ def test_stall_types_show_places_and_the_line(
     page = desk.open(f"{build_path(event)}/types").text
     assert "1 of 1 taken, 0 left" in page and "0 taken, no limit" in page
     assert page.index("Second Grill") < page.index("Third Grill")
+
+
+def test_free_place_is_offered_to_the_next_in_line(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    second, third = (apply(client, event, name) for name in ("Second Grill", "Third Grill"))
+    for application in (second, third):
+        decide_application(organiser, application, "waitlisted")
+    for path in (build_path(event, third), f"{build_path(event)}/types"):
+        page = desk.open(path).text
+        assert "1 place is free, and goes to the first in line. Next: Second Grill." in page
+        assert page.count(f'href="{build_path(event, second)}/offer"') == 1
+        assert "has to become free" not in page
+    desk.open(f"{build_path(event, third)}/offer")
+    page = desk.send(form=1)
+    assert page.status_code == 409 and "You cannot do this with the application now." in page.text
+    desk.open(f"{build_path(event, second)}/offer")
+    assert [desk.press(form=1).status_code for _ in range(2)] == [303, 303]
+    assert read(organiser, second)["offer"]["status"] == "open"
+    page = desk.open(f"{build_path(event)}/types").text
+    assert "No place is free. The next one goes to the first in line. Next: Third Grill." in page
+    assert "Offer a place" not in page
+    assert desk.open(f"{build_path(event, apply(client, event))}/offer").status_code == 404
 
 
 def test_stall_types_are_added_changed_and_removed(
@@ -122,6 +151,37 @@ def test_merchants_are_invited_and_invitations_withdrawn(
     assert "Withdrawn: 1." in desk.send(form=2, id=merchant.id).text
     desk.open(path)
     assert "nothing has changed" in desk.send(form=2, id=merchant.id).text
+
+
+def test_who_has_applied_or_takes_part_cannot_be_chosen(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    accounts = {name: create_merchant_account(name) for name in ("Free", "Guest", "Applied", "Declined")}
+    _, accounts["There"] = create_participant(client, organiser, event["id"], business_name="There")
+    for name in ("Applied", "Declined"):
+        me = create_signed_in_client(client, accounts[name])
+        application = create_application(me, eventId=event["id"], stallType="Crafts", amountMinor=80000)
+    decide_application(organiser, application, "declined")
+    invite_merchants(organiser, event["id"], accounts["Guest"])
+    page = desk.open(f"{build_path(event)}/invitations").text
+    chosen = {name for name, account in accounts.items() if f'name="id" value="{account.id}"' in page}
+    assert chosen == {"Free", "Guest", "Declined"} and "To decide" in page
+    rows = data(organiser.get(f"/api/events/{event['id']}/merchant-directory"))["merchants"]
+    states = {row["businessName"]: row["applicationStatus"] for row in rows}
+    assert states == {"Free": None, "Guest": None, "Applied": "submitted", "There": None, "Declined": None}
+
+
+def test_only_what_waits_for_a_decision_can_be_chosen(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    approved, waiting = apply(client, event), apply(client, event, "Second Grill")
+    decide_application(organiser, approved)
+    page = desk.open(build_path(event)).text
+    assert f'value="{waiting["id"]}"' in page and f'value="{approved["id"]}"' not in page
+    page = desk.open(f"{build_path(event)}/decide?id={approved['id']}&id={waiting['id']}").text
+    assert "Decide 1 application" in page and "Kapana Corner" not in page
+    decide_application(organiser, waiting, "declined")
+    assert "Decide the chosen ones" not in desk.open(build_path(event)).text
 
 
 def test_a_link_to_apply_is_made_and_ended(client: Client, event: dict[str, Any], desk: Visitor) -> None:

@@ -8,9 +8,11 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_INVITE
+from app.applications.directory import list_directory_query
 from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
 from app.blueprints.pages.desk.shell import count_like, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stall_approval import WRONG_FEE
+from app.blueprints.pages.desk.stall_words import STATE_LABELS
 from app.blueprints.pages.desk.stalls import MAX_DECIDED, READ, blueprint, get_permissions
 from app.blueprints.pages.desk.tables import STATUS, Column, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
@@ -105,6 +107,7 @@ DIRECTORY = Table(
     Column("category", lazy_gettext("Category")),
     Column("city", lazy_gettext("Town")),
     Column("invite_status", lazy_gettext("Invitation"), STATUS, labels=INVITE_LABELS),
+    Column("application_status", lazy_gettext("Application"), STATUS, labels=STATE_LABELS),
     Column("takes_part", lazy_gettext("Takes part"), STATUS, labels={True: lazy_gettext("Yes"), False: ""}),
     sorts=directory.DIRECTORY_SORTS,
     default_sort="businessName",
@@ -123,7 +126,7 @@ DIRECTORY = Table(
 def show_directory(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the merchants who can be invited, with the state of their invitations."""
     event = events.get_event(caller, event_id)
-    view = partial(directory.list_directory_query, caller, event_id)
+    view = partial(list_directory_query, caller, event_id)
     return render_desk_table(
         "desk/stall_directory.html",
         DIRECTORY,

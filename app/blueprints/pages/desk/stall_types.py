@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
-from app.applications import queries, stall_types
+from app.applications import stall_types, waitlist
 from app.blueprints.pages.desk.form_parts import (
     REMOVAL,
     VERSION,
@@ -75,7 +75,8 @@ def show_types(caller: Caller, event_id: str) -> ResponseReturnValue:
         "desk/stall_types.html",
         event=event,
         types=stall_types.list_places(event.id, event.stall_types),
-        lines=queries.list_waitlists(caller, event.id),
+        lines=waitlist.list_waitlists(caller, event.id),
+        find_next=waitlist.find_next,
         may_write=caller.may(EVENTS_WRITE, organisation_id=event.organiser_id, event_id=event.id),
         **get_permissions(caller, event),
     )

@@ -14,6 +14,8 @@ from app.applications.document_suggestions import load_chosen_kinds, suggest_kin
 from app.applications.documents import LABELS
 from app.applications.placed_stalls import find_stall_number
 from app.applications.serializers import DocumentStatus, serialize_application
+from app.applications.stall_types import Places, fold_name, list_places
+from app.applications.waitlist import Waiting, find_next, list_waitlists
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
@@ -42,6 +44,8 @@ from app.web.text_fields import EmailText
 
 MAX_STATEMENT_BYTES = 2 * 1024 * 1024
 MAX_DECIDED = 50
+DECIDABLE = (states.SUBMITTED, states.WAITLISTED)
+"""The states of applications that several are decided in at once."""
 blueprint = DeskPages(
     "desk_stalls", __name__, url_prefix="/desk/events/<event_id>/stalls", max_bytes=MAX_STATEMENT_BYTES
 )
@@ -114,6 +118,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         partial(_list_applications, caller, event_id),
         event=event,
         record_file=record_file,
+        decidable=DECIDABLE,
         apply_url=url_for("apply.start", event_id=event.id) if events.is_public(event) else "",
         **get_permissions(caller, event),
     )
@@ -131,6 +136,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         row=row,
         stall_number=find_stall_number(row["id"]) if row["status"] == states.ACTIVATED else None,
         due={requirement["code"] for requirement in application["requirements"]},
+        line=_find_line(caller, event, row),
         history=_list_history(row, application["documents"]),
         state_label=STATE_LABELS[row["status"]],
         fee_label=FEE_LABELS[row["fee_state"]],
@@ -232,7 +238,8 @@ def _list_kinds(row: queries.ApplicationRecord, chosen_kinds: Mapping[str, Seque
 
 
 def _render_many(caller: Caller, event_id: str, ids: list[str], form: Any = None) -> Response:
-    event, rows = _list_chosen(caller, event_id, ids)
+    event, chosen_rows = _list_chosen(caller, event_id, ids)
+    rows = [row for row in chosen_rows if row["status"] in DECIDABLE]
     chosen_kinds = load_chosen_kinds(event.id)
     return render_desk(
         "desk/stalls_decide.html",
@@ -244,6 +251,18 @@ def _render_many(caller: Caller, event_id: str, ids: list[str], form: Any = None
         },
         state_labels=STATE_LABELS,
         path=request.path,
+    )
+
+
+def _find_line(caller: Caller, event: OwnEvent, row: queries.ApplicationRecord) -> tuple[Places, Waiting | None] | None:
+    """The places of the stall type for which an application waits, and who gets the next one."""
+    type_key = fold_name(row["stall_type"])
+    if row["status"] != states.WAITLISTED:
+        return None
+    line = list_waitlists(caller, event.id).get(type_key, ())
+    return next(
+        ((places, find_next(line)) for places in list_places(event.id, event.stall_types) if places.key == type_key),
+        None,
     )
 
 
