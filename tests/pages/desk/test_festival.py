@@ -207,7 +207,7 @@ def approve_the_stall(page: Page) -> None:
     open_section(page, "Home", of="Desk")
     expect_texts(page, "1 application to decide")
     follow(page, f"Decide {FESTIVAL}", KITCHEN, "Approve")
-    for document in page.get_by_role("checkbox", name="Ask for:").all():
+    for document in page.get_by_role("group", name="Documents to ask for").get_by_role("checkbox").all():
         document.uncheck()
     send(page, {}, "Approve", "The application is approved.")
 

@@ -56,6 +56,9 @@ def test_free_place_is_offered_to_the_next_in_line(
     page = desk.open(f"{build_path(event)}/types").text
     assert "No place is free. The next one goes to the first in line. Next: Third Grill." in page
     assert "Offer a place" not in page
+    decide_application(organiser, third, "declined")
+    assert "Everybody in line has an offer." in desk.open(f"{build_path(event)}/types").text
+    assert "Asked for with the approval" in desk.open(build_path(event, second)).text
     assert desk.open(f"{build_path(event, apply(client, event))}/offer").status_code == 404
 
 

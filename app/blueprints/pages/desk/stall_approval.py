@@ -1,12 +1,15 @@
 """The form of an approval: the documents to ask for, the fee, and what the applicant then has to do until when."""
 
 from dataclasses import replace
+from typing import Any
+
+from marshmallow.validate import OneOf
 
 from app.applications import states
 from app.applications.calendar import calculate_due_at, find_last_day, format_deadline
 from app.applications.carried_documents import list_reusable_documents
 from app.applications.document_suggestions import SuggestedKinds, load_chosen_kinds, suggest_kinds
-from app.applications.documents import KINDS
+from app.applications.documents import KINDS, LABELS
 from app.applications.errors import StallTypeFull
 from app.applications.queries import ApplicationRecord
 from app.applications.serializers import build_calendar
@@ -18,15 +21,9 @@ from app.blueprints.pages.inputs import Amount
 from app.core.formatting import format_calendar_day
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
+from app.web.campaign_fields import ListOrText
 from app.web.fields import Boolean, Choice, Text
-from app.web.schema import to_camel_case
 
-ASK_LABELS = {
-    "identity": lazy_gettext("Ask for: identity document"),
-    "business_registration": lazy_gettext("Ask for: business registration"),
-    "tax_clearance": lazy_gettext("Ask for: tax clearance certificate"),
-    "food_safety": lazy_gettext("Ask for: food safety certificate"),
-}
 WRONG_FEE = lazy_gettext("Enter an amount like 1500 or 1500.50.")
 
 
@@ -36,10 +33,9 @@ class NotesSchema(VersionSchema):
 
 
 class ApprovalSchema(NotesSchema):
-    identity = Boolean(load_default=False)
-    business_registration = Boolean(load_default=False)
-    tax_clearance = Boolean(load_default=False)
-    food_safety = Boolean(load_default=False)
+    documents_required = ListOrText(
+        Text(validate=[OneOf(KINDS)]), max=len(KINDS), example=[KINDS[0]], load_default=list
+    )
     fee_minor = Amount(data_key="fee")
     override_quota = Boolean(load_default=False)
     reason = Text(max=500)
@@ -67,7 +63,7 @@ FEE = Input(
 )
 APPROVAL = Form(
     ApprovalSchema,
-    *(Input(to_camel_case(kind), ASK_LABELS[kind], type="checkbox") for kind in KINDS),
+    Input("documentsRequired", lazy_gettext("Documents to ask for"), type="checkboxes"),
     FEE,
     Input(
         "overrideQuota",
@@ -97,60 +93,64 @@ def suggest_documents(row: ApplicationRecord) -> SuggestedKinds:
     return suggest_kinds(load_chosen_kinds(row["event_id"]), row["stall_type"])
 
 
-def describe_approval(event: OwnEvent, row: ApplicationRecord) -> str:
-    """Why these documents are ticked, and how and until when the fee is paid after an approval now."""
-    stall_type = row["stall_type"] or gettext("no stall type")
-    if row["status"] == states.WAITLISTED:
-        documents = gettext("Ticked are the documents that were chosen for the waitlist.")
-    elif suggest_documents(row).is_chosen:
-        documents = gettext(
-            "Ticked are the documents of your last approval of this stall type (%(type)s).", type=stall_type
-        )
-    else:
-        documents = gettext("Ticked are the documents that this stall type needs (%(type)s).", type=stall_type)
-    if not row["amount_minor"]:
-        return documents
-    calendar = build_calendar(row)
-    due_at = calculate_due_at(states.PAYMENT, calendar, decided_at=calendar.now, scheduled_for=row["scheduled_for"])
-    assert due_at is not None
-    payment = gettext(
-        "The fee is due by %(due)s. Chosen by the applicant: %(payment)s.",
-        due=format_deadline(due_at, event.timezone),
-        payment=describe_payment(row),
-    )
-    return f"{documents} {payment}"
-
-
 def fit_approval(form: FilledForm, event: OwnEvent, row: ApplicationRecord) -> FilledForm:
-    """The form with the documents that are there already, and the tick for a full stall type only where it is full."""
-    hints = {to_camel_case(kind): hint for kind, hint in _describe_documents(event, row).items()}
-    inputs = (replace(input_, hint=hints.get(name, input_.hint)) for name, input_ in APPROVAL.inputs.items())
+    """The form with what is true of the application: which documents are there already, and how and until when the fee
+    is paid. The tick for a full stall type is only where it is full.
+    """
+    fitting = {"documentsRequired": _describe_documents(row), "fee": {"hint": _describe_fee(event, row)}}
+    inputs = (replace(input_, **fitting.get(name, {})) for name, input_ in APPROVAL.inputs.items())
     fitted = Form(APPROVAL.schema, *inputs)
     if not isinstance(form.error, StallTypeFull) and not _is_full(event, row):
         fitted = fitted.without("overrideQuota")
     return replace(form, form=fitted)
 
 
-def _describe_documents(event: OwnEvent, row: ApplicationRecord) -> dict[str, str]:
+def _describe_fee(event: OwnEvent, row: ApplicationRecord) -> str:
+    """How the applicant wants to pay, and when the fee is due if the application is approved now."""
+    calendar = build_calendar(row)
+    due_at = calculate_due_at(states.PAYMENT, calendar, decided_at=calendar.now, scheduled_for=row["scheduled_for"])
+    if due_at is None or not row["amount_minor"]:
+        return ""
+    return gettext(
+        "Due by %(due)s. The applicant has chosen to pay %(payment)s.",
+        due=format_deadline(due_at, event.timezone),
+        payment=describe_payment(row),
+    )
+
+
+def _describe_documents(row: ApplicationRecord) -> dict[str, Any]:
+    """The hint, which says why these documents are ticked, and the options with what is there already."""
+    name = row["stall_type"] or gettext("no stall type")
+    if row["status"] == states.WAITLISTED:
+        hint = gettext("Ticked are those that were chosen for the waitlist.")
+    elif suggest_documents(row).is_chosen:
+        hint = gettext("Ticked are those of your last approval of this stall type (%(type)s).", type=name)
+    else:
+        hint = gettext("Ticked are those that this stall type needs (%(type)s).", type=name)
+    present = _list_present(row)
+    options = [(kind, gettext(LABELS[kind]) + (f" · {present[kind]}" if kind in present else "")) for kind in KINDS]
+    return {"hint": hint, "options": options}
+
+
+def _list_present(row: ApplicationRecord) -> dict[str, str]:
     """The documents that the applicant need not send again, by kind: sent for this application, or carried over."""
-    last_day = find_last_day(build_calendar(row))
-    documents = {document["kind"]: document for document in row["files"]}
-    hints = {
-        kind: gettext("There already: %(file)s", file=documents[kind]["file_name"])
-        for kind in KINDS
-        if kind in documents
+    present = {
+        file["kind"]: gettext("there already: %(file)s", file=file["file_name"])
+        for file in row["files"]
+        if file["kind"] in LABELS
     }
-    for kind, (reference, expires_on) in list_reusable_documents(row["id"], last_day).items():
-        hints[kind] = (
-            gettext("There already, from their application %(reference)s.", reference=reference)
+    reusable = list_reusable_documents(row["id"], find_last_day(build_calendar(row)))
+    for kind, (reference, expires_on) in reusable.items():
+        present[kind] = (
+            gettext("there already, from their application %(reference)s", reference=reference)
             if expires_on is None
             else gettext(
-                "There already, from their application %(reference)s, valid until %(day)s.",
+                "there already, from their application %(reference)s, valid until %(day)s",
                 reference=reference,
                 day=format_calendar_day(expires_on),
             )
         )
-    return hints
+    return present
 
 
 def _is_full(event: OwnEvent, row: ApplicationRecord) -> bool:

@@ -3,14 +3,12 @@
 import json
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
 
 from flask import Response, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.applications import actions, states
-from app.applications.documents import KINDS
 from app.applications.queries import ApplicationRecord
 from app.blueprints.pages.desk.form_parts import VERSION, WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
@@ -19,7 +17,6 @@ from app.blueprints.pages.desk.stall_approval import (
     FEE,
     NOTES,
     NotesSchema,
-    describe_approval,
     fit_approval,
     suggest_documents,
 )
@@ -32,7 +29,7 @@ from app.core.errors import NotFound
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
 from app.web.fields import Choice, Text, WholeNumber
-from app.web.schema import Query, to_camel_case
+from app.web.schema import Query
 from app.web.text_fields import EmailText
 
 MAX_RANK = 100_000
@@ -183,7 +180,7 @@ def decide(caller: Caller, event_id: str, application_id: str, name: str) -> Res
 
     def act() -> str:
         _get_decision(name, row)
-        values = _read_fields(form.load())
+        values = form.load()
         version = values.pop("version")
         actions.decide_application(
             caller, application_id, decision=decision.decision, expected_version=version, **values
@@ -238,7 +235,7 @@ def _find_decision(name: str) -> Decision:
 def _fill(decision: Decision, row: ApplicationRecord) -> FilledForm:
     kinds = suggest_documents(row).kinds if decision.form is APPROVAL else ()
     values = {
-        **{to_camel_case(kind): "true" for kind in kinds},
+        "documentsRequired": ",".join(kinds),
         "fee": format_amount(row["amount_minor"]),
         "waitlistRank": str(row["waitlist_rank"] or ""),
         "reviewerNotes": row["reviewer_notes"] or "",
@@ -247,13 +244,6 @@ def _fill(decision: Decision, row: ApplicationRecord) -> FilledForm:
         "version": str(row["version"]),
     }
     return decision.form.fill(**{name: value for name, value in values.items() if name in decision.form.inputs})
-
-
-def _read_fields(values: dict[str, Any]) -> dict[str, Any]:
-    """The values of a form as arguments of the action: the ticked kinds become the list of documents."""
-    if KINDS[0] in values:
-        values["documents_required"] = [kind for kind in KINDS if values.pop(kind)]
-    return values
 
 
 def _find_next_purpose(row: ApplicationRecord) -> str:
@@ -270,14 +260,13 @@ def _build_back(event: OwnEvent, row: ApplicationRecord) -> str:
 
 
 def _render(event: OwnEvent, row: ApplicationRecord, decision: Decision, form: FilledForm) -> Response:
-    lead = str(decision.lead)
     if decision.form is APPROVAL:
-        form, lead = fit_approval(form, event, row), f"{lead} {describe_approval(event, row)}"
+        form = fit_approval(form, event, row)
     return render_desk_form(
         form,
         event=event,
         title=f"{decision.title}: {row['business_name'] or row['reference']}",
-        lead=lead,
+        lead=decision.lead,
         button=decision.button,
         back=_build_back(event, row),
     )

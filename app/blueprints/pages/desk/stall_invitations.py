@@ -1,5 +1,6 @@
 """Inviting to a stall: merchants of the directory, and a link for businesses that are not in it."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from app.blueprints.pages.desk.shell import count_like, go_to, render_desk, rend
 from app.blueprints.pages.desk.stall_approval import WRONG_FEE
 from app.blueprints.pages.desk.stall_words import STATE_LABELS
 from app.blueprints.pages.desk.stalls import MAX_DECIDED, READ, blueprint, get_permissions
-from app.blueprints.pages.desk.tables import STATUS, Column, Table, render_desk_table
+from app.blueprints.pages.desk.tables import STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import ValidationFailed
@@ -132,7 +133,8 @@ def show_directory(caller: Caller, event_id: str) -> ResponseReturnValue:
         DIRECTORY,
         view,
         event=event,
-        pending=states.PENDING,
+        may_choose=_may_choose,
+        list_choosable=_list_choosable,
         **get_permissions(caller, event),
     )
 
@@ -195,6 +197,16 @@ def withdraw_link(caller: Caller, event_id: str) -> ResponseReturnValue:
     """End a link; who has applied with it stays."""
     actions.withdraw_link(caller=caller, event_id=event_id, slug=request.form.get("slug", ""))
     return go_to(url_for("desk_stalls.show_directory", event_id=event_id), gettext("The link has ended."))
+
+
+def _may_choose(row: Row) -> bool:
+    """Whether a merchant can be invited, or has an invitation that can be withdrawn."""
+    is_there = row["takes_part"] or row["application_status"] is not None or row["invite_status"] == states.ACCEPTED
+    return row["invite_status"] == states.PENDING or not is_there
+
+
+def _list_choosable(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if _may_choose(row)]
 
 
 def _load_terms(event: OwnEvent, form: FilledForm) -> dict[str, Any]:

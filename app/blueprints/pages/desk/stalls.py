@@ -14,8 +14,8 @@ from app.applications.document_suggestions import load_chosen_kinds, suggest_kin
 from app.applications.documents import LABELS
 from app.applications.placed_stalls import find_stall_number
 from app.applications.serializers import DocumentStatus, serialize_application
-from app.applications.stall_types import Places, fold_name, list_places
-from app.applications.waitlist import Waiting, find_next, list_waitlists
+from app.applications.stall_types import fold_name, list_places
+from app.applications.waitlist import find_next, list_waitlists
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
@@ -136,7 +136,6 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         row=row,
         stall_number=find_stall_number(row["id"]) if row["status"] == states.ACTIVATED else None,
         due={requirement["code"] for requirement in application["requirements"]},
-        line=_find_line(caller, event, row),
         history=_list_history(row, application["documents"]),
         state_label=STATE_LABELS[row["status"]],
         fee_label=FEE_LABELS[row["fee_state"]],
@@ -147,6 +146,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         document_labels=LABELS,
         link_labels=LINK_LABELS,
         states=states,
+        **_find_line(caller, event, row),
         may_ask_again=row["status"] in (*states.ACCEPTED_STATES, states.ACTIVATED),
         **get_permissions(caller, event),
     )
@@ -254,16 +254,13 @@ def _render_many(caller: Caller, event_id: str, ids: list[str], form: Any = None
     )
 
 
-def _find_line(caller: Caller, event: OwnEvent, row: queries.ApplicationRecord) -> tuple[Places, Waiting | None] | None:
-    """The places of the stall type for which an application waits, and who gets the next one."""
+def _find_line(caller: Caller, event: OwnEvent, row: queries.ApplicationRecord) -> dict[str, Any]:
+    """The places of the stall type for which an application waits, and the line; no places for any other."""
     type_key = fold_name(row["stall_type"])
     if row["status"] != states.WAITLISTED:
-        return None
-    line = list_waitlists(caller, event.id).get(type_key, ())
-    return next(
-        ((places, find_next(line)) for places in list_places(event.id, event.stall_types) if places.key == type_key),
-        None,
-    )
+        return {"places": None}
+    places = next((type_ for type_ in list_places(event.id, event.stall_types) if type_.key == type_key), None)
+    return {"places": places, "line": list_waitlists(caller, event.id).get(type_key, ()), "find_next": find_next}
 
 
 def _list_history(row: queries.ApplicationRecord, documents: Sequence[DocumentStatus]) -> list[tuple[Any, str]]:
@@ -271,15 +268,13 @@ def _list_history(row: queries.ApplicationRecord, documents: Sequence[DocumentSt
     decided = {states.APPROVED: gettext("Approved"), states.DECLINED: gettext("Declined")}.get(
         row["decision"], gettext("Decided")
     )
+    labels = {kind: gettext(label) for kind, label in LABELS.items()}
     moments = [
         (row["created_at"], gettext("Applied")),
         (row["decided_at"], decided),
         (row["documents_submitted_at"], gettext("Handed in the documents")),
         *(
-            (
-                document["asked_again_at"],
-                gettext("Asked again: %(document)s", document=gettext(LABELS[document["kind"]])),
-            )
+            (document["asked_again_at"], gettext("Asked again: %(document)s", document=labels[document["kind"]]))
             for document in documents
             if "asked_again_at" in document
         ),
