@@ -1,7 +1,7 @@
 """Documents that a decider asks for again: when and why, and when the documents of an application became due again
 
 Revision ID: 0058
-Revises: 0055
+Revises: 0057
 """
 
 from alembic import op
@@ -9,7 +9,7 @@ from alembic import op
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0058'
-down_revision = '0055'
+down_revision = '0057'
 branch_labels = None
 depends_on = None
 
