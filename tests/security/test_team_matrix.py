@@ -11,6 +11,7 @@ from app.web.access import Access
 from tests.conftest import empty
 from tests.contract.not_yet import NOT_YET
 from tests.factories.accounts import PASSWORD
+from tests.factories.events import create_event
 from tests.http import Client, data
 from tests.security.expected import EXPECTED
 from tests.security.expected_teams import TEAM_CALLERS, needs_token, team_expectation
@@ -30,8 +31,7 @@ class TeamWorld(World):
         organiser, merchant = self.ids["organiser"], self.ids["merchant"]
         for name, role in ROLES.items():
             self.add_member(ORGANISER, organiser, role, caller=name)
-        other_event = data(self.callers["organiser"].get("/api/events?mine=true"))["events"]
-        elsewhere = next(event["id"] for event in other_event if event["id"] != self.things["eventId"])
+        elsewhere = create_event(self.callers["organiser"])["id"]
         self.add_member(ORGANISER, organiser, "manager", [elsewhere], caller="elsewhere")
         self.add_member(MERCHANT, merchant, "manager", caller="stall_manager")
         self.add_member(MERCHANT, merchant, "cashier", caller="cashier")
