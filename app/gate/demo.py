@@ -1,4 +1,5 @@
-"""Demo scans: most guests of an event have entered, and two phones without a network admitted the same guest.
+"""Demo scans: most guests of an event have entered, two phones without a network admitted the same guest, and some scans
+were refused.
 
 An event that has scans of these phones is skipped, so seeding twice changes nothing.
 """
@@ -10,14 +11,18 @@ from sqlalchemy import select
 
 from app.accounts.caller import Caller
 from app.admissions.models import Admission
+from app.allocations.errors import AlreadyAdmitted
 from app.core.clock import utcnow
 from app.core.db import db
 from app.events.models import Event, Ticket
 from app.gate.batch import OfflineScan, record_batch
+from app.gate.errors import TicketNotFound
+from app.gate.refused_scans import log_refused_scan
 
 GATES = ("Main gate", "Main gate", "River gate")
 LAST_HOURS = timedelta(hours=5)
 NONCE_START = "demo-scan-"
+OTHER_CODE = "SHOP-40817"
 
 
 def seed(caller: Caller, event_id: str, *, share: float, is_running: bool = False) -> int:
@@ -44,7 +49,14 @@ def seed(caller: Caller, event_id: str, *, share: float, is_running: bool = Fals
     again = scans[0]._replace(
         nonce=f"{NONCE_START}again", occurred_at=scans[0].occurred_at + timedelta(minutes=6), gate="River gate"
     )
-    return len(record_batch(caller, event_id, sorted([*scans, again], key=lambda scan: scan.occurred_at)))
+    recorded = len(record_batch(caller, event_id, sorted([*scans, again], key=lambda scan: scan.occurred_at)))
+    for scan in scans[1:4]:
+        later = scan.occurred_at + timedelta(minutes=5)
+        log_refused_scan(
+            caller, event_id, AlreadyAdmitted.code, place_id=scan.place_id, gate=scan.gate, occurred_at=later
+        )
+    log_refused_scan(caller, event_id, TicketNotFound.code, code=OTHER_CODE, gate=GATES[0])
+    return recorded
 
 
 def _choose_time(generator: random.Random, starts_at: datetime) -> datetime:

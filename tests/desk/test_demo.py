@@ -5,7 +5,7 @@ from sqlalchemy import func, select
 
 from app.accounts.caller import build_caller
 from app.accounts.models import Account
-from app.admissions.models import Admission
+from app.admissions.models import Admission, RefusedScan
 from app.allocations import demo as allocations
 from app.applications import demo as applications
 from app.applications.models import Application
@@ -53,6 +53,8 @@ def test_the_demo_tells_the_story_of_three_festivals() -> None:
         (CLOSED, True, 318),
         (CLOSED, False, 1),
     }
+    refused = select(RefusedScan.reason, func.count()).group_by(RefusedScan.reason)
+    assert dict(db.session.execute(refused).all()) == {"ALREADY_ADMITTED": 6, "TICKET_NOT_FOUND": 2}
     closed = db.session.scalars(select(Event).where(Event.name == CLOSED)).one()
     assert closed.ends_at < utcnow()
     money = load_event_money(build_caller(organiser), closed.id)
