@@ -129,12 +129,14 @@ def read_sheet(data: bytes, *, max_rows: int | None = None) -> Sheet:
     return Sheet(sheet.header, sheet.delimiter, list(rows))
 
 
-def open_sheet(data: bytes, *, max_rows: int | None = None) -> tuple[Sheet, Iterator[Row]]:
+def open_sheet(
+    data: bytes, *, max_rows: int | None = None, likeness: Callable[[Cells], int] = lambda cells: 1
+) -> tuple[Sheet, Iterator[Row]]:
     """Return a table without rows, and its rows one after the other, for a table that is too large for the memory.
 
-    Raises NotASheet and, while the rows are read, TooManyRows.
+    `likeness` finds the header, as for `open_table`. Raises NotASheet and, while the rows are read, TooManyRows.
     """
-    table = open_table(data)
+    table = open_table(data, likeness=likeness)
     if len(table.header) > MAX_COLUMNS:
         raise NotASheet(f"The file has more than {MAX_COLUMNS} columns.")
     return Sheet(table.header, table.delimiter, []), _build_rows(table, max_rows)

@@ -45,6 +45,8 @@ MAX_AMOUNT_LENGTH = 30
 CURRENCY = re.compile(r"^(N\$|NAD|\$)|(N\$|NAD)$", re.I)
 POINT = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|\d+(?:\.\d{1,2})?")
 COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?|\d+(?:,\d{1,2})?")
+CERTAIN_COMMA = re.compile(r"(?:\d{1,3}(?:\.\d{3})+|\d{1,12}),\d{1,2}")
+"""One or two digits after a comma are decimals in every file; three may be thousands."""
 EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+\.[^@\s,;<>.]{2,}")
 DAY_FIRST = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})(?:[ T](.+))?")
 MAX_CENTS = 100_000_000_000
@@ -60,14 +62,19 @@ class BadCell(ValueError):
         self.code = code
 
 
+def strip_amount(cell: str) -> str:
+    """Return an amount without its currency and its spaces: `1265,50` for `N$ 1 265,50`."""
+    return CURRENCY.sub("", SPACES.sub("", cell))
+
+
 def parse_cents(cell: str, *, decimal_comma: bool) -> int:
     """Return the cents of `450`, `450.00`, `N$ 1,234.50` and, with a decimal comma, `1.234,50`. Raises BadCell."""
-    number = CURRENCY.sub("", SPACES.sub("", cell))
+    number = strip_amount(cell)
     if len(number) > MAX_AMOUNT_LENGTH:
         raise BadCell("too_large", mark_for_translation("This amount is too large."))
     if POINT.fullmatch(number):
         plain = number.replace(",", "")
-    elif decimal_comma and COMMA.fullmatch(number):
+    elif CERTAIN_COMMA.fullmatch(number) or (decimal_comma and COMMA.fullmatch(number)):
         plain = number.replace(".", "").replace(",", ".")
     else:
         raise BadCell("invalid_price", mark_for_translation("Must be an amount like 450.00, of whole cents."))

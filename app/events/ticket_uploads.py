@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, TypedDict
 
 from sqlalchemy import ColumnElement, delete, func, or_, select
 
 from app.accounts.caller import Caller
+from app.core.column_samples import match_columns
 from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound
-from app.core.spreadsheet import NotASheet, Row, column_key
+from app.core.spreadsheet import NotASheet
 from app.events.queries import get_event
 from app.events.ticket_files import FIELDS, LAYOUTS, find_layout
 from app.events.ticket_upload_models import TicketUpload
@@ -18,17 +18,9 @@ OwnUpload = TicketUpload
 """An upload of the caller, as `get_upload` returns it."""
 RETENTION, TIMEOUT = timedelta(days=2), timedelta(minutes=15)
 MAX_KEPT = 5
-SAMPLE_ROWS, SAMPLE_VALUES, MAX_SAMPLE_LENGTH, MAX_COLUMN_LENGTH = 50, 3, 60, 200
 IS_OVERDUE = TicketUpload.asked_at < func.now() - TIMEOUT
 CAN_START: ColumnElement[bool] = TicketUpload.import_id.is_(None) & or_(TicketUpload.asked_at.is_(None), IS_OVERDUE)
 """No job works on it, and it was not imported. A job that has no result after the timeout has died."""
-
-
-class ColumnSample(TypedDict):
-    """A column of a file with its first values."""
-
-    name: str
-    values: list[str]
 
 
 def get_upload(caller: Caller, event_id: str, upload_id: str) -> tuple[TicketUpload, bool]:
@@ -48,12 +40,6 @@ def get_upload(caller: Caller, event_id: str, upload_id: str) -> tuple[TicketUpl
     return row[0], row[1]
 
 
-def build_sample(header: Sequence[str], rows: Sequence[Row]) -> list[ColumnSample]:
-    """The columns that have a name, each once, with their first different values."""
-    names = [name for name in dict.fromkeys(header) if column_key(name) and len(name) <= MAX_COLUMN_LENGTH]
-    return [{"name": without_nul(name), "values": _list_values(rows, name)} for name in names]
-
-
 def find_format(header: Sequence[str]) -> str | None:
     """The format whose columns the header has; None for a file that needs a mapping."""
     try:
@@ -64,23 +50,13 @@ def find_format(header: Sequence[str]) -> str | None:
 
 def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
     """The column of each field whose name one of the formats has."""
-    names = {column_key(column): column for column in reversed(columns)}
-    keys_by_field = {
-        field: [key for layout in LAYOUTS for key in layout.columns[attribute]] for field, attribute in FIELDS.items()
-    }
-    columns_by_field = {
-        field: next((names[key] for key in keys if key in names), None) for field, keys in keys_by_field.items()
-    }
-    return {field: column for field, column in columns_by_field.items() if column}
-
-
-def without_nul(value: Any) -> Any:
-    """The value without NUL in its texts, which JSON columns cannot store."""
-    if isinstance(value, str):
-        return value.replace("\0", "")
-    if isinstance(value, dict):
-        return {name: without_nul(item) for name, item in value.items()}
-    return [without_nul(item) for item in value] if isinstance(value, list) else value
+    return match_columns(
+        columns,
+        {
+            field: [key for layout in LAYOUTS for key in layout.columns[attribute]]
+            for field, attribute in FIELDS.items()
+        },
+    )
 
 
 def delete_old_uploads(session: ReadOrWriteSession) -> None:
@@ -95,8 +71,3 @@ def delete_surplus_uploads(session: ReadOrWriteSession, event_id: str, account_i
     session.execute(
         delete(TicketUpload).where(own, CAN_START | TicketUpload.import_id.is_not(None), ~TicketUpload.id.in_(kept_ids))
     )
-
-
-def _list_values(rows: Sequence[Row], column: str) -> list[str]:
-    cells = (without_nul(row.cells[column][:MAX_SAMPLE_LENGTH]) for row in rows)
-    return list(dict.fromkeys(cell for cell in cells if cell))[:SAMPLE_VALUES]

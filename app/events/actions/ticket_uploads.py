@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 
 from app.accounts.caller import PERSON, Caller
+from app.core.column_samples import SAMPLE_ROWS, build_sample, without_nul
 from app.core.context import Actor
 from app.core.db import ReadOrWriteSession
 from app.core.errors import AppError
@@ -25,17 +26,15 @@ from app.events.actions.import_ticket_file import (
     reading,
 )
 from app.events.errors import NotASpreadsheet
+from app.events.import_mappings import SALES, remember_mapping
 from app.events.ticket_files import build_layout
 from app.events.ticket_import_sql import PATIENCE
 from app.events.ticket_upload_models import TicketUpload
 from app.events.ticket_uploads import (
     CAN_START,
-    SAMPLE_ROWS,
-    build_sample,
     delete_surplus_uploads,
     find_format,
     get_upload,
-    without_nul,
 )
 
 MAX_BYTES, MAX_ROWS = 40 * 1024 * 1024, 100_000
@@ -101,6 +100,8 @@ def process_upload(caller: Caller, event_id: str, upload_id: str, options: FileO
         statement = update(TicketUpload).where(TicketUpload.id == upload.id, TicketUpload.event_id == event_id)
         if session.scalar(statement.where(CAN_START).values(values).returning(TicketUpload.id)) is None:
             return
+        if options.mapping:
+            remember_mapping(session, event_id, SALES, [column["name"] for column in upload.sample], options.mapping)
         if is_large:
             enqueue("events.import_upload", upload_id=upload.id)
     if not is_large:

@@ -1,18 +1,20 @@
 """Imports of stock sheets: small ones in the request, large ones in a background job."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
-from sqlalchemy import func, update
+from sqlalchemy import ColumnElement, func, select, update
 
 from app.accounts.caller import Caller
 from app.accounts.quotas import IMPORTS_QUOTA, count_unverified_use
 from app.core.db import ReadOrWriteSession
-from app.core.errors import ValidationFailed
+from app.core.errors import NotFound, ValidationFailed
 from app.core.jobs import Run
 from app.core.outbox import enqueue
+from app.core.text_normalization import clean_file_name
 from app.core.transaction import transaction
+from app.events.import_mappings import STOCK, remember_mapping
 from app.events.queries import hold
 from app.events.ticket_import_sql import PATIENCE
 from app.inventory import background_jobs, queries
@@ -25,7 +27,9 @@ from app.inventory.stock_import.parser import (
     TooManyRows,
     build_errors_csv,
     count_rows,
+    has_known_columns,
     parse_sheet,
+    read_sample,
 )
 
 MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 100_000
@@ -58,6 +62,9 @@ class ImportJson(TypedDict, total=False):
     progress: int
 
 
+IS_KEPT: ColumnElement[bool] = StockJob.asked["kept"].astext == "true"
+
+
 class ImportFlags(TypedDict):
     """The options of an import, as its job stores them."""
 
@@ -67,10 +74,10 @@ class ImportFlags(TypedDict):
 
 
 class PreparedImport(NamedTuple):
-    """The job that will import a kept file, and the job that checks the file."""
+    """The job that will import a kept file, and the job that checks it, or None while its columns are not chosen."""
 
     import_id: str
-    check_id: str
+    check_id: str | None
 
 
 def import_stock(*, caller: Caller, event_id: str, data: bytes, mode: str, dry_run: bool, again: bool) -> ImportJson:
@@ -96,35 +103,59 @@ def import_stock(*, caller: Caller, event_id: str, data: bytes, mode: str, dry_r
     return response
 
 
-def prepare_import(*, caller: Caller, event_id: str, data: bytes) -> PreparedImport:
-    """Keep a file for an import, and start the job that says what the import would do.
+def prepare_import(*, caller: Caller, event_id: str, data: bytes, file_name: str) -> PreparedImport:
+    """Keep a file for an import. If all its columns are known, start the job that says what the import would do.
 
     Raises NotASpreadsheet, ImportTooLarge, NotFound, ValidationFailed, EmailNotVerified.
     """
-    _count_checked_rows(data)
+    rows = _count_checked_rows(data)
+    sample = read_sample(data)
     event = queries.get_event(caller, event_id)
     if not caller.email_verified:
         with transaction() as session:
             count_unverified_use(session, caller, IMPORTS_QUOTA)
+    kept = {**_build_flags(), "kept": True, "sample": sample, "rows": rows, "file_name": clean_file_name(file_name)}
     with transaction() as session:
-        import_id = _add_import_job(session, caller, event.id, data, _build_flags(), kept=True)
-        # The check counts the correct rows, also beside wrong ones: they can be imported alone.
-        check_id = _add_import_job(session, caller, event.id, data, _build_flags(dry_run=True, partial=True))
-        _enqueue_job(check_id)
+        import_id = _add_import_job(session, caller, event.id, data, kept)
+        check_id = _add_check(session, caller, event.id, data, import_id, None) if has_known_columns(sample) else None
     return PreparedImport(import_id, check_id)
 
 
-def start_prepared_import(*, caller: Caller, event_id: str, job_id: str, partial: bool) -> None:
-    """Start the import of a file that was kept; a second call changes nothing. Raises NotFound, ImportExpired."""
-    job = queries.get_job(caller, event_id, job_id)
+def check_prepared_import(*, caller: Caller, event_id: str, job_id: str, mapping: Mapping[str, str]) -> str:
+    """Start the job that checks a kept file with the column of each field; return its id.
+
+    Raises NotFound, ImportExpired.
+    """
+    kept: dict[str, Any] = {**queries.get_job(caller, event_id, job_id).asked}
+    if "sample" not in kept:
+        raise ImportExpired()
     with transaction() as session:
-        is_waiting = StockJob.id == job.id, StockJob.kind == IMPORT_KIND, StockJob.status == "queued"
-        is_recent = StockJob.created_at > func.now() - background_jobs.TIMEOUT
-        flags = _build_flags(partial=partial, again=True)
-        statement = update(StockJob).where(*is_waiting, is_recent).values(asked=dict(flags)).returning(StockJob.id)
-        if session.scalar(statement) is not None:
+        data = session.scalar(
+            update(StockJob)
+            .where(StockJob.id == job_id, *_build_waiting_conditions())
+            .values(asked={**kept, "mapping": dict(mapping)})
+            .returning(StockJob.input)
+        )
+        if data is None:
+            raise ImportExpired()
+        remember_mapping(session, event_id, STOCK, [column["name"] for column in kept["sample"]], mapping)
+        return _add_check(session, caller, event_id, data, job_id, mapping)
+
+
+def start_prepared_import(*, caller: Caller, event_id: str, job_id: str, check_id: str, partial: bool) -> None:
+    """Start the import of a kept file with the columns of a check; a second call changes nothing.
+
+    Raises NotFound, ImportExpired.
+    """
+    job, check = queries.get_job(caller, event_id, job_id), queries.get_job(caller, event_id, check_id)
+    if check.asked.get("import_id") != job.id:
+        raise NotFound()
+    with transaction() as session:
+        flags = _build_flags(partial=partial, again=True, mapping=cast(Any, check.asked.get("mapping")))
+        statement = update(StockJob).where(StockJob.id == job.id, *_build_waiting_conditions())
+        if session.scalar(statement.values(asked=dict(flags)).returning(StockJob.id)) is not None:
             _enqueue_job(job.id)
-        elif job.status == "queued":
+        elif session.scalar(select(IS_KEPT).where(StockJob.id == job.id)):
             raise ImportExpired()
 
 
@@ -134,15 +165,17 @@ def run_import_job(run: Run, job_id: str) -> None:
     if started_job is None:
         return
     data, stock_job = started_job
+    flags: dict[str, Any] = {**stock_job.asked}
+    mapping = flags.pop("mapping", None)
+    flags.pop("import_id", None)
     sheet = parse_sheet(
         data,
+        mapping=mapping,
         on_progress=lambda rows: background_jobs.update_progress(
             run, stock_job.id, min(PARSED_PERCENT, rows * PARSED_PERCENT // MAX_ROWS)
         ),
     )
-    import_options = ImportOptions(
-        stock_job.event_id, stock_job.account_id, sha256(data).digest(), **cast(ImportFlags, stock_job.asked)
-    )
+    import_options = ImportOptions(stock_job.event_id, stock_job.account_id, sha256(data).digest(), **flags)
 
     def record_result(session: ReadOrWriteSession, result: ImportResult) -> None:
         error_code = ImportRejected.code if _has_failed(result, import_options) else None
@@ -197,29 +230,53 @@ def _count_checked_rows(data: bytes) -> int:
 
 def _enqueue_import(caller: Caller, event_id: str, data: bytes, options: ImportFlags) -> ImportJson:
     with transaction() as session:
-        job_id = _add_import_job(session, caller, event_id, data, options)
+        job_id = _add_import_job(session, caller, event_id, data, {**options})
         _enqueue_job(job_id)
     return {"job_id": job_id, "status": "queued", "progress": 0}
 
 
 def _add_import_job(
-    session: ReadOrWriteSession, caller: Caller, event_id: str, data: bytes, options: ImportFlags, *, kept: bool = False
+    session: ReadOrWriteSession, caller: Caller, event_id: str, data: bytes, options: Mapping[str, object]
 ) -> str:
-    """Keep a file with the options of its import; `kept` files wait until somebody starts it."""
+    """Keep a file with the options of its import; with `kept` it waits until somebody starts it."""
     hold(session, event_id)
-    stored_options = {**options, "kept": True} if kept else dict(options)
-    job = StockJob(event_id=event_id, account_id=caller.id, kind=IMPORT_KIND, asked=stored_options, input=data)
+    job = StockJob(event_id=event_id, account_id=caller.id, kind=IMPORT_KIND, asked=dict(options), input=data)
     session.add(job)
     session.flush()
     return job.id
+
+
+def _add_check(
+    session: ReadOrWriteSession,
+    caller: Caller,
+    event_id: str,
+    data: bytes,
+    import_id: str,
+    mapping: Mapping[str, str] | None,
+) -> str:
+    """Start a check of a kept file. It counts the correct rows, also beside wrong ones: they can be imported alone."""
+    flags = _build_flags(dry_run=True, partial=True, again=True, mapping=mapping)
+    check_id = _add_import_job(session, caller, event_id, data, {**flags, "import_id": import_id})
+    _enqueue_job(check_id)
+    return check_id
+
+
+def _build_waiting_conditions() -> tuple[ColumnElement[bool], ...]:
+    """A kept file whose import was not started, for two hours."""
+    is_recent = StockJob.created_at > func.now() - background_jobs.TIMEOUT
+    return StockJob.kind == IMPORT_KIND, IS_KEPT, is_recent
 
 
 def _enqueue_job(job_id: str) -> None:
     enqueue("inventory.import", key=f"inventory-import:{job_id}", job_id=job_id)
 
 
-def _build_flags(*, partial: bool = False, dry_run: bool = False, again: bool = False) -> ImportFlags:
-    return {"partial": partial, "dry_run": dry_run, "again": again}
+def _build_flags(
+    *, partial: bool = False, dry_run: bool = False, again: bool = False, mapping: Mapping[str, str] | None = None
+) -> dict[str, object]:
+    """The options of an import at the desk, where a new item has 0 without a quantity, as in the form of an item."""
+    columns = {"mapping": dict(mapping)} if mapping else {}
+    return {"partial": partial, "dry_run": dry_run, "again": again, "from_desk": True, **columns}
 
 
 def _store_errors(import_options: ImportOptions, errors: Sequence[RowError]) -> str:

@@ -21,6 +21,7 @@ from app.inventory.stock_import.sql import (
     CREATE_PLAN_SQL,
     CREATE_STAGING_SQL,
     DELETE_PLAN_ROWS_SQL,
+    FILL_ZEROS_SQL,
     INSERT_ITEMS_SQL,
     INSERT_OPENING_STOCK_SQL,
     MAX_SINGLE_CHANGES,
@@ -48,6 +49,8 @@ class ImportOptions:
     partial: bool = False
     dry_run: bool = False
     again: bool = False
+    from_desk: bool = False
+    """At the desk a new item has 0 where the file has no quantity, and a check says when the file was imported before."""
 
 
 @dataclass(frozen=True)
@@ -115,11 +118,14 @@ def import_rows(
 def _plan_and_write(session: ReadOrWriteSession, sheet: ParsedSheet, options: ImportOptions) -> ImportResult:
     params = {"event": options.event_id, "caller": options.caller_id}
     lock_name(session, f"inventory-import:{options.event_id}")
-    imported_at = None if options.again else _find_earlier_import(session, options)
-    if imported_at is not None:
+    says_when = not options.again or (options.from_desk and options.dry_run)
+    imported_at = _find_earlier_import(session, options) if says_when else None
+    if imported_at is not None and not options.again:
         raise _Rollback(ImportResult(0, 0, sheet.valid_rows, sheet.errors, already_imported_at=imported_at))
     _copy_to_staging(session, sheet)
     session.execute(CREATE_PLAN_SQL, params)
+    if options.from_desk:
+        session.execute(FILL_ZEROS_SQL)
     plan_errors = [
         RowError(row, column, code, ERROR_MESSAGES[code], value or "")
         for row, column, code, value in session.execute(PLAN_ERRORS_SQL)
@@ -130,7 +136,7 @@ def _plan_and_write(session: ReadOrWriteSession, sheet: ParsedSheet, options: Im
     if plan_errors:
         session.execute(DELETE_PLAN_ROWS_SQL, {"rows": list({error.row for error in plan_errors})})
     counts = session.execute(COUNT_PLAN_SQL).one()
-    result = ImportResult(**counts._mapping, errors=errors)
+    result = ImportResult(**counts._mapping, errors=errors, already_imported_at=imported_at)
     if options.dry_run:
         raise _Rollback(result)
     if result.created or result.updated:

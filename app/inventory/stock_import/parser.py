@@ -8,20 +8,44 @@ import csv
 import io
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from itertools import islice
 from typing import IO
 
 from app.core.addresses import is_url
+from app.core.column_samples import SAMPLE_ROWS, ColumnSample, build_sample
 from app.core.languages import mark_for_translation
-from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, TooManyRows, column_key, open_table
-from app.core.spreadsheet_cells import escape, unescape
+from app.core.spreadsheet import BrokenRow, NotASheet, RowError, Table, TooManyRows, column_key, open_sheet, open_table
+from app.core.spreadsheet_cells import CERTAIN_COMMA, SPACES, escape, strip_amount, unescape
 from app.core.text_normalization import CONTROL, normalize_text
-from app.inventory.item_fields import ATTRIBUTES, DATE, DECIMAL_PLACES, ITEM_FIELDS, LINK, TEXT, ItemField, fold_sku
+from app.inventory.item_fields import (
+    ATTRIBUTES,
+    DATE,
+    DECIMAL_PLACES,
+    FIELDS_BY_NAME,
+    ITEM_FIELDS,
+    LINK,
+    PRICE,
+    TEXT,
+    ItemField,
+    fold_sku,
+)
+from app.inventory.stock_import.column_names import suggest_mapping
 
-__all__ = ["NotASheet", "ParsedSheet", "RowError", "TooManyRows", "build_errors_csv", "count_rows", "parse_sheet"]
+__all__ = [
+    "NotASheet",
+    "ParsedSheet",
+    "RowError",
+    "TooManyRows",
+    "build_errors_csv",
+    "count_rows",
+    "has_known_columns",
+    "parse_sheet",
+    "read_sample",
+]
 
 FIELDS_BY_COLUMN = {column_key(item_field.name): item_field for item_field in ITEM_FIELDS}
 MAX_ERRORS, MAX_VALUE_LENGTH = 100_000, 100
@@ -56,6 +80,23 @@ def count_known_columns(cells: list[str]) -> int:
     return sum(column_key(cell) in FIELDS_BY_COLUMN for cell in cells)
 
 
+def count_likely_columns(cells: list[str]) -> int:
+    """Return how many columns a row names as spreadsheets do."""
+    return len(suggest_mapping(cells))
+
+
+def read_sample(data: bytes) -> list[ColumnSample]:
+    """Return the columns of a file with their first values. Raises NotASheet."""
+    sheet, rows = open_sheet(data, likeness=count_likely_columns)
+    return build_sample(sheet.header, list(islice(rows, SAMPLE_ROWS)))
+
+
+def has_known_columns(sample: Sequence[ColumnSample]) -> bool:
+    """Return whether all columns have the names of the fields, as those of an export."""
+    names = {column_key(column["name"]) for column in sample}
+    return "sku" in names and names <= FIELDS_BY_COLUMN.keys()
+
+
 def count_rows(data: bytes, *, limit: int) -> int:
     """Return the number of rows below the header. Raises NotASheet, and TooManyRows above `limit`."""
     count = 0
@@ -69,13 +110,19 @@ def count_rows(data: bytes, *, limit: int) -> int:
     return count
 
 
-def parse_sheet(data: bytes, *, on_progress: ProgressCallback = lambda rows: None) -> ParsedSheet:
-    """Parse a file. Raises NotASheet."""
+def parse_sheet(
+    data: bytes, *, mapping: Mapping[str, str] | None = None, on_progress: ProgressCallback = lambda rows: None
+) -> ParsedSheet:
+    """Parse a file. `mapping` has the column of each field; without it the columns have the names of the fields.
+
+    Raises NotASheet.
+    """
+    fields = FIELDS_BY_COLUMN if mapping is None else _map_columns(mapping)
     sheet = ParsedSheet(tempfile.SpooledTemporaryFile(SPOOL_MEMORY_BYTES))  # noqa: SIM115  The database reads it.
     try:
-        table = open_table(data, likeness=count_known_columns)
-        if _check_header(table, sheet):
-            _RowParser(table, sheet).parse_rows(on_progress)
+        table = open_table(data, likeness=count_known_columns if mapping is None else count_likely_columns)
+        if _check_header(table, sheet, fields):
+            _RowParser(table, sheet, fields).parse_rows(on_progress)
     except BrokenRow as error:
         sheet.rows, sheet.is_unreadable = sheet.rows + 1, True
         sheet.errors.append(RowError(error.row, "", "malformed_row", f"The row cannot be read: {error.reason}."))
@@ -92,19 +139,24 @@ def build_errors_csv(errors: list[RowError]) -> bytes:
     return b"\xef\xbb\xbf" + buffer.getvalue().encode()
 
 
-def _check_header(table: Table, sheet: ParsedSheet) -> bool:
+def _map_columns(mapping: Mapping[str, str]) -> dict[str, ItemField]:
+    """The field of each column that is used."""
+    return {column_key(column): FIELDS_BY_NAME[name] for name, column in mapping.items()}
+
+
+def _check_header(table: Table, sheet: ParsedSheet, fields: Mapping[str, ItemField]) -> bool:
     """Add the errors of the header and return whether there are none."""
     names = [column_key(heading) for heading in table.header]
     sheet.ignored_columns = [
-        heading for heading, name in zip(table.header, names, strict=True) if heading and name not in FIELDS_BY_COLUMN
+        heading for heading, name in zip(table.header, names, strict=True) if heading and name not in fields
     ]
-    if "sku" not in names:
+    if "sku" not in {fields[name].name for name in names if name in fields}:
         message = mark_for_translation("The column sku is missing; it identifies the item of a row.")
         sheet.errors.append(RowError(table.header_row, "sku", "missing_column", message))
     for index, name in enumerate(names):
-        if name in FIELDS_BY_COLUMN and name in names[:index]:
+        if name in fields and name in names[:index]:
             message = mark_for_translation("There are two columns of this name.")
-            sheet.errors.append(RowError(table.header_row, FIELDS_BY_COLUMN[name].name, "duplicate_column", message))
+            sheet.errors.append(RowError(table.header_row, fields[name].name, "duplicate_column", message))
     sheet.is_unreadable = bool(sheet.errors)
     return not sheet.is_unreadable
 
@@ -112,18 +164,18 @@ def _check_header(table: Table, sheet: ParsedSheet) -> bool:
 class _RowParser:
     """Reads the rows of a table."""
 
-    def __init__(self, table: Table, sheet: ParsedSheet) -> None:
+    def __init__(self, table: Table, sheet: ParsedSheet, fields: Mapping[str, ItemField]) -> None:
         self.table, self.sheet = table, sheet
         self.width = len(table.header)
         self.cell_readers: list[tuple[int, ItemField, Callable[[str], str], dict[str, str]]] = [
             (
                 index,
-                FIELDS_BY_COLUMN[name],
-                build_cell_parser(FIELDS_BY_COLUMN[name], decimal_comma=table.decimal_comma),
+                fields[name],
+                build_cell_parser(fields[name], decimal_comma=table.decimal_comma),
                 {},
             )
             for index, name in enumerate(map(column_key, table.header))
-            if name in FIELDS_BY_COLUMN
+            if name in fields
         ]
         self.value_indexes = [ATTRIBUTES.index(item_field.attribute) for _, item_field, _, _ in self.cell_readers]
         self.row_by_sku: dict[str, int] = {}
@@ -222,7 +274,6 @@ class _RowParser:
 POINT_NUMBER = re.compile(r"(?:\d{1,3}(?:,\d{3})+|\d{1,12})(?:\.(\d+))?")
 COMMA_NUMBER = re.compile(r"(?:\d{1,3}(?:\.\d{3})+|\d{1,12})(?:,(\d+))?|\d{1,12}\.(\d+)")
 POINT_GROUPED_NUMBER = re.compile(r"\d{1,3}(?:\.\d{3})+")
-SPACES = re.compile(r"[\s\u00a0\u202f']")
 ISO_DATE = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]00:00(?::00)?)?")
 DAY_FIRST_DATE = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})")
 CellParser = Callable[[str], str]
@@ -266,11 +317,11 @@ def parse_link(cell: str, field: ItemField) -> str:
 
 
 def parse_number(cell: str, field: ItemField, *, decimal_comma: bool) -> str:
-    """Parse `1234.5`, `1,234.5` and, with a decimal comma, `1234,5` and `1.234,5`."""
-    digits = SPACES.sub("", cell)
+    """Parse `1234.5`, `1,234.5`, `1 234,50` and, with a decimal comma, `1234,567`; prices may have a currency."""
+    digits = strip_amount(cell) if field.kind == PRICE else SPACES.sub("", cell)
     if digits.startswith(("-", "−")):
         raise CellError("too_small", mark_for_translation("Must be at least 0."))
-    if decimal_comma and (COMMA_NUMBER.fullmatch(digits)):
+    if CERTAIN_COMMA.fullmatch(digits) or (decimal_comma and COMMA_NUMBER.fullmatch(digits)):
         normalized = (
             digits.replace(".", "").replace(",", ".")
             if "," in digits or POINT_GROUPED_NUMBER.fullmatch(digits)

@@ -3,7 +3,7 @@
 from sqlalchemy import text
 
 from app.core.ids import NEW_ID_SQL
-from app.inventory.item_fields import ATTRIBUTES, BUCKETS, DATE, DECIMAL_PLACES, ITEM_FIELDS
+from app.inventory.item_fields import ATTRIBUTES, BUCKETS, DATE, DECIMAL_PLACES, ITEM_FIELDS, QUANTITY
 from app.inventory.sql import CHANNEL, INSERT_MOVEMENTS_CTE, INSERT_MOVEMENTS_SQL, next_moved_at_sql
 from app.inventory.stock_import.parser import STAGING_COLUMNS
 
@@ -52,6 +52,12 @@ CREATE_PLAN_SQL = text(f"""
       LEFT JOIN (SELECT known.* FROM inventory_item known
                   WHERE known.event_id = :event AND known.sku_key IN (SELECT sku_key FROM stock_staging)
                   ORDER BY known.id FOR NO KEY UPDATE OF known) i ON i.sku_key = s.sku_key
+""")
+
+_ZERO_ATTRIBUTES = [field.attribute for field in ITEM_FIELDS if field.kind == QUANTITY]
+
+FILL_ZEROS_SQL = text(f"""
+    UPDATE stock_plan SET {", ".join(f"{name} = coalesce({name}, 0)" for name in _ZERO_ATTRIBUTES)} WHERE NOT known
 """)
 
 _MISSING_VALUES_SQL = "\n UNION ALL ".join(

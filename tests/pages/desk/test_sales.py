@@ -155,6 +155,17 @@ def test_columns_and_ticket_types_of_another_shop_are_chosen(
     assert data(scan(organiser, event, "007"))["ticketType"] == "Weekend pass"
 
 
+def test_the_columns_of_the_last_import_are_suggested(desk: Visitor, path: str) -> None:
+    page = upload(desk, path, OTHER)
+    assert "As in your last import" not in page.text
+    post(desk, page.request.path, **COLUMNS)
+    page = upload(desk, path, OTHER.replace("007", "107"))
+    assert "As in your last import" in page.text
+    assert [page.text.count(f'<option value="{field}" selected>') for field in COLUMNS.values() if field] == [
+        1 for field in COLUMNS.values() if field
+    ]
+
+
 def test_the_number_of_a_ticket_is_its_code_where_the_shop_says_so(
     organiser: Client, event: dict[str, Any], desk: Visitor, path: str
 ) -> None:

@@ -1,6 +1,5 @@
 """Importing sales: a file is uploaded, its columns are chosen if need be, it is checked, and then imported."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response, redirect, request, url_for
@@ -8,6 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
+from app.blueprints.pages.desk.column_form import ColumnForm
 from app.blueprints.pages.desk.sales import MAX_UPLOAD_BYTES, blueprint
 from app.blueprints.pages.desk.sales_words import (
     FIELD_LABELS,
@@ -25,11 +25,12 @@ from app.events import queries as events
 from app.events.actions import ticket_uploads as actions
 from app.events.actions.import_ticket_file import FileOptions
 from app.events.errors import ImportTooLarge, NotASpreadsheet
+from app.events.import_mappings import SALES, find_mapping
 from app.events.queries import OwnEvent
 from app.events.ticket_files import REQUIRED_FIELDS
 from app.events.ticket_uploads import OwnUpload, get_upload, suggest_mapping
 from app.web.access import may
-from app.web.fields import Choice, Text
+from app.web.fields import Text
 from app.web.schema import Query
 
 IMPORT = may(EVENTS_WRITE).with_verified_email()
@@ -42,9 +43,12 @@ OPTION_LABELS = {
     NUMBER_AND_CODE: lazy_gettext("Number of the ticket, which is also the code that is scanned"),
     **FIELD_LABELS,
 }
-FIELD_OPTIONS = [("", lazy_gettext("Not used")), *OPTION_LABELS.items()]
+COLUMNS = ColumnForm(OPTION_LABELS, REQUIRED_FIELDS, {NUMBER_AND_CODE: ("reference", "secret")})
 PRETIX_ORDERS = frozenset({"Order code", "Order total"})
 """Columns of the list of orders, which has no tickets."""
+ORDER_LIST = lazy_gettext(
+    "This looks like the list of orders of pretix, which has no tickets. Export “Order positions” instead."
+)
 
 
 class UploadSchema(Query):
@@ -97,23 +101,20 @@ def upload(caller: Caller, event_id: str) -> ResponseReturnValue:
 def choose_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
     """Show each column with its first values, and ask what it is."""
     event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
-    names = [column["name"] for column in upload.sample]
-    mapping = upload.options.get("mapping") or suggest_mapping(names)
-    fields = {column: field for field, column in mapping.items()}
-    if mapping.get("reference") and mapping["reference"] == mapping.get("secret"):
-        fields[mapping["reference"]] = NUMBER_AND_CODE
-    form = _build_columns_form(upload.sample)
-    values = {key: fields.get(name, "") for key, name in zip(form.inputs, names, strict=True)}
-    return _render_columns(event, upload, form.fill(**values))
+    columns = [column["name"] for column in upload.sample]
+    chosen = upload.options.get("mapping")
+    remembered = None if chosen else find_mapping(event_id, SALES, columns)
+    form = COLUMNS.fill(upload.sample, chosen or remembered or suggest_mapping(columns))
+    return _render_columns(event, upload, form, is_remembered=remembered is not None)
 
 
 @blueprint.act("/uploads/<upload_id>/columns", access=IMPORT)
 def save_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
     """Check the file with the chosen columns."""
     event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
-    form = _build_columns_form(upload.sample).from_request()
+    form = COLUMNS.build(upload.sample).from_request()
     try:
-        mapping = _read_mapping(form, upload.sample)
+        mapping = COLUMNS.read_mapping(form, upload.sample)
         options = actions.load_options(upload)._replace(mapping=mapping, dry_run=True)
         return _process(caller, event_id, upload_id, options)
     except FORM_ERRORS as error:
@@ -203,12 +204,12 @@ def _render_upload(event: OwnEvent, form: FilledForm) -> Response:
     )
 
 
-def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm) -> Response:
+def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm, *, is_remembered: bool = False) -> Response:
     names = {column["name"] for column in upload.sample}
     return render_desk_form(
         form,
         event=event,
-        template="desk/sales_columns.html",
+        template="desk/import_columns.html",
         title=gettext("What are the columns?"),
         lead=gettext(
             "Choose what each column is. A ticket needs a number of its own and a ticket type. With the code of its QR "
@@ -216,63 +217,11 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm) -> Res
         ),
         button=gettext("Check the file"),
         back=url_for("desk_sales.choose_file", event_id=event.id),
-        upload=upload,
-        is_order_list=names >= PRETIX_ORDERS,
+        file_name=upload.file_name,
+        rows=upload.rows,
+        is_remembered=is_remembered,
+        warning=ORDER_LIST if names >= PRETIX_ORDERS else "",
     )
-
-
-def _build_columns_form(sample: Sequence[Mapping[str, Any]]) -> Form:
-    """A list to choose from for each column. Names have no digits: those of `column A`, `column B` in a spreadsheet."""
-    keys = [f"column{_build_letters(number)}" for number in range(len(sample))]
-    schema = type("ColumnsSchema", (Query,), {key: Choice(*OPTION_LABELS) for key in keys})
-    form = Form(
-        schema,
-        *(
-            Input(key, column["name"], hint=_describe_values(column), options=FIELD_OPTIONS)
-            for key, column in zip(keys, sample, strict=True)
-        ),
-    )
-    form.marks_optional = False
-    return form
-
-
-def _build_letters(number: int) -> str:
-    letters = ""
-    while number >= 0:
-        letters, number = chr(ord("A") + number % 26) + letters, number // 26 - 1
-    return letters
-
-
-def _describe_values(column: Mapping[str, Any]) -> str:
-    return (
-        gettext("For example: %(values)s", values=" · ".join(column["values"]))
-        if column["values"]
-        else gettext("Empty in the first rows.")
-    )
-
-
-def _read_mapping(form: FilledForm, sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The column of each field. Raises ValidationFailed with all problems."""
-    form.load()
-    errors: list[dict[str, str]] = []
-    mapping: dict[str, str] = {}
-    for (key, choice), column in zip(form.values.items(), sample, strict=True):
-        chosen_fields = {"": (), NUMBER_AND_CODE: ("reference", "secret")}.get(choice, (choice,))
-        for field in chosen_fields:
-            if field in mapping:
-                message = gettext(
-                    "“%(column)s” is “%(field)s” already.", column=mapping[field], field=FIELD_LABELS[field]
-                )
-                errors.append({"path": key, "code": "chosen_twice", "message": message})
-            else:
-                mapping[field] = column["name"]
-    for field in REQUIRED_FIELDS:
-        if field not in mapping:
-            message = gettext("Choose the column that is “%(field)s”.", field=FIELD_LABELS[field])
-            errors.append({"path": "", "code": "no_column", "message": message})
-    if errors:
-        raise ValidationFailed(errors)
-    return mapping
 
 
 def _list_unknown_names(upload: OwnUpload) -> set[str]:

@@ -1,13 +1,16 @@
 """The stock as a list: exported, and imported by upload after a check; and the progress of the jobs of the stock."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from flask import Response, request, url_for
+from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.blueprints.pages.desk.shell import go_to, render_desk
+from app.blueprints.pages.desk.column_form import ColumnForm
+from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stock import MAX_UPLOAD_BYTES, READ, WRITE, blueprint
+from app.blueprints.pages.desk.stock_items import LABELS
 from app.blueprints.pages.desk.stock_words import describe_row_error
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.blueprints.pages.rendering import describe_error
@@ -15,8 +18,10 @@ from app.core.errors import AppError, NotFound, ValidationFailed
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
+from app.events.import_mappings import STOCK, find_mapping
 from app.inventory import actions, background_jobs, export, queries
 from app.inventory.actions.imports import IMPORT_KIND
+from app.inventory.stock_import.column_names import suggest_mapping
 from app.web.fields import Boolean, Text
 from app.web.schema import Query
 
@@ -49,6 +54,7 @@ SHEET = Form(
         error_codes=("NOT_A_SPREADSHEET", "IMPORT_TOO_LARGE", "PAYLOAD_TOO_LARGE"),
     ),
 )
+COLUMNS = ColumnForm({"sku": LABELS["sku"], **LABELS}, ("sku",))
 START = Form(StartSchema, Input("onlyCorrect", "", type="hidden"))
 
 
@@ -66,11 +72,42 @@ def check_sheet(caller: Caller, event_id: str) -> ResponseReturnValue:
     try:
         if file is None or not file.filename:
             raise ValidationFailed.of("file", "required", "Choose a file.")
-        prepared = actions.prepare_import(caller=caller, event_id=event_id, data=file.read())
+        data = file.read()
+        prepared = actions.prepare_import(caller=caller, event_id=event_id, data=data, file_name=file.filename)
     except FORM_ERRORS as error:
         return _render_upload(caller, event_id, form.with_error(error))
-    path = url_for("desk_stock.show_check", event_id=event_id, import_id=prepared.import_id, check_id=prepared.check_id)
+    if prepared.check_id is None:
+        path = url_for("desk_stock.choose_columns", event_id=event_id, import_id=prepared.import_id)
+    else:
+        path = _build_check_path(event_id, prepared.import_id, prepared.check_id)
     return go_to(path, gettext("The file is uploaded. Nothing is imported yet."))
+
+
+@blueprint.page("/import/<import_id>/columns", access=WRITE)
+def choose_columns(caller: Caller, event_id: str, import_id: str) -> ResponseReturnValue:
+    """Show each column with its first values, and ask what it is."""
+    kept = _get_kept_file(caller, event_id, import_id)
+    columns = [column["name"] for column in kept["sample"]]
+    remembered = None if "mapping" in kept else find_mapping(event_id, STOCK, columns)
+    mapping = kept.get("mapping") or remembered or suggest_mapping(columns)
+    form = COLUMNS.fill(kept["sample"], mapping)
+    return _render_columns(caller, event_id, kept, form, is_remembered=remembered is not None)
+
+
+@blueprint.act("/import/<import_id>/columns", access=WRITE)
+def save_columns(caller: Caller, event_id: str, import_id: str) -> ResponseReturnValue:
+    """Check the file with the chosen columns."""
+    kept = _get_kept_file(caller, event_id, import_id)
+    form = COLUMNS.build(kept["sample"]).from_request()
+    try:
+        mapping = COLUMNS.read_mapping(form, kept["sample"])
+        check_id = do_once(
+            caller,
+            lambda: actions.check_prepared_import(caller=caller, event_id=event_id, job_id=import_id, mapping=mapping),
+        )
+    except FORM_ERRORS as error:
+        return _render_columns(caller, event_id, kept, form.with_error(error))
+    return redirect(_build_check_path(event_id, import_id, check_id), 303)
 
 
 @blueprint.page("/import/<import_id>/<check_id>", access=WRITE)
@@ -84,7 +121,9 @@ def start_import(caller: Caller, event_id: str, import_id: str, check_id: str) -
     """Import the list that was checked."""
     try:
         partial = START.from_request().load()["only_correct"]
-        actions.start_prepared_import(caller=caller, event_id=event_id, job_id=import_id, partial=partial)
+        actions.start_prepared_import(
+            caller=caller, event_id=event_id, job_id=import_id, check_id=check_id, partial=partial
+        )
     except FORM_ERRORS as error:
         return _render_check(caller, event_id, import_id, check_id, error)
     return go_to(
@@ -140,6 +179,38 @@ def _load_job(caller: Caller, event_id: str, job_id: str) -> dict[str, Any]:
     }
 
 
+def _get_kept_file(caller: Caller, event_id: str, import_id: str) -> dict[str, Any]:
+    """The columns and the name of a file that waits for its import. Raises NotFound."""
+    kept = queries.get_job(caller, event_id, import_id).asked
+    if "sample" not in kept:
+        raise NotFound()
+    return kept
+
+
+def _build_check_path(event_id: str, import_id: str, check_id: str) -> str:
+    return url_for("desk_stock.show_check", event_id=event_id, import_id=import_id, check_id=check_id)
+
+
+def _render_columns(
+    caller: Caller, event_id: str, kept: Mapping[str, Any], form: FilledForm, *, is_remembered: bool = False
+) -> Response:
+    return render_desk_form(
+        form,
+        event=events.get_event(caller, event_id),
+        template="desk/import_columns.html",
+        title=gettext("What are the columns?"),
+        lead=gettext(
+            "Choose what each column is. The SKU says which item a row is; a new item needs a name too. A new item has 0 "
+            "where the file has no number."
+        ),
+        button=gettext("Check the file"),
+        back=url_for("desk_stock.choose_sheet", event_id=event_id),
+        file_name=kept["file_name"],
+        rows=kept["rows"],
+        is_remembered=is_remembered,
+    )
+
+
 def _render_upload(caller: Caller, event_id: str, form: FilledForm) -> Response:
     return render_desk("desk/stock_import.html", event=events.get_event(caller, event_id), form=form, path=request.path)
 
@@ -155,6 +226,9 @@ def _render_check(
         event=events.get_event(caller, event_id),
         status=error.status if error else 200,
         error=describe_error(error) if error else "",
+        columns_url=url_for("desk_stock.choose_columns", event_id=event_id, import_id=import_id)
+        if "sample" in prepared.asked
+        else "",
         is_started=prepared.status != "queued",
         import_id=import_id,
         path=request.path,

@@ -1,0 +1,90 @@
+"""The form on which people say what each column of an uploaded file is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.blueprints.pages.forms import FilledForm, Form, Input
+from app.core.errors import ValidationFailed
+from app.core.languages import gettext, lazy_gettext
+from app.web.fields import Choice
+from app.web.schema import Query
+
+NOT_USED = ("", lazy_gettext("Not used"))
+Sample = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class ColumnForm:
+    """The meanings that a column can have with their words, the fields that need a column, and meanings of two fields.
+
+    A `sample` has the name and the first values of each column, a mapping the column of each field.
+    """
+
+    labels: Mapping[str, str]
+    required: Sequence[str]
+    several: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def build(self, sample: Sample) -> Form:
+        """A list to choose from for each column. Names have no digits: those of `column A`, `column B` in a spreadsheet."""
+        keys = [f"column{_build_letters(number)}" for number in range(len(sample))]
+        schema = type("ColumnsSchema", (Query,), {key: Choice(*self.labels) for key in keys})
+        options = [NOT_USED, *self.labels.items()]
+        form = Form(
+            schema,
+            *(
+                Input(key, column["name"], hint=_describe_values(column), options=options)
+                for key, column in zip(keys, sample, strict=True)
+            ),
+        )
+        form.marks_optional = False
+        return form
+
+    def fill(self, sample: Sample, mapping: Mapping[str, str]) -> FilledForm:
+        """The form with the columns of a mapping."""
+        meanings = {column: name for name, column in mapping.items()}
+        for meaning, fields in self.several.items():
+            columns = {mapping.get(name) for name in fields}
+            if len(columns) == 1 and (column := columns.pop()):
+                meanings[column] = meaning
+        form = self.build(sample)
+        return form.fill(
+            **{key: meanings.get(column["name"], "") for key, column in zip(form.inputs, sample, strict=True)}
+        )
+
+    def read_mapping(self, form: FilledForm, sample: Sample) -> dict[str, str]:
+        """The column of each field. Raises ValidationFailed with all problems."""
+        form.load()
+        errors: list[dict[str, str]] = []
+        mapping: dict[str, str] = {}
+        for (key, choice), column in zip(form.values.items(), sample, strict=True):
+            for name in self.several.get(choice, (choice,) if choice else ()):
+                if name in mapping:
+                    message = gettext(
+                        "“%(column)s” is “%(field)s” already.", column=mapping[name], field=self.labels[name]
+                    )
+                    errors.append({"path": key, "code": "chosen_twice", "message": message})
+                else:
+                    mapping[name] = column["name"]
+        for name in self.required:
+            if name not in mapping:
+                message = gettext("Choose the column that is “%(field)s”.", field=self.labels[name])
+                errors.append({"path": "", "code": "no_column", "message": message})
+        if errors:
+            raise ValidationFailed(errors)
+        return mapping
+
+
+def _build_letters(number: int) -> str:
+    letters = ""
+    while number >= 0:
+        letters, number = chr(ord("A") + number % 26) + letters, number // 26 - 1
+    return letters
+
+
+def _describe_values(column: Mapping[str, Any]) -> str:
+    return (
+        gettext("For example: %(values)s", values=" · ".join(column["values"]))
+        if column["values"]
+        else gettext("Empty in the first rows.")
+    )

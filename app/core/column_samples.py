@@ -1,0 +1,44 @@
+"""The columns of an uploaded table, for a page on which people say what each column is."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from app.core.spreadsheet import Row, column_key
+
+SAMPLE_ROWS, SAMPLE_VALUES, MAX_SAMPLE_LENGTH, MAX_COLUMN_LENGTH = 50, 3, 60, 200
+
+
+class ColumnSample(TypedDict):
+    """A column of a file with its first values."""
+
+    name: str
+    values: list[str]
+
+
+def build_sample(header: Sequence[str], rows: Sequence[Row]) -> list[ColumnSample]:
+    """The columns that have a name, each once, with their first different values."""
+    names = [name for name in dict.fromkeys(header) if column_key(name) and len(name) <= MAX_COLUMN_LENGTH]
+    return [{"name": without_nul(name), "values": _list_values(rows, name)} for name in names]
+
+
+def match_columns(columns: Sequence[str], keys_by_field: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """The column of each field that has one of the field's names, by the order of the names."""
+    names = {column_key(column): column for column in reversed(columns)}
+    columns_by_field = {
+        field: next((names[key] for key in keys if key in names), None) for field, keys in keys_by_field.items()
+    }
+    return {field: column for field, column in columns_by_field.items() if column}
+
+
+def without_nul(value: Any) -> Any:
+    """The value without NUL in its texts, which JSON columns cannot store."""
+    if isinstance(value, str):
+        return value.replace("\0", "")
+    if isinstance(value, dict):
+        return {name: without_nul(item) for name, item in value.items()}
+    return [without_nul(item) for item in value] if isinstance(value, list) else value
+
+
+def _list_values(rows: Sequence[Row], column: str) -> list[str]:
+    cells = (without_nul(row.cells[column][:MAX_SAMPLE_LENGTH]) for row in rows)
+    return list(dict.fromkeys(cell for cell in cells if cell))[:SAMPLE_VALUES]

@@ -1,0 +1,56 @@
+"""What the columns of a file meant the last time that an organisation imported a file with the same columns."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
+
+from sqlalchemy import ForeignKey, LargeBinary, String, func, literal, select
+from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.db import Base, ReadOrWriteSession, Timestamp, db
+from app.events.models import Event
+
+SALES, STOCK = "sales", "stock"
+
+
+class ImportMapping(Base):
+    """The column of each field, for files of a kind whose column names have this digest (SHA-256)."""
+
+    __tablename__ = "import_mapping"
+
+    organisation_id: Mapped[str] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(10), primary_key=True)
+    columns_digest: Mapped[bytes] = mapped_column(LargeBinary, primary_key=True)
+    mapping: Mapped[dict[str, str]] = mapped_column(JSONB)
+    saved_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+
+def remember_mapping(
+    session: ReadOrWriteSession, event_id: str, kind: str, columns: Sequence[str], mapping: Mapping[str, str]
+) -> None:
+    """Keep the column of each field for the next file with these columns of the organisation of an event."""
+    values = select(
+        Event.organiser_id, literal(kind), literal(_hash_columns(columns)), literal(dict(mapping), JSONB)
+    ).where(Event.id == event_id)
+    statement = insert(ImportMapping).from_select(["organisation_id", "kind", "columns_digest", "mapping"], values)
+    session.execute(
+        statement.on_conflict_do_update(
+            index_elements=["organisation_id", "kind", "columns_digest"],
+            set_={"mapping": statement.excluded.mapping, "saved_at": func.now()},
+        )
+    )
+
+
+def find_mapping(event_id: str, kind: str, columns: Sequence[str]) -> dict[str, str] | None:
+    """Return the kept mapping of a file with these columns, or None. The caller has checked the access to the event."""
+    return db.session.scalar(
+        select(ImportMapping.mapping)
+        .join(Event, Event.organiser_id == ImportMapping.organisation_id)
+        .where(Event.id == event_id, ImportMapping.kind == kind, ImportMapping.columns_digest == _hash_columns(columns))
+    )
+
+
+def _hash_columns(columns: Sequence[str]) -> bytes:
+    return sha256(json.dumps(list(columns)).encode()).digest()
