@@ -130,8 +130,9 @@ def send_for_team(sender_id: str, kind: str, message: Message, *, run: Run, alre
     """Sends a mail of an organisation or a merchant if the address of its owner is verified now; otherwise drops and
     logs it.
 
-    Replies go to the contact of the organisation, else to that address, or nowhere. A mail that no request has counted (`already_counted=False`) counts here,
-    once for all attempts, towards UNREQUESTED_MAILS_PER_RECIPIENT. Raises what `mail.send` raises.
+    Replies go to the contact of the organisation, else to that address, or nowhere. A mail that no request has counted
+    (`already_counted=False`) counts here, once for all attempts, towards UNREQUESTED_MAILS_PER_RECIPIENT. Raises what
+    `mail.send` raises.
     """
     sender = load_sender(db.session(), sender_id, kind)
     release_connection()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.allocations import invoices
+from app.allocations import invoice_issue
 from app.core import clock
 from tests.allocations.blocks import block_of, festival, organiser_of
 from tests.allocations.documents import extract_text
@@ -80,8 +80,8 @@ def test_number_and_date_of_an_invoice_come_from_one_moment(
     owner, _ = organiser_of(client)
     made = festival(owner, timezone=zone)
     frozen = datetime.fromisoformat(moment)
-    subject = invoices.load_invoice_context
-    monkeypatch.setattr(invoices, "load_invoice_context", lambda *about: replace(subject(*about), moment=frozen))
+    subject = invoice_issue.load_invoice_context
+    monkeypatch.setattr(invoice_issue, "load_invoice_context", lambda *about: replace(subject(*about), moment=frozen))
     given, printed, issued_at = issued(owner, made)
     assert given == number and date in printed
     assert datetime.fromisoformat(issued_at) == frozen
