@@ -14,6 +14,7 @@ The schema holds the validation rules. An `Input` holds the label and the error 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 from flask import Response, flash, redirect, request
@@ -192,7 +193,7 @@ class FilledForm:
         """Whether a rare field has a value other than zero, or an error."""
         return any(self.value(name) not in ("", "0") or self.find_error(name) for name in self.rare_names)
 
-    @property
+    @cached_property
     def errors(self) -> list[FieldError]:
         """The errors in the order of the fields. Errors of the whole form come first."""
         order = ["", *self.form.inputs]

@@ -2,6 +2,7 @@
 
 import io
 import re
+from time import process_time
 from typing import Any
 
 import pytest
@@ -209,6 +210,44 @@ def test_promo_codes_are_edited_in_rows(desk: Visitor, organiser: Client) -> Non
     assert (early["percentOff"], early["maxUses"], early["ticketTypeIds"]) == (12.5, 1000, [type_id])
     assert friends == {"code": "FRIENDS", "amountOffMinor": 5050}
     assert 'value="N$ 50.50"' in open_page(desk, event, "lists/promo-codes")
+
+
+def test_a_renamed_code_keeps_its_ticket_types_and_two_acts_of_one_name_their_pictures(
+    desk: Visitor, organiser: Client
+) -> None:
+    event = create_published_event(organiser)
+    type_id = event["ticketTypes"][0]["id"]
+    codes = [{"code": "EARLY", "percentOff": 100, "ticketTypeIds": [type_id]}, {"code": "ALL", "percentOff": 5}]
+    pictures = [f"https://media.example.com/{number}.jpg" for number in range(2)]
+    acts = [{"name": "DJ", "imageUrl": picture} for picture in pictures]
+    update_event(organiser, event, promoCodes=codes, lineup=acts)
+    open_page(desk, event, "lists/promo-codes")
+    desk.send(form=1, **type_row(CODES, 0, code="EARLY26", discount="100 %"))
+    assert read(organiser, event)["promoCodes"] == [{**codes[0], "code": "EARLY26"}, codes[1]]
+    open_page(desk, event, "lists/promo-codes")
+    desk.send(form=1, **type_row(CODES, 0, code="ALL"), **type_row(CODES, 1, code="EARLY26"))
+    limits = {code["code"]: code.get("ticketTypeIds") for code in read(organiser, event)["promoCodes"]}
+    assert limits == {"ALL": None, "EARLY26": [type_id]}
+    open_page(desk, event, "lists/lineup")
+    desk.send(form=1, **type_row("lineup", 2, name="Ees"))
+    assert [act.get("imageUrl") for act in read(organiser, event)["lineup"]] == [*pictures, None]
+    open_page(desk, event, "lists/lineup")
+    desk.send(form=1, **type_row("lineup", 0, name="Gazza"))
+    assert [act.get("imageUrl") for act in read(organiser, event)["lineup"]] == [None, pictures[1], None]
+
+
+def test_a_full_list_with_many_errors_is_answered_at_once(desk: Visitor, organiser: Client) -> None:
+    event = create_published_event(organiser)
+    update_event(organiser, event, promoCodes=[{"code": f"CODE{number}", "percentOff": 5} for number in range(195)])
+    open_page(desk, event, "lists/promo-codes")
+    wrong = {name: value for row in range(60) for name, value in type_row(CODES, row, discount="much").items()}
+    hand_made = type_row(CODES, 999, code="x" * 5000)
+    begun_at = process_time()
+    page = desk.send(form=1, **wrong, **hand_made)
+    seconds = process_time() - begun_at
+    assert page.status_code == 422 and page.text.count("Enter a discount like 10 % or N$ 50.") == 120
+    assert "Code 204" not in page.text
+    assert seconds < 3, "without keeping the errors it takes minutes"
 
 
 def test_more_rows_keep_what_was_typed_and_save_nothing(

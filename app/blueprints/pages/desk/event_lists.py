@@ -113,12 +113,14 @@ def _format_times(entry: Stored, zone: str) -> dict[str, str]:
 class EntryList:
     """A list of an event: its column, its key, what the page says, its rows, and how an entry is made and shown.
 
-    `kept` are the properties that the rows do not have; an entry with the same key keeps them.
+    `kept` are the properties that the rows do not have; an entry with the same key keeps them. With
+    `keeps_when_renamed` an entry whose key is changed in its row keeps them too.
     """
 
     column: str
     key: str
     kept: Sequence[str]
+    keeps_when_renamed: bool
     title: str
     lead: str
     rows: RowList
@@ -132,6 +134,7 @@ LISTS = {
         "lineup",
         "name",
         ("imageUrl",),
+        False,
         lazy_gettext("Line-up"),
         lazy_gettext(
             "Who plays where and when. It is on the page of the event, and people find the event by the names. "
@@ -154,10 +157,12 @@ LISTS = {
         "promo_codes",
         "code",
         ("ticketTypeIds",),
+        True,
         lazy_gettext("Promo codes"),
         lazy_gettext(
             "Your ticket seller and your blocks of places use them. Only people who may read money see them. "
-            "Code and discount are needed; a row that you empty is removed."
+            "Code and discount are needed; a row that you empty is removed. A code that holds for some ticket types only "
+            "stays so, also under a new name."
         ),
         RowList(
             "promo_codes",
@@ -216,11 +221,12 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
     form = entry_list.rows.from_request()
     try:
         values = form.load()
-        old_entries = {entry[entry_list.key]: entry for entry in getattr(event, entry_list.column)}
         entries = [entry_list.build(row) for row in values[entry_list.column]]
+        old_entries = getattr(event, entry_list.column)
         fields: dict[str, Any] = {
             entry_list.column: [
-                _keep(entry_list, entry, old_entries.get(entry[entry_list.key], {})) for entry in entries
+                _keep(entry_list, entry, _find_old_entry(entry_list, old_entries, row, entry))
+                for row, entry in zip(form.filled_rows, entries, strict=True)
             ]
         }
         version = values["version"]
@@ -228,6 +234,16 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render(event, entry_list, form.with_error(error))
     return go_to(url_for("desk_event.show", event_id=event_id), gettext("%(list)s: saved.", list=entry_list.title))
+
+
+def _find_old_entry(entry_list: EntryList, old_entries: Sequence[Stored], row: int, entry: Entry) -> Stored:
+    """The entry as it was: that of the same row or another one with the same key, else the renamed one of the row."""
+    key = entry_list.key
+    in_row = old_entries[row] if row < len(old_entries) else None
+    for old_entry in ([in_row] if in_row else []) + list(old_entries):
+        if old_entry[key] == entry[key]:
+            return old_entry
+    return in_row if in_row and entry_list.keeps_when_renamed else {}
 
 
 def _keep(entry_list: EntryList, entry: Entry, old_entry: Stored) -> Entry:

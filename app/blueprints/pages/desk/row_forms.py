@@ -13,6 +13,7 @@ The macro `field_rows` of desk/parts.html draws the rows. A field has the name o
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from flask import request
@@ -44,7 +45,7 @@ class RowList:
         """The form with the rows of this request, and so many empty ones more."""
         numbers = re.findall(rf"(?:^|\n){self.name}-(\d{{1,3}})-", "\n".join(request.form))
         count = max((int(number) + 1 for number in numbers), default=EMPTY_ROWS)
-        count = min(count + more_rows, max(self.max_rows, count))
+        count = min(count + more_rows, max(self.max_rows, min(count, self.max_rows + EMPTY_ROWS)))
         fields = self._build(count, {}).form.inputs
         return self._build(count, {name: input_.read(request.form) for name, input_ in fields.items()})
 
@@ -81,7 +82,7 @@ class RowForm(FilledForm):
         schema = self.row_list.schema()
         entries: list[dict[str, Any]] = []
         problems: list[dict[str, str]] = []
-        for index, row in enumerate(self._filled_rows):
+        for index, row in enumerate(self.filled_rows):
             try:
                 entries.append(schema.load(self._read_row(row)))
             except ValidationError as error:
@@ -100,8 +101,9 @@ class RowForm(FilledForm):
     def is_optional(self, name: str) -> bool:
         return False
 
-    @property
-    def _filled_rows(self) -> list[int]:
+    @cached_property
+    def filled_rows(self) -> list[int]:
+        """The numbers of the rows that have a value, in the order of the entries that `load` returns."""
         return [row for row in range(self.row_count) if self._read_row(row)]
 
     def _read_row(self, row: int) -> dict[str, str]:
@@ -116,7 +118,7 @@ class RowForm(FilledForm):
 
     def _find_row(self, path: str) -> tuple[int, str] | None:
         match = _PATH.fullmatch(path)
-        filled_rows = self._filled_rows
+        filled_rows = self.filled_rows
         if match is None or int(match[1]) >= len(filled_rows):
             return None
         return filled_rows[int(match[1])], to_camel_case(match[2])

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from flask import request
@@ -67,7 +68,7 @@ class TypedNumbers(FilledForm):
     rows: Mapping[str, FilledForm] = field(default_factory=dict)
     row_errors: Mapping[str, FieldError] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def errors(self) -> list[FieldError]:
         return [self.row_errors[item_id] for item_id in self.rows if item_id in self.row_errors] or super().errors
 
