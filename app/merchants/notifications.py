@@ -25,6 +25,7 @@ KINDS = {
     "already_registered": SECURITY,
     "api_key_created": SECURITY,
     "change_email": SECURITY,
+    "contact_changed": SECURITY,
     "contact_confirm": SECURITY,
     "codes_blocked": SECURITY,
     "data_export": SECURITY,

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from app.accounts.models import Account
 from app.accounts.organisation_details import load_contact
+from app.core.db import db
 from app.inventory.emails import find_event_sender
 from app.inventory.queries import load_buyer
 from app.teams.actions import confirm_contact
@@ -17,6 +19,7 @@ from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.factories.subscriptions import build_unsubscribe_path
 from tests.http import Client, data, list_problems
 from tests.pages.pages import Visitor
+from tests.pages.test_account_page import sign_in_browser
 from tests.races import run_concurrently
 from tests.teams.test_second_factor_rule import ORGANISATION, create_profiled_owner
 
@@ -69,6 +72,50 @@ def test_until_it_is_confirmed_people_see_the_former_one(client: Client, block: 
 def test_the_address_of_the_owner_needs_no_link(block: Block) -> None:
     shown = data(block.owner.patch(ORGANISATION, {"contactEmail": get_own_address(block)}))
     assert (shown["contactEmail"], shown["pendingContactEmail"]) == (get_own_address(block), None)
+
+
+def test_the_owner_is_told_of_every_change(block: Block) -> None:
+    own = get_own_address(block)
+
+    def list_notices() -> list[str]:
+        run_jobs()
+        return [
+            mail["text"] for mail in list_mails_to(own) if mail["subject"] == "Your public contact address was changed"
+        ]
+
+    (told,) = list_notices()
+    assert CONTACT in told
+    data(block.owner.patch(ORGANISATION, {"contactEmail": own}))
+    data(block.owner.patch(ORGANISATION, {"contactEmail": None}))
+    assert len(list_notices()) == 3
+
+
+def test_saving_again_sends_no_second_link_and_strangers_are_few(block: Block) -> None:
+    ask_for(block.owner, "new@windhoek-lights.example")
+    for number in range(25):
+        data(
+            block.owner.patch(ORGANISATION, {"contactEmail": "new@windhoek-lights.example", "name": f"Lights {number}"})
+        )
+    run_jobs()
+    assert len(list_mails_to("new@windhoek-lights.example")) == 1
+    asked_twice_before = 2
+    for number in range(5 - asked_twice_before):
+        data(block.owner.patch(ORGANISATION, {"contactEmail": f"stranger{number}@example.com"}))
+    refused = block.owner.patch(ORGANISATION, {"contactEmail": "stranger9@example.com", "name": "Other"})
+    assert refused.status_code == 429 and int(refused.headers["Retry-After"]) > 0
+    assert data(block.owner.get(ORGANISATION))["pendingContactEmail"] == "stranger2@example.com"
+    run_jobs()
+    assert list_mails_to("stranger9@example.com") == []
+
+
+def test_a_form_without_the_field_leaves_it(block: Block) -> None:
+    owner = db.session.get_one(Account, block.event["organiserId"])
+    visitor = sign_in_browser(block.owner.flask.application, owner)
+    visitor.open("/desk/settings")
+    fields = {name: value for name, value in visitor.forms[1].fields.items() if name != "contactEmail"}
+    visitor.flask.post("/desk/settings", data={**fields, "name": "Lights"})
+    shown = data(block.owner.get(ORGANISATION))
+    assert (shown["name"], shown["contactEmail"]) == ("Lights", CONTACT)
 
 
 def test_a_link_that_is_used_by_many_at_once_confirms_once(client: Client, block: Block) -> None:

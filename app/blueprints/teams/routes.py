@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from app.accounts.errors import SecondFactorOff
+from app.accounts.errors import MAIL_ERRORS, SecondFactorOff
 from app.accounts.permissions import MEMBERS_READ, MEMBERS_WRITE, STALL_OWN
 from app.blueprints.teams import schemas
-from app.core.errors import LinkExpired, LinkUsed, NotFound
+from app.core.errors import LinkExpired, LinkUsed, NotFound, Throttled
 from app.teams import actions, errors, queries
 from app.teams.queries import Team
 from app.web.access import PUBLIC, SIGNED_IN, get_current_caller, may
@@ -36,7 +36,7 @@ def read_organisation() -> dict[str, object]:
     access=may(MEMBERS_WRITE, whole_organisation=True),
     body=schemas.OrganisationChanges,
     returns=schemas.OrganisationData,
-    errors=[SecondFactorOff],
+    errors=[SecondFactorOff, Throttled, *MAIL_ERRORS],
 )
 def change_organisation(**changes: Any) -> dict[str, object]:
     """Change the details and settings of the organisation.

@@ -1,23 +1,31 @@
 """The public contact address of an organisation: it counts from when its mailbox has confirmed it by a link."""
 
+from datetime import timedelta
 from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.models import OrganiserProfile
-from app.accounts.outgoing_mail import count_mails, load_sender
+from app.accounts.outgoing_mail import count_mails, enqueue_notice, load_sender
+from app.accounts.permissions import ORGANISER
 from app.audit.actions import Action
 from app.audit.log import record
+from app.core import throttle
 from app.core.addresses import mask_email
 from app.core.cache_invalidation import invalidate
 from app.core.db import db
-from app.core.errors import LinkExpired, NotFound
+from app.core.errors import LinkExpired, NotFound, Throttled
 from app.core.languages import get_language
 from app.core.outbox import enqueue
+from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.events.actions.event_actions import CATALOGUE
 from app.teams.contact_links import parse_contact_token
+from app.teams.queries import Team, find_owner_id
+
+CONTACT_MAILS = Rule("contact-mails", 5, timedelta(days=1))
+"""New contact addresses of an organisation: it has one, and the mail goes to somebody who did not ask for it."""
 
 
 class ContactRequest(NamedTuple):
@@ -32,15 +40,27 @@ def plan_contact(
 ) -> dict[str, str | None]:
     """The columns for a new contact address. The caller's own counts at once, another one gets a mail with the link.
 
-    Raises SenderNotVerified, MailLimitReached.
+    An address that waits for its confirmation gets no second mail. Raises SenderNotVerified, MailLimitReached, Throttled.
     """
+    if email is not None and email == profile.pending_contact_email:
+        return {}
     if email == profile.contact_email:
         return {"pending_contact_email": None}
     if email is None or (email == caller.email and caller.email_verified):
         return {"contact_email": email, "pending_contact_email": None}
+    hits = throttle.hit(session, CONTACT_MAILS, profile.account_id)
+    if hits.exceeded:
+        raise Throttled(retry_after=hits.seconds)
     count_mails(session, load_sender(session, profile.account_id), [email])
     enqueue("teams.mail_contact", organisation_id=profile.account_id, email=email, language=get_language())
     return {"pending_contact_email": email}
+
+
+def announce_contact(session: Session, profile: OrganiserProfile) -> None:
+    """Tell the owner where people write now, and renew the pages that show it."""
+    owner_id = find_owner_id(session, Team(ORGANISER, profile.account_id))
+    enqueue_notice("contact_changed", owner_id, organisation=profile.org_name, contact=profile.contact_email)
+    invalidate(session, CATALOGUE)
 
 
 def find_contact_request(token: str) -> ContactRequest:
@@ -70,7 +90,7 @@ def confirm_contact(*, token: str) -> ContactRequest:
                 subject=organisation_id,
                 data={"contact_email": mask_email(email)},
             )
-            invalidate(session, CATALOGUE)
+            announce_contact(session, profile)
         elif profile.contact_email != email:
             raise LinkExpired()
         return ContactRequest(profile.org_name, email)

@@ -14,7 +14,7 @@ from app.audit.log import record
 from app.core.addresses import mask_email, mask_number
 from app.core.errors import NotFound
 from app.core.transaction import transaction
-from app.teams.actions.contact import plan_contact
+from app.teams.actions.contact import announce_contact, plan_contact
 from app.teams.queries import Team, find_owner_id
 
 ACCOUNT_NUMBER = "bank_account_number"
@@ -43,7 +43,7 @@ def update_organisation(
 ) -> None:
     """Change what is given. Bank details need a confirmation by password or a recent sign-in, and the owner gets a mail.
 
-    A new contact address counts when its mailbox has confirmed it, by the link of a mail.
+    A new contact address counts when its mailbox has confirmed it, by the link of a mail; the owner gets a mail then.
 
     With `requires_second_factor`, members without one lose what the organisation has given them until they turn it on.
     Raises NotFound without an organisation's profile, SecondFactorOff for an owner who has none themselves,
@@ -74,6 +74,8 @@ def update_organisation(
                 name: MASKS[name](str(value)) if value and name in MASKS else value for name, value in changed.items()
             },
         )
+        if "contact_email" in changed:
+            announce_contact(session, profile)
         if changed.keys() & set(BANK_COLUMNS):
             enqueue_notice(
                 "bank_details_changed",

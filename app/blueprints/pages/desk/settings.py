@@ -1,4 +1,4 @@
-"""The settings of the organisation: name, logo, contact address, what its invoices and payment pages show, and how long data is kept."""
+"""The settings of the organisation: name, logo, contact address, what its invoices show, and how long data is kept."""
 
 from flask import Response, current_app, request, url_for
 from flask.typing import ResponseReturnValue
@@ -54,7 +54,8 @@ DETAILS = Form(
         "contactEmail",
         lazy_gettext("Contact address, public"),
         hint=lazy_gettext(
-            "An e-mail address. It is on the pages of your events, on tickets and invoices, and answers to your mails go there. We send a link to a new address first."
+            "An e-mail address. It is on the pages of your events, on tickets and invoices, and answers to your mails go "
+            "there. We send a link to a new address first."
         ),
         type="email",
         autocomplete="email",
@@ -114,9 +115,10 @@ def change(caller: Caller) -> ResponseReturnValue:
         changes = actions.OrganisationChanges(
             name=values["name"],
             address=values.get("address"),
-            contact_email=values.get("contact_email"),
             vat_number=values.get("vat_number"),
         )
+        if "contactEmail" in request.form:
+            changes["contact_email"] = values.get("contact_email")
         file = request.files.get("logo")
         if file is not None and file.filename:
             changes["logo"] = store_picture(client_id=caller.client_id, data=file.read()).url.rsplit("/", 1)[1]
