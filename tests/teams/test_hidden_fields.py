@@ -20,6 +20,12 @@ from tests.teams.test_devices import add_device, pair
 from tests.teams.test_members import accept, invite
 
 AMOUNTS = ("unitPriceMinor", "subtotalMinor", "discountMinor", "vatMinor", "totalMinor")
+BUYER = {
+    "buyerName": "Kalahari Coffee",
+    "buyerAddress": "12 Independence Avenue",
+    "buyerVatNumber": "4567890-01-5",
+    "buyerReference": "PO-2026-118",
+}
 
 
 def add_member(owner: Client, client: Client, role: str, **fields: Any) -> Client:
@@ -50,12 +56,13 @@ def create_caller(client: Client, block: Block, kind: str) -> Client:
 
 
 def create_linked_block(client: Client) -> Block:
-    """A block with both links, a claim code, a claimed slot, a pack and an invoice."""
+    """A block with both links, a claim code, a claimed slot, a pack and an invoice with a buyer."""
     block = create_block(client)
     block.open_link()
     block.allocator()
     claim_slot(client, block.codes(2)[0])
     data(block.post("packs", count=1), 202)
+    data(block.owner.patch(f"{block.path}/invoice/buyer", BUYER))
     assert block.owner.get(f"{block.path}/invoice.pdf").status_code == 200
     return block
 
@@ -72,7 +79,7 @@ def read_secrets(caller: Client, block: Block) -> set[str | None]:
 def read_amounts(caller: Client, block: Block) -> list[Any]:
     found = data(caller.get(block.path))
     (row,) = data(caller.get(block.events))["allocations"]
-    return [shown[name] for shown in (found, row) for name in (*AMOUNTS, "invoice")]
+    return [shown[name] for shown in (found, row) for name in (*AMOUNTS, "invoice", *BUYER)]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from app.allocations import links
 from app.allocations.actions.admission import Admission
 from app.allocations.actions.blocks import HOLDER_FIELDS
 from app.allocations.guest_report import GuestReport, draw_guest_report
-from app.allocations.invoice_buyers import PreviousBuyer
+from app.allocations.invoice_buyers import BUYER_FIELDS, PreviousBuyer
 from app.allocations.link_summaries import describe_allocator_link, describe_open_link
 from app.allocations.pricing import calculate_row_cost
 from app.allocations.queries import BlockRow
@@ -29,14 +29,22 @@ from app.web.envelope import dump_json, envelope_response
 from app.web.file_responses import build_pdf_response
 
 CSV_TYPE, JSON_TYPE, PDF_TYPE = "text/csv", "application/json", "application/pdf"
-MONEY_FIELDS = ("unit_price_minor", "subtotal_minor", "discount_minor", "vat_minor", "total_minor", "invoice")
+MONEY_FIELDS = (
+    "unit_price_minor",
+    "subtotal_minor",
+    "discount_minor",
+    "vat_minor",
+    "total_minor",
+    "invoice",
+    *BUYER_FIELDS,
+)
 JsonObject = dict[str, object]
 
 
 def serialize_block(block: BlockRow, caller: Caller) -> JsonObject:
     """Return a block with its holder, its cost and its links, and its slots if it has a page of them.
 
-    Money is None for a caller who may not read it. URLs of links and codes of slots, with which places are taken, are
+    Money and the buyer are None for a caller who may not read money. URLs of links and codes of slots, with which places are taken, are
     None for a caller who may not change guests.
     """
     event = {"organisation_id": block["sender_id"], "event_id": block["event_id"]}
@@ -63,6 +71,7 @@ def _serialize_money(block: BlockRow) -> JsonObject:
         "vat_minor": cost.vat_minor,
         "total_minor": cost.total_minor,
         "invoice": block.get("invoice"),
+        **{name: block[name] for name in BUYER_FIELDS},
     }
 
 
