@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, false, func, or_, select
 
-from app.accounts.caller import Caller
+from app.accounts.caller import PERSON, Caller
 from app.accounts.permissions import EVENTS_WRITE
 from app.audit.actions import Action
 from app.audit.log import record_export
@@ -41,8 +41,11 @@ def is_visible(caller: Caller) -> ColumnElement[bool]:
 
 
 def is_deletable(caller: Caller) -> ColumnElement[bool]:
-    """Which files the caller may delete: those that they have asked for, and of events that they may change all."""
-    is_own = OrganisationFile.account_id == caller.id
+    """Which files the caller may delete: those that they have asked for as a person, and of events that they may change all.
+
+    A key has the organisation's account, so what the owner has asked for is not its own.
+    """
+    is_own = OrganisationFile.account_id == caller.id if caller.kind == PERSON else false()
     return and_(is_visible(caller), or_(is_own, _is_in_scope(caller, EVENTS_WRITE)))
 
 

@@ -14,9 +14,11 @@ from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.events import create_event, create_organiser_client
 from tests.files.sample import SAMPLE, register_sample
 from tests.http import Client, data, read_error
+from tests.teams.test_api_keys import make_key
 from tests.teams.test_members import accept, invite
 
 FILES = "/api/organisations/me/files"
+KEY_SCOPES = (("events:read", "money:read"), ("events", "money:read"))
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +93,17 @@ def test_each_role_sees_files_of_its_permissions(client: Client, owner: Account,
         "manager": [True],
         "finance": [False],
     }.get(role, [])
+
+
+def test_a_key_deletes_only_with_the_scope_of_events(client: Client, owner: Account, organiser: Client) -> None:
+    file_id = request(owner, create_event(organiser))
+    readers = {scopes: client.as_(make_key(organiser, *scopes)["key"]) for scopes in KEY_SCOPES}
+    for scopes, reader in readers.items():
+        may_delete = "events" in scopes
+        assert [file["mayDelete"] for file in read(reader)] == [may_delete]
+        answer = reader.delete(f"{FILES}/{file_id}")
+        assert answer.status_code == (200 if may_delete else 404), scopes
+    assert read(organiser) == []
 
 
 def test_others_see_nothing(client: Client, owner: Account, organiser: Client) -> None:

@@ -74,7 +74,7 @@ def download_file(file_id: str) -> Response:
 def delete_requested_file(file_id: str) -> None:
     """Delete a file for everybody who sees it; the work on one that is not ready stops.
 
-    Those who asked for it may, and those who may change all events of the organisation.
+    The person who asked for it may, and those who may change all events of the organisation.
     """
     delete_file(_get_caller_without_tier(), file_id)
 

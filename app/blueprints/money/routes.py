@@ -68,7 +68,8 @@ def read_money_document(event_id: str, document_id: str) -> Response:
 def make_settlement(event_id: str) -> dict[str, str]:
     """Have the settlement report of an event drawn as a PDF.
 
-    It is a file of the organisation: see `GET /api/organisations/me/files`. While one is being made, it is that one.
+    It is a file of the organisation: see `GET /api/organisations/me/files`, for which a key needs the scope `events:read`.
+    While one is being made, it is that one.
     """
     return {"file_id": request_settlement(get_current_caller(), event_id)}
 
