@@ -80,8 +80,8 @@ class RefusedScan(EventRow, Base):
     - `reason` is the code of the error.
     - `place_id` is null if no ticket of the event has the code; then `code_start` has its first characters.
     - `times` counts the same scan by the same device within `period`, the ten seconds from then on; `fingerprint` tells
-      device, reason and code.
-    - `actor_name`, `code_start` and `fingerprint` are null after the retention time of guests.
+      device, reason and ticket. Of a scan that was sent later it tells device and nonce, and `period` is 1970.
+    - Rows are deleted after the retention time of guests.
     """
 
     __tablename__ = "refused_scan"

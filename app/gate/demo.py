@@ -17,7 +17,7 @@ from app.core.db import db
 from app.events.models import Event, Ticket
 from app.gate.batch import OfflineScan, record_batch
 from app.gate.errors import TicketNotFound
-from app.gate.refused_scans import log_refused_scan
+from app.gate.refused_scans import log_refused_batch
 
 GATES = ("Main gate", "Main gate", "River gate")
 LAST_HOURS = timedelta(hours=5)
@@ -50,12 +50,14 @@ def seed(caller: Caller, event_id: str, *, share: float, is_running: bool = Fals
         nonce=f"{NONCE_START}again", occurred_at=scans[0].occurred_at + timedelta(minutes=6), gate="River gate"
     )
     recorded = len(record_batch(caller, event_id, sorted([*scans, again], key=lambda scan: scan.occurred_at)))
-    for scan in scans[1:4]:
-        later = scan.occurred_at + timedelta(minutes=5)
-        log_refused_scan(
-            caller, event_id, AlreadyAdmitted.code, place_id=scan.place_id, gate=scan.gate, occurred_at=later
-        )
-    log_refused_scan(caller, event_id, TicketNotFound.code, code=OTHER_CODE, gate=GATES[0])
+    refused = [
+        scan._replace(nonce=f"{scan.nonce}-again", occurred_at=scan.occurred_at + timedelta(minutes=5))
+        for scan in scans[1:4]
+    ]
+    other = OfflineScan(f"{NONCE_START}other", utcnow(), OTHER_CODE, gate=GATES[0])
+    log_refused_batch(
+        caller, event_id, [*((scan, AlreadyAdmitted.code) for scan in refused), (other, TicketNotFound.code)]
+    )
     return recorded
 
 

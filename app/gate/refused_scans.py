@@ -1,14 +1,18 @@
-"""Refused scans: logged once for each device, ticket and reason within ten seconds, and listed for people.
+"""Refused scans: logged with their reason and listed for people.
 
-A code that belongs to no ticket of the event is kept as its first characters: enough to recognise a ticket that somebody
-shows, too little to copy it.
+The same device, ticket and reason within ten seconds are one row, as are all codes that no ticket of the event has. Of
+such a code the first characters are kept: enough to recognise a ticket that somebody shows, too little to copy it.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, cast, literal, select
+import psycopg
+import structlog
+from sqlalchemy import ColumnElement, Select, TextClause, cast, literal, select
 from sqlalchemy.dialects.postgresql import TSQUERY
+from sqlalchemy.exc import DBAPIError
 
 from app.accounts.caller import Caller
 from app.admissions.kinds import IN
@@ -21,6 +25,7 @@ from app.core.tokens import derived_text
 from app.core.transaction import write_row
 from app.events.models import Event, TicketType
 from app.events.queries import check_event
+from app.gate.batch import OfflineScan
 from app.gate.errors import (
     NonceReused,
     NoReentry,
@@ -32,13 +37,13 @@ from app.gate.errors import (
 )
 from app.gate.log import find_guest_name, is_of_guest
 from app.gate.places import key_params
-from app.gate.refused_scans_sql import INSERT_REFUSED
+from app.gate.refused_scans_sql import INSERT_REFUSED, INSERT_REFUSED_LATER
 from app.gate.scan import Scan, scan
-from app.gate.sql import BY_CODE, BY_ID
 
+log = structlog.get_logger("gate")
+UNKNOWN_CODE_ERRORS = (TicketNotFound, WrongEvent)
 LOGGED_ERRORS = (
-    TicketNotFound,
-    WrongEvent,
+    *UNKNOWN_CODE_ERRORS,
     WrongDay,
     SlotRevoked,
     TicketCancelled,
@@ -59,13 +64,27 @@ def scan_or_log_refusal(caller: Caller, event_id: str, **fields: Any) -> Scan:
     try:
         return scan(caller, event_id, **fields)
     except LOGGED_ERRORS as refusal:
-        log_refused_scan(caller, event_id, refusal.code, **fields)
+        row = _build_row(refusal.code, **fields)
+        ticket = None if isinstance(refusal, UNKNOWN_CODE_ERRORS) else fields.get("code") or fields.get("place_id")
+        row["fingerprint"] = _digest("refused scan", caller.client_id, refusal.code, row["direction"], ticket)
+        _log(INSERT_REFUSED, caller, event_id, [row])
         raise
 
 
-def log_refused_scan(
-    caller: Caller,
-    event_id: str,
+def log_refused_batch(caller: Caller, event_id: str, refused: Iterable[tuple[OfflineScan, str]]) -> None:
+    """Log scans that a phone sent later, each with the code of its error, at an event of the caller.
+
+    A nonce of the same device that is logged already adds nothing.
+    """
+    rows = []
+    for offline_scan, reason in refused:
+        fingerprint = _digest("refused scan of a batch", caller.client_id, offline_scan.nonce)
+        rows.append({**_build_row(reason, **offline_scan._asdict()), "fingerprint": fingerprint})
+    if rows:
+        _log(INSERT_REFUSED_LATER, caller, event_id, rows)
+
+
+def _build_row(
     reason: str,
     *,
     code: str | None = None,
@@ -74,28 +93,37 @@ def log_refused_scan(
     direction: str = IN,
     occurred_at: datetime | None = None,
     **_: object,
-) -> None:
-    """Log a refused scan at an event of the caller; `reason` is the code of the error. The same scan by the same device
-    again is counted.
-
-    A naive time is left out: the time of the log counts.
-    """
+) -> dict[str, object]:
+    """Return a row without its fingerprint. A time without a zone is left out: the time of the log counts."""
     has_zone = occurred_at is not None and occurred_at.tzinfo is not None
-    params = {
+    return {
         **key_params(code, place_id),
         "id": new_id(),
-        "event_id": event_id,
         "reason": reason,
         "code_start": mask_code(code),
-        "fingerprint": derived_text("refused scan", caller.client_id, reason, direction, code or place_id)[:22],
         "direction": direction,
         "gate": gate,
+        "occurred_at": occurred_at if has_zone else None,
+    }
+
+
+def _digest(purpose: str, *parts: object) -> str:
+    return derived_text(purpose, *parts)[:22]
+
+
+def _log(statement: TextClause, caller: Caller, event_id: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Insert the rows. A log that fails is reported, and the device gets the answer about its scan all the same."""
+    params: dict[str, object] = {
+        "event_id": event_id,
         "actor_kind": caller.kind,
         "actor_id": caller.client_id,
         "actor_name": caller.name,
-        "occurred_at": occurred_at if has_zone else None,
+        **{name: [row[name] for row in rows] for name in rows[0]},
     }
-    write_row(INSERT_REFUSED[BY_ID if code is None else BY_CODE], params)
+    try:
+        write_row(statement, params)
+    except (psycopg.Error, DBAPIError):
+        log.exception("refused scans are not logged", scans=len(rows))
 
 
 def mask_code(code: str | None) -> str | None:

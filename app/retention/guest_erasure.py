@@ -1,6 +1,7 @@
 """Which personal data of guests is erased after an event, and how.
 
-Rows, states, times and amounts stay, so counters, charts and reports do not change.
+Rows, states, times and amounts stay, so counters, charts and reports do not change. Refused scans are in none of them and
+are deleted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +9,22 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, inspect, literal, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Delete,
+    Select,
+    Update,
+    case,
+    delete,
+    func,
+    inspect,
+    literal,
+    or_,
+    select,
+    true,
+    tuple_,
+    update,
+)
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.orm import Session as OrmSession
 
@@ -28,11 +44,14 @@ def _ended_events(days: int) -> Select[str]:
 
 @dataclass(frozen=True)
 class ErasureTarget:
-    """Rows with personal data of events: the values that erase it, and the condition of rows that still have some."""
+    """Rows with personal data of events: the values that erase it, and the condition of rows that still have some.
+
+    Without values the rows are deleted.
+    """
 
     name: str
     model: type[Any]
-    values: Mapping[str, object]
+    values: Mapping[str, object] | None
     has_personal_data: ColumnElement[bool]
 
     def count_rows(self, days: int) -> int:
@@ -50,7 +69,10 @@ class ErasureTarget:
             .limit(BATCH_SIZE)
             .with_for_update(skip_locked=True)
         )
-        statement = update(self.model).where(tuple_(*keys).in_(batch)).values(self.values).returning(*keys)
+        statement: Update | Delete = delete(self.model)
+        if self.values is not None:
+            statement = update(self.model).values(self.values)
+        statement = statement.where(tuple_(*keys).in_(batch)).returning(*keys)
         return len(session.execute(statement, execution_options={"synchronize_session": False}).all())
 
     def _belongs_to(self, event_ids: Select[str] | list[str]) -> ColumnElement[bool]:
@@ -89,11 +111,7 @@ ERASURE_TARGETS = (
             Admission.undo_reason != "",
         ),
     ),
-    ErasureTarget(
-        "refused scans",
-        RefusedScan,
-        *_erasing(RefusedScan.actor_name, RefusedScan.code_start, RefusedScan.fingerprint),
-    ),
+    ErasureTarget("refused scans", RefusedScan, None, true()),
     ErasureTarget(
         "slots",
         AllocationSlot,

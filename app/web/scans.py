@@ -9,7 +9,7 @@ from app.accounts.caller import Caller
 from app.admissions.kinds import IN, OUT
 from app.core.errors import ValidationFailed
 from app.gate.batch import REFUSED, OfflineScan, ScanResult, record_batch
-from app.gate.refused_scans import log_refused_scan
+from app.gate.refused_scans import log_refused_batch
 from app.web.fields import Choice, Id, Secret, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Schema, to_validation_failed
 
@@ -68,9 +68,12 @@ def record_scans(caller: Caller, event_id: str, bodies: Sequence[object]) -> lis
             nonce = body.get("nonce") if isinstance(body, dict) else None
             results.append(ScanResult(str(nonce or "")[:MAX_NONCE_LENGTH], REFUSED, code=error.code, data=error.data))
     recorded = record_batch(caller, event_id, scans)
-    for offline_scan, result in zip(scans, recorded, strict=True):
-        if result.status == REFUSED:
-            log_refused_scan(caller, event_id, result.code or "", **offline_scan._asdict())
+    refused = [
+        (offline_scan, result.code or "")
+        for offline_scan, result in zip(scans, recorded, strict=True)
+        if result.status == REFUSED
+    ]
+    log_refused_batch(caller, event_id, refused)
     remaining = iter(recorded)
     return [result or next(remaining) for result in results]
 
