@@ -162,6 +162,7 @@ export class Admissions {
    * @returns {Promise<Outcome>}
    */
   async scan(target) {
+    const isTraining = this.isTraining;
     if (target.code) target = { ...target, code: repairText(target.code) };
     const place = await this.list.find(target);
     const { gate, direction } = this.settings;
@@ -170,7 +171,6 @@ export class Admissions {
     const type = place && this.list.getTicketType(place);
     const now = this.now();
     const verdict = judgePlace(place, { type, reentry, direction, expected, count: target.count, now });
-    if (this.isTraining) return { verdict: { ...((await this.check(target)) ?? verdict), isTraining: true } };
     const key = JSON.stringify([target, direction]);
     /** @type {Scan} */
     const scan = {
@@ -180,7 +180,9 @@ export class Admissions {
     };
     if (place) scan.before = target.count === undefined || !expected.length ? [place] : expected.slice(0, target.count);
     const repeat = [...this.scans.values()].find((other) => this.refuses(other, scan));
-    if (repeat) return { verdict: judgeRepeat(repeat) };
+    const repeated = repeat && judgeRepeat(repeat);
+    if (isTraining) return { verdict: { ...(repeated ?? (await this.check(target)) ?? verdict), isTraining } };
+    if (repeated) return { verdict: repeated };
     if (this.connection.isOnline && this.connection.token) {
       scan.attempted = true;
       try {
@@ -236,6 +238,7 @@ export class Admissions {
       const { ok, data } = await this.connection.send("GET", `${this.path}/places?q=${encodeURIComponent(query)}`);
       if (ok) this.details = new Map(data.places.map((/** @type {any} */ place) => [place.id, place.details]));
     } catch (error) {
+      this.detailsQuery = "";
       if (error instanceof DeviceEnded) await this.end();
     }
     this.onChange();

@@ -57,7 +57,7 @@ function describeAge(seconds) {
 export function showResults(admissions, query, admit) {
   const places = query.trim().length > 1 ? admissions.list.search(query) : [];
   const expected = places.map((place) => admissions.list.listExpected(place).length);
-  const names = places.map((place) => place[3]);
+  const names = places.map((place) => place[3]?.toLocaleLowerCase());
   if (new Set(names).size < names.length) admissions.loadDetails(query.trim());
   const details = places.map((place) => admissions.details.get(place[0]) ?? []);
   const build = () => places.map((place, index) => {
