@@ -18,7 +18,7 @@ from app.accounts.team_models import TeamInvite
 from app.clients.email_templates import render_email
 from app.clients.mail import send
 from app.core import throttle
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.db import db
 from app.core.formatting import format_time
 from app.core.jobs import Delivery, Run, job
@@ -114,7 +114,7 @@ def mail_address_changed(run: Run, *, change_id: str) -> None:
         to=change.old_email,
         key=run.key,
         name=account.name,
-        new_address=mask_email(change.new_email),
+        new_address=mask_address(change.new_email),
         undo_url=_build_url(f"undo-address-change/{build_undo_token(change.id)}"),
         until=format_time(change.undo_until),
     )
@@ -128,7 +128,7 @@ def mail_address_restored(run: Run, *, account_id: str, email: str) -> None:
     if account is None:
         return
     message = render_email(
-        "address_restored", to=email, key=run.key, name=account.name, old_address=mask_email(account.email)
+        "address_restored", to=email, key=run.key, name=account.name, old_address=mask_address(account.email)
     )
     send(message, fence=run.fence)
 

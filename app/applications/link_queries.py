@@ -17,7 +17,7 @@ from app.applications.links import ResolvedLink
 from app.applications.models import ApplicationLink
 from app.applications.serializers import DocumentStatus, serialize_documents
 from app.applications.states import ACCEPTED, ENDED_STATES, READY, WAITLISTED
-from app.core.addresses import mask_email, mask_number
+from app.core.addresses import mask_address, mask_number
 from app.core.db import db
 from app.core.formatting import format_money
 
@@ -255,7 +255,7 @@ def get_expired_link(token: str, purpose: str) -> ExpiredLink:
         contact=resolved_link.event_context.contact,
         used=resolved_link.error_class is LinkUsed,
         application_ended=application.status in ENDED_STATES,
-        address=mask_email(application.email) if application.email else None,
+        address=mask_address(application.email) if application.email else None,
     )
 
 

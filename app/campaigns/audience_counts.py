@@ -11,7 +11,7 @@ from app.accounts.caller import Caller
 from app.campaigns import audience_sql
 from app.campaigns.filtered_people_sql import Filter, build_filter_parameters
 from app.campaigns.states import CHANNELS, FILTERED, HOLDERS, SPECIFIC
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.db import fetch_rows
 from app.core.errors import NotFound
 from app.events.queries import ownership_params
@@ -99,7 +99,7 @@ def preview_audience(caller: Caller, event_id: str, audience: Audience) -> Audie
     parameters = {"event_id": event_id, "after": "", "most": SAMPLE_CANDIDATES, **audience.parameters}
     sample_statement = audience_sql.sample_sql(audience.type, audience.ordered_channels, SAMPLE_SIZE)
     sample: list[SamplePerson] = [
-        {"name": name, "email": mask_email(email), "tickets": places, "channels": channels}
+        {"name": name, "email": mask_address(email), "tickets": places, "channels": channels}
         for email, name, places, channels in fetch_rows(sample_statement, parameters, prepare=False)
     ]
     return {**_build_preview(audience, row[1:]), "sample": sample}

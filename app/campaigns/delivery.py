@@ -31,7 +31,7 @@ from app.campaigns.message_templates import (
 from app.campaigns.states import SENT, SUPPRESSED
 from app.clients import mail, push, sms
 from app.clients.message import PermanentAddressError
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.db import fetch_row, fetch_rows, release_connection
 from app.core.jobs import Ambiguous, JobError, LostLease, Permanent, Postpone, Run, Transient
 from app.core.outbox import enqueue
@@ -236,7 +236,7 @@ def fan_out(run: Run, campaign_id: str, turn: int) -> None:
     after: str | None = None if campaign is None else campaign["after"] or ""
     while campaign is not None and after is not None:
         if time.monotonic() > deadline:
-            raise Postpone(timedelta(0), f"rows are made up to {mask_email(after)}")
+            raise Postpone(timedelta(0), f"rows are made up to {mask_address(after)}")
         started = time.monotonic()
         after = add_page(run, campaign, after)
         if after is not None:

@@ -19,7 +19,7 @@ from app.campaigns.campaign_store import CAMPAIGN
 from app.campaigns.message_templates import PLACEHOLDERS, TEMPLATES, Template
 from app.campaigns.models import Campaign, Recipient, Tally
 from app.campaigns.states import FAILED, SETTLED, UNCERTAIN
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.db import db, fetch_rows
 from app.core.errors import NotFound
 from app.events.models import Event, TicketType
@@ -198,4 +198,4 @@ def search_recipients(caller: Caller, event_id: str, *, q: str) -> list[Person]:
     if not rows:
         raise NotFound()
     people = [Person(*row) for row in rows if row[0] is not None]
-    return [person._replace(email=mask_email(person.email)) for person in people]
+    return [person._replace(email=mask_address(person.email)) for person in people]

@@ -55,7 +55,7 @@ def is_reserved(address: str) -> bool:
     return address.rpartition(".")[2].rpartition("@")[2] in RESERVED_DOMAINS
 
 
-def mask_email(address: str | None) -> str | None:
+def mask_address(address: str | None) -> str | None:
     """Return `t•••@kapana-corner.example` or `•••123`: enough for the owner to recognise the mailbox or telephone."""
     if not address:
         return None

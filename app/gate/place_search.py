@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from app.accounts.caller import Caller
 from app.allocations.will_call import build_tsquery
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.db import fetch_rows
 from app.gate.lookup_sql import SEARCH
 from app.gate.places import find_event
@@ -31,7 +31,9 @@ class PlaceMatch(NamedTuple):
     def details(self) -> list[str]:
         """What tells guests of the same name apart, without whole codes, addresses and numbers."""
         code_end = f"…{self.code_end}" if self.code_end else None
-        return [text for text in (self.block_name, code_end, mask_email(self.email), mask_email(self.phone)) if text]
+        return [
+            text for text in (self.block_name, code_end, mask_address(self.email), mask_address(self.phone)) if text
+        ]
 
 
 def search_places(caller: Caller, event_id: str, q: str) -> list[PlaceMatch]:

@@ -20,7 +20,7 @@ from app.allocations.queries import BlockRow, lock_block_of_slot
 from app.allocations.sql import GUEST_ACTOR
 from app.allocations.ticket_links import GIVE_BACK, PASS_ON, build_ticket_ended, find_last_change
 from app.core import throttle
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.errors import Busy, Throttled, ValidationFailed
 from app.core.languages import mark_for_translation
 from app.core.outbox import enqueue
@@ -127,7 +127,7 @@ def _enqueue_passed_on_email(slot: RowMapping, new_email: str) -> None:
             to=slot["email"],
             name=slot["name"],
             language=slot["language"],
-            new_guest=mask_email(new_email),
+            new_guest=mask_address(new_email),
         )
 
 

@@ -9,7 +9,7 @@ from app.blueprints.campaigns.schemas import AudienceFilter
 from app.campaigns.queries import build_figures
 from app.campaigns.states import CHANNELS, HOLDERS, UNCERTAIN
 from app.campaigns.suppressions import ALL_CHANNELS, REASONS, STOPPED
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
 from app.web.schema import Schema
 from app.web.suppression_fields import REASON_DESCRIPTION
@@ -153,7 +153,7 @@ class RecipientRow(Schema):
 
     @pre_dump
     def mask_address(self, row: Mapping[str, Any], **_: Any) -> dict[str, object]:
-        return {**row, "address": mask_email(row["address"])}
+        return {**row, "address": mask_address(row["address"])}
 
     id = fields.String(required=True, metadata=ID)
     channel = fields.String(required=True, metadata={"example": "email"})

@@ -14,7 +14,7 @@ from app.core.errors import Busy
 from app.gate import errors, refused_scans
 from app.gate.log import list_log_query
 from app.gate.place_search import search_places
-from app.gate.training import check_scan
+from app.gate.scan_check import check_scan
 from app.gate.undo import undo_scan
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint

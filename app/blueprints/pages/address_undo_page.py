@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts import actions
 from app.accounts.errors import AddressTaken
 from app.blueprints.pages.rendering import Pages, render_page
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.errors import LinkExpired, NotFound
 from app.web import rate_limits
 
@@ -32,7 +32,7 @@ def show(token: str) -> ResponseReturnValue:
         "pages/address_undo.html",
         token=token,
         old_email=change.old_email,
-        new_email=mask_email(change.new_email),
+        new_email=mask_address(change.new_email),
         changed_at=change.confirmed_at,
         until=change.undo_until,
     )

@@ -14,7 +14,7 @@ from app.applications.form_terms import FormTerms, StallTypeOffer
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.blueprints.pages.signed_in import get_page_caller
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.formatting import format_money
 from app.core.languages import gettext, lazy_gettext, ngettext
 from app.core.tokens import opaque_token
@@ -190,7 +190,7 @@ def save_form(form: FilledForm, terms: FormTerms) -> None:
         "organiser_id": terms.organiser_id,
         "event_name": terms.event.event_name,
         "contact": terms.contact,
-        "email": mask_email(email),
+        "email": mask_address(email),
         "is_mailed": is_mailed,
     }
 
@@ -241,7 +241,7 @@ def _remember_sent(application: SubmittedApplication, terms: FormTerms, email: s
         "organiser_id": terms.organiser_id,
         "organiser_name": terms.event.organiser_name,
         "contact": terms.contact,
-        "email": mask_email(email),
+        "email": mask_address(email),
     }
 
 
@@ -249,7 +249,7 @@ def build_form_context(terms: FormTerms) -> dict[str, object]:
     """Return the variables of the template `apply_form.html`, next to the form itself."""
     return {
         "terms": terms,
-        "fixed_email": mask_email(terms.email) if terms.email else "",
+        "fixed_email": mask_address(terms.email) if terms.email else "",
         "stall_type_options": [
             (offer.name, offer.name, _describe_offer(offer, has_own_fee=terms.fee_minor is None))
             for offer in terms.offers

@@ -17,7 +17,7 @@ from app.events import queries as event_queries
 from app.gate.early_scans import are_scans_early
 from app.gate.place_search import search_places
 from app.gate.refused_scans import scan_or_log_refusal
-from app.gate.training import check_scan
+from app.gate.scan_check import check_scan
 from app.gate.undo import undo_scan
 from app.web.fields import Boolean, Choice, Id, Secret, Text, WholeNumber, field_error
 from app.web.schema import Query

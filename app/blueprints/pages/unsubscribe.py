@@ -10,7 +10,7 @@ from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.blueprints.pages.rendering import Pages, render_page
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.errors import NotFound
 from app.subscriptions import actions, queries
 from app.subscriptions.message_links import ONE_CLICK_BODY, UnsubscribeTarget, decode_unsubscribe_token
@@ -81,4 +81,4 @@ def _load_context(target: UnsubscribeTarget) -> UnsubscribePage:
     unsubscribe_status = queries.find_unsubscribe_status(target)
     if unsubscribe_status is None:
         raise NotFound()
-    return {**unsubscribe_status, "address": mask_email(target.address)}
+    return {**unsubscribe_status, "address": mask_address(target.address)}

@@ -12,7 +12,7 @@ from app.accounts.permissions import ORGANISER
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core import throttle
-from app.core.addresses import mask_email
+from app.core.addresses import mask_address
 from app.core.cache_invalidation import invalidate
 from app.core.db import db
 from app.core.errors import LinkExpired, NotFound, Throttled
@@ -88,7 +88,7 @@ def confirm_contact(*, token: str) -> ContactRequest:
                 Action.ORGANISATION_CHANGED,
                 organisation_id=organisation_id,
                 subject=organisation_id,
-                data={"contact_email": mask_email(email)},
+                data={"contact_email": mask_address(email)},
             )
             announce_contact(session, profile)
         elif profile.contact_email != email:

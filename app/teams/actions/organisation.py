@@ -11,7 +11,7 @@ from app.accounts.organisation_details import BankDetails
 from app.accounts.outgoing_mail import enqueue_notice
 from app.audit.actions import Action
 from app.audit.log import record
-from app.core.addresses import mask_email, mask_number
+from app.core.addresses import mask_address, mask_number
 from app.core.errors import NotFound
 from app.core.transaction import transaction
 from app.teams.actions.contact import announce_contact, plan_contact
@@ -20,8 +20,8 @@ from app.teams.queries import Team, find_owner_id
 ACCOUNT_NUMBER = "bank_account_number"
 MASKS: Mapping[str, Callable[[str], str | None]] = {
     ACCOUNT_NUMBER: mask_number,
-    "contact_email": mask_email,
-    "pending_contact_email": mask_email,
+    "contact_email": mask_address,
+    "pending_contact_email": mask_address,
 }
 BANK_COLUMNS = ("bank_account_name", ACCOUNT_NUMBER, "bank_name", "bank_branch_code")
 
