@@ -12,7 +12,7 @@ from app.allocations.queries import BlockRow, has_invoice
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.db import db
-from app.core.errors import NotFound
+from app.core.errors import NotFound, StaleVersion
 from app.core.transaction import transaction
 from app.events import queries as events
 from app.events.models import Event
@@ -38,8 +38,18 @@ class PreviousBuyer(TypedDict):
     buyer_vat_number: str | None
 
 
-def update_buyer(caller: Caller, event_id: str, block_id: str, **changes: Unpack[BuyerChanges]) -> None:
-    """Change the buyer of a block's invoice. Raises NotFound, BlockInvoiced."""
+def update_buyer(
+    caller: Caller,
+    event_id: str,
+    block_id: str,
+    *,
+    expected_version: int | None = None,
+    **changes: Unpack[BuyerChanges],
+) -> None:
+    """Change the buyer of a block's invoice. The same values again change nothing.
+
+    Raises NotFound, BlockInvoiced, and StaleVersion if the block has another version than the expected one.
+    """
     with transaction() as session:
         block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
         if block is None:
@@ -49,6 +59,8 @@ def update_buyer(caller: Caller, event_id: str, block_id: str, **changes: Unpack
             return
         if has_invoice(session, block_id):
             raise BlockInvoiced(BUYER_INVOICED_MESSAGE)
+        if expected_version not in (None, block.version):
+            raise StaleVersion()
         for name in changed:
             setattr(block, name, changes[name])  # type: ignore[literal-required]
         block.version, block.updated_at = block.version + 1, func.now()

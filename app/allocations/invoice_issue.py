@@ -3,6 +3,8 @@
 What an invoice will say is built without a number, so that a preview takes none.
 """
 
+import hashlib
+import json
 from dataclasses import replace
 
 from sqlalchemy import select
@@ -14,14 +16,16 @@ from app.allocations.invoice_context import InvoiceContext, load_invoice_context
 from app.allocations.models import Invoice
 from app.audit.actions import Action
 from app.audit.log import record
+from app.core.errors import StaleVersion
 from app.core.formatting import HOME, format_count, format_day
 from app.core.ids import new_id
-from app.core.languages import SOURCE_LANGUAGE, use_language
+from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
 from app.invoicing.documents import (
     CREDIT_NOTE,
     CURRENCY_NOTE,
     INVOICE,
     LAYOUT_VERSION,
+    PREVIEW_REFERENCE,
     VAT_NOTE,
     DocumentLine,
     InvoiceDocument,
@@ -31,14 +35,25 @@ from app.invoicing.documents import (
 )
 from app.invoicing.numbers import take_next_number
 
+DUE = "Due"
+PREVIEW_CHANGED_MESSAGE = mark_for_translation(
+    "The invoice would say something else now than the preview that you read. Read it again, and then issue it."
+)
 
-def get_or_issue_invoice(session: Session, block_id: str) -> Invoice:
-    """Return the invoice of a locked block; issue it if there is none. Raises NothingToInvoice."""
+
+def get_or_issue_invoice(session: Session, block_id: str, *, expected_digest: str | None = None) -> Invoice:
+    """Return the invoice of a locked block; issue it if there is none.
+
+    Raises NothingToInvoice, and StaleVersion if the invoice would say something else than the preview of that digest.
+    """
     existing_invoice = session.scalar(select(Invoice).where(Invoice.block_id == block_id, Invoice.kind == INVOICE))
     if existing_invoice is not None:
         return existing_invoice
     context = load_invoice_context(session, block_id)
-    return _issue_document(session, context, build_invoice_document(context), quantity=context.block.held)
+    document = build_invoice_document(context)
+    if expected_digest not in (None, digest_document(document, context)):
+        raise StaleVersion(PREVIEW_CHANGED_MESSAGE)
+    return _issue_document(session, context, document, quantity=context.block.held)
 
 
 def build_invoice_document(context: InvoiceContext) -> InvoiceDocument:
@@ -65,9 +80,18 @@ def build_invoice_document(context: InvoiceContext) -> InvoiceDocument:
         vat_minor=cost.vat_minor if vat_number else 0,
         vat_number=vat_number,
         total_minor=cost.total_minor,
-        facts=[*context.facts, ("Due", context.due)],
+        facts=[*context.facts, (DUE, context.due)],
         notes=[f"For questions about payment write to {context.contact}."],
     )
+
+
+def digest_document(document: InvoiceDocument, context: InvoiceContext) -> str:
+    """Return what is the same for two invoices that say the same but for number and dates, in 32 hexadecimal digits."""
+    facts = [fact for fact in document.facts if fact[0] != DUE]
+    undated = replace(
+        document, issued="", facts=facts, payment=build_payment_rows(context.organisation.bank, PREVIEW_REFERENCE)
+    )
+    return hashlib.sha256(json.dumps(undated.to_json(), sort_keys=True).encode()).hexdigest()[:32]
 
 
 def issue_missing_credit_note(session: Session, block_id: str) -> Invoice | None:

@@ -10,7 +10,12 @@ from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
 from app.allocations.errors import BlockInvoiced, InvoiceAddressMissing, InvoiceNotIssued
 from app.allocations.invoice_context import BUYER_REFERENCE, load_invoice_context, lock_block_for_invoice
-from app.allocations.invoice_issue import build_invoice_document, get_or_issue_invoice, issue_missing_credit_note
+from app.allocations.invoice_issue import (
+    build_invoice_document,
+    digest_document,
+    get_or_issue_invoice,
+    issue_missing_credit_note,
+)
 from app.allocations.models import AllocationBlock, Invoice, InvoicePayment
 from app.allocations.states import CREDITED, ISSUED
 from app.audit.actions import Action
@@ -39,6 +44,13 @@ class EnqueuedInvoice(NamedTuple):
     to: str
 
 
+class InvoicePreview(NamedTuple):
+    """What an invoice would say, and the digest with which it is issued only if it still says that."""
+
+    document: InvoiceDocument
+    digest: str
+
+
 class IssuedInvoice(TypedDict):
     """A block's invoice, its payment, and the credit notes for it, whose sum is `credited_minor`.
 
@@ -58,7 +70,7 @@ class IssuedInvoice(TypedDict):
     payment: InvoicePayment | None
 
 
-def preview_invoice(caller: Caller, event_id: str, block_id: str) -> InvoiceDocument:
+def preview_invoice(caller: Caller, event_id: str, block_id: str) -> InvoicePreview:
     """Return what the invoice of a block would say now, as a preview without a number. Nothing is stored.
 
     Raises NotFound, NothingToInvoice, BlockInvoiced.
@@ -66,7 +78,8 @@ def preview_invoice(caller: Caller, event_id: str, block_id: str) -> InvoiceDocu
     if _find_invoice_document(caller, event_id, block_id) is not None:
         raise BlockInvoiced(PREVIEW_INVOICED_MESSAGE)
     context = load_invoice_context(db.session(), block_id)
-    return mark_as_preview(build_invoice_document(context), context.organisation.bank)
+    document = build_invoice_document(context)
+    return InvoicePreview(mark_as_preview(document, context.organisation.bank), digest_document(document, context))
 
 
 def get_or_issue_invoice_pdf(
@@ -83,25 +96,32 @@ def get_or_issue_invoice_pdf(
     return document.number, draw_invoice_pdf(document)
 
 
-def issue_invoice(caller: Caller, event_id: str, block_id: str) -> InvoiceDocument:
-    """Issue the invoice of a block, or return the one that it has. Raises InvoiceNotIssued, NothingToInvoice."""
+def issue_invoice(
+    caller: Caller, event_id: str, block_id: str, *, expected_digest: str | None = None
+) -> InvoiceDocument:
+    """Issue the invoice of a block, or return the one that it has.
+
+    Raises InvoiceNotIssued, NothingToInvoice, and StaleVersion if it would differ from the preview of that digest.
+    """
     with transaction() as session:
         if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
             raise InvoiceNotIssued()
-        return parse_document(get_or_issue_invoice(session, block_id).paper)
+        return parse_document(get_or_issue_invoice(session, block_id, expected_digest=expected_digest).paper)
 
 
-def enqueue_invoice_email(caller: Caller, event_id: str, block_id: str, *, to: str | None = None) -> EnqueuedInvoice:
+def enqueue_invoice_email(
+    caller: Caller, event_id: str, block_id: str, *, to: str | None = None, expected_digest: str | None = None
+) -> EnqueuedInvoice:
     """Enqueue the email of a block's invoice to its holder, or to `to`; issue the invoice if it is not issued yet.
 
-    Raises NotFound, NothingToInvoice, InvoiceAddressMissing, SenderNotVerified, MailLimitReached, and Throttled after
-    twenty a day.
+    Raises NotFound, NothingToInvoice, InvoiceAddressMissing, SenderNotVerified, MailLimitReached, Throttled after twenty a
+    day, and StaleVersion if the invoice would differ from the preview of that digest.
     """
     with transaction() as session:
         block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
         if block is None:
             raise NotFound()
-        issued_invoice = get_or_issue_invoice(session, block_id)
+        issued_invoice = get_or_issue_invoice(session, block_id, expected_digest=expected_digest)
         address = to or block.holder_email
         if address is None:
             raise InvoiceAddressMissing()

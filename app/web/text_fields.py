@@ -15,6 +15,7 @@ from app.web.fields import File, Secret, Text, WholeNumber, field_error
 from app.web.schema import Schema
 from app.web.types import FieldOptions, RawData
 
+MAX_ADDRESS_LINES = 8
 _NUMBER_PATTERN = re.compile(r"[0-9][0-9 -]{2,32}[0-9]")
 
 
@@ -23,6 +24,19 @@ class Name(Text):
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> str:
         return clean_name(super()._deserialize(value, attr, data, **kwargs))
+
+
+class PostalAddress(Text):
+    """A postal address of at most eight lines, which fit on an invoice."""
+
+    def __init__(self, **kwargs: Unpack[FieldOptions]) -> None:
+        super().__init__(min=5, max=500, **kwargs)
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if len(text.splitlines()) > MAX_ADDRESS_LINES:
+            raise field_error("too_many_lines", f"Must have at most {MAX_ADDRESS_LINES} lines.")
+        return text
 
 
 class Zone(Text):

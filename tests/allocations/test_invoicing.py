@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.allocations import invoices
+from app.allocations import invoice_context, invoices
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.invoicing import sql
@@ -20,7 +21,7 @@ from tests.counting import record_statements
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to, run_jobs
 from tests.factories.allocations import create_another_block, create_block
 from tests.factories.organisations import ACCOUNT_NUMBER, VAT_NUMBER, register_for_vat
-from tests.http import Client, data, read_error
+from tests.http import Client, data, list_problems, read_error
 from tests.races import run_concurrently
 
 
@@ -349,3 +350,39 @@ def test_preview_takes_no_number_and_says_what_the_invoice_says(client: Client) 
     assert all(line in printed for line in [*preview["seller"], *preview["buyer"], preview["lines"][0]["description"]])
     assert data(owner.get(path(block, "invoice")))["totalMinor"] == preview["totalMinor"]
     assert read_error(owner.get(path(block, "invoice/preview"))) == (409, "BLOCK_INVOICED")
+
+
+def read_preview(owner: Client, block: Any) -> dict[str, Any]:
+    return data(owner.get(path(block, "invoice/preview")))
+
+
+def test_mail_issues_only_what_its_preview_said(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    mail = path(block, "invoice/email")
+    digest = read_preview(owner, block)["digest"]
+    data(owner.patch(path(block, "invoice/buyer"), BUYER))
+    to = {"to": "frieda@example.com"}
+    assert read_error(owner.post(mail, {**to, "previewDigest": digest})) == (412, "STALE_VERSION")
+    assert list_problems(owner.post(mail, {**to, "previewDigest": "x"})) == {"previewDigest": "wrong_length"}
+    assert count("SELECT count(*) FROM invoice") == 0
+    data(owner.post(mail, {**to, "previewDigest": read_preview(owner, block)["digest"]}), 202)
+    data(owner.post(mail, {**to, "previewDigest": digest}), 202)
+
+
+def test_dates_are_not_in_the_digest_of_a_preview(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    first = read_preview(owner, block)
+    monkeypatch.setattr(invoice_context, "DAYS_TO_PAY", timedelta(days=3))
+    second = read_preview(owner, block)
+    assert first["digest"] == second["digest"] and first["facts"] != second["facts"]
+
+
+def test_buyer_is_changed_in_the_version_that_was_read(client: Client) -> None:
+    owner, _ = organiser_of(client)
+    block = block_of(festival(owner))
+    buyer = path(block, "invoice/buyer")
+    assert read_error(owner.patch(buyer, BUYER, headers={"If-Match": '"99"'})) == (412, "STALE_VERSION")
+    etag = owner.patch(buyer, BUYER).headers["ETag"]
+    data(owner.patch(buyer, {"buyerName": None}, headers={"If-Match": etag}))

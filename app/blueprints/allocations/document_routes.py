@@ -36,7 +36,7 @@ from app.blueprints.allocations.serializers import (
     serialize_pack,
     wants_pdf,
 )
-from app.core.errors import Throttled
+from app.core.errors import StaleVersion, Throttled
 from app.invitations.errors import EventClosed
 from app.invoicing.invoice_pdf import draw_invoice_pdf
 from app.web.access import get_current_caller, may
@@ -87,11 +87,11 @@ def read_invoice_preview(event_id: str, block_id: str, format: str | None = None
     As a PDF that is marked as a preview with `format=pdf` or `Accept: application/pdf`.
     """
     caller = get_current_caller()
-    document = preview_invoice(caller, event_id, block_id)
+    preview = preview_invoice(caller, event_id, block_id)
     if wants_pdf(format):
-        return build_pdf_response(draw_invoice_pdf(document), f"preview-{block_id}")
+        return build_pdf_response(draw_invoice_pdf(preview.document), f"preview-{block_id}")
     block = queries.get_block(caller, event_id, block_id)
-    return serialize_invoice_preview(document, find_previous_buyer(caller, block))
+    return serialize_invoice_preview(preview, find_previous_buyer(caller, block))
 
 
 @blp.patch(
@@ -99,15 +99,19 @@ def read_invoice_preview(event_id: str, block_id: str, format: str | None = None
     access=may(MONEY_WRITE),
     body=invoice_schemas.BuyerBody,
     returns=AllocationRow,
+    etag=True,
     errors=[BlockInvoiced],
 )
-def change_buyer(event_id: str, block_id: str, **changes: Unpack[BuyerChanges]) -> queries.BlockRow:
+def change_buyer(
+    event_id: str, block_id: str, expected_version: int | None, **changes: Unpack[BuyerChanges]
+) -> tuple[queries.BlockRow, dict[str, str]]:
     """Change who the invoice of a block is for: name, postal address, VAT registration number, purchase order.
 
     Fields that are left out stay. Once the invoice is issued, they no longer change.
     """
-    update_buyer(get_current_caller(), event_id, block_id, **changes)
-    return queries.get_block(get_current_caller(), event_id, block_id)
+    update_buyer(get_current_caller(), event_id, block_id, expected_version=expected_version, **changes)
+    block = queries.get_block(get_current_caller(), event_id, block_id)
+    return block, {"ETag": f'"{block["version"]}"'}
 
 
 @blp.post(
@@ -117,11 +121,16 @@ def change_buyer(event_id: str, block_id: str, **changes: Unpack[BuyerChanges]) 
     returns=invoice_schemas.MailedInvoice,
     status=202,
     idempotent=True,
-    errors=[NothingToInvoice, InvoiceAddressMissing, Throttled, *MAIL_ERRORS],
+    errors=[NothingToInvoice, InvoiceAddressMissing, StaleVersion, Throttled, *MAIL_ERRORS],
 )
-def mail_invoice(event_id: str, block_id: str, to: str | None = None) -> EnqueuedInvoice:
-    """Send the invoice of a block to its holder, or to another address. It is issued if it was not before."""
-    return enqueue_invoice_email(get_current_caller(), event_id, block_id, to=to)
+def mail_invoice(
+    event_id: str, block_id: str, to: str | None = None, preview_digest: str | None = None
+) -> EnqueuedInvoice:
+    """Send the invoice of a block to its holder, or to another address. It is issued if it was not before.
+
+    With `previewDigest` it is issued only if it says what that preview said.
+    """
+    return enqueue_invoice_email(get_current_caller(), event_id, block_id, to=to, expected_digest=preview_digest)
 
 
 @blp.get(

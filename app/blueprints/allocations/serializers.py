@@ -13,6 +13,7 @@ from app.allocations.actions.admission import Admission
 from app.allocations.actions.blocks import HOLDER_FIELDS
 from app.allocations.guest_report import GuestReport, draw_guest_report
 from app.allocations.invoice_buyers import BUYER_FIELDS, PreviousBuyer
+from app.allocations.invoices import InvoicePreview
 from app.allocations.link_summaries import describe_allocator_link, describe_open_link
 from app.allocations.pricing import calculate_row_cost
 from app.allocations.queries import BlockRow
@@ -23,7 +24,6 @@ from app.allocations.ticket_packs import PackStatus
 from app.allocations.will_call import WillCallSlot
 from app.core.clock import rfc3339
 from app.core.paging import Order, page_of
-from app.invoicing.documents import InvoiceDocument
 from app.web import paging
 from app.web.envelope import dump_json, envelope_response
 from app.web.file_responses import build_pdf_response
@@ -128,14 +128,22 @@ def build_report_pdf_response(report: GuestReport) -> Response:
     return build_pdf_response(draw_guest_report(report), f"guests-{report['block_id']}")
 
 
-def serialize_invoice_preview(document: InvoiceDocument, previous_buyer: PreviousBuyer | None) -> JsonObject:
+def serialize_invoice_preview(preview: InvoicePreview, previous_buyer: PreviousBuyer | None) -> JsonObject:
     """Return a preview with its lines, and the buyer of last time."""
+    document = preview.document
     pairs = {
         name: [{"label": label, "value": value} for label, value in getattr(document, name)]
         for name in ("facts", "payment")
     }
     lines = [{**asdict(line), "description": line.what} for line in document.lines]
-    return {**document.to_json(), "title": document.title, "lines": lines, **pairs, "previous_buyer": previous_buyer}
+    return {
+        **document.to_json(),
+        "title": document.title,
+        "lines": lines,
+        **pairs,
+        "digest": preview.digest,
+        "previous_buyer": previous_buyer,
+    }
 
 
 def serialize_pack(pack: PackStatus, event_id: str, block_id: str) -> JsonObject:

@@ -24,7 +24,7 @@ from app.web.fields import (
 )
 from app.web.safe_redirect import SafePath
 from app.web.schema import Multipart, Query, Schema
-from app.web.text_fields import BankNumber, EmailText, Name, NewPassword, Website
+from app.web.text_fields import BankNumber, EmailText, Name, NewPassword, PostalAddress, Website
 
 PASSWORD_METADATA = {"example": "a quiet evening at Sossusvlei", "format": "password"}
 MAX_AMOUNT_MINOR = 10**12
@@ -166,7 +166,7 @@ class DocumentRequestBody(Schema):
 
 
 class BillingBody(Schema):
-    billing_address = Text(min=5, max=500, allow_none=True, metadata=BILLING_ADDRESS)
+    billing_address = PostalAddress(allow_none=True, metadata=BILLING_ADDRESS)
     billing_vat_number = BankNumber(max=20, allow_none=True, metadata=BILLING_VAT_NUMBER)
 
 

@@ -46,6 +46,7 @@ FIELD_MESSAGES = {
     "required": lazy_gettext("Fill in this field."),
     "too_short": lazy_gettext("This is too short."),
     "too_long": lazy_gettext("This is too long."),
+    "too_many_lines": lazy_gettext("Enter at most 8 lines."),
     "too_small": lazy_gettext("Enter a larger number."),
     "too_large": lazy_gettext("Enter a smaller number."),
     "invalid_type": lazy_gettext("This does not look right. Check it."),

@@ -17,11 +17,11 @@ from app.blueprints.pages.rendering import Pages, format_wait
 from app.core.errors import Unavailable
 from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
-from app.web.fields import Phone, Secret, Text
+from app.web.fields import Phone, Secret
 from app.web.file_responses import build_pdf_response
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, Limit
 from app.web.schema import Query
-from app.web.text_fields import BankNumber
+from app.web.text_fields import BankNumber, PostalAddress
 
 PURPOSE, PAGE = "payment", "pages/pay.html"
 INVOICE_LIMIT = Limit(30)
@@ -45,7 +45,7 @@ class CodeSchema(Query):
 
 
 class BillingSchema(Query):
-    billing_address = Text(data_key="billingAddress", min=5, max=500)
+    billing_address = PostalAddress(data_key="billingAddress")
     billing_vat_number = BankNumber(data_key="billingVatNumber", max=20)
 
 

@@ -1,5 +1,6 @@
 """Places that move or go back, invoices and reports of blocks at the desk."""
 
+import pytest
 from flask import Flask
 
 from app.blueprints.pages.desk.event_form import format_today
@@ -7,11 +8,13 @@ from tests.allocations.law import assert_books_agree
 from tests.factories.accounts import list_mails_to, run_jobs
 from tests.factories.allocations import Block, create_another_block
 from tests.factories.applications import TRANSFER_DAY
+from tests.factories.payouts import fetch_scalar
 from tests.http import Client, data
 from tests.pages.desk.test_guests import block as block
 from tests.pages.desk.test_guests import build_path
 from tests.pages.pages import Visitor
 from tests.pages.test_stall_page import find_title
+from tests.teams.test_second_factor_rule import ORGANISATION
 
 
 def test_unused_places_go_back_after_the_page_has_said_how_many(block: Block, desk: Visitor) -> None:
@@ -132,6 +135,35 @@ def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> No
     assert "You owe back" in page.text and "CN-" in page.text
     note = page.text.split("number=CN-")[1].split('"')[0]
     assert desk.open(build_path(block, f"invoice.pdf?number=CN-{note}")).data.startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(("end", "fields"), [("issue", {}), ("mail", {"to": "money@bank.example"})])
+def test_an_invoice_that_differs_from_its_preview_is_shown_again(
+    block: Block, desk: Visitor, end: str, fields: dict[str, str]
+) -> None:
+    desk.open(build_path(block, "invoice"))
+    preview = desk.forms[1].fields
+    data(block.owner.patch(f"{block.path}/invoice/buyer", {"buyerName": "Somebody Else"}))
+    page = desk.flask.post(build_path(block, f"invoice/{end}"), data={**preview, **fields})
+    assert page.status_code == 412 and "something else now than the preview" in page.text
+    assert "Somebody Else" in page.text and block.now()["invoice"] is None
+    desk.open(build_path(block, "invoice"))
+    data(block.owner.patch(ORGANISATION, {"address": "1 New Street, Windhoek"}))
+    assert desk.press(form=1, **fields).status_code == 412, "the seller counts as well"
+    desk.open(build_path(block, "invoice"))
+    assert desk.press(form=1, **fields).status_code == 303
+    assert "1 New Street, Windhoek" in fetch_scalar("SELECT paper::text FROM invoice")
+
+
+def test_a_buyer_who_was_changed_meanwhile_is_not_overwritten(block: Block, desk: Visitor) -> None:
+    desk.open(build_path(block, "invoice/buyer"))
+    data(block.owner.patch(f"{block.path}/invoice/buyer", {"buyerName": "Somebody Else"}))
+    page = desk.send(form=1, buyerName="Bank Windhoek")
+    assert page.status_code == 412 and block.now()["buyerName"] == "Somebody Else"
+    desk.open(build_path(block, "invoice/buyer"))
+    page = desk.send(form=1, buyerAddress="\n".join(f"line {number}" for number in range(9)))
+    assert page.status_code == 422 and "Enter at most 8 lines." in page.text
+    assert desk.press(form=1, buyerName="Bank Windhoek", buyerAddress="A\nB C D").status_code == 303
 
 
 def test_a_free_block_has_no_invoice(block: Block, desk: Visitor) -> None:

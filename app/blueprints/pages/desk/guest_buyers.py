@@ -14,16 +14,17 @@ from app.blueprints.pages.desk.shell import go_to, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
-from app.web.fields import Text
+from app.web.fields import WholeNumber
 from app.web.schema import Query, to_camel_case
-from app.web.text_fields import Name
+from app.web.text_fields import Name, PostalAddress
 
 
 class BuyerSchema(Query):
     buyer_name = Name(max=200)
-    buyer_address = Text(min=5, max=500)
+    buyer_address = PostalAddress()
     buyer_vat_number = Name(max=20)
     buyer_reference = Name(max=80)
+    version = WholeNumber(required=True)
 
 
 BUYER = Form(
@@ -51,6 +52,7 @@ BUYER = Form(
         lazy_gettext("Purchase order"),
         hint=lazy_gettext("The number of the buyer’s order, if they want it on the invoice."),
     ),
+    Input("version", "", type="hidden"),
 )
 
 
@@ -64,17 +66,19 @@ def edit_buyer(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
         )
     entered = {name: block[name] for name in BUYER_FIELDS}
     previous = None if any(entered.values()) else find_previous_buyer(caller, block)
-    form = BUYER.fill(**{to_camel_case(name): value or "" for name, value in {**entered, **(previous or {})}.items()})
+    texts = {to_camel_case(name): value or "" for name, value in {**entered, **(previous or {})}.items()}
+    form = BUYER.fill(**texts, version=str(block["version"]))
     return _render_buyer(event, block, form, is_from_last_time=previous is not None)
 
 
 @blueprint.act("/<block_id>/invoice/buyer", access=SETTLE)
 def change_buyer(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Save the buyer. A second time changes nothing."""
+    """Save the buyer, unless somebody else has changed the block since the form was opened."""
     event, block = get_event_block(caller, event_id, block_id)
     form = BUYER.from_request()
     try:
-        update_buyer(caller, event_id, block_id, **{**dict.fromkeys(BUYER_FIELDS), **form.load()})
+        changes = {**dict.fromkeys(BUYER_FIELDS), **form.load()}
+        update_buyer(caller, event_id, block_id, expected_version=changes.pop("version"), **changes)
     except FORM_ERRORS as error:
         return _render_buyer(event, block, form.with_error(reword(error)))
     return go_to(build_invoice_path(event_id, block_id), gettext("The buyer is saved. Check the preview."))

@@ -111,7 +111,7 @@ def open_preview(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
     """The preview as a PDF, or the invoice if it was issued meanwhile."""
     count_act(caller, PDF_LIMIT, "/invoice/preview")
     try:
-        document = invoices.preview_invoice(caller, event_id, block_id)
+        document = invoices.preview_invoice(caller, event_id, block_id).document
     except FORM_ERRORS:
         return redirect(build_invoice_path(event_id, block_id), 303)
     return build_pdf_response(draw_invoice_pdf(document), f"preview-{block_id}")
@@ -138,7 +138,7 @@ def issue(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Issue the invoice, under the next number of the year. A second time changes nothing."""
     event, block = get_event_block(caller, event_id, block_id)
     try:
-        document = invoices.issue_invoice(caller, event_id, block_id)
+        document = invoices.issue_invoice(caller, event_id, block_id, expected_digest=_read_digest())
     except FORM_ERRORS as error:
         return _render_preview(caller, event, block, _fill_mail_form(block).with_error(reword(error)))
     return go_to(
@@ -161,7 +161,8 @@ def mail_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
     event, block = get_event_block(caller, event_id, block_id)
     form = MAIL_FORM.from_request()
     try:
-        address = do_once(caller, lambda: invoices.enqueue_invoice_email(caller, event_id, block_id, **form.load()).to)
+        values = {**form.load(), "expected_digest": _read_digest()}
+        address = do_once(caller, lambda: invoices.enqueue_invoice_email(caller, event_id, block_id, **values).to)
     except FORM_ERRORS as error:
         return _render_invoice_mail(caller, event, block, form.with_error(reword(error)))
     return go_to(build_invoice_path(event_id, block_id), gettext("The invoice goes to %(address)s.", address=address))
@@ -244,23 +245,30 @@ def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) ->
     )
 
 
+def _read_digest() -> str | None:
+    """The digest of the preview that the form was on; None for the form of an issued invoice."""
+    return request.form.get("digest")
+
+
 def _fill_mail_form(block: queries.BlockRow) -> FilledForm:
     return MAIL_FORM.fill(to=block["holder_email"] or "")
 
 
 def _render_preview(caller: Caller, event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:
     """Show what the invoice would say; if it was issued meanwhile, or there is nothing to charge, only the error."""
+    preview = None
     try:
-        document = invoices.preview_invoice(caller, event.id, block["id"])
+        preview = invoices.preview_invoice(caller, event.id, block["id"])
     except FORM_ERRORS as error:
-        document, form = None, form.with_error(reword(error))
+        form = form.with_error(reword(error))
     return render_desk(
         "desk/guest_invoice_preview.html",
         event=event,
         form=form,
         block=block,
         title=name_block(block),
-        document=document,
+        document=preview and preview.document,
+        digest=preview and preview.digest,
         labels=DOCUMENT_LABELS,
         back=build_block_path(event.id, block["id"]),
         may_mail=may_use(MAIL_INVOICE),

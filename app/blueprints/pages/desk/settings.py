@@ -16,7 +16,7 @@ from app.teams import actions, queries
 from app.web.access import may
 from app.web.fields import Boolean, Email, Text
 from app.web.schema import Query
-from app.web.text_fields import BankNumber, Name
+from app.web.text_fields import BankNumber, Name, PostalAddress
 
 blueprint = DeskPages("desk_settings", __name__, url_prefix="/desk/settings", max_bytes=MAX_PICTURE_FORM_BYTES)
 ACCESS = may(MEMBERS_WRITE, whole_organisation=True)
@@ -25,7 +25,7 @@ DIGITS = {"invalid_number": lazy_gettext("Enter digits only. Spaces and hyphens 
 
 class DetailsSchema(Query):
     name = Name(required=True, min=2, max=200)
-    address = Text(min=5, max=500)
+    address = PostalAddress()
     contact_email = Email(data_key="contactEmail")
     vat_number = BankNumber(data_key="vatNumber", max=20)
     logo = Text()
