@@ -61,26 +61,31 @@ class UndoData(Schema):
     reason = _text("the wrong ticket")
 
 
-class AdmissionQuery(Query):
+class LogQuery(Query):
     q = Text(max=120, metadata={"example": "frieda am", "description": "beginnings of words of the guest's name"})
-    result = Choice(*RESULTS)
     gate = Text(max=80)
     by = Text(max=200, metadata={"description": "name of the person, device or key"})
     place_id = Id()
+
+
+class AdmissionQuery(LogQuery):
+    result = Choice(*RESULTS)
     conflict = Boolean(metadata={"description": "only scans without a network that the service would have refused"})
 
 
-class AdmissionRow(Schema):
+class RefusedQuery(LogQuery):
+    reason = Choice(*REASONS)
+
+
+class LogRow(Schema):
+    """What admitted and refused scans have in the log."""
+
     id = _text(ID_METADATA["example"])
-    scan_id = _text(ID_METADATA["example"])
-    kind = Choice(*PLACE_KINDS, required=True, attribute="place_kind")
     place_id = _text(ID_METADATA["example"], nullable=True)
     ticket_type_id = _text(ID_METADATA["example"], nullable=True)
     ticket_type = _text("Weekend pass", nullable=True)
     name = _text("Frieda Amupolo", nullable=True)
-    result = Choice(*RESULTS, required=True)
     direction = Choice(IN, OUT, required=True)
-    reentry = Boolean(required=True, attribute="is_reentry")
     gate = _text("North gate", nullable=True)
     by = fields.String(
         required=True,
@@ -90,6 +95,13 @@ class AdmissionRow(Schema):
     )
     occurred_at = TimeField(required=True)
     recorded_at = TimeField(required=True)
+
+
+class AdmissionRow(LogRow):
+    scan_id = _text(ID_METADATA["example"])
+    kind = Choice(*PLACE_KINDS, required=True, attribute="place_kind")
+    result = Choice(*RESULTS, required=True)
+    reentry = Boolean(required=True, attribute="is_reentry")
     conflict = _text("ALREADY_ADMITTED", nullable=True)
     code = _text("7K2Q9XRD4M", nullable=True)
     undone_at = TimeField(required=True, allow_none=True)
@@ -97,18 +109,9 @@ class AdmissionRow(Schema):
     undo_reason = _text("the wrong ticket", nullable=True)
 
 
-class RefusedQuery(Query):
-    q = Text(max=120, metadata={"example": "frieda am", "description": "beginnings of words of the guest's name"})
-    reason = Choice(*REASONS)
-    gate = Text(max=80)
-    by = Text(max=200, metadata={"description": "name of the person, device or key"})
-    place_id = Id()
-
-
-class RefusedScanRow(Schema):
+class RefusedScanRow(LogRow):
     """A scan that was refused. `times` counts the same scan by the same device within ten seconds."""
 
-    id = _text(ID_METADATA["example"])
     reason = fields.String(
         required=True,
         metadata={"enum": list(REASONS), "example": "ALREADY_ADMITTED", "description": "the error's code"},
@@ -119,26 +122,12 @@ class RefusedScanRow(Schema):
         attribute="place_kind",
         metadata={"enum": [ALLOCATION, TICKET, None], "example": TICKET},
     )
-    place_id = _text(ID_METADATA["example"], nullable=True)
-    ticket_type_id = _text(ID_METADATA["example"], nullable=True)
-    ticket_type = _text("Weekend pass", nullable=True)
-    name = _text("Frieda Amupolo", nullable=True)
     code_start = fields.String(
         required=True,
         allow_none=True,
         metadata={"example": "7K2Q…", "description": "beginning of a code that no ticket of the event has"},
     )
     times = WholeNumber(required=True, metadata={"example": 1, "description": "scans within ten seconds"})
-    direction = Choice(IN, OUT, required=True)
-    gate = _text("North gate", nullable=True)
-    by = fields.String(
-        required=True,
-        allow_none=True,
-        attribute="actor_name",
-        metadata={"example": "Scanner 2", "description": "null after the retention time of guests"},
-    )
-    occurred_at = TimeField(required=True)
-    recorded_at = TimeField(required=True)
 
 
 class PlaceQuery(Query):
