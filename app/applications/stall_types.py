@@ -65,9 +65,9 @@ class Places(NamedTuple):
     taken: int
 
     @property
-    def left(self) -> int:
-        """The free places of a type with a quantity; more may be taken than there are."""
-        return max((self.quantity or 0) - self.taken, 0)
+    def left(self) -> int | None:
+        """The free places, of which more may be taken than there are; None without a limit."""
+        return None if self.quantity is None else max(self.quantity - self.taken, 0)
 
 
 StoredTypes = Sequence[Mapping[str, Any]]

@@ -17,6 +17,7 @@ from app.blueprints.applications.fee_routes import blp as stall_fees
 from app.blueprints.applications.link_routes import activation
 from app.blueprints.applications.link_routes import blp as application_links
 from app.blueprints.applications.routes import blp as applications
+from app.blueprints.applications.stall_type_routes import blp as stall_types
 from app.blueprints.audit.routes import blp as audit
 from app.blueprints.campaigns.routes import blp as campaigns
 from app.blueprints.crew.routes import blp as crew
@@ -64,6 +65,7 @@ def register_blueprints(app: Flask, settings: Settings) -> None:
         application_links,
         activation,
         stall_fees,
+        stall_types,
         merchants,
         crew,
         payouts,

@@ -425,6 +425,22 @@ def test_accepting_while_the_offer_lapses_ends_in_one_way(client: Client, owner:
     assert (taken[1]["offer"] is None) == (taken[0]["status"] == "awaiting_documents")
 
 
+def test_stall_types_are_listed_with_their_places_and_lines(
+    client: Client, owner: Client, event: dict[str, Any]
+) -> None:
+    path = f"/api/events/{event['id']}/stall-types"
+    wait_in_line(client, owner, event, "second", "third", third=1)
+    food, crafts = data(owner.get(path))["stallTypes"]
+    assert (food["name"], food["quantity"], food["taken"], food["left"]) == ("Food stall", 1, 0, 1)
+    assert [row["waitlistRank"] for row in food["line"]] == [1, None]
+    assert (crafts["quantity"], crafts["left"], crafts["line"]) == (None, None, [])
+    offer_places()
+    (food, _) = data(owner.get(path))["stallTypes"]
+    assert (food["taken"], food["left"]) == (1, 0)
+    assert [(row["hasOffer"], row["canGetOffer"]) for row in food["line"]] == [(True, False), (False, True)]
+    assert read_error(create_organiser_client(client).get(path)) == (404, "NOT_FOUND")
+
+
 def offer(owner: Client, application: dict[str, Any]) -> Any:
     return owner.post(f"{LIST}/{application['id']}/offer-place")
 

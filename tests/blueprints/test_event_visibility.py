@@ -129,7 +129,10 @@ def test_publishing_needs_a_ticket_type_or_a_capacity(client: Client) -> None:
         answer = owner.patch(f"/api/events/{made['id']}", change)
         assert read_error(answer) == (409, "NOT_PUBLISHABLE")
         assert answer.get_json()["data"]["missing"] == ["ticketTypes"]
+    path = f"/api/events/{made['id']}/missing-facts"
+    assert data(owner.get(path)) == {"missing": ["ticketTypes"]}
     assert update_event(owner, made, visibility="published", capacity=10)["visibility"] == "published"
+    assert data(owner.get(path)) == {"missing": []}
     emptied = owner.patch(f"/api/events/{made['id']}", {"capacity": None})
     assert read_error(emptied) == (409, "NOT_PUBLISHABLE")
 

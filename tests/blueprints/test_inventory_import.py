@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import time
 import tracemalloc
 import zipfile
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import xlsxwriter
 
+from tests.factories.accounts import run_jobs
 from tests.factories.inventory import SHEETS, Stock, assert_quantities_match_movements, build_csv
 from tests.http import Client, data, list_problems, read_error
 from tests.races import run_concurrently
@@ -299,3 +301,45 @@ def test_the_template_has_the_columns_alone(stock: Stock) -> None:
     assert answer.mimetype == "text/csv" and "stock-template.csv" in answer.headers["Content-Disposition"]
     assert counts(data(stock.sheet(answer.get_data()))) == (0, 0, 0)
     assert len(answer.get_data(as_text=True).split(",")) == 22
+
+
+MAPPED = b"Item code;Product;Qty\nBEE-1;Castle Lager;24\nBEE-2;Windhoek Draught;36\n"
+COLUMNS = {"sku": "Item code", "name": "Product", "onHand": "Qty"}
+
+
+def send_mapped(stock: Stock, columns: Any, content: bytes = MAPPED, **options: str) -> Any:
+    query = {"mapping": json.dumps(columns), "mode": "partial", **options}
+    return stock.owner.open("POST", f"{stock.path}/import", query_string=query, data=content, content_type="text/csv")
+
+
+def test_columns_are_mapped_to_fields(stock: Stock) -> None:
+    for sku in ("BEE-1", "BEE-2"):
+        stock.item(sku=sku, onHand=0)
+    assert counts(data(send_mapped(stock, COLUMNS))) == (0, 2, 0)
+    assert [item["onHand"] for item in stock.items(sort="sku")] == [24, 36]
+    assert "alreadyImportedAt" in data(send_mapped(stock, COLUMNS))
+    assert counts(data(send_mapped(stock, {"sku": "Item code", "notes": "Product"}))) == (0, 2, 0)
+    content = b"Item code;Product\n" + b"".join(b"BEE-1;x%d\n" % number for number in range(6000))
+    job = data(send_mapped(stock, {"sku": "Item code", "name": "Product"}, content, dryRun="true"), 202)
+    run_jobs()
+    done = data(stock.owner.get(f"{stock.path}/reports?jobId={job['jobId']}"))
+    assert done["status"] == "done" and {error["code"] for error in done["result"]["errors"]} == {"duplicate"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "code"),
+    [
+        ({"name": "Product"}, "required"),
+        ({"sku": "Item code", "colour": "Product"}, "unknown_value"),
+        ({"sku": "Item code", "name": "Item code"}, "duplicate"),
+        (["sku"], "invalid_type"),
+    ],
+)
+def test_wrong_mappings_are_refused(stock: Stock, columns: Any, code: str) -> None:
+    assert list_problems(send_mapped(stock, columns)) == {"mapping": code}
+
+
+def test_columns_that_the_file_does_not_have_are_named(stock: Stock) -> None:
+    answer = send_mapped(stock, {**COLUMNS, "brand": "Maker", "sku": "SKU"})
+    assert sorted(wrong(answer)) == [(1, "brand", "missing_column"), (1, "sku", "missing_column")]
+    assert stock.items() == []

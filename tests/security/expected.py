@@ -195,6 +195,8 @@ event: write            PATCH  /api/events/{id}
 event: write            DELETE /api/events/{id}
 event: write            POST   /api/events/{id}/copy
 event: read             GET    /api/events/{id}/ticket-stats
+event: read             GET    /api/events/{id}/missing-facts
+event: read             GET    /api/events/{eventId}/stall-types
 event: read             GET    /api/events/{eventId}/tickets
 event: write, verified  POST   /api/events/{eventId}/tickets/import
 event: read             GET    /api/events/{eventId}/tickets/imports

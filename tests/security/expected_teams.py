@@ -119,7 +119,7 @@ PATTERNS = (
     (r"POST .*/resend-uncertain", "messages: again"),
     (r"GET /api/events/{id}/notifications|POST .*/audience-preview", "messages: read"),
     (r"\w+ /api/events/{id}/notifications", "messages: write"),
-    (r"GET .*/merchant-directory|GET /api/events/{eventId}/stalls$", "stalls: read"),
+    (r"GET .*/merchant-directory|GET /api/events/{eventId}/(stalls|stall-types)$", "stalls: read"),
     (r"PATCH /api/events/{eventId}/stalls/", "stalls: write"),
     (r"POST .*/(merchant-invite|directory-invites)", "stalls: write"),
     (r"GET /api/merchant-applications$", "stalls: list"),

@@ -239,6 +239,17 @@ class SourceStats(Schema):
     )
 
 
+class MissingFacts(Schema):
+    missing = List(
+        fields.String(),
+        required=True,
+        metadata={
+            "example": ["venue", "ticketTypes"],
+            "description": "fields; `ticketTypes` or a capacity; often none",
+        },
+    )
+
+
 class Stats(Schema):
     """Statistics of an event per ticket type, and per day of its time zone."""
 

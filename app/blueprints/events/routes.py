@@ -107,6 +107,13 @@ def read_event(id: str) -> dict[str, object]:
     return queries.serialize_event(caller, queries.get_event(caller, id))
 
 
+@blp.get("/<id>/missing-facts", access=may(EVENTS_READ), returns=response_schemas.MissingFacts)
+def read_missing_facts(id: str) -> dict[str, list[str]]:
+    """Read what an event still needs before it can be published."""
+    event = queries.get_event(get_current_caller(), id)
+    return {"missing": [to_camel_case(name) for name in actions.list_missing_facts(event)]}
+
+
 @blp.patch(
     "/<id>",
     access=may(EVENTS_WRITE),

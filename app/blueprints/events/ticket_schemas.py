@@ -1,56 +1,26 @@
 """Schemas of imported tickets."""
 
-import orjson
 from marshmallow import fields
 
 from app.events.ticket_files import FIELDS, FORMATS, REQUIRED_FIELDS
 from app.events.ticket_imports import STATES, UNDO_ERRORS
 from app.events.tickets import STATUSES
-from app.web.fields import BaseField, Boolean, Choice, File, Id, List, Nested, Text, TimeField, WholeNumber, field_error
+from app.web.fields import Boolean, Choice, File, Id, List, Nested, Text, TimeField, WholeNumber
+from app.web.mapping_fields import ColumnMapping, TextMapping
 from app.web.row_errors import RowErrorData
 from app.web.schema import Multipart, Query, Schema
-from app.web.types import RawData
-
-MAX_MAPPING_LENGTH, MAX_COLUMN_LENGTH = 10_000, 200
-
-
-class TextMapping(BaseField):
-    """A JSON object in a text: a text for each name."""
-
-    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> dict[str, str]:
-        try:
-            mapping: dict[str, str] = orjson.loads(str(value)[:MAX_MAPPING_LENGTH])
-        except orjson.JSONDecodeError as error:
-            raise field_error("invalid_json", "Must be a JSON object.") from error
-        if not isinstance(mapping, dict) or not all(
-            isinstance(text, str) and 0 < len(text) <= MAX_COLUMN_LENGTH for text in mapping.values()
-        ):
-            raise field_error("invalid_type", "Must be a JSON object with a text for each name.")
-        return mapping
-
-
-class ColumnMapping(TextMapping):
-    """A JSON object in a text: the column of each field."""
-
-    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> dict[str, str]:
-        mapping = super()._deserialize(value, attr, data, **kwargs)
-        if unknown_names := [name for name in mapping if name not in FIELDS]:
-            raise field_error(
-                "unknown_value", f"{unknown_names[0][:80]!r} is no field; fields are {', '.join(FIELDS)}."
-            )
-        if missing_names := [name for name in REQUIRED_FIELDS if name not in mapping]:
-            raise field_error("required", f"Must name the column of {' and '.join(missing_names)}.")
-        return mapping
 
 
 class TicketImportBody(Multipart):
     file = File(required=True, metadata={"description": "CSV or XLSX, 20,000 rows and 20 MiB at most"})
     mapping = ColumnMapping(
+        FIELDS,
+        required_names=REQUIRED_FIELDS,
         metadata={
             "type": "string",
             "description": f"JSON: the column of each field; the fields are {', '.join(FIELDS)}",
             "example": '{"reference": "Ticket No", "ticketType": "Kind", "secret": "Barcode"}',
-        }
+        },
     )
     format = Choice(*FORMATS, metadata={"description": "the layout of the file; its columns decide if left out"})
     ticket_types = TextMapping(

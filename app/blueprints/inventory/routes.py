@@ -133,7 +133,7 @@ def export_stock(event_id: str, template: bool) -> Response:
 def import_stock(event_id: str, **options: Any) -> tuple[ImportJson, int]:
     """Import a stock sheet, CSV or XLSX, by SKU.
 
-    Columns are named as the fields of an item, in any case and order. Up to 5,000 rows and 2 MiB are written immediately;
+    Columns are named as the fields of an item, in any case and order, or as `mapping` says. Up to 5,000 rows and 2 MiB are written immediately;
     up to 100,000 rows and 20 MiB by a job, whose progress `reports?jobId=` returns. The same file is imported once.
     """
     result = actions.import_stock(caller=get_current_caller(), event_id=event_id, data=read_uploaded_file(), **options)

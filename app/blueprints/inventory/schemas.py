@@ -21,11 +21,13 @@ from app.web.fields import (
     WholeNumber,
     field_error,
 )
+from app.web.mapping_fields import ColumnMapping
 from app.web.row_errors import RowErrorData
 from app.web.schema import PartialResponse, Query, Schema
 from app.web.stock_fields import Day, build_item_field, build_quantity_field
 
 ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
+ITEM_FIELD_NAMES = [field.name for field in ITEM_FIELDS]
 MAX_RECIPIENTS = 20
 
 
@@ -155,6 +157,17 @@ class ImportQuery(Query):
     dry_run = Boolean(load_default=False, metadata={"description": "check everything, write nothing"})
     again = Boolean(
         load_default=False, metadata={"description": "let bytes that changed this stock before do so again"}
+    )
+    mapping = ColumnMapping(
+        ITEM_FIELD_NAMES,
+        required_names=("sku",),
+        each_once=True,
+        metadata={
+            "rare": True,
+            "type": "string",
+            "description": "JSON: the column of each field; without it the columns have the names of the fields",
+            "example": '{"sku": "Item code", "name": "Product", "onHand": "Qty"}',
+        },
     )
 
 

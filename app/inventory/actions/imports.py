@@ -1,5 +1,6 @@
 """Imports of stock sheets: small ones in the request, large ones in a background job."""
 
+import json
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple, TypedDict, cast
@@ -80,8 +81,19 @@ class PreparedImport(NamedTuple):
     check_id: str | None
 
 
-def import_stock(*, caller: Caller, event_id: str, data: bytes, mode: str, dry_run: bool, again: bool) -> ImportJson:
+def import_stock(
+    *,
+    caller: Caller,
+    event_id: str,
+    data: bytes,
+    mode: str,
+    dry_run: bool,
+    again: bool,
+    mapping: Mapping[str, str] | None = None,
+) -> ImportJson:
     """Return the result (`created, updated, unchanged, errors`), or the job that will import the file (`job_id`).
+
+    `mapping` has the column of each field; without it the columns have the names of the fields.
 
     Raises NotASpreadsheet, ImportTooLarge, ImportRejected, NotFound, ValidationFailed, EmailNotVerified.
     """
@@ -92,9 +104,9 @@ def import_stock(*, caller: Caller, event_id: str, data: bytes, mode: str, dry_r
             count_unverified_use(session, caller, IMPORTS_QUOTA)
     options: ImportFlags = {"partial": mode == "partial", "dry_run": dry_run, "again": again}
     if len(data) > MAX_SYNC_BYTES or rows > MAX_SYNC_ROWS:
-        return _enqueue_import(caller, event.id, data, options)
-    import_options = ImportOptions(event.id, caller.id, sha256(data).digest(), **options)
-    result = import_rows(parse_sheet(data), import_options)
+        return _enqueue_import(caller, event.id, data, {**options, "mapping": mapping})
+    import_options = ImportOptions(event.id, caller.id, _digest(data, mapping), **options)
+    result = import_rows(parse_sheet(data, mapping=mapping), import_options)
     response = serialize_import_result(result)
     if result.errors:
         response["errors_url"] = _store_errors(import_options, result.errors)
@@ -175,7 +187,7 @@ def run_import_job(run: Run, job_id: str) -> None:
             run, stock_job.id, min(PARSED_PERCENT, rows * PARSED_PERCENT // MAX_ROWS)
         ),
     )
-    import_options = ImportOptions(stock_job.event_id, stock_job.account_id, sha256(data).digest(), **flags)
+    import_options = ImportOptions(stock_job.event_id, stock_job.account_id, _digest(data, mapping), **flags)
 
     def record_result(session: ReadOrWriteSession, result: ImportResult) -> None:
         error_code = ImportRejected.code if _has_failed(result, import_options) else None
@@ -228,9 +240,15 @@ def _count_checked_rows(data: bytes) -> int:
         raise NotASpreadsheet(str(error)) from error
 
 
-def _enqueue_import(caller: Caller, event_id: str, data: bytes, options: ImportFlags) -> ImportJson:
+def _digest(data: bytes, mapping: Mapping[str, str] | None) -> bytes:
+    """What is the same for an import of the same bytes with the same columns."""
+    columns = b"" if mapping is None else json.dumps(mapping, sort_keys=True).encode()
+    return sha256(data + columns).digest()
+
+
+def _enqueue_import(caller: Caller, event_id: str, data: bytes, options: Mapping[str, object]) -> ImportJson:
     with transaction() as session:
-        job_id = _add_import_job(session, caller, event_id, data, {**options})
+        job_id = _add_import_job(session, caller, event_id, data, options)
         _enqueue_job(job_id)
     return {"job_id": job_id, "status": "queued", "progress": 0}
 

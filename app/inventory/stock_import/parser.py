@@ -121,7 +121,7 @@ def parse_sheet(
     sheet = ParsedSheet(tempfile.SpooledTemporaryFile(SPOOL_MEMORY_BYTES))  # noqa: SIM115  The database reads it.
     try:
         table = open_table(data, likeness=count_known_columns if mapping is None else count_likely_columns)
-        if _check_header(table, sheet, fields):
+        if _check_header(table, sheet, fields, needs_all=mapping is not None):
             _RowParser(table, sheet, fields).parse_rows(on_progress)
     except BrokenRow as error:
         sheet.rows, sheet.is_unreadable = sheet.rows + 1, True
@@ -144,15 +144,20 @@ def _map_columns(mapping: Mapping[str, str]) -> dict[str, ItemField]:
     return {column_key(column): FIELDS_BY_NAME[name] for name, column in mapping.items()}
 
 
-def _check_header(table: Table, sheet: ParsedSheet, fields: Mapping[str, ItemField]) -> bool:
-    """Add the errors of the header and return whether there are none."""
+def _check_header(table: Table, sheet: ParsedSheet, fields: Mapping[str, ItemField], *, needs_all: bool) -> bool:
+    """Add the errors of the header and return whether there are none. With `needs_all` each field has a column."""
     names = [column_key(heading) for heading in table.header]
     sheet.ignored_columns = [
         heading for heading, name in zip(table.header, names, strict=True) if heading and name not in fields
     ]
-    if "sku" not in {fields[name].name for name in names if name in fields}:
+    present = {fields[name].name for name in names if name in fields}
+    if "sku" not in present:
         message = mark_for_translation("The column sku is missing; it identifies the item of a row.")
         sheet.errors.append(RowError(table.header_row, "sku", "missing_column", message))
+    if needs_all:
+        message = mark_for_translation("The file has no column of this name.")
+        missing = [field.name for field in fields.values() if field.name not in {*present, "sku"}]
+        sheet.errors += [RowError(table.header_row, name, "missing_column", message) for name in missing]
     for index, name in enumerate(names):
         if name in fields and name in names[:index]:
             message = mark_for_translation("There are two columns of this name.")

@@ -1,0 +1,53 @@
+"""Fields that map names, as JSON in a form or a query."""
+
+from collections.abc import Collection
+from typing import Unpack
+
+import orjson
+
+from app.web.fields import BaseField, field_error
+from app.web.types import FieldOptions, RawData
+
+MAX_MAPPING_LENGTH, MAX_COLUMN_LENGTH = 10_000, 200
+
+
+class TextMapping(BaseField):
+    """A JSON object in a text: a text for each name."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> dict[str, str]:
+        try:
+            mapping: dict[str, str] = orjson.loads(str(value)[:MAX_MAPPING_LENGTH])
+        except orjson.JSONDecodeError as error:
+            raise field_error("invalid_json", "Must be a JSON object.") from error
+        if not isinstance(mapping, dict) or not all(
+            isinstance(text, str) and 0 < len(text) <= MAX_COLUMN_LENGTH for text in mapping.values()
+        ):
+            raise field_error("invalid_type", "Must be a JSON object with a text for each name.")
+        return mapping
+
+
+class ColumnMapping(TextMapping):
+    """A JSON object in a text: the column of each field of an imported file. With `each_once` two fields have two columns."""
+
+    def __init__(
+        self,
+        names: Collection[str],
+        *,
+        required_names: Collection[str],
+        each_once: bool = False,
+        **kwargs: Unpack[FieldOptions],
+    ) -> None:
+        super().__init__(**kwargs)
+        self.names, self.required_names, self.each_once = names, required_names, each_once
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> dict[str, str]:
+        mapping = super()._deserialize(value, attr, data, **kwargs)
+        if unknown_names := [name for name in mapping if name not in self.names]:
+            raise field_error(
+                "unknown_value", f"{unknown_names[0][:80]!r} is no field; fields are {', '.join(self.names)}."
+            )
+        if missing_names := [name for name in self.required_names if name not in mapping]:
+            raise field_error("required", f"Must name the column of {' and '.join(missing_names)}.")
+        if self.each_once and len(set(mapping.values())) < len(mapping):
+            raise field_error("duplicate", "Must name each column once.")
+        return mapping
