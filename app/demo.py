@@ -17,6 +17,7 @@ from app.applications import demo as demo_applications
 from app.campaigns import demo as demo_campaigns
 from app.core.db import db
 from app.core.transaction import transaction
+from app.desk import demo as demo_desk
 from app.events import demo as demo_events
 from app.events.models import Event
 from app.gate import demo as demo_gate
@@ -125,13 +126,17 @@ def seed_scans(organiser_id: str) -> bool:
 
 
 def seed_lights(organiser_id: str) -> bool:
-    """Create the missing stock and campaigns of "Windhoek Lights", if it is this organiser's; return whether any was."""
+    """Create the missing stock, campaigns and failed mail of "Windhoek Lights", if it is this organiser's.
+
+    Return whether any was missing.
+    """
     event_id = db.session.scalar(select(Event.id).where(Event.organiser_id == organiser_id, Event.name == LIGHTS))
     if event_id is None:
         return False
     caller = build_caller(db.session.get_one(Account, organiser_id))
     has_stocked = demo_inventory.seed(caller, event_id)
-    return bool(demo_campaigns.seed(caller, event_id) or has_stocked)
+    has_failed_mail = demo_desk.seed(event_id)
+    return bool(demo_campaigns.seed(caller, event_id) or has_stocked or has_failed_mail)
 
 
 def create_accounts() -> bool:

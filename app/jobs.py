@@ -21,6 +21,7 @@ from app.campaigns import data_export as campaigns_data_export
 from app.campaigns import jobs as campaigns
 from app.core.outbox import maintenance as outbox_cleanup
 from app.crew import jobs as crew
+from app.desk import failed_mails as desk_failed_mails
 from app.diagnostics import jobs as diagnostics
 from app.events import data_export as events_data_export
 from app.events import jobs as events
@@ -75,6 +76,7 @@ HOOKS: tuple[ModuleType, ...] = (
     applications_reminders,
     applications_stall_type_uses,
     campaigns_data_export,
+    desk_failed_mails,
     events_data_export,
     gate_integrity_checks,
     invitations_data_export,

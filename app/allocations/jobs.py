@@ -58,19 +58,19 @@ def release_step(run: Run, *, block_id: str, step_id: str) -> None:
             store_released_step(session, block_id, block["release_plan"], step_id, release["released"])
 
 
-@job("allocations.invite", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("allocations.invite", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_invite_email(run: Run, *, slot_id: str, generation: int) -> None:
     """Send a claim link if it is still valid."""
     _send_claim_link(run, slot_id, generation, is_reminder=False)
 
 
-@job("allocations.remind", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("allocations.remind", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_reminder_email(run: Run, *, slot_id: str, generation: int) -> None:
     """Send the same claim link again if it is still valid."""
     _send_claim_link(run, slot_id, generation, is_reminder=True)
 
 
-@job("allocations.ticket", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("allocations.ticket", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_ticket_email(run: Run, *, slot_id: str, generation: int, slots: int) -> None:
     """Send the tickets of a claim, or the confirmation for will-call, without places that another guest has by now.
 
@@ -110,7 +110,7 @@ def send_passed_on_email(
         send_for_organisation(ticket.organiser_id, message, run=run, already_counted=False)
 
 
-@job("allocations.mail_allocator_link", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("allocations.mail_allocator_link", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_allocator_link_email(run: Run, *, block_id: str, generation: int) -> None:
     """Send the allocator link to the holder if it is still valid."""
     block = find_block(AllocationBlock.id == block_id)
@@ -124,7 +124,7 @@ def send_allocator_link_email(run: Run, *, block_id: str, generation: int) -> No
     send_for_organisation(block["sender_id"], emails.build_allocator_link_email(block, key=run.key), run=run)
 
 
-@job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("allocations.mail_invoice", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
     """Send an invoice or a credit note."""
     row = db.session.execute(db.select(Invoice.paper, Invoice.organiser_id).where(Invoice.id == invoice_id)).first()
@@ -135,7 +135,7 @@ def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
         send_for_organisation(row.organiser_id, message, run=run, already_counted=document.kind != CREDIT_NOTE)
 
 
-@job("allocations.mail_report", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("allocations.mail_report", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_guest_report_email(run: Run, *, block_id: str, to: str) -> None:
     """Send the present report of a block."""
     report = load_guest_report(block_id)

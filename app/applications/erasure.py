@@ -6,7 +6,7 @@ Reference, event, amounts, state, decision and their times stay, because payment
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, Select, Update, case, delete, exists, func, null, select, update
+from sqlalchemy import ColumnElement, Delete, Select, Update, case, delete, exists, func, null, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.deletion import account_deletion_check
@@ -24,6 +24,7 @@ from app.applications.stall_payments import UNANSWERED_SQL
 from app.applications.states import ENDED_STATES, OPEN_STATES, REFUND_REQUESTED, WITHDRAWN
 from app.core.db import db
 from app.core.outbox import enqueue_many
+from app.events.failed_mails import FailedMail
 from app.merchants.deletion_hooks import MerchantDeletion, on_merchant_deleted
 
 ERASED_BUSINESS_NAME = "Deleted merchant"
@@ -114,6 +115,7 @@ def erase_applications(session: OrmSession, ids: Sequence[str]) -> None:
     """
     if not ids:
         return
+    _execute_write(session, delete(FailedMail).where(FailedMail.application_id.in_(ids)))
     _execute_write(
         session,
         update(StallPayment)
@@ -202,5 +204,5 @@ def _has_money_sql() -> ColumnElement[bool]:
     return Application.paid_at.is_not(None) | has_unanswered
 
 
-def _execute_write(session: OrmSession, statement: Update) -> None:
+def _execute_write(session: OrmSession, statement: Update | Delete) -> None:
     session.execute(statement.execution_options(synchronize_session=False))

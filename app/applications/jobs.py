@@ -55,7 +55,7 @@ FEE_TEMPLATES = ("application_approved", "application_fee_due", "application_lin
 RETRY_DELAYS = ((timedelta(minutes=1), 10), (timedelta(minutes=10), 60), (REVIEW_AGE, 900))
 
 
-@job("applications.mail", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("applications.mail", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_applicant_email(
     run: Run,
     *,

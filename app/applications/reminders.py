@@ -90,7 +90,7 @@ def _find_reminder_key(application: Application, purpose: str, event_calendar: E
     return None
 
 
-@job("applications.mail_reminder", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("applications.mail_reminder", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_reminder_email(run: Run, *, application_id: str) -> None:
     """Reminds an applicant of what is still due, with links that work until then."""
     link_ids = renew_ending_links(application_id)
@@ -190,7 +190,7 @@ def _active_documents_query(*columns: InstrumentedAttribute[Any]) -> Select[Any]
     )
 
 
-@job("applications.mail_expiry", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("applications.mail_expiry", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_expiry_email(run: Run, *, document_id: str) -> None:
     """Tells an applicant that a document expires soon, unless it has been replaced."""
     columns = (ApplicationDocument.application_id, ApplicationDocument.kind, ApplicationDocument.expires_on)

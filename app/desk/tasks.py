@@ -29,6 +29,7 @@ from app.audit.models import AuditEntry
 from app.campaigns.models import Campaign, Recipient
 from app.campaigns.queries import has_not_arrived
 from app.core.db import db
+from app.events.failed_mails import FailedMail
 from app.events.models import Event
 from app.events.queries import owned
 from app.events.visibility import CANCELLED, DRAFT
@@ -37,13 +38,14 @@ from app.files.states import FAILED
 from app.inventory.models import StockItem
 from app.money.settlement import SETTLEMENT_KIND
 
-PUBLISH, APPLICATIONS, FEES, REFUNDS, LOW_STOCK, CONFLICTS, UNDELIVERED, SETTLEMENT = (
+PUBLISH, APPLICATIONS, FEES, REFUNDS, LOW_STOCK, CONFLICTS, FAILED_MAILS, UNDELIVERED, SETTLEMENT = (
     "publish",
     "applications",
     "fees",
     "refunds",
     "low_stock",
     "conflicts",
+    "failed_mails",
     "undelivered",
     "settlement",
 )
@@ -99,6 +101,10 @@ def _select_conflicts() -> TaskQuery:
     )
 
 
+def _select_failed_mails() -> TaskQuery:
+    return select().where(FailedMail.event_id == Event.id, FailedMail.failed_at > func.now() - DAYS_SHOWN)
+
+
 def _select_undelivered_messages() -> TaskQuery:
     return select().where(
         Campaign.event_id == Event.id,
@@ -139,6 +145,7 @@ TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     APPLICATIONS: (STALLS_DECIDE, _select_applications),
     REFUNDS: (MONEY_WRITE, _select_refused_refunds),
     FEES: (MONEY_WRITE, _select_unpaid_fees),
+    FAILED_MAILS: (MESSAGES_WRITE, _select_failed_mails),
     UNDELIVERED: (MESSAGES_WRITE, _select_undelivered_messages),
     LOW_STOCK: (STOCK_WRITE, _select_low_stock),
     PUBLISH: (EVENTS_WRITE, _select_drafts),

@@ -68,7 +68,7 @@ def send_invite_email(run: Run, *, invite_id: str) -> None:
     send_for_organisation(invite["organiser_id"], message, run=run)
 
 
-@job("invitations.mail_link", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("invitations.mail_link", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_link_email(run: Run, *, link_id: str) -> None:
     """Mails a link to the address it was made for, if it can still be used."""
     statement = (

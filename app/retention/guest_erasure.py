@@ -1,7 +1,7 @@
 """Which personal data of guests is erased after an event, and how.
 
-Rows, states, times and amounts stay, so counters, charts and reports do not change. Refused scans are in none of them and
-are deleted.
+Rows, states, times and amounts stay, so counters, charts and reports do not change. Refused scans and failed mails are in
+none of them and are deleted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +32,7 @@ from app.admissions.models import Admission, RefusedScan
 from app.allocations.models import AllocationBlock, AllocationSlot
 from app.campaigns.models import Campaign, Recipient
 from app.core.db import db
+from app.events.failed_mails import FailedMail
 from app.events.models import Event, Ticket, TicketImport, TicketImportChange
 from app.invitations.models import InviteLink
 
@@ -112,6 +113,7 @@ ERASURE_TARGETS = (
         ),
     ),
     ErasureTarget("refused scans", RefusedScan, None, true()),
+    ErasureTarget("failed mails", FailedMail, None, true()),
     ErasureTarget(
         "slots",
         AllocationSlot,

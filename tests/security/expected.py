@@ -282,6 +282,8 @@ event: write            POST   /api/events/{id}/notifications/suppressions
 event: write            POST   /api/events/{id}/notifications/suppressions/remove
 event: read             GET    /api/events/{id}/notifications/campaigns/{campaignId}/preview
 event: read             GET    /api/events/{id}/notifications/undelivered
+event: read             GET    /api/events/{id}/notifications/failed-mails
+event: write            DELETE /api/events/{id}/notifications/failed-mails
 event: read             GET    /api/events/{id}/notifications/templates
 event: write            POST   /api/events/{id}/notifications/upload-image
 event: read             GET    /api/events/{id}/notifications/users/search

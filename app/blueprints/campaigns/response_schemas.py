@@ -10,6 +10,7 @@ from app.campaigns.queries import build_figures
 from app.campaigns.states import CHANNELS, HOLDERS, UNCERTAIN
 from app.campaigns.suppressions import ALL_CHANNELS, REASONS, STOPPED
 from app.core.addresses import mask_address
+from app.desk.failed_mails import MAIL_KINDS
 from app.web.fields import Boolean, List, Nested, Number, TimeField, WholeNumber
 from app.web.schema import Schema
 from app.web.suppression_fields import REASON_DESCRIPTION
@@ -170,6 +171,30 @@ class UndeliveredRow(RecipientRow):
 
     campaign_id = fields.String(required=True, metadata=ID)
     campaign_name = fields.String(required=True, metadata={"example": "Doors", "description": "Name of the campaign."})
+
+
+class FailedMailRow(Schema):
+    """A mail that failed, with a masked address."""
+
+    id = fields.String(required=True, metadata=ID)
+    kind = fields.String(
+        required=True, metadata={"enum": list(MAIL_KINDS), "example": "applications.mail", "description": "what it is"}
+    )
+    application_id = fields.String(required=True, allow_none=True, metadata=ID)
+    block_id = fields.String(required=True, allow_none=True, metadata=ID)
+    address = fields.Function(
+        lambda row: mask_address(row["address"]),
+        required=True,
+        metadata={"type": "string", "example": "f•••@example.com"},
+    )
+    reason = fields.String(
+        required=True, metadata={"example": "the mail server refused the address", "description": "why it failed"}
+    )
+    failed_at = TimeField(required=True)
+
+
+class ClearedMails(Schema):
+    cleared = WholeNumber(required=True, metadata={"example": 3, "description": "mails"})
 
 
 class MailPreview(Schema):

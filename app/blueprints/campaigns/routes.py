@@ -1,5 +1,6 @@
 """Campaigns: `/api/events/{id}/notifications`."""
 
+from datetime import datetime
 from typing import Any
 
 from werkzeug.datastructures import FileStorage
@@ -10,6 +11,7 @@ from app.blueprints.campaigns import response_schemas, schemas
 from app.campaigns import actions, audience_counts, campaign_store, errors, queries, suppressions
 from app.campaigns.previews import VariantPreview, preview_variants
 from app.core.errors import Throttled
+from app.desk import failed_mails
 from app.media.actions import MAX_UPLOAD_BYTES, UPLOAD_ERRORS, StoredPicture
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
@@ -156,6 +158,24 @@ def resend_uncertain(id: str, campaign_id: str, **body: Any) -> actions.ResentMe
 def list_undelivered(id: str, **filters: Any) -> queries.ListQuery:
     """List the messages of an event that failed, with the reason, or whose arrival is uncertain."""
     return queries.list_undelivered_query(get_current_caller(), id, **filters)
+
+
+@blp.get(
+    "/failed-mails",
+    access=may(MESSAGES_READ),
+    returns=Listing("mails", response_schemas.FailedMailRow, failed_mails.SORTS, "-failedAt"),
+)
+def list_failed_mails(id: str) -> queries.ListQuery:
+    """List the mails to applicants, guests, holders of blocks and invited people that failed, with the reason."""
+    return failed_mails.list_failed_mails_query(get_current_caller(), id)
+
+
+@blp.delete(
+    "/failed-mails", access=may(MESSAGES_WRITE), query=schemas.ClearQuery, returns=response_schemas.ClearedMails
+)
+def clear_failed_mails(id: str, until: datetime) -> dict[str, int]:
+    """Take failed mails off the list, up to the time of the last one that you have seen."""
+    return {"cleared": failed_mails.clear_failed_mails(get_current_caller(), id, until=until)}
 
 
 @blp.get(f"{CAMPAIGN_PATH}/preview", access=may(MESSAGES_READ), returns=response_schemas.CampaignPreviewData)

@@ -146,6 +146,12 @@ class UndeliveredFilters(Query):
     campaign_id = Id(metadata={"description": "only the messages of this campaign"})
 
 
+class ClearQuery(Query):
+    until = TimeField(
+        required=True, metadata={"example": "2026-06-05T08:00:00.000Z", "description": "mails that had failed by then"}
+    )
+
+
 class PeopleQuery(Query):
     q = Text(min=2, max=100, required=True, metadata={"example": "frieda"})
 

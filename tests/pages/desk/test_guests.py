@@ -141,7 +141,7 @@ def test_the_pages_take_few_statements(block: Block, desk: Visitor) -> None:
     for number in range(4):
         create_another_block(block, name=f"Block {number}")
     block.claimed(3)
-    for path, expected in ((build_list_path(block), 9), (build_path(block), 8), (build_path(block, "plan"), 6)):
+    for path, expected in ((build_list_path(block), 9), (build_path(block), 9), (build_path(block, "plan"), 6)):
         answer, statements = count_statements(lambda path=path: desk.flask.get(path))
         assert answer.status_code == 200 and len(statements) == expected, (path, statements)
 

@@ -93,7 +93,7 @@ def test_each_role_sees_and_does_what_it_may(
         assert answer.status_code == (200 if role in READERS else 403), path
         if role in READERS and "mail" not in path:
             assert ("Write a message" in answer.text or "Send now" in answer.text) == (role in WRITERS)
-    pages = [("new",), ("undelivered",), ("suppressions",), ("suppressions", "add")]
+    pages = [("new",), ("undelivered",), ("failed-mails",), ("suppressions",), ("suppressions", "add")]
     pages += [(draft, verb) for verb in ("edit", "schedule", "send", "cancel", "resend")]
     for parts in pages:
         assert visitor.open(build_path(campaign_event, *parts)).status_code == (200 if role in WRITERS else 403), parts
@@ -343,6 +343,6 @@ def test_pages_take_few_statements(campaign_event: CampaignEvent, desk: Visitor)
     campaign_event.sold("frieda@example.com")
     for _ in range(3):
         id = campaign_event.draft()
-    for parts, most in (((), 9), ((id,), 14), (("suppressions",), 9), (("undelivered",), 9)):
+    for parts, most in (((), 9), ((id,), 14), (("suppressions",), 9), (("undelivered",), 9), (("failed-mails",), 9)):
         _, statements = count_statements(lambda parts=parts: desk.flask.get(build_path(campaign_event, *parts)))
         assert len(statements) <= most, (parts, statements)

@@ -66,6 +66,8 @@ def test_an_organiser_writes_to_many(
         view.check("resend")
         page.goto(f"{messages}/undelivered")
         view.check("undelivered")
+        page.goto(f"{messages}/failed-mails")
+        view.check("failed-mails")
         page.goto(f"{messages}/suppressions")
         page.get_by_role("link", name="Stop messages to an address").click()
         page.get_by_label("E-mail address").fill("stop@example.com")

@@ -7,6 +7,7 @@ from app.blueprints.pages.desk import (
     event_cover,
     event_lists,
     events,
+    failed_mails,
     files,
     gallery,
     gate,
@@ -108,6 +109,6 @@ GUEST_PAGES = (
 """The modules that add their pages to the blueprint of `guests`."""
 STOCK_PAGES = (stock_import, stock_items, stock_orders, stock_reminder)
 """The modules that add their pages to the blueprint of `stock`."""
-MESSAGE_PAGES = (message_deliveries, message_drafts)
+MESSAGE_PAGES = (failed_mails, message_deliveries, message_drafts)
 """The modules that add their pages to the blueprint of `messages`."""
 __all__ = ["DESK_PAGES", "gallery"]

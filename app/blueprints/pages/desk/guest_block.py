@@ -33,6 +33,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.errors import NotFound
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.core.paging import Order, Page, SortKey, page_of
+from app.desk.failed_mails import find_failed_mail
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.web.fields import Choice, Text
@@ -116,6 +117,7 @@ def show_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
         state_label=BLOCK_LABELS[block["status"]],
         holder_link_label=LINK_LABELS[describe_allocator_link(block)["status"]],
         open_link_label=LINK_LABELS[describe_open_link(block)["status"]],
+        failed_mail=find_failed_mail(event_id, block["holder_email"], block_id=block_id),
         has_ended=block["event_cancelled"] or block["event_over"] or block["release_time_passed"],
         **permissions,
     )

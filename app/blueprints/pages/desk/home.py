@@ -19,6 +19,7 @@ from app.desk.home import load_home_events
 from app.desk.tasks import (
     APPLICATIONS,
     CONFLICTS,
+    FAILED_MAILS,
     FEES,
     LOW_STOCK,
     PUBLISH,
@@ -83,6 +84,12 @@ TASK_WORDS = {
         lazy_gettext("See the stock"),
         "desk_stock.show",
         {"lowStock": "true"},
+    ),
+    FAILED_MAILS: TaskWords(
+        mark_plural("%(num)s mail failed", "%(num)s mails failed"),
+        lazy_gettext("mails that failed"),
+        lazy_gettext("Look at the mails"),
+        "desk_messages.show_failed_mails",
     ),
     UNDELIVERED: TaskWords(
         mark_plural("%(num)s message did not arrive", "%(num)s messages did not arrive"),

@@ -105,7 +105,7 @@ def show_undelivered(caller: Caller, event_id: str) -> ResponseReturnValue:
         UNDELIVERED,
         view,
         event=event,
-        record_file=partial(_record_csv, event),
+        record_file=partial(record_addresses, event),
         campaign_id=campaign_id if is_id(campaign_id) else "",
         may_stop=may_use(ORGANISATION),
     )
@@ -139,7 +139,7 @@ def show_suppressions(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the addresses that get no messages of the organisation, why, and since when."""
     event = events.get_event(caller, event_id)
     view = partial(suppressions.list_suppressions_query, caller, event_id)
-    record_file = partial(_record_csv, event)
+    record_file = partial(record_addresses, event)
     return render_desk_table(
         "desk/suppressions.html", SUPPRESSIONS, view, event=event, record_file=record_file, suppressions=suppressions
     )
@@ -208,7 +208,8 @@ def _read_entry(values: Any) -> dict[str, str]:
     return loaded
 
 
-def _record_csv(event: OwnEvent) -> None:
+def record_addresses(event: OwnEvent) -> None:
+    """Record that a file with addresses of an event was made."""
     record_export(
         Action.MESSAGE_ADDRESSES_EXPORTED, organisation_id=event.organiser_id, event_id=event.id, subject=event.id
     )

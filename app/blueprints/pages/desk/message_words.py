@@ -42,6 +42,19 @@ FIGURE_LABELS = {
     "clicked": lazy_gettext("Clicked the link"),
 }
 UNDELIVERED_LABELS = {states.FAILED: lazy_gettext("Failed"), states.UNCERTAIN: lazy_gettext("Uncertain")}
+MAIL_LABELS = {
+    "applications.mail": lazy_gettext("About the application"),
+    "applications.mail_reminder": lazy_gettext("Reminder of what is due"),
+    "applications.mail_expiry": lazy_gettext("Document that expires"),
+    "allocations.invite": lazy_gettext("Invitation to a place"),
+    "allocations.remind": lazy_gettext("Reminder of an invitation"),
+    "allocations.ticket": lazy_gettext("Tickets"),
+    "allocations.mail_allocator_link": lazy_gettext("Holder’s link"),
+    "allocations.mail_invoice": lazy_gettext("Invoice"),
+    "allocations.mail_report": lazy_gettext("Report"),
+    "invitations.mail_link": lazy_gettext("Invitation to apply"),
+}
+"""By the kind of the job that sends the mail."""
 SUPPRESSION_LABELS = {
     suppressions.UNSUBSCRIBED: lazy_gettext("Unsubscribed"),
     suppressions.STOPPED: lazy_gettext("Stopped by you"),

@@ -35,6 +35,7 @@ from app.blueprints.pages.rendering import describe_error
 from app.core.errors import NotFound, Throttled, ValidationFailed
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext, mark_plural
+from app.desk.failed_mails import find_failed_mail
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.web.access import may
@@ -147,6 +148,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         link_labels=LINK_LABELS,
         states=states,
         **_find_line(caller, event, row),
+        failed_mail=find_failed_mail(event_id, row["email"], application_id=application_id),
         may_ask_again=row["status"] in (*states.ACCEPTED_STATES, states.ACTIVATED),
         **get_permissions(caller, event),
     )
