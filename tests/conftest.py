@@ -1,21 +1,25 @@
 """Fixtures of all tests: an application with an empty database, and a JSON client."""
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from flask import Flask
 from redis import Redis
 from sqlalchemy import text
 
+from app.accounts import authentication
 from app.core import cache_invalidation, connections
 from app.core.db import db, transaction_engine
 from app.core.outbox import wakeup
 from app.core.transaction import transaction
 from mock_rail import MockServer, Options
 from tests import steps, stores
+from tests.factories import accounts
 from tests.http import Client
 from tests.leaks.watch import Watch
 from tests.settings import MOCK_RAIL_URL, app_for, settings_for
@@ -25,7 +29,11 @@ os.environ["FLASK_SKIP_DOTENV"] = "1"
 KEPT_TABLES = {"alembic_version", "signing_key"}
 SERVICE_FOLDERS = {"deploy", "docs", "faults", "topology"}
 LONGEST_FILES = {"test_commands", "test_mixture", "test_outbox_faults", "test_upgrades"}
+REAL_HASHER = authentication.HASHER
 _servers = ExitStack()
+# Hashes of real cost and the garbage of a million objects of modules would be a fifth of the suite's time.
+authentication.HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+gc.set_threshold(100_000, 20, 100)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -94,6 +102,16 @@ def app(application: Flask, rail_server: MockServer) -> Iterator[Flask]:
         rail_server.reset()
         yield application
         db.session.remove()
+
+
+@pytest.fixture
+def real_hashes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Password hashes cost what they cost in the service."""
+    monkeypatch.setattr(authentication, "HASHER", REAL_HASHER)
+    monkeypatch.setattr(accounts, "_password_hashes", [])
+    authentication._get_dummy_hash.cache_clear()
+    yield
+    authentication._get_dummy_hash.cache_clear()
 
 
 @pytest.fixture

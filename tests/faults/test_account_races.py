@@ -69,6 +69,7 @@ OPERATIONS = ["login", "password-reset/request", "resend-verification", "registe
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.usefixtures("real_hashes")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_known_and_unknown_addresses_take_the_same_time(app: Flask, client: Client, operation: str) -> None:
     """A difference that is there shows every time; one made by a busy machine does not."""

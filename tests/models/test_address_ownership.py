@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 from flask import Flask
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
@@ -387,11 +386,6 @@ def google(app: Flask, httpserver: HTTPServer) -> Iterator[IdentityProvider]:
 
 
 @pytest.mark.timeout(3600)
-def test_no_order_of_events_takes_an_address(
-    app: Flask, google: IdentityProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(authentication, "HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    authentication._get_dummy_hash.cache_clear()
+def test_no_order_of_events_takes_an_address(app: Flask, google: IdentityProvider) -> None:
     AddressOwnership.app, AddressOwnership.google = app, google
     run_state_machine_as_test(AddressOwnership, settings=model_settings())
-    authentication._get_dummy_hash.cache_clear()
