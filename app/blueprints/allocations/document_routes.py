@@ -41,6 +41,7 @@ from app.invitations.errors import EventClosed
 from app.invoicing.invoice_pdf import draw_invoice_pdf
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
+from app.web.buyer_fields import BuyerBody
 from app.web.file_responses import build_pdf_response
 from app.web.rate_limits import Limit
 
@@ -97,7 +98,7 @@ def read_invoice_preview(event_id: str, block_id: str, format: str | None = None
 @blp.patch(
     f"{BLOCK_PATH}/invoice/buyer",
     access=may(MONEY_WRITE),
-    body=invoice_schemas.BuyerBody,
+    body=BuyerBody,
     returns=AllocationRow,
     etag=True,
     errors=[BlockInvoiced],

@@ -3,29 +3,15 @@
 from marshmallow import fields
 
 from app.blueprints.allocations.response_schemas import LineData
+from app.web.buyer_fields import BUYER_METADATA
 from app.web.fields import Choice, Email, List, Nested, Secret, Text, TimeField, WholeNumber
 from app.web.schema import Query, Schema
-from app.web.text_fields import Name, PostalAddress
+from app.web.text_fields import Name
 
-BUYER_METADATA = {
-    "buyer_name": {"example": "Kalahari Coffee (Pty) Ltd"},
-    "buyer_address": {"example": "12 Independence Avenue\nWindhoek"},
-    "buyer_vat_number": {"example": "4567890-01-5"},
-    "buyer_reference": {"example": "PO-2026-118"},
-}
 DIGEST_METADATA = {
     "example": "9f86d081884c7d659a2feaa0c55ad015",
     "description": "of what a preview says but for the dates; another one means that something has changed",
 }
-
-
-class BuyerBody(Schema):
-    """The fields to change; null removes one. Without a name the buyer is the holder."""
-
-    buyer_name = Name(max=200, allow_none=True, metadata=BUYER_METADATA["buyer_name"])
-    buyer_address = PostalAddress(allow_none=True, metadata=BUYER_METADATA["buyer_address"])
-    buyer_vat_number = Name(max=20, allow_none=True, metadata=BUYER_METADATA["buyer_vat_number"])
-    buyer_reference = Name(max=80, allow_none=True, metadata=BUYER_METADATA["buyer_reference"])
 
 
 class PreviousBuyerData(Schema):

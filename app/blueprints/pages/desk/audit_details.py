@@ -65,7 +65,7 @@ class DetailsColumn(Column):
 
 def _describe(data: Mapping[str, Any], event_names: Mapping[str, str]) -> str:
     if "fields" in data:
-        changes = "; ".join(_describe_field(name, data["from"], data["to"]) for name in data["fields"])
+        changes = "; ".join(_describe_field(name, data.get("from", {}), data.get("to", {})) for name in data["fields"])
         return f"{data['name']}: {changes}" if data.get("name") else changes
     if "removed" in data and "changed" in data:
         return gettext("%(added)s added, %(changed)s changed, %(removed)s removed", **data)

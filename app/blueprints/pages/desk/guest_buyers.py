@@ -14,16 +14,12 @@ from app.blueprints.pages.desk.shell import go_to, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
+from app.web.buyer_fields import BuyerBody
 from app.web.fields import WholeNumber
 from app.web.schema import Query, to_camel_case
-from app.web.text_fields import Name, PostalAddress
 
 
-class BuyerSchema(Query):
-    buyer_name = Name(max=200)
-    buyer_address = PostalAddress()
-    buyer_vat_number = Name(max=20)
-    buyer_reference = Name(max=80)
+class BuyerSchema(Query, BuyerBody):
     version = WholeNumber(required=True)
 
 
