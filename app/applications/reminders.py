@@ -30,7 +30,13 @@ EXPIRY_DAYS = (7, 30)
 EXPIRY_WINDOW = 3
 """For so many days a missed notice is still sent; the outbox keeps keys for longer."""
 ONE_DAY = timedelta(days=1)
-WAITING_STATES = (states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
+IS_WAITING_SQL: ColumnElement[bool] = or_(
+    Application.status.in_((states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)),
+    (Application.status == states.ACTIVATED)
+    & Application.documents_reopened_at.is_not(None)
+    & Application.documents_submitted_at.is_(None),
+)
+"""Something is due: also documents that an activated merchant was asked for again."""
 EVENT_IS_AHEAD_SQL: ColumnElement[bool] = Event.id.is_(None) | is_event_open_sql()
 IS_DUE_SOON_SQL: ColumnElement[bool] = or_(
     Application.decided_at.between(func.now() - 15 * ONE_DAY, func.now() - 10 * ONE_DAY),
@@ -56,9 +62,7 @@ def _list_reminders(session: ReadOrWriteSession) -> list[Row]:
     rows = session.execute(
         select(Application, *EVENT_CALENDAR_COLUMNS)
         .outerjoin(Event, Event.id == Application.event_id)
-        .where(
-            Application.status.in_(WAITING_STATES), Application.email.is_not(None), EVENT_IS_AHEAD_SQL, IS_DUE_SOON_SQL
-        )
+        .where(IS_WAITING_SQL, Application.email.is_not(None), EVENT_IS_AHEAD_SQL, IS_DUE_SOON_SQL)
     )
     keys: dict[str, str] = {}
     for application, starts_at, ends_at, timezone, now in rows:

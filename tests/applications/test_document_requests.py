@@ -8,6 +8,7 @@ import pytest
 
 from app.applications.actions import document_requests
 from app.applications.models import Application
+from tests.applications.test_reminders import list_reminders, remind
 from tests.factories.accounts import list_mails_to
 from tests.factories.applications import (
     EMAIL,
@@ -238,3 +239,25 @@ def test_without_the_lock_a_merchant_takes_part_and_waits(
     monkeypatch.setattr(document_requests, "lock_application", find_slowly)
     _, state, participants = activate_while_asked(client, owner, 0)
     assert (state, participants) == ("awaiting_documents", 1)
+
+
+def test_activated_merchant_is_reminded_of_what_was_asked_for_again(
+    client: Client, owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.applications.calendar.REMINDER_HOUR", 0)
+    application = approve(client, owner)
+    hand_in(client, *KINDS)
+    data(activate(client, find_mailed_token("activate")))
+    execute_sql("UPDATE merchant_application SET decided_at = decided_at - interval '30 days'")
+    remind()
+    assert list_reminders() == []
+    data(ask(owner, application, "identity"))
+    execute_sql("UPDATE merchant_application SET documents_reopened_at = now() - interval '12 days'")
+    for _ in range(2):
+        remind()
+        (mail,) = list_reminders()
+    assert "Send the documents by" in mail["text"] and "Pay by" not in mail["text"]
+    hand_in(client, "identity")
+    execute_sql("UPDATE merchant_application SET documents_reopened_at = now() - interval '14 days'")
+    remind()
+    assert len(list_reminders()) == 1
