@@ -54,7 +54,8 @@ def update_buyer(
         block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
         if block is None:
             raise NotFound()
-        changed = sorted(name for name, value in changes.items() if getattr(block, name) != value)
+        new_values = {name: value or None for name, value in changes.items()}
+        changed = sorted(name for name, value in new_values.items() if getattr(block, name) != value)
         if not changed:
             return
         if has_invoice(session, block_id):
@@ -62,7 +63,7 @@ def update_buyer(
         if expected_version not in (None, block.version):
             raise StaleVersion()
         for name in changed:
-            setattr(block, name, changes[name])  # type: ignore[literal-required]
+            setattr(block, name, new_values[name])
         block.version, block.updated_at = block.version + 1, func.now()
         data = {"changed": changed}
         record(session, Action.BLOCK_CHANGED, event_id=event_id, subject=block_id, data=data)

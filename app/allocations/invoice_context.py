@@ -101,7 +101,9 @@ def _build_invoice_context(row: ContextRow, organisation: OrganisationDetails) -
         organiser_id=organiser_id,
         organisation=organisation,
         ticket_type=ticket_type,
-        seller=list_known_lines(organisation.name, organisation.address, owner.name, contact, owner.phone),
+        seller=list_known_lines(
+            _in_one_line(organisation.name), organisation.address, _in_one_line(owner.name), contact, owner.phone
+        ),
         buyer=_list_buyer_lines(block),
         facts=[fact for fact in facts if fact[1]],
         contact=contact,
@@ -110,9 +112,14 @@ def _build_invoice_context(row: ContextRow, organisation: OrganisationDetails) -
     )
 
 
+def _in_one_line(name: str | None) -> str:
+    """A name as it is printed: only addresses have lines."""
+    return " ".join((name or "").split())
+
+
 def _list_buyer_lines(block: AllocationBlock) -> list[str]:
     """Return the buyer with their address and VAT number. By default it is the holder, with their contact details."""
-    who: list[str | None] = [block.holder_organisation, block.holder_name]
+    who: list[str | None] = [_in_one_line(block.holder_organisation), _in_one_line(block.holder_name)]
     contact = [block.holder_email, block.holder_phone]
     if block.buyer_name:
         who, contact = [block.buyer_name], []

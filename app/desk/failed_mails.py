@@ -1,22 +1,29 @@
 """Mails about an event that failed: recorded when their jobs end, listed for the organiser, and taken off the list."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, NamedTuple, TypedDict
 
-from sqlalchemy import String, and_, delete, func, literal, null, select, type_coerce
+from sqlalchemy import String, and_, delete, func, null, select, type_coerce
 
 from app.accounts.caller import Caller
+from app.accounts.models import Account
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.applications.models import Application, ApplicationDocument
+from app.clients.message import PermanentAddressError
 from app.core.db import ObjectId, db
-from app.core.jobs import Delivery, Run, job
+from app.core.ids import is_id
+from app.core.jobs import Ambiguous, Delivery, Permanent, Run, Transient, job
+from app.core.languages import mark_for_translation
 from app.core.transaction import transaction
 from app.events.failed_mails import FailedMail
 from app.events.models import Event
 from app.events.queries import ListQuery, check_event, lock_own_event
-from app.invitations.models import InviteLink
+from app.invitations.models import EventInvite, InviteLink
 
+CLIENT_ERRORS = {error.__name__ for error in (PermanentAddressError, Permanent, Transient, Ambiguous)}
+NOT_HANDED_OVER = mark_for_translation("The mail could not be handed over to a mail server.")
+MAX_REASON_LENGTH, MAX_CLEARED = 500, 200
 DAYS_SHOWN = timedelta(days=30)
 """For how long the page of an application or a block shows that its last mail failed."""
 MAIL_KINDS = (
@@ -29,6 +36,7 @@ MAIL_KINDS = (
     "allocations.mail_allocator_link",
     "allocations.mail_invoice",
     "allocations.mail_report",
+    "invitations.mail_invite",
     "invitations.mail_link",
 )
 """The jobs that are declared with `ended="desk.note_failed_mails"`."""
@@ -46,6 +54,7 @@ SUBJECTS: Mapping[str, Sequence[Any]] = {
         AllocationBlock.holder_email,
     ),
     "invoice_id": (Invoice.id, Invoice.event_id, NO_ID, Invoice.block_id, NO_ADDRESS),
+    "invite_id": (EventInvite.id, EventInvite.event_id, NO_ID, NO_ID, Account.email),
     "link_id": (InviteLink.id, InviteLink.event_id, NO_ID, NO_ID, InviteLink.email),
 }
 """By the name of an id in a job's payload: that id, and the event, application, block and address that belong to it."""
@@ -74,7 +83,7 @@ def record_failed_mails(run: Run, *, ends: list[EndedJob]) -> None:
     with transaction() as session:
         run.done_in(session)
         for name in SUBJECTS:
-            ended = [end for end in ends if name in end["payload"]]
+            ended = [end for end in ends if is_id(end["payload"].get(name))]
             subjects = _find_subjects(name, {end["payload"][name] for end in ended}) if ended else {}
             for end in ended:
                 subject = subjects.get(end["payload"][name])
@@ -109,25 +118,26 @@ def list_failed_mails_query(caller: Caller, event_id: str) -> ListQuery:
     )
 
 
-def clear_failed_mails(caller: Caller, event_id: str, *, until: datetime) -> int:
-    """Take the mails off the list that had failed by then; return their number. Raises NotFound."""
+def clear_failed_mails(caller: Caller, event_id: str, ids: Collection[str]) -> int:
+    """Take these mails off the list; return how many were on it. Raises NotFound."""
     with transaction() as session:
         lock_own_event(session, caller, event_id)
-        failed_at = func.date_trunc(literal("milliseconds"), FailedMail.failed_at)
         cleared = session.execute(
-            delete(FailedMail).where(FailedMail.event_id == event_id, failed_at <= until).returning(FailedMail.id)
+            delete(FailedMail).where(FailedMail.event_id == event_id, FailedMail.id.in_(ids)).returning(FailedMail.id)
         )
         return len(cleared.all())
 
 
-def find_failed_mail(event_id: str, address: str | None, **subject: str) -> FailedMail | None:
-    """The last failed mail to this address about an application or a block (`application_id` or `block_id`) in 30 days.
+def find_failed_mail(event_id: str, **conditions: str | None) -> FailedMail | None:
+    """The last failed mail of an event in 30 days whose columns have these values; none if a value is None.
 
     The caller has checked the access to the event.
     """
+    if None in conditions.values():
+        return None
     return db.session.scalar(
         select(FailedMail)
-        .filter_by(event_id=event_id, address=address, **subject)
+        .filter_by(event_id=event_id, **conditions)
         .where(FailedMail.failed_at > func.now() - DAYS_SHOWN)
         .order_by(FailedMail.failed_at.desc())
         .limit(1)
@@ -139,9 +149,12 @@ def _find_subjects(name: str, ids: Collection[str]) -> dict[str, Subject]:
     statement = select(*columns).where(SUBJECTS[name][0].in_(ids))
     if name == "document_id":
         statement = statement.join(Application, Application.id == ApplicationDocument.application_id)
+    if name == "invite_id":
+        statement = statement.join(Account, Account.id == EventInvite.merchant_id)
     return {id: Subject(*values) for id, *values in db.session.execute(statement)}
 
 
 def _read_reason(error: str) -> str:
-    """The reason without the name of the error's class."""
-    return error.partition(": ")[2] or error
+    """What the mail server or the mail client said; other errors are for operators."""
+    name, _, reason = error.partition(": ")
+    return reason[:MAX_REASON_LENGTH] if reason and name in CLIENT_ERRORS else NOT_HANDED_OVER

@@ -1,7 +1,8 @@
 """Refused scans: logged with their reason and listed for people.
 
-The same device, ticket and reason within ten seconds are one row, as are all codes that no ticket of the event has. Of
-such a code the first characters are kept: enough to recognise a ticket that somebody shows, too little to copy it.
+The same device, ticket and reason within ten seconds are one row. Of a code that no ticket of the event has the first
+characters are kept: enough to recognise a ticket that somebody shows, too little to copy it. Codes that begin alike are
+one row, too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -65,7 +66,9 @@ def scan_or_log_refusal(caller: Caller, event_id: str, **fields: Any) -> Scan:
         return scan(caller, event_id, **fields)
     except LOGGED_ERRORS as refusal:
         row = _build_row(refusal.code, **fields)
-        ticket = None if isinstance(refusal, UNKNOWN_CODE_ERRORS) else fields.get("code") or fields.get("place_id")
+        ticket = fields.get("code") or fields.get("place_id")
+        if isinstance(refusal, UNKNOWN_CODE_ERRORS):
+            ticket = row["code_start"]
         row["fingerprint"] = _digest("refused scan", caller.client_id, refusal.code, row["direction"], ticket)
         _log(INSERT_REFUSED, caller, event_id, [row])
         raise

@@ -33,15 +33,16 @@ def check_scan(
         places = list_party(db.session(), event, place)
     chosen = choose_places(event, places, direction, scan_time, count or 1)
     first_entries = [entry for entry in chosen if direction == IN and entry.admitted_at is None]
+    first = chosen[0]
     return Scan(
         None,
-        place.kind,
-        place.id,
-        place.name,
-        place.ticket_type_id,
-        place.ticket_type,
+        first.kind,
+        first.id,
+        first.name,
+        first.ticket_type_id,
+        first.ticket_type,
         direction,
-        direction == IN and not first_entries,
+        direction == IN and first.admitted_at is not None,
         len(chosen),
         max(0, place.outside_of_party - len(first_entries)),
         min(scan_time or event.now, event.now),

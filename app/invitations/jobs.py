@@ -44,7 +44,7 @@ class InvitationText(TypedDict):
     lines: list[str]
 
 
-@job("invitations.mail_invite", Delivery.AT_LEAST_ONCE, to_others=True)
+@job("invitations.mail_invite", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_invite_email(run: Run, *, invite_id: str) -> None:
     """Mails a merchant that they are invited, or that they take part because they accept automatically."""
     invite = _find_invite(invite_id)

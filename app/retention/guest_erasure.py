@@ -153,6 +153,17 @@ ERASURE_TARGETS = (
 )
 
 
+def delete_rows_without_event(session: OrmSession) -> int:
+    """Delete at most BATCH_SIZE rows that a deleted event has left, of the tables without foreign keys; return how many."""
+    deleted = 0
+    for model in (RefusedScan, FailedMail):
+        is_left = model.event_id.not_in(select(Event.id))
+        ids = select(model.id).where(is_left).limit(BATCH_SIZE)
+        statement = delete(model).where(model.id.in_(ids), is_left).returning(model.id)
+        deleted += len(session.execute(statement, execution_options={"synchronize_session": False}).all())
+    return deleted
+
+
 def list_ended_events(days: int) -> Iterator[str]:
     """The ids of the events that ended more than `days` ago."""
     event_ids: Sequence[str] = [""]

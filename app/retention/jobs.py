@@ -35,6 +35,7 @@ def erase_personal_data(run: Run) -> None:
     )
     _erase_in_batches(run, deadline, "applications", erasure.erase_leftover_wallets)
     _erase_in_batches(run, deadline, "application drafts", drafts.erase_expired_drafts)
+    _erase_in_batches(run, deadline, "rows of deleted events", guest_erasure.delete_rows_without_event)
     if settings.GUEST_RETENTION_DAYS:
         for event_id in guest_erasure.list_ended_events(settings.GUEST_RETENTION_DAYS):
             for target in guest_erasure.ERASURE_TARGETS:

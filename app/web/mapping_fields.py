@@ -5,6 +5,8 @@ from typing import Unpack
 
 import orjson
 
+from app.core.spreadsheet import column_key
+from app.core.text_normalization import CONTROL
 from app.web.fields import BaseField, field_error
 from app.web.types import FieldOptions, RawData
 
@@ -23,6 +25,8 @@ class TextMapping(BaseField):
             isinstance(text, str) and 0 < len(text) <= MAX_COLUMN_LENGTH for text in mapping.values()
         ):
             raise field_error("invalid_type", "Must be a JSON object with a text for each name.")
+        if any(CONTROL.search(text) for text in mapping.values()):
+            raise field_error("invalid_characters", "Control characters are not allowed.")
         return mapping
 
 
@@ -48,6 +52,8 @@ class ColumnMapping(TextMapping):
             )
         if missing_names := [name for name in self.required_names if name not in mapping]:
             raise field_error("required", f"Must name the column of {' and '.join(missing_names)}.")
+        if not all(column_key(column) for column in mapping.values()):
+            raise field_error("invalid_type", "Must name columns that have a name.")
         if self.each_once and len(set(mapping.values())) < len(mapping):
             raise field_error("duplicate", "Must name each column once.")
         return mapping

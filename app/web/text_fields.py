@@ -26,14 +26,21 @@ class Name(Text):
         return clean_name(super()._deserialize(value, attr, data, **kwargs))
 
 
+class OneLineName(Name):
+    """A name whose line breaks become blanks."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> str:
+        return " ".join(super()._deserialize(value, attr, data, **kwargs).split())
+
+
 class PostalAddress(Text):
-    """A postal address of at most eight lines, which fit on an invoice."""
+    """A postal address of at most eight lines, which fit on an invoice. Invisible characters are removed."""
 
     def __init__(self, **kwargs: Unpack[FieldOptions]) -> None:
         super().__init__(min=5, max=500, **kwargs)
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> str:
-        text = super()._deserialize(value, attr, data, **kwargs)
+        text = clean_name(super()._deserialize(value, attr, data, **kwargs))
         if len(text.splitlines()) > MAX_ADDRESS_LINES:
             raise field_error("too_many_lines", f"Must have at most {MAX_ADDRESS_LINES} lines.")
         return text

@@ -332,6 +332,8 @@ def test_columns_are_mapped_to_fields(stock: Stock) -> None:
         ({"name": "Product"}, "required"),
         ({"sku": "Item code", "colour": "Product"}, "unknown_value"),
         ({"sku": "Item code", "name": "Item code"}, "duplicate"),
+        ({"sku": "Item code", "name": " - "}, "invalid_type"),
+        ({"sku": "Item\x00code"}, "invalid_characters"),
         (["sku"], "invalid_type"),
     ],
 )
@@ -343,3 +345,15 @@ def test_columns_that_the_file_does_not_have_are_named(stock: Stock) -> None:
     answer = send_mapped(stock, {**COLUMNS, "brand": "Maker", "sku": "SKU"})
     assert sorted(wrong(answer)) == [(1, "brand", "missing_column"), (1, "sku", "missing_column")]
     assert stock.items() == []
+
+
+def test_columns_of_like_names_are_told_apart_by_their_exact_names(stock: Stock) -> None:
+    stock.item(sku="BEE-1")
+    content = "Item code;Price ($);Price (€)\nBEE-1;10;20\n".encode()
+    columns = {"sku": "Item code", "costPrice": "Price ($)", "sellPrice": "Price (€)"}
+    assert counts(data(send_mapped(stock, columns, content))) == (0, 1, 0)
+    (item,) = stock.items()
+    assert (item["costPrice"], item["sellPrice"]) == (10, 20)
+    same = {"sku": "item CODE", "name": "Item code", "brand": "item-code"}
+    answer = send_mapped(stock, same, content)
+    assert sorted(wrong(answer)) == [(1, name, "duplicate_column") for name in ("brand", "name", "sku")]

@@ -1,6 +1,5 @@
 """Mails to applicants, guests and holders that fail: recorded once, shown to those who write, and taken off the list."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,12 +10,14 @@ from app.accounts.models import Account
 from app.blueprints.pages.desk.message_words import MAIL_LABELS
 from app.core.db import db
 from app.core.jobs import list_jobs
+from app.core.outbox import enqueue
+from app.core.transaction import transaction
 from app.desk.failed_mails import MAIL_KINDS
 from tests.clients.mails import configure
 from tests.factories.accounts import create_account, run_jobs
 from tests.factories.allocations import Block, create_block
 from tests.factories.applications import LIST, create_application
-from tests.factories.events import create_organiser_client
+from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data, list_problems, read_error
 from tests.pages.test_account_page import sign_in_browser
@@ -108,36 +109,66 @@ def test_a_mail_whose_application_has_no_event_or_is_gone_is_left_out(
     assert list_failed(block) == []
 
 
-def test_list_is_cleared_up_to_what_was_seen(client: Client, block: Block, sink: Sink) -> None:
+def test_the_chosen_mails_are_taken_off_the_list(client: Client, block: Block, sink: Sink) -> None:
     run_jobs()
-    decide(client, block)
-    refuse_next(sink)
-    (first,) = list_failed(block)
-    decide(client, block, "late@kapana.example")
-    refuse_next(sink)
-    path = build_path(block)
-    assert list_problems(block.owner.delete(path)) == {"until": "required"}
-    until = {"until": first["failedAt"]}
-    assert data(block.owner.delete(path, query_string=until)) == {"cleared": 1}
-    assert data(block.owner.delete(path, query_string=until)) == {"cleared": 0}
-    assert [mail["address"] for mail in list_failed(block)] == ["l•••@kapana.example"]
+    for name in ("first", "second"):
+        decide(client, block, f"{name}@kapana.example")
+        refuse_next(sink)
+    second, first = list_failed(block)
+    path = f"{build_path(block)}/clear"
+    for wrong, problems in (({}, "required"), ({"ids": []}, "too_short"), ({"ids": "x"}, "invalid_type")):
+        assert list_problems(block.owner.post(path, wrong)) == {"ids": problems}
+    ids = {"ids": [first["id"], "0" * 24]}
+    assert data(block.owner.post(path, ids)) == {"cleared": 1}
+    assert data(block.owner.post(path, ids)) == {"cleared": 0}
+    assert list_failed(block) == [second]
+
+
+def test_odd_ends_of_jobs_spoil_no_others(block: Block) -> None:
+    run_jobs()
+    good: dict[str, Any] = {"kind": "allocations.mail_allocator_link", "payload": {"block_id": block.id}}
+    ends = [
+        {**good, "error": "Permanent: " + "x" * 5000},
+        {**good, "error": "KeyError: 'internals'"},
+        {**good, "error": "Transient: 451 later", "payload": {"block_id": ["x"]}},
+        {**good, "error": "Transient: 451 later", "payload": {"slot_id": 7, "application_id": None}},
+    ]
+    with transaction():
+        enqueue("desk.note_failed_mails", ends=ends)
+    run_jobs()
+    reasons = [mail["reason"] for mail in list_failed(block)]
+    assert sorted(reasons) == ["The mail could not be handed over to a mail server.", "x" * 500]
+
+
+def test_rows_of_a_deleted_event_are_deleted(block: Block) -> None:
+    execute_sql(
+        "INSERT INTO failed_mail (id, event_id, kind, address, reason) VALUES"
+        " ('000000000000000000000001', 'ffffffffffffffffffffffff', 'allocations.invite', 'a@example.com', 'x'),"
+        f" ('000000000000000000000002', '{block.event['id']}', 'allocations.invite', 'a@example.com', 'x')"
+    )
+    with transaction():
+        enqueue("retention.erase")
+    run_jobs()
+    assert fetch_scalar("SELECT string_agg(id, ',') FROM failed_mail") == "000000000000000000000002"
 
 
 def test_others_neither_see_nor_clear_it(client: Client, block: Block, sink: Sink) -> None:
     run_jobs()
     decide(client, block)
     refuse_next(sink)
-    stranger = create_organiser_client(client)
-    until = {"until": "2099-01-01T00:00:00Z"}
+    stranger, ids = create_organiser_client(client), {"ids": [list_failed(block)[0]["id"]]}
+    path = f"{build_path(block)}/clear"
     assert read_error(stranger.get(build_path(block))) == (404, "NOT_FOUND")
-    assert read_error(stranger.delete(build_path(block), query_string=until)) == (404, "NOT_FOUND")
+    assert read_error(stranger.post(path, ids)) == (404, "NOT_FOUND")
+    own_event = create_published_event(stranger)["id"]
+    assert data(stranger.post(f"/api/events/{own_event}/notifications/failed-mails/clear", ids)) == {"cleared": 0}
     for role, may_read, may_clear in (("viewer", True, False), ("door", False, False), ("messages", True, True)):
         account = create_account()
         invite(block.owner, account.email, role)
         run_jobs()
         member = accept(client, account)
         assert member.get(build_path(block)).status_code == (200 if may_read else 403), role
-        assert member.delete(build_path(block), query_string=until).status_code == (200 if may_clear else 403), role
+        assert member.post(path, ids).status_code == (200 if may_clear else 403), role
     assert fetch_scalar("SELECT count(*) FROM failed_mail") == 0
 
 
@@ -159,12 +190,17 @@ def test_desk_leads_from_the_task_to_the_application(client: Client, block: Bloc
     data(block.post("allocator-link", rotate=True, mail=True))
     refuse_next(sink)
     assert "A mail to tuli@bank.example failed on" in desk.open(f"{event_path}/guests/{block.id}").text
-    desk.open(f"{event_path}/messages/failed-mails")
-    (link,) = re.findall(r'href="([^"]*/failed-mails/clear[^"]*)"', desk.page.text)
-    assert "The mails that you saw are taken off the list." in desk.open(link).text
+    data(block.post("invoice/email", to="money@bank.example"), 202)
+    refuse_next(sink)
+    assert "A mail to money@bank.example failed on" in desk.open(f"{event_path}/guests/{block.id}/invoice").text
+    list_path = f"{event_path}/messages/failed-mails"
+    assert "Kapana Corner" in desk.open(f"{list_path}?sort=-failedAt&format=csv").text
+    desk.open(list_path)
+    chosen = [mail["id"] for mail in list_failed(block)][:2]
+    assert "Choose the mails" in desk.open(desk.open(f"{list_path}/clear?id=x").location).text
+    page = desk.open(f"{list_path}/clear?id={chosen[0]}&id={chosen[1]}&id=nonsense")
+    assert "Take 2 mails off the list?" in page.text
     assert "Taken off the list: 2 mails." in desk.send(form=1).text
-    assert "There are none now." in desk.page.text and "mail failed" not in desk.open("/desk").text
-    for until in ("", "?until=x", "?until=%00"):
-        assert desk.open(f"{event_path}/messages/failed-mails/clear{until}").status_code == 404, until
+    assert "1 mail failed" in desk.open("/desk").text and len(list_failed(block)) == 1
     block.change(holder={"email": "new@bank.example"})
     assert "failed on" not in desk.open(f"{event_path}/guests/{block.id}").text

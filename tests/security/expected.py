@@ -157,6 +157,7 @@ signed in               GET    /api/auth/identities
 signed in               DELETE /api/auth/identities/{provider}
 organisation: profile   GET    /api/organisations/me
 organisation: profile   PATCH  /api/organisations/me
+organisation: passing   POST   /api/organisations/me/contact-link
 organisation            GET    /api/organisations/me/members
 organisation, verified  POST   /api/organisations/me/members
 organisation: thing     PATCH  /api/organisations/me/members/{memberId}
@@ -283,7 +284,7 @@ event: write            POST   /api/events/{id}/notifications/suppressions/remov
 event: read             GET    /api/events/{id}/notifications/campaigns/{campaignId}/preview
 event: read             GET    /api/events/{id}/notifications/undelivered
 event: read             GET    /api/events/{id}/notifications/failed-mails
-event: write            DELETE /api/events/{id}/notifications/failed-mails
+event: write            POST   /api/events/{id}/notifications/failed-mails/clear
 event: read             GET    /api/events/{id}/notifications/templates
 event: write            POST   /api/events/{id}/notifications/upload-image
 event: read             GET    /api/events/{id}/notifications/users/search

@@ -99,7 +99,7 @@ PATTERNS = (
     (r"GET /api/events/{eventId}/stall-fees", "money: read"),
     (r"POST /api/events/{eventId}/stall-fees/statement", "money: write"),
     (r"GET /api/organisations/me(/members)?$", "members: read"),
-    (r"PATCH /api/organisations/me$", "members: write"),
+    (r"PATCH /api/organisations/me$|POST /api/organisations/me/contact-link", "members: write"),
     (r"\w+ /api/organisations/me/members", "members: write"),
     (r"\w+ /api/events/{eventId}/devices", "devices"),
     (r"GET /api/events/{eventId}/admissions/stats", "gate: read"),

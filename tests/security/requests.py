@@ -238,6 +238,7 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {CAMPAIGN}/duplicate": SampleRequest({}),
     f"PATCH {CAMPAIGN}": SampleRequest({"name": "Doors, again"}),
     f"POST {CAMPAIGN}/resend-uncertain": SampleRequest({}),
+    "POST /api/events/{id}/notifications/failed-mails/clear": SampleRequest({"ids": ["0" * 24]}),
     f"POST {SUPPRESSIONS}": SampleRequest({"address": "stop@example.com"}),
     f"POST {SUPPRESSIONS}/remove": SampleRequest(
         {"reason": "stopped", "channel": "all", "address": "gone@example.com"}

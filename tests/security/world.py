@@ -83,7 +83,11 @@ class World:
             self.things["sessionId"] = create_session(session, customer).session_id
         organiser = self.caller("organiser", "organiser")
         with transaction() as session:
-            session.add(OrganiserProfile(account_id=organiser.id, org_name="Windhoek Lights"))
+            session.add(
+                OrganiserProfile(
+                    account_id=organiser.id, org_name="Windhoek Lights", pending_contact_email="hello@example.com"
+                )
+            )
         self.caller("other_organiser", "organiser")
         self.things["unverified_email"] = self.caller("new_organiser", "organiser", verified=False).email
         for tier in ("analyst", "support", "admin", "super_admin"):

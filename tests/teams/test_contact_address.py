@@ -17,7 +17,7 @@ from tests.factories.campaigns import CampaignEvent
 from tests.factories.merchants import answer_invitation, create_merchant_account, invite_merchants
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.factories.subscriptions import build_unsubscribe_path
-from tests.http import Client, data, list_problems
+from tests.http import Client, data, list_problems, read_error
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.races import run_concurrently
@@ -106,6 +106,30 @@ def test_saving_again_sends_no_second_link_and_strangers_are_few(block: Block) -
     assert data(block.owner.get(ORGANISATION))["pendingContactEmail"] == "stranger2@example.com"
     run_jobs()
     assert list_mails_to("stranger9@example.com") == []
+
+
+def test_the_link_is_sent_again_without_losing_the_confirmed_address(block: Block) -> None:
+    path = f"{ORGANISATION}/contact-link"
+    assert read_error(block.owner.post(path)) == (404, "NOT_FOUND"), "none waits"
+    ask_for(block.owner, "new@windhoek-lights.example")
+    owner = db.session.get_one(Account, block.event["organiserId"])
+    visitor = sign_in_browser(block.owner.flask.application, owner)
+    assert CONTACT in visitor.open("/desk/settings").text
+    assert "Another link is on its way." in visitor.send(form=1).text
+    data(block.owner.post(path))
+    run_jobs()
+    links = [
+        mail["text"].rpartition("/confirm-contact/")[2].split()[0]
+        for mail in list_mails_to("new@windhoek-lights.example")
+    ]
+    assert len(links) == 3
+    shown = data(block.owner.get(ORGANISATION))
+    assert (shown["contactEmail"], shown["pendingContactEmail"]) == (CONTACT, "new@windhoek-lights.example")
+    asked_before = 2 + 2
+    for number in range(5 - asked_before):
+        assert block.owner.post(path).status_code == 200, number
+    assert read_error(block.owner.post(path)) == (429, "RATE_LIMITED")
+    assert visitor.send(form=1).status_code == 429
 
 
 def test_a_form_without_the_field_leaves_it(block: Block) -> None:

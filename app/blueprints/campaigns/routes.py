@@ -1,6 +1,5 @@
 """Campaigns: `/api/events/{id}/notifications`."""
 
-from datetime import datetime
 from typing import Any
 
 from werkzeug.datastructures import FileStorage
@@ -170,12 +169,15 @@ def list_failed_mails(id: str) -> queries.ListQuery:
     return failed_mails.list_failed_mails_query(get_current_caller(), id)
 
 
-@blp.delete(
-    "/failed-mails", access=may(MESSAGES_WRITE), query=schemas.ClearQuery, returns=response_schemas.ClearedMails
+@blp.post(
+    "/failed-mails/clear",
+    access=may(MESSAGES_WRITE),
+    body=schemas.ClearBody,
+    returns=response_schemas.ClearedMails,
 )
-def clear_failed_mails(id: str, until: datetime) -> dict[str, int]:
-    """Take failed mails off the list, up to the time of the last one that you have seen."""
-    return {"cleared": failed_mails.clear_failed_mails(get_current_caller(), id, until=until)}
+def clear_failed_mails(id: str, ids: list[str]) -> dict[str, int]:
+    """Take failed mails off the list. Others of these ids are left out."""
+    return {"cleared": failed_mails.clear_failed_mails(get_current_caller(), id, ids)}
 
 
 @blp.get(f"{CAMPAIGN_PATH}/preview", access=may(MESSAGES_READ), returns=response_schemas.CampaignPreviewData)

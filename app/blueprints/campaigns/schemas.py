@@ -12,6 +12,7 @@ from app.campaigns.queries import UNDELIVERED
 from app.campaigns.states import AUDIENCES, HOLDERS, STATES
 from app.core.errors import ValidationFailed
 from app.core.languages import LANGUAGES
+from app.desk.failed_mails import MAX_CLEARED
 from app.web.campaign_fields import MOST_CHOICES, CheckedSchema, Destination, ListOrText, OneLine, channels
 from app.web.fields import (
     Boolean,
@@ -146,10 +147,8 @@ class UndeliveredFilters(Query):
     campaign_id = Id(metadata={"description": "only the messages of this campaign"})
 
 
-class ClearQuery(Query):
-    until = TimeField(
-        required=True, metadata={"example": "2026-06-05T08:00:00.000Z", "description": "mails that had failed by then"}
-    )
+class ClearBody(Schema):
+    ids = List(Id(), required=True, min=1, max=MAX_CLEARED, metadata={"description": "of failed mails"})
 
 
 class PeopleQuery(Query):

@@ -130,6 +130,11 @@ class Form:
         self.schema = schema
         self.inputs = {input_.name: input_ for input_ in inputs}
 
+    @cached_property
+    def required_names(self) -> frozenset[str]:
+        """The JSON names of the required fields."""
+        return frozenset(str(field.data_key) for field in self.schema().fields.values() if field.required)
+
     def without(self, name: str, *, sign_in_url: str = "") -> "Form":
         """The form without one of its fields, whose value is then None."""
         form = Form(self.schema, *(input_ for input_ in self.inputs.values() if input_.name != name))
@@ -178,8 +183,7 @@ class FilledForm:
         return "" if self.form.inputs[name].type == "password" else self.values.get(name, "")
 
     def is_optional(self, name: str) -> bool:
-        is_required = next(field.required for field in self.form.schema().fields.values() if field.data_key == name)
-        return self.form.marks_optional and not is_required
+        return self.form.marks_optional and name not in self.form.required_names
 
     def find_error(self, name: str) -> FieldError | None:
         return next((error for error in self.errors if error.name == name), None)

@@ -51,6 +51,16 @@ def change_organisation(**changes: Any) -> dict[str, object]:
     return queries.load_organisation(organisation)
 
 
+@blp.post(
+    "/organisations/me/contact-link",
+    access=may(MEMBERS_WRITE, whole_organisation=True).with_verified_email(),
+    errors=[Throttled, *MAIL_ERRORS],
+)
+def resend_contact_link() -> None:
+    """Mail the link of the contact address that waits for its confirmation again."""
+    actions.resend_contact_link(queries.get_organisation(get_current_caller()))
+
+
 @blp.get(
     ORGANISATION,
     access=may(MEMBERS_READ, whole_organisation=True),

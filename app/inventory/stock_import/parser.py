@@ -8,6 +8,7 @@ import csv
 import io
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -60,6 +61,12 @@ CELL_FLAW_MESSAGES = {
     ),
 }
 COPY_NULL = "\\N"
+SKU = "sku"
+NO_SKU = mark_for_translation("The column sku is missing; it identifies the item of a row.")
+NO_COLUMN = mark_for_translation("The file has no column of this name.")
+TWO_COLUMNS = mark_for_translation("There are two columns of this name.")
+TWO_FIELDS = mark_for_translation("Two fields have this column.")
+FieldColumns = Sequence[tuple[ItemField, Sequence[int]]]
 ProgressCallback = Callable[[int], None]
 
 
@@ -117,12 +124,14 @@ def parse_sheet(
 
     Raises NotASheet.
     """
-    fields = FIELDS_BY_COLUMN if mapping is None else _map_columns(mapping)
     sheet = ParsedSheet(tempfile.SpooledTemporaryFile(SPOOL_MEMORY_BYTES))  # noqa: SIM115  The database reads it.
     try:
         table = open_table(data, likeness=count_known_columns if mapping is None else count_likely_columns)
-        if _check_header(table, sheet, fields, needs_all=mapping is not None):
-            _RowParser(table, sheet, fields).parse_rows(on_progress)
+        columns = _find_known_columns(table) if mapping is None else _find_mapped_columns(table, mapping)
+        if _check_header(table, sheet, columns):
+            _RowParser(table, sheet, {positions[0]: item_field for item_field, positions in columns}).parse_rows(
+                on_progress
+            )
     except BrokenRow as error:
         sheet.rows, sheet.is_unreadable = sheet.rows + 1, True
         sheet.errors.append(RowError(error.row, "", "malformed_row", f"The row cannot be read: {error.reason}."))
@@ -139,29 +148,41 @@ def build_errors_csv(errors: list[RowError]) -> bytes:
     return b"\xef\xbb\xbf" + buffer.getvalue().encode()
 
 
-def _map_columns(mapping: Mapping[str, str]) -> dict[str, ItemField]:
-    """The field of each column that is used."""
-    return {column_key(column): FIELDS_BY_NAME[name] for name, column in mapping.items()}
+def _find_known_columns(table: Table) -> FieldColumns:
+    """The fields whose name is that of a column, and `sku`, each with the positions of its columns."""
+    positions: dict[str, list[int]] = {SKU: []}
+    for position, heading in enumerate(table.header):
+        item_field = FIELDS_BY_COLUMN.get(column_key(heading))
+        if item_field is not None:
+            positions.setdefault(item_field.name, []).append(position)
+    return [(FIELDS_BY_NAME[name], found_at) for name, found_at in positions.items()]
 
 
-def _check_header(table: Table, sheet: ParsedSheet, fields: Mapping[str, ItemField], *, needs_all: bool) -> bool:
-    """Add the errors of the header and return whether there are none. With `needs_all` each field has a column."""
-    names = [column_key(heading) for heading in table.header]
-    sheet.ignored_columns = [
-        heading for heading, name in zip(table.header, names, strict=True) if heading and name not in fields
-    ]
-    present = {fields[name].name for name in names if name in fields}
-    if "sku" not in present:
-        message = mark_for_translation("The column sku is missing; it identifies the item of a row.")
-        sheet.errors.append(RowError(table.header_row, "sku", "missing_column", message))
-    if needs_all:
-        message = mark_for_translation("The file has no column of this name.")
-        missing = [field.name for field in fields.values() if field.name not in {*present, "sku"}]
-        sheet.errors += [RowError(table.header_row, name, "missing_column", message) for name in missing]
-    for index, name in enumerate(names):
-        if name in fields and name in names[:index]:
-            message = mark_for_translation("There are two columns of this name.")
-            sheet.errors.append(RowError(table.header_row, fields[name].name, "duplicate_column", message))
+def _find_mapped_columns(table: Table, mapping: Mapping[str, str]) -> FieldColumns:
+    """The fields of a mapping, each with the positions of the columns of exactly its name, or else of a like one."""
+    keys = [column_key(heading) for heading in table.header]
+    columns = []
+    for name, column in mapping.items():
+        exact = [position for position, heading in enumerate(table.header) if heading == column]
+        like = [position for position, key in enumerate(keys) if key == column_key(column)]
+        columns.append((FIELDS_BY_NAME[name], exact or like))
+    return columns
+
+
+def _check_header(table: Table, sheet: ParsedSheet, columns: FieldColumns) -> bool:
+    """Add the errors of the header and return whether there are none."""
+    used = Counter(position for _, positions in columns for position in positions)
+    sheet.ignored_columns = [heading for index, heading in enumerate(table.header) if heading and index not in used]
+    for item_field, positions in columns:
+        problem = None
+        if not positions:
+            problem = ("missing_column", NO_SKU if item_field.name == SKU else NO_COLUMN)
+        elif len(positions) > 1:
+            problem = ("duplicate_column", TWO_COLUMNS)
+        elif used[positions[0]] > 1:
+            problem = ("duplicate_column", TWO_FIELDS)
+        if problem is not None:
+            sheet.errors.append(RowError(table.header_row, item_field.name, *problem))
     sheet.is_unreadable = bool(sheet.errors)
     return not sheet.is_unreadable
 
@@ -169,18 +190,12 @@ def _check_header(table: Table, sheet: ParsedSheet, fields: Mapping[str, ItemFie
 class _RowParser:
     """Reads the rows of a table."""
 
-    def __init__(self, table: Table, sheet: ParsedSheet, fields: Mapping[str, ItemField]) -> None:
+    def __init__(self, table: Table, sheet: ParsedSheet, fields: Mapping[int, ItemField]) -> None:
         self.table, self.sheet = table, sheet
         self.width = len(table.header)
         self.cell_readers: list[tuple[int, ItemField, Callable[[str], str], dict[str, str]]] = [
-            (
-                index,
-                fields[name],
-                build_cell_parser(fields[name], decimal_comma=table.decimal_comma),
-                {},
-            )
-            for index, name in enumerate(map(column_key, table.header))
-            if name in fields
+            (position, item_field, build_cell_parser(item_field, decimal_comma=table.decimal_comma), {})
+            for position, item_field in sorted(fields.items())
         ]
         self.value_indexes = [ATTRIBUTES.index(item_field.attribute) for _, item_field, _, _ in self.cell_readers]
         self.row_by_sku: dict[str, int] = {}

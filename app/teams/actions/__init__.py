@@ -1,7 +1,7 @@
 """Actions on teams. Each is one transaction."""
 
 from app.teams.actions.api_keys import create_api_key, end_api_key
-from app.teams.actions.contact import confirm_contact, find_contact_request
+from app.teams.actions.contact import confirm_contact, find_contact_request, resend_contact_link
 from app.teams.actions.devices import create_device, end_device, pair_device
 from app.teams.actions.members import (
     accept_invite,
@@ -28,5 +28,6 @@ __all__ = [
     "offer_ownership",
     "pair_device",
     "remove_member",
+    "resend_contact_link",
     "update_organisation",
 ]

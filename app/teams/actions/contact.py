@@ -25,7 +25,7 @@ from app.teams.contact_links import parse_contact_token
 from app.teams.queries import Team, find_owner_id
 
 CONTACT_MAILS = Rule("contact-mails", 5, timedelta(days=1))
-"""New contact addresses of an organisation: it has one, and the mail goes to somebody who did not ask for it."""
+"""Links to new contact addresses of an organisation, which go to people who did not ask for them."""
 
 
 class ContactRequest(NamedTuple):
@@ -48,12 +48,29 @@ def plan_contact(
         return {"pending_contact_email": None}
     if email is None or (email == caller.email and caller.email_verified):
         return {"contact_email": email, "pending_contact_email": None}
-    hits = throttle.hit(session, CONTACT_MAILS, profile.account_id)
+    _send_link(session, profile.account_id, email)
+    return {"pending_contact_email": email}
+
+
+def resend_contact_link(organisation: Team) -> None:
+    """Mail the link of the address that waits for its confirmation again; the earlier one works too.
+
+    Raises NotFound if none waits, SenderNotVerified, MailLimitReached, Throttled.
+    """
+    with transaction() as session:
+        profile = session.get(OrganiserProfile, organisation.id, with_for_update=True, populate_existing=True)
+        if profile is None or profile.pending_contact_email is None:
+            raise NotFound()
+        _send_link(session, profile.account_id, profile.pending_contact_email)
+
+
+def _send_link(session: Session, organisation_id: str, email: str) -> None:
+    """Raises SenderNotVerified, MailLimitReached, Throttled."""
+    hits = throttle.hit(session, CONTACT_MAILS, organisation_id)
     if hits.exceeded:
         raise Throttled(retry_after=hits.seconds)
-    count_mails(session, load_sender(session, profile.account_id), [email])
-    enqueue("teams.mail_contact", organisation_id=profile.account_id, email=email, language=get_language())
-    return {"pending_contact_email": email}
+    count_mails(session, load_sender(session, organisation_id), [email])
+    enqueue("teams.mail_contact", organisation_id=organisation_id, email=email, language=get_language())
 
 
 def announce_contact(session: Session, profile: OrganiserProfile) -> None:

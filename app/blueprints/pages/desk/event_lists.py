@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from flask import Response, request, url_for
@@ -31,7 +32,8 @@ from app.web.types import RawData
 blueprint = DeskPages("desk_event_lists", __name__, url_prefix="/desk/events/<event_id>/lists")
 WRITE = may(EVENTS_WRITE)
 MAX_ACTS, MAX_CODES, MAX_USES, MAX_AMOUNT_MINOR = 80, 200, 10_000_000, 100_000_000_000
-_PERCENT = re.compile(r"(\d{1,3}(?:[.,]\d{1,2})?)\s*%")
+_PERCENT = re.compile(r"(\d{1,3}(?:[.,]\d{1,15})?)\s*%")
+TIMES = ("startsAt", "endsAt")
 Entry = dict[str, Any]
 Stored = Mapping[str, Any]
 
@@ -55,7 +57,7 @@ class Discount(Text):
         percent_off = float(percent[1].replace(",", ".")) if percent else None
         if percent_off is not None and percent_off > 100:
             raise field_error("too_large", "A discount has at most 100 %.")
-        if percent_off == 0 or (percent is None and not 0 < (amount_minor or 0) <= MAX_AMOUNT_MINOR):
+        if percent is None and not 0 < (amount_minor or 0) <= MAX_AMOUNT_MINOR:
             raise field_error("invalid_type", "Must be a discount like 10 % or N$ 50.")
         return ("percentOff", percent_off) if percent else ("amountOffMinor", amount_minor)
 
@@ -96,7 +98,9 @@ def format_code(entry: Stored, zone: str) -> dict[str, str]:
     percent = entry.get("percentOff")
     return {
         "code": entry["code"],
-        "discount": f"N$ {format_amount(entry['amountOffMinor'])}" if percent is None else f"{percent:g} %",
+        "discount": f"N$ {format_amount(entry['amountOffMinor'])}"
+        if percent is None
+        else f"{Decimal(repr(float(percent))):f} %".replace(".0 %", " %"),
         "maxUses": str(entry.get("maxUses") or ""),
         **_format_times(entry, zone),
     }
@@ -105,7 +109,7 @@ def format_code(entry: Stored, zone: str) -> dict[str, str]:
 def _format_times(entry: Stored, zone: str) -> dict[str, str]:
     return {
         name: format_local_time(datetime.fromisoformat(entry[name]) if entry.get(name) else None, zone)
-        for name in ("startsAt", "endsAt")
+        for name in TIMES
     }
 
 
@@ -225,7 +229,7 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
         old_entries = getattr(event, entry_list.column)
         fields: dict[str, Any] = {
             entry_list.column: [
-                _keep(entry_list, entry, _find_old_entry(entry_list, old_entries, row, entry))
+                _keep(entry_list, event, entry, _find_old_entry(entry_list, old_entries, row, entry))
                 for row, entry in zip(form.filled_rows, entries, strict=True)
             ]
         }
@@ -241,13 +245,24 @@ def _find_old_entry(entry_list: EntryList, old_entries: Sequence[Stored], row: i
     key = entry_list.key
     in_row = old_entries[row] if row < len(old_entries) else None
     for old_entry in ([in_row] if in_row else []) + list(old_entries):
-        if old_entry[key] == entry[key]:
+        if old_entry[key].casefold() == entry[key].casefold():
             return old_entry
     return in_row if in_row and entry_list.keeps_when_renamed else {}
 
 
-def _keep(entry_list: EntryList, entry: Entry, old_entry: Stored) -> Entry:
-    return {**{name: old_entry[name] for name in entry_list.kept if name in old_entry}, **entry}
+def _keep(entry_list: EntryList, event: OwnEvent, entry: Entry, old_entry: Stored) -> Entry:
+    """The entry with what the rows do not have, and with the times that are typed as they were shown.
+
+    When the clocks change, one time on the clock is two moments.
+    """
+    kept = {name: old_entry[name] for name in entry_list.kept if name in old_entry}
+    former_times = _format_times(old_entry, event.timezone)
+    unchanged_times = {
+        name: datetime.fromisoformat(old_entry[name])
+        for name in TIMES
+        if former_times[name] and name in entry and datetime.fromisoformat(former_times[name]) == entry[name]
+    }
+    return {**kept, **entry, **unchanged_times}
 
 
 def _get_list(name: str) -> EntryList:

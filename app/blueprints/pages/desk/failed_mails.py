@@ -1,24 +1,20 @@
 """Mails to applicants, guests and holders of blocks that failed, with the reason."""
 
-from datetime import datetime
 from functools import partial
 
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
-from marshmallow import ValidationError
 
 from app.accounts.caller import Caller
-from app.blueprints.pages.desk.message_deliveries import record_addresses
+from app.blueprints.pages.desk.message_deliveries import read_ids, record_addresses
 from app.blueprints.pages.desk.message_words import MAIL_LABELS
 from app.blueprints.pages.desk.messages import WRITE, blueprint
 from app.blueprints.pages.desk.shell import go_to, render_confirmation
 from app.blueprints.pages.desk.tables import TIME, Column, Row, Table, render_desk_table
-from app.core.clock import rfc3339
-from app.core.errors import NotFound
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
+from app.core.spreadsheet_cells import escape
 from app.desk import failed_mails
 from app.events import queries as events
-from app.web.fields import TimeField
 
 
 def _link_subject(row: Row) -> str:
@@ -36,13 +32,24 @@ class SubjectColumn(Column):
     def format(self, row: Row) -> str:
         return str(row["business_name"] or row["block_name"] or "")
 
+    def format_csv(self, row: Row) -> str:
+        return escape(self.format(row))
+
+
+class ReasonColumn(Column):
+    """What the mail server said, as it said it, or our own sentence."""
+
+    def format(self, row: Row) -> str:
+        reason: str = row["reason"]
+        return gettext(reason)
+
 
 MAILS = Table(
     "failed-mails",
     Column("address", lazy_gettext("Address")),
     Column("kind", lazy_gettext("Mail"), labels=MAIL_LABELS),
     SubjectColumn("id", lazy_gettext("About"), link=_link_subject),
-    Column("reason", lazy_gettext("Why")),
+    ReasonColumn("reason", lazy_gettext("Why")),
     Column("failed_at", lazy_gettext("When"), TIME, sort="failedAt"),
     sorts=failed_mails.SORTS,
     default_sort="-failedAt",
@@ -53,7 +60,7 @@ MAILS = Table(
 
 @blueprint.page("/failed-mails", access=WRITE)
 def show_failed_mails(caller: Caller, event_id: str) -> ResponseReturnValue:
-    """Show the mails that failed, with the way to whom they are about."""
+    """Show the mails that failed, with the way to what they are about."""
     event = events.get_event(caller, event_id)
     view = partial(failed_mails.list_failed_mails_query, caller, event_id)
     record_file = partial(record_addresses, event)
@@ -62,36 +69,27 @@ def show_failed_mails(caller: Caller, event_id: str) -> ResponseReturnValue:
 
 @blueprint.page("/failed-mails/clear", access=WRITE)
 def confirm_clearing(caller: Caller, event_id: str) -> ResponseReturnValue:
-    """Ask before the mails that the person has seen are taken off the list."""
+    """Ask before the chosen mails are taken off the list."""
+    event, ids = events.get_event(caller, event_id), read_ids(request.args.getlist("id"))
+    if not ids:
+        return go_to(_build_list_path(event_id), gettext("Choose the mails that you want to take off the list."))
     return render_confirmation(
-        event=events.get_event(caller, event_id),
-        title=gettext("Clear the list?"),
-        text=gettext(
-            "The mails that you saw are taken off the list. Nothing is sent. Another mail that fails is listed again."
-        ),
-        button=gettext("Clear the list"),
-        back=url_for("desk_messages.show_failed_mails", event_id=event_id),
-        values={"until": rfc3339(_read_time(request.args.get("until")))},
+        event=event,
+        title=ngettext("Take %(num)s mail off the list?", "Take %(num)s mails off the list?", len(ids)),
+        text=gettext("Nothing is sent. A mail that fails again is listed again."),
+        button=gettext("Take off the list"),
+        back=_build_list_path(event_id),
+        values={"ids": ",".join(ids)},
     )
 
 
 @blueprint.act("/failed-mails/clear", access=WRITE)
 def clear_failed_mails(caller: Caller, event_id: str) -> ResponseReturnValue:
-    """Take the mails off the list that had failed by then. A second time finds none."""
-    until = _read_time(request.form.get("until"))
-    count = failed_mails.clear_failed_mails(caller, event_id, until=until)
-    return go_to(
-        url_for("desk_messages.show_failed_mails", event_id=event_id),
-        ngettext("Taken off the list: %(num)s mail.", "Taken off the list: %(num)s mails.", count),
-    )
+    """Take the chosen mails off the list. A second time finds none."""
+    count = failed_mails.clear_failed_mails(caller, event_id, read_ids(request.form.get("ids", "").split(",")))
+    done = ngettext("Taken off the list: %(num)s mail.", "Taken off the list: %(num)s mails.", count)
+    return go_to(_build_list_path(event_id), done)
 
 
-def _read_time(text: str | None) -> datetime:
-    """The time when the list was shown. Raises NotFound."""
-    try:
-        moment: datetime | None = TimeField(required=True).deserialize(text)
-    except ValidationError as error:
-        raise NotFound() from error
-    if moment is None:
-        raise NotFound()
-    return moment
+def _build_list_path(event_id: str) -> str:
+    return url_for("desk_messages.show_failed_mails", event_id=event_id)

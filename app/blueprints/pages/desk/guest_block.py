@@ -117,7 +117,7 @@ def show_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
         state_label=BLOCK_LABELS[block["status"]],
         holder_link_label=LINK_LABELS[describe_allocator_link(block)["status"]],
         open_link_label=LINK_LABELS[describe_open_link(block)["status"]],
-        failed_mail=find_failed_mail(event_id, block["holder_email"], block_id=block_id),
+        failed_mail=find_failed_mail(event_id, address=block["holder_email"], block_id=block_id),
         has_ended=block["event_cancelled"] or block["event_over"] or block["release_time_passed"],
         **permissions,
     )

@@ -22,6 +22,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.formatting import format_money
 from app.core.languages import gettext, lazy_gettext
+from app.desk.failed_mails import find_failed_mail
 from app.events.queries import OwnEvent
 from app.invoicing.documents import PREVIEW_REFERENCE
 from app.invoicing.invoice_pdf import draw_invoice_pdf
@@ -240,6 +241,7 @@ def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) ->
         block=block,
         title=name_block(block),
         invoice=invoices.get_invoice(caller, event.id, block["id"]) if block["invoice"] else None,
+        failed_mail=find_failed_mail(event.id, block_id=block["id"], kind="allocations.mail_invoice"),
         back=build_block_path(event.id, block["id"]),
         **get_permissions(caller, event),
     )

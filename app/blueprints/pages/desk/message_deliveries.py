@@ -121,7 +121,7 @@ def confirm_resending(caller: Caller, event_id: str, campaign_id: str) -> Respon
 def resend(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue:
     """Send uncertain messages again. A second time finds nothing uncertain any more."""
     ids = request.form.get("ids", "")
-    chosen_ids = _read_ids(ids.split(","))
+    chosen_ids = read_ids(ids.split(","))
     if ids and not chosen_ids:
         raise NotFound()
     try:
@@ -195,7 +195,8 @@ def allow_address(caller: Caller, event_id: str) -> ResponseReturnValue:
     return go_to(path, gettext("The address can get messages again."))
 
 
-def _read_ids(ids: list[str]) -> list[str]:
+def read_ids(ids: list[str]) -> list[str]:
+    """The ids among these texts, each once, at most fifty."""
     return [id for id in dict.fromkeys(ids) if is_id(id)][:MAX_CHOSEN]
 
 
@@ -233,7 +234,7 @@ def _render_resending(
     caller: Caller, event_id: str, campaign_id: str, ids: list[str], error: AppError | None = None
 ) -> Response:
     event, campaign = events.get_event(caller, event_id), queries.get_campaign(caller, event_id, campaign_id)
-    chosen_ids = _read_ids(ids)
+    chosen_ids = read_ids(ids)
     count = sum(variant["uncertain"] for variant in (campaign["tallies"] or {}).values())
     title = (
         ngettext("Send the chosen message again?", "Send the %(num)s chosen messages again?", len(chosen_ids))

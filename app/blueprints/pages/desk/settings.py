@@ -130,6 +130,16 @@ def change(caller: Caller) -> ResponseReturnValue:
     return go_to(url_for("desk_settings.show"), gettext("The details are saved."))
 
 
+@blueprint.act("/contact-link", access=ACCESS)
+def resend_contact_link(caller: Caller) -> ResponseReturnValue:
+    """Mail the link of the new contact address again."""
+    try:
+        actions.resend_contact_link(queries.get_organisation(caller))
+    except FORM_ERRORS as error:
+        return _render(caller, DETAILS.from_request().with_error(error))
+    return go_to(url_for("desk_settings.show"), gettext("Another link is on its way."))
+
+
 @blueprint.page("/bank", access=ACCESS)
 def show_bank(caller: Caller) -> ResponseReturnValue:
     """Show the form for the bank details."""

@@ -148,7 +148,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         link_labels=LINK_LABELS,
         states=states,
         **_find_line(caller, event, row),
-        failed_mail=find_failed_mail(event_id, row["email"], application_id=application_id),
+        failed_mail=find_failed_mail(event_id, address=row["email"], application_id=application_id),
         may_ask_again=row["status"] in (*states.ACCEPTED_STATES, states.ACTIVATED),
         **get_permissions(caller, event),
     )
