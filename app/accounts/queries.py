@@ -62,7 +62,8 @@ def find_page_caller(session_id: str) -> Caller | None:
 
 
 def find_viewer(session_id: str, permission: str) -> Caller | None:
-    """The person, device or API key for which a download link was signed, as they are now; None when they have ended."""
+    """The person (in a browser or an app), device or API key for which a download link was signed, as they are now; None
+    when they have ended."""
     row = fetch_row(CALLERS_SQL, {"ids": [session_id]})
     return None if row is None else _parse_caller_row(row, permission)
 

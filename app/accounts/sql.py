@@ -60,7 +60,7 @@ PAGE_CALLER_SQL = f"""
            AND coalesce(last_seen_at, created_at) <= now() - %(interval)s)
     {_PERSONS} AND s.id = %(id)s AND s.kind = 'console'"""
 
-CALLERS_SQL = f"""{_PERSONS} AND s.id = ANY(%(ids)s) AND s.kind = 'api'
+CALLERS_SQL = f"""{_PERSONS} AND s.id = ANY(%(ids)s)
     UNION ALL {_DEVICES} AND d.id = ANY(%(ids)s)
     UNION ALL {_KEYS} AND k.id = ANY(%(ids)s)"""
 

@@ -17,8 +17,11 @@ from tests.factories.applications import (
     create_application,
     create_approved_application,
     decide_application,
+    find_mailed_token,
+    upload_documents,
 )
 from tests.factories.events import create_event, create_published_event
+from tests.factories.payouts import execute_sql
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.pages import Visitor
@@ -286,3 +289,20 @@ def test_documents_and_notes_are_for_those_who_decide(
     application = create_approved_application(client, organiser, eventId=event["id"])
     page = open_as(app, client, owner, "viewer").open(build_path(event, application)).text
     assert "Identity document" in page and "five minutes" not in page and "Only for your team" not in page
+
+
+def test_a_decider_opens_documents_from_the_page(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = create_approved_application(
+        client, organiser, eventId=event["id"], documentsRequired=["identity"], email="kapana@stalls.example"
+    )
+    token = find_mailed_token("documents", "kapana@stalls.example")
+    data(upload_documents(client, token, "identity", submit="true"))
+    page = desk.open(build_path(event, application)).text
+    (link,) = re.findall(r'href="([^"]*)">Look at', page)
+    path = link[link.index("/api/") :]
+    document = desk.flask.get(path)
+    assert document.status_code == 200 and document.content_type == "application/pdf"
+    execute_sql("UPDATE account_session SET ended_at = now(), end_reason = 'signed_out' WHERE kind = 'console'")
+    assert desk.flask.get(path).status_code == 404
