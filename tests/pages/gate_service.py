@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -46,6 +46,10 @@ class GateService:
     is_real: bool = False
     """Whether the application answers for admissions too."""
     is_down: bool = False
+    streams: bool = False
+    """Whether the stream of changes lives, with a heartbeat every 0.2 s."""
+    failures: int = 0
+    """So many scans get a 503."""
     loses_answers: bool = False
     has_ended_device: bool = False
     reentry: str = "none"
@@ -60,12 +64,25 @@ class GateService:
             return self.application(environ, start_response)  # type: ignore[no-any-return]
         body = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)) or b"{}")
         event_id, _, rest = path.removeprefix("/api/events/").partition("/admissions")
+        if self.streams and rest == "/stream":
+            start_response("200 OK", [("Content-Type", "text/event-stream")])
+            return self.beat()
+        if self.failures and method == "POST" and not rest:
+            self.failures -= 1
+            start_response("503 Busy", [])
+            return [b""]
         status, code, data = self.answer(event_id, method, rest, body)
         if self.loses_answers and method == "POST" and not rest:
             time.sleep(2)
         envelope = {"shortMessage": code, "message": "", "data": data}
         start_response(f"{status} .", [("Content-Type", "application/json")])
         return [json.dumps(envelope).encode()]
+
+    def beat(self) -> Iterator[bytes]:
+        """Heartbeats until the stream is turned off."""
+        while self.streams:
+            yield b"id: 1\n\n"
+            time.sleep(0.2)
 
     def answer(self, event_id: str, method: str, rest: str, body: dict[str, Any]) -> tuple[int, str, Any]:
         if self.has_ended_device:

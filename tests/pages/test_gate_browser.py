@@ -293,6 +293,21 @@ def test_the_page_says_that_the_event_begins_later(client: Client, service: Gate
         expect_verdict(page, "Come in", "María Nangolo")
 
 
+def test_one_failed_scan_does_not_keep_a_phone_offline(client: Client, service: GateService, chromium: Browser) -> None:
+    service.streams = True
+    with open_view(chromium, SERIES) as view:
+        page = view.page
+        pair(client, page, service.address)
+        service.failures = 1
+        type_code(page, "A1B2C3D4E5")
+        expect_verdict(page, "Come in", "María Nangolo")
+        page.keyboard.press("Escape")
+        expect(page.locator("#state-waiting")).to_have_text("All scans are sent.", timeout=15_000)
+        expect(page.locator("#state")).not_to_contain_text("Offline")
+        assert len(service.batches) == 1 and service.guests[0].state == "a"
+        service.streams = False
+
+
 def test_training_admits_nobody_and_ends_with_the_page(client: Client, service: GateService, chromium: Browser) -> None:
     with open_view(chromium, SERIES) as view:
         page = view.page

@@ -46,6 +46,7 @@ export class Admissions {
     this.details = new Map();
     this.onChange = () => {};
     this.wake = () => {};
+    this.isProbing = false;
     this.channel = new BroadcastChannel("gate");
     this.channel.onmessage = (event) => this.adopt(event.data);
   }
@@ -77,7 +78,7 @@ export class Admissions {
 
   /** Keep the list up to date and send scans, until the device is ended. */
   async run() {
-    setInterval(() => this.sendSoon(), 5000);
+    setInterval(() => (this.connection.isOnline ? this.sendSoon() : this.probe()), 5000);
     while (!this.isEnded) {
       try {
         if (!this.connection.token) await this.open();
@@ -294,6 +295,20 @@ export class Admissions {
   async refreshPlaces(scan) {
     const at = Math.floor(Date.parse(scan.occurredAt) / 1000);
     await this.putPlaces(GuestList.scanned(scan.before, scan.direction, scan.gate, at), []);
+  }
+
+  /** Ask whether the service answers again after a request that failed while the stream lives on, which would hide it. */
+  async probe() {
+    if (!this.connection.isFollowing || this.isProbing) return;
+    this.isProbing = true;
+    try {
+      await this.connection.openSession();
+      this.sendSoon();
+    } catch (error) {
+      if (error instanceof DeviceEnded) await this.end();
+    } finally {
+      this.isProbing = false;
+    }
   }
 
   sendSoon() {
