@@ -98,7 +98,8 @@ def record_failed_mails(run: Run, *, ends: list[EndedJob]) -> None:
 
 
 def list_failed_mails_query(caller: Caller, event_id: str) -> ListQuery:
-    """The failed mails of an event, with `timezone`, `business_name` and `block_name`. Raises NotFound."""
+    """The failed mails of an event, with `timezone`, `business_name`, `block_name`, and the `phone` of the applicant or
+    the holder. Raises NotFound."""
     check_event(caller, event_id)
     is_block = and_(AllocationBlock.id == FailedMail.block_id, AllocationBlock.event_id == FailedMail.event_id)
     block_name = func.coalesce(
@@ -110,6 +111,7 @@ def list_failed_mails_query(caller: Caller, event_id: str) -> ListQuery:
             Event.timezone,
             func.coalesce(Application.business_name, Application.reference).label("business_name"),
             block_name.label("block_name"),
+            func.coalesce(Application.phone, AllocationBlock.holder_phone).label("phone"),
         )
         .join(Event, Event.id == FailedMail.event_id)
         .outerjoin(Application, Application.id == FailedMail.application_id)

@@ -97,7 +97,10 @@ def _select_low_stock() -> TaskQuery:
 
 def _select_conflicts() -> TaskQuery:
     return select().where(
-        Admission.event_id == Event.id, Admission.conflict.is_not(None), Admission.undone_at.is_(None), _is_not_over()
+        Admission.event_id == Event.id,
+        Admission.conflict.is_not(None),
+        Admission.undone_at.is_(None),
+        Event.ends_at > func.now() - DAYS_TO_SETTLE,
     )
 
 

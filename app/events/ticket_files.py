@@ -49,6 +49,7 @@ class Layout:
     statuses: Mapping[str, str]
     joined: Mapping[str, Callable[[Cells], str]] = field(default_factory=dict)
     default_status: str | None = None
+    other_statuses: Mapping[str, str] = field(default_factory=dict)
 
     def read_cell(self, field: str, cells: Cells) -> str:
         """The cell of the field, or the text that is joined from several cells; empty when the file has none."""
@@ -165,7 +166,7 @@ class _RowParser:
         word = self._cell("status").casefold()
         if not word and self.layout.default_status:
             return self.layout.default_status
-        status = self.layout.statuses.get(word)
+        status = self.layout.statuses.get(word, self.layout.other_statuses.get(word))
         if status is None:
             known = ", ".join(status for status in self.layout.statuses if len(status) > 1)
             self._add_error(
@@ -292,6 +293,14 @@ EVENTBRITE = Layout(
     },
     joined={"name": lambda cells: f"{cells.get('firstname', '')} {cells.get('lastname', '')}".strip()},
 )
+OTHER_STATUSES = {
+    **dict.fromkeys(("valid", "active", "confirmed", "complete", "completed", "bezahlt", "gültig", "verkauft"), SOLD),
+    **dict.fromkeys(("bestätigt", "eingecheckt", "betaal", "verkoop", "geldig", "bevestig"), SOLD),
+    **dict.fromkeys(("void", "voided", "unpaid", "open", "storniert", "offen", "unbezahlt", "ausstehend"), CANCELLED),
+    **dict.fromkeys(("abgelaufen", "gekanselleer", "onbetaal", "oop", "verval"), CANCELLED),
+    **dict.fromkeys(("refund", "erstattet", "rückerstattet", "terugbetaal"), REFUNDED),
+}
+"""Words of other sellers, in English, German and Afrikaans, for files whose columns a mapping names."""
 LAYOUTS = (PRETIX, EVENTBRITE, OWN)
 FORMATS = {layout.format: layout for layout in LAYOUTS}
 FIELDS = {
@@ -348,4 +357,5 @@ def build_layout(header: list[str], mapping: Mapping[str, str]) -> Layout:
             attribute: (column_key(mapping[name]),) if name in mapping else () for name, attribute in FIELDS.items()
         },
         statuses={word: status for layout in LAYOUTS for word, status in layout.statuses.items()},
+        other_statuses=OTHER_STATUSES,
     )

@@ -9,7 +9,7 @@ from app.accounts.caller import Caller
 from app.core.column_samples import match_columns
 from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound
-from app.core.spreadsheet import NotASheet
+from app.core.spreadsheet import NotASheet, column_key
 from app.events.queries import get_event
 from app.events.ticket_files import FIELDS, LAYOUTS, find_layout
 from app.events.ticket_upload_models import TicketUpload
@@ -48,15 +48,41 @@ def find_format(header: Sequence[str]) -> str | None:
         return None
 
 
+OTHER_NAMES = {
+    "reference": ("ticket no", "ticket number", "order no", "order number", "booking no", "Buchungsnr", "Buchungsnummer",
+                  "Bestellnummer", "Bestellnr", "Ticketnummer", "Ticketnr", "Auftragsnummer", "kaartjienommer",
+                  "bestelnommer", "besprekingsnommer"),
+    "ticketType": ("kind", "type", "category", "ticket", "Ticketart", "Kategorie", "Tickettyp", "Art", "Produkt",
+                   "kaartjiesoort", "soort", "kategorie"),
+    "name": ("guest", "attendee", "full name", "customer", "Gast", "Teilnehmer", "Vorname und Nachname", "Kunde", "naam",
+             "gas"),
+    "email": ("e-mail address", "mail", "E-Mail", "E-Mail-Adresse", "Mailadresse", "e-pos", "e-posadres"),
+    "price": ("amount", "total", "price paid", "Preis", "Preis brutto", "Betrag", "Bruttopreis", "prys", "bedrag"),
+    "currency": ("Währung", "geldeenheid"),
+    "soldAt": ("date", "sold on", "purchased at", "purchase date", "Gekauft am", "Kaufdatum", "Bestelldatum", "Datum",
+               "gekoop op", "verkoop op"),
+    "status": ("state", "payment status", "Zahlungsstatus", "Zustand", "toestand"),
+    "secret": ("code", "QR code", "barcode content", "Barcode-Inhalt", "Strichcode", "QR-Code", "strepieskode", "kode"),
+    "validFrom": ("Gültig ab", "geldig vanaf"),
+    "validUntil": ("Gültig bis", "geldig tot"),
+}  # fmt: skip
+"""What other sellers call the fields, in English, German and Afrikaans."""
+
+
 def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
-    """The column of each field whose name one of the formats has."""
-    return match_columns(
-        columns,
-        {
-            field: [key for layout in LAYOUTS for key in layout.columns[attribute]]
-            for field, attribute in FIELDS.items()
-        },
-    )
+    """The column of each field whose name one of the formats or another seller has. A column is one field."""
+    names = {
+        field: [
+            *(key for layout in LAYOUTS for key in layout.columns[attribute]),
+            *map(column_key, OTHER_NAMES.get(field, ())),
+        ]
+        for field, attribute in FIELDS.items()
+    }
+    mapping: dict[str, str] = {}
+    for field, column in match_columns(columns, names).items():
+        if column not in mapping.values():
+            mapping[field] = column
+    return mapping
 
 
 def delete_old_uploads(session: ReadOrWriteSession) -> None:

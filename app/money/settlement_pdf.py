@@ -137,7 +137,7 @@ def _add_tickets(sheet: Sheet, money: EventMoney) -> None:
     sold, refunded = (sum(getattr(row, name) for row in money.tickets) for name in ("sold", "refunded"))
     refunded_minor = sum(row.refunded_minor for row in money.tickets)
     rows.append(("All", str(sold), format_money(money.sold_minor), str(refunded), format_money(refunded_minor)))
-    sheet.table(("Type", "Sold", "Takings", "Refunded", "Amount"), rows, widths=(34, 12, 22, 12, 20), figures=4)
+    sheet.table(("Type", "Sold", "Takings", "Refunded", "Paid back"), rows, widths=(34, 12, 22, 12, 20), figures=4)
 
 
 def _add_sums(sheet: Sheet, money: EventMoney) -> None:

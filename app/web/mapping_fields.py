@@ -52,7 +52,7 @@ class ColumnMapping(TextMapping):
             )
         if missing_names := [name for name in self.required_names if name not in mapping]:
             raise field_error("required", f"Must name the column of {' and '.join(missing_names)}.")
-        if not all(column_key(column) for column in mapping.values()):
+        if self.each_once and not all(map(column_key, mapping.values())):
             raise field_error("invalid_type", "Must name columns that have a name.")
         if self.each_once and len(set(mapping.values())) < len(mapping):
             raise field_error("duplicate", "Must name each column once.")

@@ -12,6 +12,8 @@ from werkzeug.test import TestResponse
 from app.core.db import db
 from app.events.actions import import_ticket_file
 from app.events.models import Ticket
+from app.events.ticket_files import build_layout
+from app.events.ticket_uploads import suggest_mapping
 from tests.events.test_import import DATA, TYPES, as_excel
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.events import create_organiser_client, create_published_event
@@ -191,3 +193,28 @@ def test_a_ticket_is_found_by_its_whole_secret(owner: Client, path: str) -> None
     for q, found in (("two", ["A2"]), ("tw", [])):
         tickets = data(owner.get(path, query_string={"q": q}))["tickets"]
         assert [ticket["reference"] for ticket in tickets] == found
+
+
+def test_columns_and_states_of_other_sellers_are_known() -> None:
+    header = ["Buchungsnr", "Nachname", "Vorname", "Mailadresse", "Kategorie", "Preis brutto", "Gekauft am", "Status"]
+    mapping = suggest_mapping([*header, "Barcode-Inhalt"])
+    assert mapping == {
+        "reference": "Buchungsnr",
+        "ticketType": "Kategorie",
+        "email": "Mailadresse",
+        "price": "Preis brutto",
+        "soldAt": "Gekauft am",
+        "status": "Status",
+        "secret": "Barcode-Inhalt",
+    }
+    layout = build_layout(["No", "Kind"], {"reference": "No", "ticketType": "Kind"})
+    words = {word: layout.other_statuses[word] for word in ("bezahlt", "storniert", "erstattet", "gekanselleer")}
+    assert words == {"bezahlt": "sold", "storniert": "cancelled", "erstattet": "refunded", "gekanselleer": "cancelled"}
+    assert suggest_mapping(["Ticket"]) == {"ticketType": "Ticket"}
+
+
+def test_states_of_other_sellers_are_read(owner: Client, path: str) -> None:
+    content = "No;Kind;State\n1;Weekend pass;Bezahlt\n2;Weekend pass;storniert\n"
+    mapping = {"reference": "No", "ticketType": "Kind", "status": "State"}
+    result = data(send(owner, path, content, mapping=json.dumps(mapping)))
+    assert (result["created"], result["skipped"], result["errors"]) == (1, 1, [])

@@ -110,12 +110,14 @@ def test_each_role_sees_what_it_may_do(client: Client, owner: Account, organiser
 def test_what_is_over_or_settled_no_longer_waits(client: Client, owner: Account, organiser: Client) -> None:
     event_id = create_tasks(client, organiser)
     execute_sql(
-        "UPDATE event SET starts_at = now() - interval '2 days', ends_at = now() - interval '1 day' WHERE id = :id",
+        "UPDATE event SET starts_at = now() - interval '20 days', ends_at = now() - interval '1 day' WHERE id = :id",
         id=event_id,
     )
-    assert [task.kind for task in list_tasks(build_caller(owner))] == ["undelivered", "publish", "settlement"]
+    kinds = ["conflicts", "undelivered", "publish", "settlement"]
+    assert [task.kind for task in list_tasks(build_caller(owner))] == kinds
     execute_sql("UPDATE campaign SET started_at = now() - interval '8 days'")
-    assert [task.kind for task in list_tasks(build_caller(owner))] == ["publish", "settlement"]
+    execute_sql("UPDATE event SET ends_at = now() - interval '15 days' WHERE id = :id", id=event_id)
+    assert [task.kind for task in list_tasks(build_caller(owner))] == ["publish"]
 
 
 def test_a_settlement_report_waits_for_two_weeks_unless_it_is_made(

@@ -18,7 +18,7 @@ def show(token: str) -> ResponseReturnValue:
         contact = actions.find_contact_request(token)
     except (LinkExpired, NotFound):
         return _render_ended()
-    return render_page("pages/contact.html", contact_request=contact, token=token, is_done=False)
+    return render_page("pages/contact.html", contact_request=contact, token=token)
 
 
 @blueprint.post("/<token>")
@@ -28,7 +28,7 @@ def confirm(token: str) -> ResponseReturnValue:
         contact = actions.confirm_contact(token=token)
     except (LinkExpired, NotFound):
         return _render_ended()
-    return render_page("pages/contact.html", contact_request=contact, token=token, is_done=True)
+    return render_page("pages/contact.html", contact_request=contact, token=token)
 
 
 def _render_ended() -> Response:

@@ -29,10 +29,11 @@ CONTACT_MAILS = Rule("contact-mails", 5, timedelta(days=1))
 
 
 class ContactRequest(NamedTuple):
-    """What a link confirms: the name of the organisation and the address."""
+    """What a link confirms: the name of the organisation and the address, and whether it is confirmed."""
 
     organisation: str
     email: str
+    is_confirmed: bool
 
 
 def plan_contact(
@@ -88,7 +89,7 @@ def find_contact_request(token: str) -> ContactRequest:
         raise NotFound()
     if email not in (profile.pending_contact_email, profile.contact_email):
         raise LinkExpired()
-    return ContactRequest(profile.org_name, email)
+    return ContactRequest(profile.org_name, email, email == profile.contact_email)
 
 
 def confirm_contact(*, token: str) -> ContactRequest:
@@ -110,4 +111,4 @@ def confirm_contact(*, token: str) -> ContactRequest:
             announce_contact(session, profile)
         elif profile.contact_email != email:
             raise LinkExpired()
-        return ContactRequest(profile.org_name, email)
+        return ContactRequest(profile.org_name, email, True)

@@ -306,3 +306,9 @@ def test_a_decider_opens_documents_from_the_page(
     assert document.status_code == 200 and document.content_type == "application/pdf"
     execute_sql("UPDATE account_session SET ended_at = now(), end_reason = 'signed_out' WHERE kind = 'console'")
     assert desk.flask.get(path).status_code == 404
+
+
+def test_the_waitlist_says_that_places_are_free(client: Client, event: dict[str, Any], desk: Visitor) -> None:
+    path = f"{build_path(event, apply(client, event))}/decide/waitlist"
+    page = desk.open(path)
+    assert "1 place is free now: the next in line gets an offer" in page.text

@@ -69,7 +69,7 @@ def test_columns_are_chosen_again_after_a_check(stock: DeskStock, desk: Visitor)
     page = upload(desk, stock, "Number;Item;Left;Ordered\n7;Lager;1,5;9\n8;Stout;x;3\n")
     columns_path = page.request.path
     page = check(desk, columnA="sku", columnB="name", columnC="onHand")
-    assert read_counts(page)[0] == 1 and ">onHand<" in page.text and ">3<" in page.text, "the error has row and column"
+    assert read_counts(page)[0] == 1 and ">On hand<" in page.text and ">3<" in page.text, "the error has row and column"
     first_check = page.request.path
     desk.open(columns_path)
     page = check(desk, columnA="sku", columnB="name", columnD="onHand", columnC="")

@@ -70,7 +70,7 @@ def test_errors_of_a_list_are_shown_by_row_and_column(stock: DeskStock, desk: Vi
     run_due_jobs(worker="test")
     page = desk.open(check.request.path).text
     row = page.split("<tbody>")[1]
-    for text in (">2<", ">onHand<", "Must be a number", ">many<"):
+    for text in (">2<", ">On hand<", "Must be a number", ">many<"):
         assert text in row, text
     assert "Import the list" not in page and "Download all errors" in page and "Import the correct rows" in page
     errors = desk.open(page.split('">Download all errors')[0].split('href="')[-1])

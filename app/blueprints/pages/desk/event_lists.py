@@ -165,8 +165,8 @@ LISTS = {
         lazy_gettext("Promo codes"),
         lazy_gettext(
             "Your ticket seller and your blocks of places use them. Only people who may read money see them. "
-            "Code and discount are needed; a row that you empty is removed. A code that holds for some ticket types only "
-            "stays so, also under a new name."
+            "Code and discount are needed; a row that you empty is removed. A code that is for some ticket types only "
+            "stays so."
         ),
         RowList(
             "promo_codes",
@@ -197,7 +197,7 @@ LISTS = {
                 lazy_gettext("How often"),
                 hint=lazy_gettext("Empty: no limit."),
                 inputmode="numeric",
-                messages={"invalid_type": WRONG_NUMBER},
+                messages={"invalid_type": WRONG_NUMBER, "too_small": lazy_gettext("Enter 1 or more, or nothing.")},
             ),
             Input("startsAt", lazy_gettext("From"), type="datetime-local"),
             Input("endsAt", lazy_gettext("Until"), type="datetime-local", messages={"contradiction": END_MESSAGE}),

@@ -9,7 +9,7 @@ from app.accounts.caller import Caller
 from app.blueprints.pages.desk.message_deliveries import read_ids, record_addresses
 from app.blueprints.pages.desk.message_words import MAIL_LABELS
 from app.blueprints.pages.desk.messages import WRITE, blueprint
-from app.blueprints.pages.desk.shell import go_to, render_confirmation
+from app.blueprints.pages.desk.shell import go_to, render_confirmation, send_back
 from app.blueprints.pages.desk.tables import TIME, Column, Row, Table, render_desk_table
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.core.spreadsheet_cells import escape
@@ -49,6 +49,7 @@ MAILS = Table(
     Column("address", lazy_gettext("Address")),
     Column("kind", lazy_gettext("Mail"), labels=MAIL_LABELS),
     SubjectColumn("id", lazy_gettext("About"), link=_link_subject),
+    Column("phone", lazy_gettext("Phone")),
     ReasonColumn("reason", lazy_gettext("Why")),
     Column("failed_at", lazy_gettext("When"), TIME, sort="failedAt"),
     sorts=failed_mails.SORTS,
@@ -72,7 +73,7 @@ def confirm_clearing(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Ask before the chosen mails are taken off the list."""
     event, ids = events.get_event(caller, event_id), read_ids(request.args.getlist("id"))
     if not ids:
-        return go_to(_build_list_path(event_id), gettext("Choose the mails that you want to take off the list."))
+        return send_back(_build_list_path(event_id), gettext("Choose the mails that you want to take off the list."))
     return render_confirmation(
         event=event,
         title=ngettext("Take %(num)s mail off the list?", "Take %(num)s mails off the list?", len(ids)),

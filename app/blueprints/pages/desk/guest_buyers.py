@@ -10,7 +10,7 @@ from app.blueprints.pages.desk.guest_block import get_event_block
 from app.blueprints.pages.desk.guest_papers import SETTLE, build_invoice_path
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import blueprint
-from app.blueprints.pages.desk.shell import go_to, render_desk_form
+from app.blueprints.pages.desk.shell import go_to, render_desk_form, send_back
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
@@ -57,7 +57,7 @@ def edit_buyer(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
     """Show the form for the buyer, with what was entered last for the same holder."""
     event, block = get_event_block(caller, event_id, block_id)
     if block["invoice"] is not None:
-        return go_to(
+        return send_back(
             build_invoice_path(event_id, block_id), gettext("The invoice is issued, so the buyer no longer changes.")
         )
     entered = {name: block[name] for name in BUYER_FIELDS}

@@ -17,7 +17,7 @@ from app.blueprints.pages.desk.form_parts import format_amount
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
-from app.blueprints.pages.desk.shell import do_once, go_to, may_use, render_desk, render_desk_form
+from app.blueprints.pages.desk.shell import do_once, go_to, may_use, render_desk, render_desk_form, send_back
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.formatting import format_money
@@ -175,7 +175,7 @@ def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
     event, block = get_event_block(caller, event_id, block_id)
     invoice = invoices.get_invoice(caller, event_id, block_id)
     if invoice["due_minor"] <= 0:
-        return go_to(
+        return send_back(
             build_invoice_path(event_id, block_id),
             gettext("Nothing is due for this invoice: it is paid, or credited in full."),
         )

@@ -223,6 +223,12 @@ def go_to(path: str, done: str) -> ResponseReturnValue:
     return redirect(path, 303)
 
 
+def send_back(path: str, reason: str) -> ResponseReturnValue:
+    """Say why a page is not shown, on the page at `path`."""
+    flash(str(reason), "note")
+    return redirect(path, 303)
+
+
 def _require_organisation() -> ResponseReturnValue | None:
     """Show who has no organisation how to get one; for `before_request`."""
     if find_chosen_team(get_signed_in_caller(), ORGANISER) is None:

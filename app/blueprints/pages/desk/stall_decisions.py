@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.applications import actions, states
 from app.applications.queries import ApplicationRecord
+from app.applications.stall_types import fold_name, list_places
 from app.blueprints.pages.desk.form_parts import VERSION, WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stall_approval import (
@@ -26,7 +27,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
 from app.core.clock import rfc3339
 from app.core.errors import NotFound
-from app.core.languages import gettext, lazy_gettext
+from app.core.languages import gettext, lazy_gettext, ngettext
 from app.events.queries import OwnEvent
 from app.web.fields import Choice, Text, WholeNumber
 from app.web.schema import Query
@@ -260,15 +261,32 @@ def _build_back(event: OwnEvent, row: ApplicationRecord) -> str:
 
 
 def _render(event: OwnEvent, row: ApplicationRecord, decision: Decision, form: FilledForm) -> Response:
+    lead = str(decision.lead)
     if decision.form is APPROVAL:
         form = fit_approval(form, event, row)
+    elif decision.decision == states.WAITLISTED and (free := _count_free_places(event, row)):
+        lead = f"{_describe_free_places(free)} {lead}"
     return render_desk_form(
         form,
         event=event,
         title=f"{decision.title}: {row['business_name'] or row['reference']}",
-        lead=decision.lead,
+        lead=lead,
         button=decision.button,
         back=_build_back(event, row),
+    )
+
+
+def _count_free_places(event: OwnEvent, row: ApplicationRecord) -> int:
+    """The places of the application's stall type that are left; 0 without a limit."""
+    key = fold_name(row["stall_type"])
+    return next((places.left or 0 for places in list_places(event.id, event.stall_types) if places.key == key), 0)
+
+
+def _describe_free_places(count: int) -> str:
+    return ngettext(
+        "%(num)s place is free now: the next in line gets an offer of it by mail within a minute.",
+        "%(num)s places are free now: the next in line get offers by mail within a minute.",
+        count,
     )
 
 

@@ -173,7 +173,10 @@ def _load_job(caller: Caller, event_id: str, job_id: str) -> dict[str, Any]:
         "problem": JOB_ERRORS.get(state.get("error", ""), gettext("This did not work. Try again."))
         if "error" in state
         else "",
-        "errors": result.get("errors", [])[:MAX_SHOWN_ERRORS],
+        "errors": [
+            {**error, "column": LABELS.get(error["column"], error["column"])}
+            for error in result.get("errors", [])[:MAX_SHOWN_ERRORS]
+        ],
         "describe_row_error": describe_row_error,
         "file_url": url_for("desk_stock.download_file", event_id=event_id, job_id=job_id) if job.file_name else "",
     }
