@@ -337,6 +337,7 @@ DESCRIPTIONS: dict[str, str] = {
     "reason": "Why.",
     "reasons": "Codes of the errors that a payout would get now.",
     "recipientIds": "Ids of recipients; without it all uncertain ones.",
+    "mails": "The mails that failed.",
     "recipients": "The recipients.",
     "receivedOn": "The day on which the money was in the account.",
     "recordedAt": "When it was recorded.",

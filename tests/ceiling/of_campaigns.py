@@ -108,6 +108,18 @@ def what_did_not_arrive_with_its_total(client: Client) -> Ask:
     return lambda: campaign_event.owner.get(f"{campaign_event.path}/undelivered?withTotal=true&state=failed")
 
 
+@case(f"GET {ROOT}/failed-mails")
+def failed_mails_with_their_total(client: Client) -> Ask:
+    campaign_event = CampaignEvent(client)
+    return lambda: campaign_event.owner.get(f"{campaign_event.path}/failed-mails?withTotal=true")
+
+
+@case(f"POST {ROOT}/failed-mails/clear")
+def taking_failed_mails_off_the_list(client: Client) -> Ask:
+    campaign_event = CampaignEvent(client)
+    return lambda: campaign_event.owner.post(f"{campaign_event.path}/failed-mails/clear", {"ids": ["0" * 24]})
+
+
 @case(f"GET {ROOT}/suppressions")
 def the_suppression_list_with_its_total(client: Client) -> Ask:
     campaign_event = CampaignEvent(client)

@@ -55,7 +55,7 @@ def test_the_contact_address_is_saved_and_says_what_people_see_without_one(app: 
     page = browser.send(form=1, contactEmail="hello@windhoek-lights.example")
     assert 'value="hello@windhoek-lights.example"' in page.text and "Now people see" not in page.text
     assert f"Until somebody confirms it there, people see {owner.email}" in page.text
-    browser.send(form=1, contactEmail="")
+    browser.send(form=2, contactEmail="")
     details = load_organisation_details(owner.id)
     assert (details.contact_email, details.pending_contact_email) == (None, None)
 

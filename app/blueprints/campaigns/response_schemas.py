@@ -180,8 +180,12 @@ class FailedMailRow(Schema):
     kind = fields.String(
         required=True, metadata={"enum": list(MAIL_KINDS), "example": "applications.mail", "description": "what it is"}
     )
-    application_id = fields.String(required=True, allow_none=True, metadata=ID)
-    block_id = fields.String(required=True, allow_none=True, metadata=ID)
+    application_id = fields.String(
+        required=True, allow_none=True, metadata={**ID, "description": "the application that it is about, or null"}
+    )
+    block_id = fields.String(
+        required=True, allow_none=True, metadata={**ID, "description": "the block that it is about, or null"}
+    )
     address = fields.Function(
         lambda row: mask_address(row["address"]),
         required=True,
@@ -190,7 +194,7 @@ class FailedMailRow(Schema):
     reason = fields.String(
         required=True, metadata={"example": "the mail server refused the address", "description": "why it failed"}
     )
-    failed_at = TimeField(required=True)
+    failed_at = TimeField(required=True, metadata={"description": "when the last attempt failed"})
 
 
 class ClearedMails(Schema):
