@@ -1,6 +1,5 @@
 """Mails to applicants, guests and holders that fail: recorded once, shown to those who write, and taken off the list."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,27 +12,19 @@ from app.core.jobs import list_jobs
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.desk.failed_mails import MAIL_KINDS
-from tests.clients.mails import configure
+from tests.campaigns.test_sending import sink as sink
 from tests.factories.accounts import create_account, run_jobs
 from tests.factories.allocations import Block, create_block
 from tests.factories.applications import LIST, create_application
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data, list_problems, read_error
+from tests.pages.desk.test_events import open_as
 from tests.pages.test_account_page import sign_in_browser
-from tests.smtp_sink import Sink, run_smtp_sink
+from tests.smtp_sink import Sink
 from tests.teams.test_members import accept, invite
 
 REFUSAL = "550 5.1.1 no such user"
-
-
-@pytest.fixture
-def sink(app: Flask) -> Iterator[Sink]:
-    before = app.extensions["settings"]
-    with run_smtp_sink() as sink:
-        configure(app, SMTP_URL=sink.url)
-        yield sink
-    app.extensions["settings"] = before
 
 
 @pytest.fixture
@@ -204,3 +195,18 @@ def test_desk_leads_from_the_task_to_the_application(client: Client, block: Bloc
     assert "1 mail failed" in desk.open("/desk").text and len(list_failed(block)) == 1
     block.change(holder={"email": "new@bank.example"})
     assert "failed on" not in desk.open(f"{event_path}/guests/{block.id}").text
+
+
+def test_who_may_not_open_applications_gets_no_phone_numbers(
+    app: Flask, client: Client, block: Block, sink: Sink
+) -> None:
+    run_jobs()
+    application = decide(client, block)
+    refuse_next(sink)
+    owner = db.session.get_one(Account, block.event["organiserId"])
+    path = f"/desk/events/{block.event['id']}/messages/failed-mails"
+    pages = {role: open_as(app, client, owner, role).open(path).text for role in ("manager", "messages")}
+    link = f"/stalls/{application['id']}"
+    assert "Phone" in pages["manager"] and link in pages["manager"]
+    assert "selma@kapana.example" in pages["messages"]
+    assert "Phone" not in pages["messages"] and link not in pages["messages"]

@@ -6,6 +6,7 @@ from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
+from app.accounts.permissions import GUESTS_READ, STALLS_READ
 from app.blueprints.pages.desk.message_deliveries import read_ids, record_addresses
 from app.blueprints.pages.desk.message_words import MAIL_LABELS
 from app.blueprints.pages.desk.messages import WRITE, blueprint
@@ -16,14 +17,8 @@ from app.core.spreadsheet_cells import escape
 from app.desk import failed_mails
 from app.events import queries as events
 
-
-def _link_subject(row: Row) -> str:
-    if row["application_id"] and row["business_name"]:
-        path = "desk_stalls.show_application"
-        return url_for(path, event_id=row["event_id"], application_id=row["application_id"])
-    if row["block_id"] and row["block_name"]:
-        return url_for("desk_guests.show_block", event_id=row["event_id"], block_id=row["block_id"])
-    return ""
+OPENING = (STALLS_READ, GUESTS_READ)
+"""The permissions for the pages of applications and blocks."""
 
 
 class SubjectColumn(Column):
@@ -44,19 +39,36 @@ class ReasonColumn(Column):
         return gettext(reason)
 
 
-MAILS = Table(
-    "failed-mails",
-    Column("address", lazy_gettext("Address")),
-    Column("kind", lazy_gettext("Mail"), labels=MAIL_LABELS),
-    SubjectColumn("id", lazy_gettext("About"), link=_link_subject),
-    Column("phone", lazy_gettext("Phone")),
-    ReasonColumn("reason", lazy_gettext("Why")),
-    Column("failed_at", lazy_gettext("When"), TIME, sort="failedAt"),
-    sorts=failed_mails.SORTS,
-    default_sort="-failedAt",
-    counted=mark_plural("%(num)s mail", "%(num)s mails"),
-    empty=lazy_gettext("Mails to applicants and guests that the mail server refused appear here. There are none now."),
-)
+def _link_subject(row: Row) -> str:
+    if row["application_id"] and row["business_name"]:
+        path = "desk_stalls.show_application"
+        return url_for(path, event_id=row["event_id"], application_id=row["application_id"])
+    if row["block_id"] and row["block_name"]:
+        return url_for("desk_guests.show_block", event_id=row["event_id"], block_id=row["block_id"])
+    return ""
+
+
+def _build_table(*, with_people: bool) -> Table:
+    """The table; `with_people` has phone numbers and links, for those who may open the applications and blocks."""
+    about = SubjectColumn("id", lazy_gettext("About"), link=_link_subject if with_people else None)
+    return Table(
+        "failed-mails",
+        Column("address", lazy_gettext("Address")),
+        Column("kind", lazy_gettext("Mail"), labels=MAIL_LABELS),
+        about,
+        *([Column("phone", lazy_gettext("Phone"))] if with_people else []),
+        ReasonColumn("reason", lazy_gettext("Why")),
+        Column("failed_at", lazy_gettext("When"), TIME, sort="failedAt"),
+        sorts=failed_mails.SORTS,
+        default_sort="-failedAt",
+        counted=mark_plural("%(num)s mail", "%(num)s mails"),
+        empty=lazy_gettext(
+            "Mails to applicants and guests that the mail server refused appear here. There are none now."
+        ),
+    )
+
+
+MAILS, MAILS_WITHOUT_PEOPLE = _build_table(with_people=True), _build_table(with_people=False)
 
 
 @blueprint.page("/failed-mails", access=WRITE)
@@ -65,7 +77,9 @@ def show_failed_mails(caller: Caller, event_id: str) -> ResponseReturnValue:
     event = events.get_event(caller, event_id)
     view = partial(failed_mails.list_failed_mails_query, caller, event_id)
     record_file = partial(record_addresses, event)
-    return render_desk_table("desk/failed_mails.html", MAILS, view, event=event, record_file=record_file)
+    may_open = (caller.may(permission, organisation_id=event.organiser_id, event_id=event.id) for permission in OPENING)
+    table = MAILS if all(may_open) else MAILS_WITHOUT_PEOPLE
+    return render_desk_table("desk/failed_mails.html", table, view, event=event, record_file=record_file)
 
 
 @blueprint.page("/failed-mails/clear", access=WRITE)
