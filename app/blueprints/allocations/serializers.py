@@ -44,8 +44,8 @@ JsonObject = dict[str, object]
 def serialize_block(block: BlockRow, caller: Caller) -> JsonObject:
     """Return a block with its holder, its cost and its links, and its slots if it has a page of them.
 
-    Money and the buyer are None for a caller who may not read money. URLs of links and codes of slots, with which places are taken, are
-    None for a caller who may not change guests.
+    Money and the buyer are None for a caller who may not read money. URLs of links and codes of slots, with which places
+    are taken, are None for a caller who may not change guests.
     """
     event = {"organisation_id": block["sender_id"], "event_id": block["event_id"]}
     may_write = caller.may(GUESTS_WRITE, **event)

@@ -19,8 +19,8 @@ class TaskRow(Schema):
             "enum": list(TASK_QUERIES),
             "example": APPLICATIONS,
             "description": "What waits: `conflicts` at the gate, `applications` to decide, `refunds` that were refused, "
-            "`fees` that are overdue, `failed_mails` to applicants and guests, messages that are `undelivered`, items with `low_stock`, a draft to `publish`, "
-            "or a `settlement` report to make.",
+            "`fees` that are overdue, `failed_mails` to applicants and guests, messages that are `undelivered`, items with "
+            "`low_stock`, a draft to `publish`, or a `settlement` report to make.",
         },
     )
     event_id = fields.String(required=True)

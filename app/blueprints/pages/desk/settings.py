@@ -94,14 +94,7 @@ BANK = Form(
 @blueprint.page("", access=ACCESS)
 def show(caller: Caller) -> ResponseReturnValue:
     """Show the form with name, address, VAT number and logo, the bank details, and how long data is kept."""
-    details = load_organisation_details(caller.organisation_id)
-    form = DETAILS.fill(
-        name=details.name,
-        address=details.address or "",
-        contactEmail=details.pending_contact_email or details.contact_email or "",
-        vatNumber=details.vat_number or "",
-    )
-    error = find_upload_error(MAX_PICTURE_FORM_BYTES)
+    form, error = _fill_details(caller), find_upload_error(MAX_PICTURE_FORM_BYTES)
     return _render(caller, form.with_error(error) if error else form)
 
 
@@ -136,7 +129,7 @@ def resend_contact_link(caller: Caller) -> ResponseReturnValue:
     try:
         actions.resend_contact_link(queries.get_organisation(caller))
     except FORM_ERRORS as error:
-        return _render(caller, DETAILS.from_request().with_error(error))
+        return _render(caller, _fill_details(caller).with_error(error))
     return go_to(url_for("desk_settings.show"), gettext("Another link is on its way."))
 
 
@@ -173,6 +166,17 @@ def change_bank(caller: Caller) -> ResponseReturnValue:
         return render_desk("desk/settings_bank.html", form=form.with_error(error))
     done = gettext("The bank details are saved. We sent you an e-mail about it.")
     return go_to(url_for("desk_settings.show"), done)
+
+
+def _fill_details(caller: Caller) -> FilledForm:
+    """The form with what is stored, and the contact address that waits if there is one."""
+    details = load_organisation_details(caller.organisation_id)
+    return DETAILS.fill(
+        name=details.name,
+        address=details.address or "",
+        contactEmail=details.pending_contact_email or details.contact_email or "",
+        vatNumber=details.vat_number or "",
+    )
 
 
 def _render(caller: Caller, form: FilledForm) -> Response:
