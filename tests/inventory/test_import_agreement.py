@@ -38,6 +38,9 @@ def test_a_partial_import_can_be_repeated_when_the_cause_is_removed(client: Clie
         data(stock.adjust(item, -20, bucket="reserved"))
         expected = data(stock.sheet(SHEET, mode=mode, dryRun="true"))
         assert counts(expected) == (0, 1, 1)
+        (change,) = expected.pop("changes")
+        assert (change["row"], change["sku"], change["isNew"]) == (3, "B", False)
+        assert {"name": "onHand", "before": "50", "after": "5"} in change["newValues"]
         assert data(stock.sheet(SHEET, mode=mode)) == expected
         assert stock.read(item)["onHand"] == 5
 
@@ -105,6 +108,7 @@ def check_agreement(stock: Stock, sheets: list[list[str]], steps: list[Step]) ->
         query = {"mode": step.mode, "again": str(step.again).lower()}
         before = stock.export()
         expected = outcome(stock.sheet(sheet, dryRun="true", **query))
+        assert len(expected.pop("changes", [])) == expected["created"] + expected["updated"]
         assert stock.export() == before
         assert outcome(stock.sheet(sheet, **query)) == expected
         assert (stock.export() != before) == bool(expected["created"] or expected["updated"])

@@ -171,6 +171,20 @@ class ImportQuery(Query):
     )
 
 
+class FieldChangeData(Schema):
+    name = fields.String(metadata={"description": "the field", "example": "onHand"})
+    before = fields.String(allow_none=True, metadata={"description": "the value now, as text; null for a new item"})
+    after = fields.String(allow_none=True, metadata={"description": "the value after the import, as text"})
+
+
+class ItemChangeData(Schema):
+    row = WholeNumber(metadata={"description": "the row of the file"})
+    sku = fields.String(metadata={"description": "the SKU after the import"})
+    name = fields.String(metadata={"description": "the name after the import"})
+    is_new = Boolean(metadata={"description": "whether the import would add the item"})
+    new_values = List(Nested(FieldChangeData), metadata={"description": "the fields that would change"})
+
+
 class ImportData(Schema):
     """What an import did; or, with 202, the job that does it."""
 
@@ -179,6 +193,10 @@ class ImportData(Schema):
     unchanged = WholeNumber()
     errors = List(Nested(RowErrorData), metadata={"description": "the first thousand"})
     error_count = WholeNumber()
+    changes = List(
+        Nested(ItemChangeData),
+        metadata={"rare": True, "description": "with dryRun: the first 200 changes, those of known items first"},
+    )
     errors_url = fields.String(metadata={"rare": True, "description": "all errors as CSV, for two days"})
     already_imported_at = fields.String(metadata={"rare": True, "format": "date-time"})
     job_id = fields.String(metadata={**ID_METADATA, "rare": True})

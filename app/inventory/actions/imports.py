@@ -21,7 +21,7 @@ from app.events.ticket_import_sql import PATIENCE
 from app.inventory import background_jobs, queries
 from app.inventory.errors import ImportExpired, ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.inventory.models import StockJob
-from app.inventory.stock_import.importer import ImportOptions, ImportResult, import_rows
+from app.inventory.stock_import.importer import FieldChange, ImportOptions, ImportResult, import_rows
 from app.inventory.stock_import.parser import (
     NotASheet,
     RowError,
@@ -48,6 +48,14 @@ class RowErrorJson(TypedDict):
     value: str
 
 
+class ItemChangeJson(TypedDict):
+    row: int
+    sku: str
+    name: str
+    is_new: bool
+    new_values: list[FieldChange]
+
+
 class ImportJson(TypedDict, total=False):
     """The result of an import, or the job that will import the file."""
 
@@ -56,6 +64,7 @@ class ImportJson(TypedDict, total=False):
     unchanged: int
     errors: list[RowErrorJson]
     error_count: int
+    changes: list[ItemChangeJson]
     already_imported_at: str
     errors_url: str
     job_id: str
@@ -220,11 +229,11 @@ def serialize_import_result(result: ImportResult) -> ImportJson:
         "errors": [cast(RowErrorJson, error._asdict()) for error in result.errors[:MAX_RETURNED_ERRORS]],
         "error_count": len(result.errors),
     }
-    return (
-        response
-        if result.already_imported_at is None
-        else {**response, "already_imported_at": result.already_imported_at.isoformat()}
-    )
+    if result.changes:
+        response["changes"] = [cast(ItemChangeJson, change._asdict()) for change in result.changes]
+    if result.already_imported_at is not None:
+        response["already_imported_at"] = result.already_imported_at.isoformat()
+    return response
 
 
 def _count_checked_rows(data: bytes) -> int:

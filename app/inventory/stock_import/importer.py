@@ -1,8 +1,9 @@
 """The database part of an import: rows are staged by COPY, compared with the stock and written in one transaction."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple, TypedDict
 
 from sqlalchemy import select, text
 from sqlalchemy.dialects.postgresql import insert
@@ -24,6 +25,7 @@ from app.inventory.stock_import.sql import (
     FILL_ZEROS_SQL,
     INSERT_ITEMS_SQL,
     INSERT_OPENING_STOCK_SQL,
+    LIST_CHANGES_SQL,
     MAX_SINGLE_CHANGES,
     PLAN_ERRORS_SQL,
     RECORD_CHANGES_SQL,
@@ -32,6 +34,7 @@ from app.inventory.stock_import.sql import (
 
 COPY_BLOCK_BYTES = 256 * 1024
 MAX_ATTEMPTS = 3
+MAX_LISTED_CHANGES = 200
 ERROR_MESSAGES = {
     "required": mark_for_translation("A new item needs it."),
     "archived": mark_for_translation("This item is archived. Restore it first."),
@@ -53,11 +56,30 @@ class ImportOptions:
     """At the desk a new item has 0 where the file has no quantity, and a check says when the file was imported before."""
 
 
+class FieldChange(TypedDict):
+    """A field of an item, with its value before the import (None for a new item) and after it, as text."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class ItemChange(NamedTuple):
+    """What an import would change of one item: the row of the file, the item after the import, and its new values."""
+
+    row: int
+    sku: str
+    name: str
+    is_new: bool
+    new_values: list[FieldChange]
+
+
 @dataclass(frozen=True)
 class ImportResult:
     """The number of items that an import created, updated or left unchanged; a dry run only counts them.
 
-    `already_imported_at` is when the same bytes were imported before.
+    `already_imported_at` is when the same bytes were imported before. `changes` are the first changes that a dry run
+    would make, those of known items before the new ones.
     """
 
     created: int
@@ -65,6 +87,7 @@ class ImportResult:
     unchanged: int
     errors: Sequence[RowError]
     already_imported_at: datetime | None = None
+    changes: Sequence[ItemChange] = ()
 
     @property
     def has_only_errors(self) -> bool:
@@ -138,7 +161,8 @@ def _plan_and_write(session: ReadOrWriteSession, sheet: ParsedSheet, options: Im
     counts = session.execute(COUNT_PLAN_SQL).one()
     result = ImportResult(**counts._mapping, errors=errors, already_imported_at=imported_at)
     if options.dry_run:
-        raise _Rollback(result)
+        changes = [ItemChange(*row) for row in session.execute(LIST_CHANGES_SQL, {"limit": MAX_LISTED_CHANGES})]
+        raise _Rollback(replace(result, changes=changes))
     if result.created or result.updated:
         _write_plan(session, options, params, result)
     return result

@@ -81,6 +81,23 @@ COUNT_PLAN_SQL = text("""
            count(*) FILTER (WHERE same) AS unchanged FROM stock_plan
 """)
 
+_DISPLAYED_VALUES = ",\n".join(
+    f"('{field.name}', trim_scale(i.{field.attribute})::text, trim_scale(p.{field.attribute})::text)"
+    if field.kind in DECIMAL_PLACES
+    else f"('{field.name}', i.{field.attribute}::text, p.{field.attribute}::text)"
+    for field in ITEM_FIELDS
+)
+
+LIST_CHANGES_SQL = text(f"""
+    SELECT p.row, p.sku, p.name, NOT p.known AS is_new,
+           (SELECT json_agg(json_build_object('name', value.name, 'before', value.before, 'after', value.after))
+              FROM (VALUES {_DISPLAYED_VALUES}) AS value (name, before, after)
+             WHERE value.before IS DISTINCT FROM value.after) AS new_values
+      FROM (SELECT * FROM stock_plan WHERE NOT same ORDER BY known DESC, row LIMIT :limit) p
+      LEFT JOIN inventory_item i ON i.id = p.id
+     ORDER BY p.known DESC, p.row
+""")
+
 # In the order of names, as in most of the indexes: it saves a sixth of the time of this statement.
 INSERT_ITEMS_SQL = text(f"""
     INSERT INTO inventory_item (id, event_id, sku_key, {", ".join(ATTRIBUTES)})

@@ -83,6 +83,15 @@ def test_errors_of_a_list_are_shown_by_row_and_column(stock: DeskStock, desk: Vi
     assert "Done." in page and ">many<" in page
 
 
+def test_a_check_shows_what_would_change_of_each_item(stock: DeskStock, desk: Visitor) -> None:
+    stock.item(sku="BEE-1", name="Lager", onHand=12)
+    check = upload(desk, stock, build_csv("CUP-1,Cups,10,1,4,2,0,0", "bee-1,Lager,120,24,4,48,0,0"))
+    run_due_jobs(worker="test")
+    known, new = desk.open(check.request.path).text.split("<tbody>")[1].split("</tr>")[:2]
+    assert "Lager (bee-1)" in known and "SKU: BEE-1 → bee-1" in known and "On hand: 12 → 48" in known
+    assert "Cups (CUP-1)" in new and "New. " in new and "On hand: 2<" in new and "Damaged" not in new
+
+
 def test_a_list_without_a_correct_row_is_not_offered(stock: DeskStock, desk: Visitor) -> None:
     check = upload(desk, stock, build_csv("BEE-1,Lager,120,24,4,many,0,0"))
     run_due_jobs(worker="test")

@@ -20,7 +20,7 @@ from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.import_mappings import STOCK, find_mapping
 from app.inventory import actions, background_jobs, export, queries
-from app.inventory.actions.imports import IMPORT_KIND
+from app.inventory.actions.imports import IMPORT_KIND, ItemChangeJson
 from app.inventory.stock_import.column_names import suggest_mapping
 from app.web.fields import Boolean, Text
 from app.web.schema import Query
@@ -177,8 +177,21 @@ def _load_job(caller: Caller, event_id: str, job_id: str) -> dict[str, Any]:
             {**error, "column": LABELS.get(error["column"], error["column"])}
             for error in result.get("errors", [])[:MAX_SHOWN_ERRORS]
         ],
+        "changes": [_label_change(change) for change in result.get("changes", [])],
         "describe_row_error": describe_row_error,
         "file_url": url_for("desk_stock.download_file", event_id=event_id, job_id=job_id) if job.file_name else "",
+    }
+
+
+def _label_change(change: ItemChangeJson) -> dict[str, Any]:
+    """What the page shows of a change: a new item without its name, its SKU and what is 0."""
+    return {
+        **change,
+        "new_values": [
+            {**value, "label": LABELS[value["name"]]}
+            for value in change["new_values"]
+            if not (change["is_new"] and (value["name"] in ("name", "sku") or value["after"] == "0"))
+        ],
     }
 
 
