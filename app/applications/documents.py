@@ -39,7 +39,7 @@ class UploadedDocument:
     """A stored document without its bytes; `size` is in bytes.
 
     `carried_from` is the reference of the earlier application that it comes from. `asked_again_at` and
-    `asked_again_reason` are set if a decider wants another file in its place.
+    `asked_again_reason` are set if a decider wants another file in its place; `opened_at` once a decider opened the file.
     """
 
     id: str
@@ -52,6 +52,7 @@ class UploadedDocument:
     carried_from: str | None = None
     asked_again_at: datetime | None = None
     asked_again_reason: str | None = None
+    opened_at: datetime | None = None
 
     def is_accepted_on(self, last_day: date) -> bool:
         """Whether the document counts for an event that ends on that day."""

@@ -15,6 +15,7 @@ from sqlalchemy import (
     ScalarSelect,
     Select,
     case,
+    exists,
     false,
     func,
     literal,
@@ -27,11 +28,9 @@ from sqlalchemy.orm import Session as OrmSession
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_DECIDE, STALLS_INVITE
-from app.accounts.queries import find_viewer
 from app.applications import documents
 from app.applications.calendar import EVENT_CALENDAR_COLUMNS, TIME_TO_ACT
 from app.applications.documents import PICTURE_KINDS, UploadedDocument
-from app.applications.errors import LinkExpired
 from app.applications.models import (
     Application,
     ApplicationDocument,
@@ -52,9 +51,8 @@ from app.applications.states import (
     WAITLISTED,
 )
 from app.audit.actions import Action
-from app.audit.log import record, record_export
-from app.clients import storage
-from app.core.db import ReadOrWriteSession, db, release_connection
+from app.audit.log import record
+from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound
 from app.events.models import Event
 
@@ -133,8 +131,19 @@ DOCUMENT_COLUMNS = (
     ApplicationDocument.carried_from,
     ApplicationDocument.asked_again_at,
     ApplicationDocument.asked_again_reason,
+    ApplicationDocument.opened_at,
 )
 """The fields of `UploadedDocument`."""
+HAS_NEW_DOCUMENTS_SQL: ColumnElement[bool] = (
+    Application.documents_submitted_at.is_not(None)
+    & Application.status.in_((*ACCEPTED_STATES, ACTIVATED))
+    & exists().where(
+        ApplicationDocument.application_id == Application.id,
+        ApplicationDocument.kind.in_(documents.KINDS),
+        ApplicationDocument.opened_at.is_(None),
+    )
+)
+"""Whether documents were handed in that no decider has opened."""
 ListQuery = Select[*tuple[object, ...]]
 ApplicationRecord = RowMapping
 """A row of the list; `serializers.serialize_application` makes the JSON."""
@@ -151,6 +160,7 @@ class ApplicationFilters(TypedDict, total=False):
     event_id: str | None
     stall_type: str | None
     fee_state: str | None
+    has_new_documents: bool | None
     q: str | None
 
 
@@ -229,43 +239,6 @@ def count_pictures(application_id: str) -> int | None:
         .where(Application.id == application_id, Application.status == SUBMITTED)
     )
     return db.session.scalar(statement.group_by(Application.id))
-
-
-def get_document(token: str) -> tuple[ApplicationDocument, bytes]:
-    """A document and its bytes, for the session or key of a decider that got the link and may still read it.
-
-    Raises NotFound, LinkExpired, StorageUnavailable.
-    """
-    grant = documents.verify_read_token(token)
-    if grant is None:
-        raise NotFound()
-    if grant.expired:
-        raise LinkExpired("A document can be read for five minutes; open the application again for a fresh link.")
-    viewer = find_viewer(grant.viewer_id, STALLS_DECIDE)
-    if viewer is None:
-        raise NotFound()
-    row = db.session.execute(
-        select(ApplicationDocument, Application)
-        .join(Application, Application.id == ApplicationDocument.application_id)
-        .where(ApplicationDocument.id == grant.thing_id, can_decide_sql(viewer))
-    ).first()
-    release_connection()
-    if row is None:
-        raise NotFound()
-    document, application = row
-    data = storage.get(document.stored_as)
-    if data is None:
-        raise NotFound()
-    record_export(
-        Action.DOCUMENT_READ,
-        caller=viewer,
-        organisation_id=application.organiser_id,
-        event_id=application.event_id,
-        account_id=application.account_id,
-        subject=document.id,
-        data={"application": application.id, "kind": document.kind},
-    )
-    return document, data
 
 
 def _organises_sql(caller: Caller) -> ColumnElement[bool]:
@@ -397,6 +370,9 @@ def _build_conditions(caller: Caller, filters: ApplicationFilters) -> list[Colum
         conditions.append(func.lower(Application.stall_type) == stall_type.lower())
     if fee_state := filters.get("fee_state"):
         conditions.append(IS_FEE_OVERDUE_SQL if fee_state == OVERDUE_FEE else FEE_STATE_SQL.in_([fee_state]))
+    if (has_new_documents := filters.get("has_new_documents")) is not None:
+        condition = HAS_NEW_DOCUMENTS_SQL if has_new_documents else ~HAS_NEW_DOCUMENTS_SQL
+        conditions.append(condition & _is_decider_sql(caller))
     if search_text := filters.get("q"):
         conditions.append(_search_sql(search_text))
     return conditions

@@ -45,7 +45,7 @@ HELPER_FIELDS = (
 
 
 class DocumentStatus(TypedDict):
-    """A kind of document that is required or uploaded; `url` is for deciders only.
+    """A kind of document that is required or uploaded; `url` and `opened_at` are for deciders only.
 
     `status` is `missing`, `uploaded`, `asked_again` if a decider wants another file in its place, or `expired` if the
     document is not valid up to the end of the event.
@@ -63,6 +63,7 @@ class DocumentStatus(TypedDict):
     carried_from: NotRequired[str]
     asked_again_at: NotRequired[datetime]
     asked_again_reason: NotRequired[str]
+    opened_at: NotRequired[datetime | None]
     url: NotRequired[str]
     url_expires_at: NotRequired[datetime]
 
@@ -158,6 +159,7 @@ def _parse_document(file: Mapping[str, str | int | None]) -> UploadedDocument:
         carried_from=str(file["carried_from"]) if file["carried_from"] else None,
         asked_again_at=datetime.fromisoformat(str(file["asked_again_at"])) if file["asked_again_at"] else None,
         asked_again_reason=str(file["asked_again_reason"]) if file["asked_again_reason"] else None,
+        opened_at=datetime.fromisoformat(str(file["opened_at"])) if file["opened_at"] else None,
     )
 
 
@@ -182,6 +184,7 @@ def _serialize_document(
         status["asked_again_at"] = document.asked_again_at
         status["asked_again_reason"] = document.asked_again_reason or ""
     if viewer_id is not None:
+        status["opened_at"] = document.opened_at
         status["url"], expires_epoch = documents.build_read_url(document.id, viewer_id)
         status["url_expires_at"] = datetime.fromtimestamp(expires_epoch, UTC)
     return status

@@ -34,6 +34,7 @@ class AuditEntry(Base):
         _index("account", "account_id"),
         _index("actor", "actor_id"),
         Index("ix_audit_entry_at", "at", "id"),
+        Index("ix_audit_entry_application", "subject_id", "at", postgresql_where=text("subject_kind = 'application'")),
     )
 
     id: Mapped[str] = mapped_column(ObjectId, primary_key=True, server_default=text(NEW_ID_SQL))

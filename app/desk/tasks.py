@@ -22,7 +22,7 @@ from app.accounts.permissions import (
 )
 from app.admissions.models import Admission
 from app.applications.models import Application, StallFeeRefund
-from app.applications.queries import IS_FEE_OVERDUE_SQL
+from app.applications.queries import HAS_NEW_DOCUMENTS_SQL, IS_FEE_OVERDUE_SQL
 from app.applications.states import REFUND_REFUSED, SUBMITTED
 from app.audit.actions import Action
 from app.audit.models import AuditEntry
@@ -38,9 +38,10 @@ from app.files.states import FAILED
 from app.inventory.models import StockItem
 from app.money.settlement import SETTLEMENT_KIND
 
-PUBLISH, APPLICATIONS, FEES, REFUNDS, LOW_STOCK, CONFLICTS, FAILED_MAILS, UNDELIVERED, SETTLEMENT = (
+PUBLISH, APPLICATIONS, DOCUMENTS, FEES, REFUNDS, LOW_STOCK, CONFLICTS, FAILED_MAILS, UNDELIVERED, SETTLEMENT = (
     "publish",
     "applications",
+    "documents",
     "fees",
     "refunds",
     "low_stock",
@@ -75,6 +76,10 @@ def _select_drafts() -> TaskQuery:
 
 def _select_applications() -> TaskQuery:
     return select().where(Application.event_id == Event.id, Application.status == SUBMITTED, _is_not_over())
+
+
+def _select_new_documents() -> TaskQuery:
+    return select().where(Application.event_id == Event.id, HAS_NEW_DOCUMENTS_SQL, _is_not_over())
 
 
 def _select_unpaid_fees() -> TaskQuery:
@@ -146,6 +151,7 @@ def _select_unsettled_events() -> TaskQuery:
 TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     CONFLICTS: (GATE_ADMIT, _select_conflicts),
     APPLICATIONS: (STALLS_DECIDE, _select_applications),
+    DOCUMENTS: (STALLS_DECIDE, _select_new_documents),
     REFUNDS: (MONEY_WRITE, _select_refused_refunds),
     FEES: (MONEY_WRITE, _select_unpaid_fees),
     FAILED_MAILS: (MESSAGES_WRITE, _select_failed_mails),

@@ -13,14 +13,19 @@ from app.audit.log import record_export
 from app.desk.tasks import SETTLEMENT, list_tasks
 from app.money.settlement import request_settlement
 from tests.factories.accounts import create_account, create_customer, create_signed_in_client
-from tests.factories.applications import create_application, create_approved_application
+from tests.factories.applications import (
+    create_application,
+    create_approved_application,
+    find_mailed_token,
+    upload_documents,
+)
 from tests.factories.events import create_event, create_published_event
 from tests.factories.payouts import execute_sql
 from tests.gate.test_batch import offline_scan
 from tests.http import Client, data
 
 KINDS_BY_ROLE = {
-    "manager": ["conflicts", "applications", "fees", "undelivered", "low_stock", "publish"],
+    "manager": ["conflicts", "applications", "documents", "fees", "undelivered", "low_stock", "publish"],
     "finance": ["fees"],
     "door": ["conflicts"],
     "stock": ["low_stock"],
@@ -52,8 +57,9 @@ def create_tasks(client: Client, organiser: Client) -> str:
     create_event(organiser, name="River Nights")
     create_application(client, eventId=event_id)
     approved = create_approved_application(
-        client, organiser, eventId=event_id, email="selma@example.com", documentsRequired=[]
+        client, organiser, eventId=event_id, email="selma@example.com", documentsRequired=["identity"]
     )
+    data(upload_documents(client, find_mailed_token("documents", "selma@example.com"), "identity", submit="true"))
     execute_sql(
         "UPDATE merchant_application SET decided_at = now() - interval '15 days' WHERE id = :id", id=approved["id"]
     )
@@ -87,6 +93,7 @@ def test_owner_sees_all_kinds_and_others_nothing(client: Client, owner: Account,
     assert list_kinds(build_caller(owner)) == [
         ("conflicts", "Windhoek Lights", 2),
         ("applications", "Windhoek Lights", 1),
+        ("documents", "Windhoek Lights", 1),
         ("fees", "Windhoek Lights", 1),
         ("undelivered", "Windhoek Lights", 1),
         ("low_stock", "Windhoek Lights", 1),

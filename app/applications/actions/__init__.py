@@ -9,6 +9,7 @@ from app.applications.actions.decisions import (
     send_link,
     withdraw_application,
 )
+from app.applications.actions.document_opening import open_document
 from app.applications.actions.document_requests import ask_again
 from app.applications.actions.document_upload import upload_documents
 from app.applications.actions.drafts import save_draft
@@ -30,6 +31,7 @@ __all__ = [
     "import_statement",
     "find_submitted_form",
     "offer_place",
+    "open_document",
     "receive_fee",
     "refund_fee",
     "request_links",

@@ -38,6 +38,7 @@ UPDATED_COLUMNS = (
     "carried_from",
     "asked_again_at",
     "asked_again_reason",
+    "opened_at",
 )
 
 
@@ -220,4 +221,5 @@ def _build_document_row(application_id: str, upload: DocumentUpload, stored_as: 
         "carried_from": None,
         "asked_again_at": None,
         "asked_again_reason": None,
+        "opened_at": None,
     }

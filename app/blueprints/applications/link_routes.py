@@ -14,7 +14,7 @@ from app.accounts.errors import (
     SecondFactorRequired,
 )
 from app.accounts.second_factor import require_session
-from app.applications import actions, errors, link_queries, queries
+from app.applications import actions, errors, link_queries
 from app.applications.documents import MAX_BYTES
 from app.applications.stall_payments import PaymentStatus
 from app.blueprints.applications import response_schemas, schemas
@@ -98,7 +98,7 @@ def hand_in(token: str, submit: bool, **values: FileStorage | date) -> link_quer
 @limit_failed_lookups
 def read_document(token: str) -> Response:
     """Read a document by the link in the application, which is valid for five minutes."""
-    document, data = queries.get_document(token)
+    document, data = actions.open_document(token)
     disposition = f"attachment; filename*=UTF-8''{quote(document.file_name)}"
     return Response(data, mimetype=document.content_type, headers={**FILE_HEADERS, "Content-Disposition": disposition})
 

@@ -42,6 +42,10 @@ class DocumentData(Schema):
             "description": "the reference of the earlier application that it comes from",
         }
     )
+    opened_at = TimeField(
+        allow_none=True,
+        metadata={"description": "when a decider first opened the file; null before, absent for anybody else"},
+    )
     asked_again_at = TimeField(metadata={"description": "when a decider asked for another file in its place"})
     asked_again_reason = fields.String(
         metadata={"example": "The photo is blurred.", "description": "what the decider wrote to the applicant"}

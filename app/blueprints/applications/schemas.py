@@ -205,6 +205,9 @@ class Filters(Query):
             "description": "of the stall fee; overdue ones are open too, paid also by transfer",
         },
     )
+    has_new_documents = Boolean(
+        metadata={"description": "whether documents were handed in that no decider has opened", "rare": True}
+    )
     q = Text(min=1, max=200, metadata={"example": "kapana", "description": "in business, contact, email, reference"})
 
 

@@ -1,6 +1,7 @@
 """Asking for documents again at the desk."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from flask import Flask
@@ -51,6 +52,42 @@ def test_a_document_is_asked_for_again_once(
     assert "Identity document: another file has to be uploaded." in page
     assert "Asked again: Identity document" in page
     assert read(organiser, applied)["status"] == "awaiting_documents"
+
+
+def test_documents_wait_until_a_decider_has_opened_each(
+    client: Client, organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
+) -> None:
+    path, home = build_path(event, applied), "1 application with new documents"
+    assert home in desk.open("/desk").text
+    assert applied["id"] in desk.open(f"{build_path(event)}?hasNewDocuments=true").text
+    page = desk.open(path).text
+    assert page.count("not looked at yet") == 2
+    for document in read(organiser, applied)["documents"]:
+        assert document["openedAt"] is None
+        assert organiser.get(urlsplit(document["url"]).path).status_code == 200
+    assert "not looked at yet" not in desk.open(path).text and home not in desk.open("/desk").text
+    assert applied["id"] not in desk.open(f"{build_path(event)}?hasNewDocuments=true").text
+    opened = read(organiser, applied)["documents"][0]["openedAt"]
+    organiser.get(urlsplit(read(organiser, applied)["documents"][0]["url"]).path)
+    assert read(organiser, applied)["documents"][0]["openedAt"] == opened
+    body = {"kinds": ["identity"], "reason": REASON}
+    data(organiser.post(f"/api/merchant-applications/{applied['id']}/documents/ask-again", body))
+    token = find_mailed_token("documents", "kapana@stalls.example")
+    data(upload_documents(client, token, "identity", submit="true", content=PDF))
+    assert desk.open(path).text.count("not looked at yet") == 1 and home in desk.open("/desk").text
+
+
+def test_the_history_keeps_what_happened_twice(
+    client: Client, organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
+) -> None:
+    for _ in range(2):
+        body = {"kinds": ["identity"], "reason": REASON}
+        data(organiser.post(f"/api/merchant-applications/{applied['id']}/documents/ask-again", body))
+        token = find_mailed_token("documents", "kapana@stalls.example")
+        data(upload_documents(client, token, "identity", submit="true", content=PDF))
+    history = desk.open(build_path(event, applied)).text.split("History")[1]
+    assert history.count("Asked again: Identity document") == 2 and history.count("Handed in the documents") == 3
+    assert history.index("Handed in the documents") < history.index("Asked again") < history.index("Approved")
 
 
 def test_a_file_that_came_meanwhile_is_looked_at_first(

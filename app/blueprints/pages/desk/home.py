@@ -19,6 +19,7 @@ from app.desk.home import load_home_events
 from app.desk.tasks import (
     APPLICATIONS,
     CONFLICTS,
+    DOCUMENTS,
     FAILED_MAILS,
     FEES,
     LOW_STOCK,
@@ -64,6 +65,13 @@ TASK_WORDS = {
         lazy_gettext("Decide"),
         "desk_stalls.show",
         {"status": "submitted"},
+    ),
+    DOCUMENTS: TaskWords(
+        mark_plural("%(num)s application with new documents", "%(num)s applications with new documents"),
+        lazy_gettext("new documents of applicants"),
+        lazy_gettext("Look at the documents"),
+        "desk_stalls.show",
+        {"hasNewDocuments": "true"},
     ),
     REFUNDS: TaskWords(
         mark_plural("%(num)s refund was refused", "%(num)s refunds were refused"),

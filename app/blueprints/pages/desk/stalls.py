@@ -13,12 +13,13 @@ from app.applications import actions, queries, states
 from app.applications.document_suggestions import load_chosen_kinds, suggest_kinds
 from app.applications.documents import LABELS
 from app.applications.placed_stalls import find_stall_number
-from app.applications.serializers import DocumentStatus, serialize_application
+from app.applications.serializers import serialize_application
 from app.applications.stall_types import fold_name, list_places
 from app.applications.waitlist import find_next, list_waitlists
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
+from app.blueprints.pages.desk.stall_history import list_history
 from app.blueprints.pages.desk.stall_words import (
     FEE_LABELS,
     LINK_LABELS,
@@ -39,7 +40,7 @@ from app.desk.failed_mails import find_failed_mail
 from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.web.access import may
-from app.web.fields import Choice, Text
+from app.web.fields import Boolean, Choice, Text
 from app.web.schema import Query
 from app.web.text_fields import EmailText
 
@@ -59,6 +60,7 @@ class FilterSchema(Query):
     status = Choice(*STATE_LABELS)
     stall_type = Text(max=120)
     fee_state = Choice(*queries.FEE_STATES)
+    has_new_documents = Boolean()
 
 
 class ManySchema(Query):
@@ -91,6 +93,11 @@ APPLICATIONS = Table(
             "feeState",
             lazy_gettext("Fee"),
             options=[("", lazy_gettext("All")), *((state, FEE_LABELS[state]) for state in queries.FEE_STATES)],
+        ),
+        Input(
+            "hasNewDocuments",
+            lazy_gettext("Documents"),
+            options=[("", lazy_gettext("All")), ("true", lazy_gettext("Not looked at yet"))],
         ),
     ),
     empty=lazy_gettext("Applications appear here when somebody applies."),
@@ -137,7 +144,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         row=row,
         stall_number=find_stall_number(row["id"]) if row["status"] == states.ACTIVATED else None,
         due={requirement["code"] for requirement in application["requirements"]},
-        history=_list_history(row, application["documents"]),
+        history=list_history(row),
         state_label=STATE_LABELS[row["status"]],
         fee_label=FEE_LABELS[row["fee_state"]],
         payment_choice=describe_payment(row) if row["amount_minor"] else "",
@@ -263,26 +270,3 @@ def _find_line(caller: Caller, event: OwnEvent, row: queries.ApplicationRecord) 
         return {"places": None}
     places = next((type_ for type_ in list_places(event.id, event.stall_types) if type_.key == type_key), None)
     return {"places": places, "line": list_waitlists(caller, event.id).get(type_key, ()), "find_next": find_next}
-
-
-def _list_history(row: queries.ApplicationRecord, documents: Sequence[DocumentStatus]) -> list[tuple[Any, str]]:
-    """What happened to an application, the newest first."""
-    decided = {states.APPROVED: gettext("Approved"), states.DECLINED: gettext("Declined")}.get(
-        row["decision"], gettext("Decided")
-    )
-    labels = {kind: gettext(label) for kind, label in LABELS.items()}
-    moments = [
-        (row["created_at"], gettext("Applied")),
-        (row["decided_at"], decided),
-        (row["documents_submitted_at"], gettext("Handed in the documents")),
-        *(
-            (document["asked_again_at"], gettext("Asked again: %(document)s", document=labels[document["kind"]]))
-            for document in documents
-            if "asked_again_at" in document
-        ),
-        (row["paid_at"], gettext("The fee was paid")),
-        (row["waived_at"], gettext("The fee was waived")),
-        (row["refunded_at"], gettext("The fee was sent back")),
-        (row["activated_at"], gettext("Takes part")),
-    ]
-    return sorted(((moment, text) for moment, text in moments if moment is not None), reverse=True)

@@ -1,0 +1,51 @@
+"""What was done about an application, from the audit trail."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from app.audit.actions import Action
+from app.audit.models import AuditEntry
+from app.core.db import db
+
+ACTIONS = (
+    Action.APPLICATION_APPROVED,
+    Action.APPLICATION_DECLINED,
+    Action.APPLICATION_REOPENED,
+    Action.APPLICATION_WAITLISTED,
+    Action.APPLICATION_WITHDRAWN,
+    Action.PLACE_OFFERED,
+    Action.PLACE_ACCEPTED,
+    Action.PLACE_DECLINED,
+    Action.PLACE_OFFER_LAPSED,
+    Action.DOCUMENTS_ASKED_AGAIN,
+    Action.DOCUMENTS_REOPENED,
+    Action.DOCUMENTS_SUBMITTED,
+)
+BY_NAME = {action.value: action for action in ACTIONS}
+MAX_ACTS = 200
+
+
+class Act(NamedTuple):
+    """An entry of the audit trail: when, the action and its data."""
+
+    at: datetime
+    action: Action
+    data: dict[str, Any]
+
+
+def list_acts(application_id: str) -> Sequence[Act]:
+    """The last decisions, offers of a place, and acts on the documents of an application, the newest first."""
+    statement = (
+        select(AuditEntry.at, AuditEntry.action, AuditEntry.data)
+        .where(
+            AuditEntry.subject_kind == "application",
+            AuditEntry.subject_id == application_id,
+            AuditEntry.action.in_([action.value for action in ACTIONS]),
+        )
+        .order_by(AuditEntry.at.desc())
+        .limit(MAX_ACTS)
+    )
+    return [Act(at, BY_NAME[action], data) for at, action, data in db.session.execute(statement)]

@@ -1,0 +1,64 @@
+"""The history on the page of an application."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from app.applications.documents import LABELS
+from app.applications.history import Act, list_acts
+from app.applications.queries import ApplicationRecord
+from app.applications.states import APPROVED, DECLINED
+from app.audit.actions import Action
+from app.core.languages import gettext, lazy_gettext
+
+ACT_LABELS = {
+    Action.APPLICATION_APPROVED: lazy_gettext("Approved"),
+    Action.APPLICATION_DECLINED: lazy_gettext("Declined"),
+    Action.APPLICATION_REOPENED: lazy_gettext("The refusal was taken back"),
+    Action.APPLICATION_WAITLISTED: lazy_gettext("Put on the waitlist"),
+    Action.APPLICATION_WITHDRAWN: lazy_gettext("Withdrawn by the applicant"),
+    Action.PLACE_OFFERED: lazy_gettext("A place was offered"),
+    Action.PLACE_ACCEPTED: lazy_gettext("The place was accepted"),
+    Action.PLACE_DECLINED: lazy_gettext("The place was declined"),
+    Action.PLACE_OFFER_LAPSED: lazy_gettext("The offer of the place ended"),
+    Action.DOCUMENTS_REOPENED: lazy_gettext("Documents were asked for again, because the event moved"),
+    Action.DOCUMENTS_SUBMITTED: lazy_gettext("Handed in the documents"),
+}
+DECISIONS = (Action.APPLICATION_APPROVED, Action.APPLICATION_DECLINED)
+
+
+def list_history(row: ApplicationRecord) -> list[tuple[datetime, str]]:
+    """What happened to an application, the newest first.
+
+    The audit trail knows it all, but keeps it for some years only: the last decision and the last documents are in the
+    application too.
+    """
+    acts = list_acts(row["id"])
+    moments = [
+        *((act.at, _describe_act(act)) for act in acts),
+        (row["created_at"], gettext("Applied")),
+        *_list_forgotten(row, acts),
+        (row["paid_at"], gettext("The fee was paid")),
+        (row["waived_at"], gettext("The fee was waived")),
+        (row["refunded_at"], gettext("The fee was sent back")),
+        (row["activated_at"], gettext("Takes part")),
+    ]
+    return sorted(((moment, text) for moment, text in moments if moment is not None), reverse=True)
+
+
+def _describe_act(act: Act) -> str:
+    if act.action != Action.DOCUMENTS_ASKED_AGAIN:
+        return str(ACT_LABELS[act.action])
+    names = ", ".join(gettext(LABELS[kind]) for kind in act.data.get("kinds", ()) if kind in LABELS)
+    return gettext("Asked again: %(document)s", document=names)
+
+
+def _list_forgotten(row: ApplicationRecord, acts: Sequence[Act]) -> list[tuple[datetime | None, str]]:
+    """The last decision and the last documents, if the audit trail does not have them any more."""
+    kept = {act.action for act in acts}
+    moments = []
+    decision = {APPROVED: Action.APPLICATION_APPROVED, DECLINED: Action.APPLICATION_DECLINED}.get(row["decision"])
+    if decision is not None and decision not in kept:
+        moments.append((row["decided_at"], str(ACT_LABELS[decision])))
+    if Action.DOCUMENTS_SUBMITTED not in kept:
+        moments.append((row["documents_submitted_at"], str(ACT_LABELS[Action.DOCUMENTS_SUBMITTED])))
+    return moments
