@@ -168,7 +168,7 @@ def test_the_camera_reads_codes_that_are_bent_dark_and_far(
         for guest in service.guests:
             guest.state, guest.admitted_at = "c", None
         page.reload()
-        page.get_by_label("Name or code").fill("flat")
+        page.get_by_label("Name, ticket number or code").fill("flat")
         expect(page.get_by_role("button", name="Admit flat")).to_be_visible()
         page = go_offline(service, page.context)
         page.get_by_role("button", name="Start the camera").click()
@@ -238,9 +238,9 @@ def test_a_guest_is_found_by_name_and_a_party_comes_in(client: Client, service: 
     with open_view(chromium, SERIES) as view:
         page = view.page
         pair(client, page, service.address)
-        page.get_by_label("Name or code").fill("nang maria")
+        page.get_by_label("Name, ticket number or code").fill("nang maria")
         expect(page.locator("#results li")).to_have_count(1)
-        page.get_by_label("Name or code").fill("haufiku")
+        page.get_by_label("Name, ticket number or code").fill("haufiku")
         view.check("search")
         page.get_by_role("button", name="Admit Helvi Haufiku").click()
         expect_verdict(page, "Come in", "Helvi Haufiku", "Of this party still outside: 1")
@@ -273,11 +273,28 @@ def test_guests_of_the_same_name_are_told_apart(client: Client, service: GateSer
     with open_view(chromium, SERIES) as view:
         page = view.page
         pair(client, page, service.address)
-        page.get_by_label("Name or code").fill("anna")
+        page.get_by_label("Name, ticket number or code").fill("anna")
         expect(page.locator("#results li").first).to_contain_text("Day ticket · Gold sponsor · …D4E5")
         expect(page.locator("#results li").last).to_contain_text("Press · a•••@paper.example")
         view.check("same-name")
         assert "paper.example" not in page.evaluate(READ_EVERYTHING), "it is not kept"
+
+
+def test_a_typed_ticket_number_finds_its_guest(client: Client, service: GateService, chromium: Browser) -> None:
+    service.details = {service.guests[0].id: ["…4711"]}
+    with open_view(chromium, SERIES) as view:
+        page = view.page
+        pair(client, page, service.address)
+        field = page.get_by_label("Name, ticket number or code")
+        field.fill("WLN-4711")
+        field.press("Enter")
+        expect(page.get_by_role("button", name="Admit María Nangolo")).to_be_visible()
+        expect(page.locator("#results li")).to_contain_text("…4711")
+        expect(page.locator("#verdict")).to_be_hidden()
+        assert service.guests[0].state == "c"
+        field.fill("A1B2C3D4E5")
+        field.press("Enter")
+        expect_verdict(page, "Come in", "María Nangolo")
 
 
 def test_the_page_says_that_the_event_begins_later(client: Client, service: GateService, chromium: Browser) -> None:
@@ -413,7 +430,7 @@ def test_with_the_real_service(client: Client, service: GateService, chromium: B
         expect_verdict(page, "No entry", "Already in", "Gate A · Gate A, phone 1")
         page.get_by_role("button", name="Next").click()
         data(gate.owner.post(f"{gate.block.path}/slots/{jonas['slotId']}/revoke"))
-        page.get_by_label("Name or code").fill("jonas")
+        page.get_by_label("Name, ticket number or code").fill("jonas")
         expect(page.locator("#results")).to_contain_text("This ticket was taken back.", timeout=20_000)
         page = go_offline(service, page.context)
         type_code(page, jonas["code"])

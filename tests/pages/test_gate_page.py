@@ -71,6 +71,14 @@ def test_the_form_checks_without_admitting(gate: Gate, visitor: Visitor) -> None
     assert "Training" not in visitor.press(code=code).text
 
 
+def test_a_ticket_number_that_is_typed_as_a_code_leads_to_its_guest(gate: Gate, visitor: Visitor) -> None:
+    gate.sell(reference="WLN-4711", name="María Nangolo")
+    pair(gate, visitor)
+    page = visitor.send(code="WLN-4711")
+    assert page.status_code == 404 and "Search the guests for it" in page.text
+    assert "María Nangolo" in visitor.open("/gate?form=1&q=WLN-4711").text
+
+
 def test_the_form_says_that_the_event_begins_later(gate: Gate, visitor: Visitor) -> None:
     note, code = "<p>This event begins on", gate.claim()["code"]
     execute_sql("UPDATE event SET starts_at = now() + interval '25 hours', ends_at = now() + interval '50 hours'")
@@ -112,7 +120,7 @@ def test_a_guest_is_found_by_name_without_script(gate: Gate, visitor: Visitor) -
     form = next(index for index, form in enumerate(visitor.forms) if form.fields.get("placeId"))
     assert visitor.press(form=form, placeId="nonsense").status_code == 422
     assert read_verdict(visitor.send(form=form).text)[0] == "yes"
-    assert "Nobody on the list has this name." in visitor.open("/gate?q=zzz").text
+    assert "Nobody on the list has this name or number." in visitor.open("/gate?q=zzz").text
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from app.core.errors import AppError
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as event_queries
 from app.gate.early_scans import are_scans_early
+from app.gate.errors import TicketNotFound
 from app.gate.place_search import search_places
 from app.gate.refused_scans import scan_or_log_refusal
 from app.gate.scan_check import check_scan
@@ -98,6 +99,7 @@ def send_scan() -> ResponseReturnValue:
     event = event_queries.get_event(caller, get_event_id(caller))
     is_training = values.pop("training", False)
     take = check_scan if is_training else scan_or_log_refusal
+    search_text = ""
     try:
         verdict, status = build_verdict(take(caller, get_event_id(caller), **values)), 200
     except AppError as error:
@@ -105,8 +107,15 @@ def send_scan() -> ResponseReturnValue:
         if refusal is None:
             raise
         verdict, status = refusal, error.status
+        if isinstance(error, TicketNotFound):
+            search_text = values.get("code", "")
     return render_gate_page(
-        "pages/gate_verdict.html", status=status, verdict=verdict, event=event, is_training=is_training
+        "pages/gate_verdict.html",
+        status=status,
+        verdict=verdict,
+        event=event,
+        is_training=is_training,
+        search_text=search_text,
     )
 
 

@@ -42,6 +42,9 @@ export class Admissions {
     /** Whether scans admit nobody. It ends with the page, so that no phone trains at the event by mistake. */
     this.isTraining = false;
     this.detailsQuery = "";
+    this.answeredQuery = "";
+    /** @type {Promise<void>} */
+    this.detailsLoaded = Promise.resolve();
     /** @type {Map<string, string[]>} */
     this.details = new Map();
     this.onChange = () => {};
@@ -227,17 +230,36 @@ export class Admissions {
   }
 
   /**
-   * Ask the service what tells found guests apart: block, end of the code, masked address. It is not kept.
+   * Return the guests whose names have these words, or else those that the service has found for the same text: by
+   * ticket number, code or address.
+   * @param {string} query
+   */
+  search(query) {
+    const places = this.list.search(query);
+    if (places.length || query.trim() !== this.answeredQuery) return places;
+    return [...this.details.keys()].map((id) => this.list.places.get(id)).filter((place) => place !== undefined);
+  }
+
+  /**
+   * Ask the service who is found, and what tells them apart: block, end of the code, masked address. It is not kept.
    * @param {string} query
    */
   async loadDetails(query) {
-    if (query === this.detailsQuery || !this.connection.isOnline || !this.connection.token) return;
+    if (!this.connection.isOnline || !this.connection.token) return;
+    if (query !== this.detailsQuery) this.detailsLoaded = this.fetchDetails(query);
+    await this.detailsLoaded;
+  }
+
+  /** @param {string} query */
+  async fetchDetails(query) {
     this.detailsQuery = query;
     await new Promise((resolve) => setTimeout(resolve, TYPING_MILLISECONDS));
     if (query !== this.detailsQuery) return;
     try {
       const { ok, data } = await this.connection.send("GET", `${this.path}/places?q=${encodeURIComponent(query)}`);
+      if (query !== this.detailsQuery) return;
       if (ok) this.details = new Map(data.places.map((/** @type {any} */ place) => [place.id, place.details]));
+      if (ok) this.answeredQuery = query;
     } catch (error) {
       this.detailsQuery = "";
       if (error instanceof DeviceEnded) await this.end();

@@ -108,7 +108,9 @@ async function start() {
   get("search").onsubmit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const code = get("query").value.trim();
-    if (!code || admissions.list.search(code).length) return;
+    const isKnown = (await admissions.list.find({ code })) !== null;
+    if (code.length > 1 && !isKnown && !admissions.search(code).length) await admissions.loadDetails(code);
+    if (!code || (!isKnown && admissions.search(code).length)) return;
     get("query").value = "";
     await scan({ code });
   };

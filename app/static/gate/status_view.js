@@ -53,12 +53,12 @@ function describeAge(seconds) {
   return seconds < 7200 ? say("minutes", { count: Math.round(seconds / 60) }) : say("hours", { count: Math.round(seconds / 3600) });
 }
 
-/** Show the guests that a name finds. @param {Admissions} admissions @param {string} query @param {(id: string) => void} admit */
+/** Show the guests that a name or a ticket number finds. @param {Admissions} admissions @param {string} query @param {(id: string) => void} admit */
 export function showResults(admissions, query, admit) {
-  const places = query.trim().length > 1 ? admissions.list.search(query) : [];
+  const places = query.trim().length > 1 ? admissions.search(query) : [];
   const expected = places.map((place) => admissions.list.listExpected(place).length);
   const names = places.map((place) => place[3]?.toLocaleLowerCase());
-  if (new Set(names).size < names.length) admissions.loadDetails(query.trim());
+  if (query.trim().length > 1 && (!names.length || new Set(names).size < names.length)) admissions.loadDetails(query.trim());
   const details = places.map((place) => admissions.details.get(place[0]) ?? []);
   const build = () => places.map((place, index) => {
     const [id, , , name, , state, , admittedAt, gate] = place;
