@@ -32,13 +32,14 @@ SORTS: dict[str, ColumnElement[Any]] = {"occurredAt": Admission.occurred_at.expr
 def list_log_query(
     caller: Caller, event_id: str, *, q: str | None = None, result: str | None = None, **filters: Any
 ) -> Select[Any]:
-    """Return the log of an event with `name`, `result`, `timezone`, and `is_recent`: who scanned may still undo it.
+    """Return the log of an event with `name`, `ticket_number`, `result`, `timezone`, and `is_recent`: who scanned may still undo it.
 
     `q` has beginnings of words of the guest's name or address, or a code; `result` is one of RESULTS, the other filters
     are those of `list_admissions_query`. Raises NotFound.
     """
     statement = list_admissions_query(caller, event_id, **filters).add_columns(
         find_guest_name(),
+        find_ticket_number(),
         RESULT.label("result"),
         select(Event.timezone).where(Event.id == Admission.event_id).scalar_subquery().label("timezone"),
         (Admission.recorded_at > func.now() - cast(literal(OWN_TIME), INTERVAL)).label("is_recent"),
@@ -83,3 +84,13 @@ def find_guest_name(log: type[Admission] | type[RefusedScan] = Admission) -> Col
         for place in PLACES
     )
     return func.coalesce(*names).label("name")
+
+
+def find_ticket_number(log: type[Admission] | type[RefusedScan] = Admission) -> ColumnElement[str | None]:
+    """The number of the ticket of a row of the log; of a block's ticket the end of its code, which admits nobody."""
+    code_end = literal("…").concat(func.right(AllocationSlot.code, 4))
+    numbers = (
+        select(number).where(place.id == log.place_id, place.event_id == log.event_id).correlate(log).scalar_subquery()
+        for place, number in ((AllocationSlot, code_end), (Ticket, Ticket.reference.expression))
+    )
+    return func.coalesce(*numbers).label("ticket_number")

@@ -36,7 +36,7 @@ from app.gate.errors import (
     WrongDay,
     WrongEvent,
 )
-from app.gate.log import find_guest_name, is_of_guest
+from app.gate.log import find_guest_name, find_ticket_number, is_of_guest
 from app.gate.places import key_params
 from app.gate.refused_scans_sql import INSERT_REFUSED, INSERT_REFUSED_LATER
 from app.gate.scan import Scan, scan
@@ -145,7 +145,7 @@ def list_refused_scans_query(
     by: str | None = None,
     place_id: str | None = None,
 ) -> Select[Any]:
-    """Return the refused scans of an event that match the filters, with `name`, `ticket_type` and `timezone`.
+    """Return the refused scans of an event that match the filters, with `name`, `ticket_number`, `ticket_type` and `timezone`.
 
     `q` is as in `list_log_query`. Raises NotFound.
     """
@@ -155,6 +155,7 @@ def list_refused_scans_query(
             *(column for column in RefusedScan.__table__.columns if column.key not in ("event_id", "fingerprint")),
             TicketType.name.label("ticket_type"),
             find_guest_name(RefusedScan),
+            find_ticket_number(RefusedScan),
             select(Event.timezone).where(Event.id == RefusedScan.event_id).scalar_subquery().label("timezone"),
         )
         .outerjoin(

@@ -85,6 +85,11 @@ class LogRow(Schema):
     ticket_type_id = _text(ID_METADATA["example"], nullable=True)
     ticket_type = _text("Weekend pass", nullable=True)
     name = _text("Frieda Amupolo", nullable=True)
+    ticket_number = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "WLN-4711", "description": "of a block's ticket the end of its code: …4M7K"},
+    )
     direction = Choice(IN, OUT, required=True)
     gate = _text("North gate", nullable=True)
     by = fields.String(

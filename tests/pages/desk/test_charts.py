@@ -9,8 +9,9 @@ from app.blueprints.pages.desk.charts import BARS, CHARACTER_WIDTH, LINE, Point,
 
 @pytest.mark.parametrize("kind", [BARS, LINE])
 @pytest.mark.parametrize("count", [1, 2, 8, 22, 48, 66])
-def test_labels_and_values_end_within_the_chart(kind: str, count: int) -> None:
-    chart = build_chart("Sold", [Point("22 Sep", 12_345) for _ in range(count)], kind=kind)
+@pytest.mark.parametrize("limit", [None, 123_456])
+def test_labels_and_values_end_within_the_chart(kind: str, count: int, limit: int | None) -> None:
+    chart = build_chart("Sold", [Point("22 Sep", 12_345, limit) for _ in range(count)], kind=kind)
     for mark in chart.marks:
         for middle, text, is_shown in (
             (mark.label_x, mark.short_label, mark.shows_label),
@@ -18,9 +19,12 @@ def test_labels_and_values_end_within_the_chart(kind: str, count: int) -> None:
         ):
             half = len(text) * CHARACTER_WIDTH / 2
             assert not is_shown or (middle - half >= 0 and middle + half <= chart.width), (text, middle)
-    labels = [(mark.label_x, len(mark.short_label) * CHARACTER_WIDTH) for mark in chart.marks if mark.shows_label]
-    for (one, width), (other, other_width) in pairwise(labels):
-        assert one + width / 2 <= other - other_width / 2, "labels do not touch"
+    labels = [(mark.label_x, mark.short_label) for mark in chart.marks if mark.shows_label]
+    values = [(mark.text_x, mark.text) for mark in chart.marks if mark.shows_value]
+    assert labels and values
+    for texts in (labels, values):
+        for (one, text), (other, other_text) in pairwise(texts):
+            assert other - one >= (len(text) + len(other_text)) / 2 * CHARACTER_WIDTH, "texts do not touch"
 
 
 def test_a_label_with_room_is_at_its_mark() -> None:

@@ -147,9 +147,12 @@ def test_the_log_is_searched_and_downloaded(gate: Gate, desk: Visitor) -> None:
     file = desk.open(build_path(gate, "/log?result=refused&format=csv")).text
     assert file.count("\n") == 3 and "María Nangolo" in file
     file = desk.open(build_path(gate, "/log?format=csv")).text
+    assert otto.reference in file and f"…{maria['code'][-4:]}" in file and maria["code"] not in file
     assert "María Nangolo" in file and "Undone" in file and "'=a wrong ticket" in file
     rows = data(gate.owner.get(gate.path, query_string={"q": "otto", "result": "undone"}))["admissions"]
-    assert [(row["name"], row["result"]) for row in rows] == [("Otto Brand", "undone")]
+    assert [(row["name"], row["result"], row["ticketNumber"]) for row in rows] == [
+        ("Otto Brand", "undone", otto.reference)
+    ]
 
 
 def test_a_scan_is_undone_with_a_reason(app: Flask, client: Client, owner: Account, gate: Gate, desk: Visitor) -> None:

@@ -59,11 +59,15 @@ class Chart(NamedTuple):
 def build_chart(
     title: str, points: Sequence[Point], *, kind: str = BARS, format_value: Callable[[int], str] = format_number
 ) -> Chart:
-    """Return the chart of these points. The highest and the last value are written at their marks, with few bars all."""
+    """Return the chart of these points.
+
+    All values are written at their marks if there is room, or else the highest, and the last if it is not beside that.
+    """
     highest = max((max(point.value, point.limit or 0) for point in points), default=0)
     step, room = WIDTH / max(len(points), 1), HEIGHT - TOP - BOTTOM
     label_step = -(-len(points) // MAX_LABELS) or 1
-    shown_values = {len(points) - 1, next((i for i, point in enumerate(points) if point.value == highest), 0)}
+    texts = [_describe_value(point, format_value) for point in points]
+    values = _choose_values(points, texts, step)
     max_length, bar_width = int(step * label_step / CHARACTER_WIDTH), min(step * BAR_SHARE, MAX_BAR_WIDTH)
     marks: list[Mark] = []
     label_end = 0.0
@@ -71,9 +75,6 @@ def build_chart(
         height = room * point.value / highest if highest else 0
         x = step * (index + 0.5)
         short_label = point.label if len(point.label) <= max_length else f"{point.label[: max_length - 1]}…"
-        text = format_value(point.value)
-        if point.limit is not None:
-            text = gettext("%(number)s of %(limit)s", number=text, limit=format_value(point.limit))
         label_x, half = _keep_inside(x, short_label), len(short_label) * CHARACTER_WIDTH / 2
         shows_label = index % label_step == 0 and label_x - half >= label_end
         if shows_label:
@@ -82,22 +83,37 @@ def build_chart(
             Mark(
                 label=point.label,
                 short_label=short_label,
-                text=text,
+                text=texts[index],
                 x=round(x, 1),
                 label_x=label_x,
-                text_x=_keep_inside(x, text),
+                text_x=_keep_inside(x, texts[index]),
                 y=round(HEIGHT - BOTTOM - height, 1),
                 bar_x=round(x - bar_width / 2, 1),
                 bar_width=round(bar_width, 1),
                 bar_height=round(height, 1),
                 shows_label=shows_label,
-                shows_value=len(points) <= MAX_LABELS or index in shown_values,
+                shows_value=index in values,
                 limit_y=None
                 if point.limit is None
                 else round(HEIGHT - BOTTOM - (room * point.limit / highest if highest else 0), 1),
             )
         )
     return Chart(title, kind, marks, " ".join(f"{mark.x},{mark.y}" for mark in marks))
+
+
+def _describe_value(point: Point, format_value: Callable[[int], str]) -> str:
+    if point.limit is None:
+        return format_value(point.value)
+    return gettext("%(number)s of %(limit)s", number=format_value(point.value), limit=format_value(point.limit))
+
+
+def _choose_values(points: Sequence[Point], texts: Sequence[str], step: float) -> set[int]:
+    """The positions of the values that are written, so that no two touch."""
+    if len(points) <= MAX_LABELS and max(map(len, texts), default=0) * CHARACTER_WIDTH <= step:
+        return set(range(len(points)))
+    highest, last = max(range(len(points)), key=lambda index: points[index].value, default=0), len(points) - 1
+    room = (len(texts[highest]) + len(texts[last])) * CHARACTER_WIDTH
+    return {highest, last} if (last - highest) * step >= room else {highest}
 
 
 def _keep_inside(x: float, text: str) -> float:
