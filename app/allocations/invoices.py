@@ -11,6 +11,7 @@ from app.accounts.outgoing_mail import count_mails, load_sender
 from app.allocations.errors import BlockInvoiced, InvoiceAddressMissing, InvoiceNotIssued
 from app.allocations.invoice_context import BUYER_REFERENCE, load_invoice_context, lock_block_for_invoice
 from app.allocations.invoice_issue import (
+    DUE,
     build_invoice_document,
     digest_document,
     get_or_issue_invoice,
@@ -55,7 +56,8 @@ class IssuedInvoice(TypedDict):
     """A block's invoice, its payment, and the credit notes for it, whose sum is `credited_minor`.
 
     `buyer` has the lines of the buyer as they are printed: name, address, contact details, VAT registration number.
-    `due_minor` is what is still to be paid; below zero it is what the organiser owes back.
+    `due_minor` is what is still to be paid; below zero it is what the organiser owes back. `due_day` is the day until which
+    it is to be paid, as it is printed.
     """
 
     number: str
@@ -64,6 +66,7 @@ class IssuedInvoice(TypedDict):
     total_minor: int
     credited_minor: int
     due_minor: int
+    due_day: str | None
     buyer: list[str]
     buyer_reference: str | None
     credit_notes: list[Invoice]
@@ -193,6 +196,7 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
         "total_minor": invoice.total_minor,
         "credited_minor": credited_minor,
         "due_minor": invoice.total_minor - credited_minor - (payment.amount_minor if payment else 0),
+        "due_day": dict(document.facts).get(DUE),
         "buyer": document.buyer,
         "buyer_reference": dict(document.facts).get(BUYER_REFERENCE),
         "credit_notes": credit_notes,

@@ -89,6 +89,11 @@ class InvoiceData(Schema):
             "example": ["Kalahari Coffee (Pty) Ltd", "12 Independence Avenue", "Windhoek"],
         },
     )
+    due_day = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "12 Dec 2026", "description": "the day until which it is to be paid, as printed"},
+    )
     buyer_reference = fields.String(required=True, allow_none=True, metadata=BUYER_METADATA["buyer_reference"])
     credit_notes = List(Nested(CreditNote), required=True)
     payment = Nested(InvoicePaymentData, required=True, allow_none=True)

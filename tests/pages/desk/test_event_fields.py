@@ -344,7 +344,7 @@ def test_half_a_position_is_refused(desk: Visitor, event: dict[str, Any], name: 
 
 def test_a_public_event_gets_no_time_of_publishing(desk: Visitor, organiser: Client) -> None:
     event = create_published_event(organiser)
-    open_page(desk, event, "edit")
+    assert "Publish at" not in open_page(desk, event, "edit")
     choices = {"country": "NA", "timezone": "Africa/Windhoek"}
     page = desk.send(form=1, **choices, publishAt="2020-01-01T10:00")
     assert page.status_code == 422 and "The event is public already." in page.text

@@ -264,10 +264,10 @@ def hand_a_place_to_a_guest(desk: Page, guest: Page, address: str) -> str:
 def invoice_the_sponsor(page: Page) -> None:
     follow(page, "Open the invoice")
     send(page, {}, "Issue without sending", "is issued.")
-    expect_facts(page, {"Due": show_money(BLOCK)})
+    expect_facts(page, {"Still to pay": show_money(BLOCK)})
     follow(page, "Payment received")
     send(page, {"Day on which it came in": f"{TODAY:%Y-%m-%d}"}, "Record the payment", "The payment is recorded.")
-    expect_facts(page, {"Due": show_money(0)})
+    expect_facts(page, {"Still to pay": show_money(0)})
 
 
 def count_the_stock(page: Page) -> None:

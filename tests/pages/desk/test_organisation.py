@@ -154,6 +154,7 @@ def test_each_page_takes_few_statements(desk: Visitor, organiser: Client, path: 
 def test_settings_say_how_long_data_is_kept(desk: Visitor) -> None:
     page = desk.open(SETTINGS).text
     assert "erased 400 days after the event" in page and "erased after 90 days" in page
+    assert "erased after 5 years" in page
 
 
 def test_a_member_without_the_required_second_factor_learns_why(app: Flask, client: Client, owner: Account) -> None:

@@ -10,10 +10,10 @@ from app.accounts.organisation_details import load_contact, load_organisation_de
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
 from app.blueprints.pages.desk.after_event import COPY, list_next_steps
 from app.blueprints.pages.desk.event_form import (
-    EVENT_CHANGES,
     check_publish_time,
     describe_moved_times,
     fill_event_form,
+    get_event_form,
     with_cleared_fields,
 )
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS, STEPS, VISIBILITY_LABELS
@@ -87,7 +87,8 @@ def edit(caller: Caller, event_id: str) -> ResponseReturnValue:
 @blueprint.act("/edit", access=WRITE)
 def change(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Save the facts, unless somebody else has changed the event since the form was opened."""
-    form, event = EVENT_CHANGES.from_request(), queries.get_event(caller, event_id)
+    event = queries.get_event(caller, event_id)
+    form = get_event_form(event).from_request()
     previous_times = event.starts_at, event.ends_at
     try:
         values = with_cleared_fields(form.load())

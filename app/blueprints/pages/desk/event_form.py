@@ -1,6 +1,7 @@
 """The form with the facts of an event, for a new event and for changes."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -176,13 +177,20 @@ EXTRA_INPUTS = (
     ),
     Input("isCashless", lazy_gettext("The event is cashless"), type="checkbox"),
 )
+PUBLISHED_AT = replace(EXTRA_INPUTS[0], type="hidden")
 NEW_EVENT = Form(NewEventSchema, *INPUTS)
 EVENT_CHANGES = Form(EventChangesSchema, *INPUTS, ZONE, *EXTRA_INPUTS, VERSION)
+PUBLIC_EVENT_CHANGES = Form(EventChangesSchema, *INPUTS, ZONE, PUBLISHED_AT, *EXTRA_INPUTS[1:], VERSION)
+
+
+def get_event_form(event: OwnEvent) -> Form:
+    """The form of the facts; that of a public event does not ask when it is published."""
+    return PUBLIC_EVENT_CHANGES if event.visibility in (PUBLISHED, UNLISTED) else EVENT_CHANGES
 
 
 def fill_event_form(event: OwnEvent) -> FilledForm:
     """The form with the facts of an event, and its version."""
-    return EVENT_CHANGES.fill(
+    return get_event_form(event).fill(
         name=event.name,
         startsAt=format_local_time(event.starts_at, event.timezone),
         endsAt=format_local_time(event.ends_at, event.timezone),

@@ -62,7 +62,7 @@ DOCUMENT_LABELS = {
     "Where": lazy_gettext("Where"),
     "Places for": lazy_gettext("Places for"),
     BUYER_REFERENCE: lazy_gettext("Purchase order"),
-    "Due": lazy_gettext("Due"),
+    "Due": lazy_gettext("Pay by"),
     "Account name": lazy_gettext("Account name"),
     "Bank": lazy_gettext("Bank"),
     "Account number": lazy_gettext("Account number"),

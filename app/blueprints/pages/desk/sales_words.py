@@ -11,7 +11,7 @@ FORMAT_LABELS = {
     "pretix": "pretix",
     "eventbrite": "Eventbrite",
     "own": lazy_gettext("A file with our column names"),
-    "mapping": lazy_gettext("Your own list"),
+    "mapping": lazy_gettext("A list with columns that you chose"),
 }
 STATE_LABELS = {
     "sold": lazy_gettext("Sold"),
