@@ -37,11 +37,11 @@ NOT_RECONCILED = (
 )
 PAYOUT_NOTE = "Payouts: earnings and payouts of merchants are booked to the merchant and not to an event, so this report has none."
 DOCUMENT_COLUMNS = (
-    Column("Number", 17),
-    Column("Issued", 16),
-    Column("To", 30),
-    Column("Amount", 18, figures=True),
-    Column("Open", 18, figures=True),
+    Column("Number", 15),
+    Column("Issued", 24),
+    Column("To", 28),
+    Column("Amount", 16, figures=True),
+    Column("Open", 16, figures=True),
 )
 FEE_COLUMNS = (
     Column("Business", 25),

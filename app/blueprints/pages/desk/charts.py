@@ -78,7 +78,7 @@ def build_chart(
         label_x, half = _keep_inside(x, short_label), len(short_label) * CHARACTER_WIDTH / 2
         shows_label = index % label_step == 0 and label_x - half >= label_end
         if shows_label:
-            label_end = label_x + half
+            label_end = label_x + half + CHARACTER_WIDTH
         marks.append(
             Mark(
                 label=point.label,
