@@ -104,6 +104,11 @@ class Action(StrEnum):
     PLACE_DECLINED = "decisions.place_declined", "application", "The applicant did not want the offered place."
     PLACE_OFFER_LAPSED = "decisions.place_offer_lapsed", "application", "An offered place was not accepted in time."
     APPLICATION_WITHDRAWN = "decisions.application_withdrawn", "application", "The applicant withdrew an application."
+    APPLICANT_CHANGED = (
+        "decisions.applicant_changed",
+        "application",
+        "A decider corrected how an applicant is reached; the data has the names of the fields.",
+    )
     APPLICATION_LINK_SHOWN = "decisions.application_link_shown", "application", "A decider made and saw a new link."
     MERCHANTS_INVITED = "decisions.merchants_invited", "event", "Merchants of the directory were invited."
     STALL_PLACED = "decisions.stall_placed", "event", "The number, power, water or note of a stall was changed."

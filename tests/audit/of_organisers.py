@@ -98,6 +98,7 @@ def changing_an_event(client: Client) -> None:
     Action.PLACE_DECLINED,
     Action.PLACE_OFFER_LAPSED,
     Action.APPLICATION_LINK_SHOWN,
+    Action.APPLICANT_CHANGED,
     Action.DOCUMENTS_SUBMITTED,
     Action.DOCUMENTS_REOPENED,
     Action.DOCUMENTS_ASKED_AGAIN,
@@ -122,6 +123,8 @@ def deciding_about_applications(client: Client) -> None:
     assert client.get(url[url.index("/api/") :]).status_code == 200
     execute_sql("UPDATE application_document SET expires_on = current_date")
     reopen_expiring_documents(application["id"])
+    for _ in range(2):
+        data(owner.patch(f"{LIST}/{application['id']}/contact", {"contactName": "Selma Iita"}))
     body = {"kinds": ["identity"], "reason": "The photo is blurred."}
     for _ in range(2):
         data(owner.post(f"{LIST}/{application['id']}/documents/ask-again", body))

@@ -88,6 +88,13 @@ def a_fresh_link_with_a_key(client: Client) -> Ask:
     return lambda: owner.post(f"{LIST}/{made['id']}/links", {"purpose": "documents"}, headers=KEY)
 
 
+@case(f"PATCH {ONE}/contact")
+def correcting_the_contact(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    made = create_approved_application(client, owner)
+    return lambda: owner.patch(f"{LIST}/{made['id']}/contact", {"email": "kapana.corner@stalls.example"})
+
+
 @case(f"POST {ONE}/documents/ask-again")
 def asking_for_a_document_again(client: Client) -> Ask:
     owner = create_organiser_client(client)

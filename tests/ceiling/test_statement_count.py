@@ -83,6 +83,7 @@ MORE = {
     "refunding_a_fee": 15,
     **dict.fromkeys(("asking_for_a_document_again", "offering_a_place"), 11),
     "accepting_a_place": 4,
+    "correcting_the_contact": 5,
     "receiving_a_fee": 11,
     "replacing_four_documents": 1,
     "sending_four_documents": 1,
@@ -109,7 +110,7 @@ by the steps of the deletion of an account. A party is locked and read again; an
 stall that gets a number locks the plan, and looks whether another one has it. A search asks for each of eight kinds. A
 refund issues the invoice if there is none, and the credit note. A request for a document is a mail with a new link: it
 reads and marks the documents, and ends the link to activate. An offer is one too: it locks the stall type, counts its
-places and finds the next in line."""
+places and finds the next in line. Another address of an applicant gets a mail with new links."""
 BLUEPRINTS = (
     "applications",
     "application_links",

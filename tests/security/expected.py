@@ -292,6 +292,7 @@ applications            GET    /api/merchant-applications
 application: read       GET    /api/merchant-applications/{applicationId}
 application: invoice    GET    /api/merchant-applications/{applicationId}/invoice
 application: decide     PATCH  /api/merchant-applications/{applicationId}
+application: decide     PATCH  /api/merchant-applications/{applicationId}/contact
 application: decide     POST   /api/merchant-applications/{applicationId}/documents/ask-again
 application: decide     POST   /api/merchant-applications/{applicationId}/offer-place
 application: decide     POST   /api/merchant-applications/{applicationId}/links

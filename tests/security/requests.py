@@ -164,6 +164,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/merchant-applications/{applicationId}/links": SampleRequest(
         {"purpose": "documents"}, path_values={"applicationId": "approvedId"}
     ),
+    "PATCH /api/merchant-applications/{applicationId}/contact": SampleRequest(
+        {"phone": "+264811234567"}, path_values={"applicationId": "approvedId"}
+    ),
     "POST /api/merchant-applications/{applicationId}/documents/ask-again": SampleRequest(
         {"kinds": ["identity"], "reason": "The photo is blurred."}, path_values={"applicationId": "approvedId"}
     ),

@@ -2,6 +2,7 @@
 
 from app.applications.actions.activation import activate_account
 from app.applications.actions.billing import BillingChanges, update_billing
+from app.applications.actions.contact import ContactChanges, change_contact
 from app.applications.actions.decisions import (
     DecisionFields,
     decide_application,
@@ -23,10 +24,12 @@ from app.applications.actions.submission import find_submitted_form, submit_appl
 
 __all__ = [
     "BillingChanges",
+    "ContactChanges",
     "DecisionFields",
     "activate_account",
     "answer_offer",
     "ask_again",
+    "change_contact",
     "decide_application",
     "import_statement",
     "find_submitted_form",

@@ -215,6 +215,24 @@ def refund_fee(
     return queries.get_application(caller, application_id)
 
 
+@blp.patch(
+    "/<applicationId>/contact",
+    access=may(STALLS_DECIDE).with_verified_email(),
+    body=schemas.ContactBody,
+    returns=response_schemas.ApplicationRow,
+    errors=[errors.ApplicationsClosed, StepNotAllowed, *MAIL_ERRORS],
+)
+def change_contact(application_id: str, **changes: Unpack[actions.ContactChanges]) -> queries.ApplicationRecord:
+    """Correct the address, name or phone number of an applicant.
+
+    With another address the links that were mailed end, and the new address gets new ones for what is due; an application
+    that waits for a decision is acknowledged again. Fields that are absent stay.
+    """
+    caller = get_current_caller()
+    actions.change_contact(caller, application_id, **changes)
+    return queries.get_application(caller, application_id)
+
+
 @blp.post(
     "/<applicationId>/documents/ask-again",
     access=may(STALLS_DECIDE).with_verified_email(),

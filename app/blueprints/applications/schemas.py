@@ -149,6 +149,12 @@ class LinkBody(Schema):
     purpose = Choice(*PURPOSES, required=True)
 
 
+class ContactBody(Schema):
+    email = Email()
+    contact_name = Name(min=2, max=120, allow_none=True, metadata={"example": "Tuli Hamutenya"})
+    phone = Phone(min=4, max=32, allow_none=True)
+
+
 class DocumentRequestBody(Schema):
     kinds = List(
         Choice(*KINDS),

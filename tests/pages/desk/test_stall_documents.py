@@ -7,6 +7,7 @@ import pytest
 from flask import Flask
 
 from app.accounts.models import Account
+from tests.factories.accounts import list_mails_to
 from tests.factories.applications import PDF, decide_application, find_mailed_token, upload_documents
 from tests.factories.events import create_published_event
 from tests.http import Client, data
@@ -115,3 +116,23 @@ def test_only_who_decides_may_ask(
 def test_there_is_nothing_to_ask_for_before_the_approval(client: Client, event: dict[str, Any], desk: Visitor) -> None:
     waiting = apply(client, event, "Ruusa Bakes")
     assert desk.open(f"{build_path(event, waiting)}/documents/ask-again").status_code == 404
+
+
+def test_the_contact_is_corrected(
+    organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
+) -> None:
+    path = build_path(event, applied)
+    assert list_mails_to("kapana@stalls.example"), "what was sent before is delivered before"
+    assert f"{path}/contact" in desk.open(path).text
+    desk.open(f"{path}/contact")
+    refused = desk.send(form=1, email="nobody", phone="1")
+    assert refused.status_code == 422 and 'href="#email"' in refused.text and 'href="#phone"' in refused.text
+    desk.open(f"{path}/contact")
+    for _ in range(2):
+        assert desk.press(form=1, email="kapana.corner@stalls.example", contactName="", phone="").status_code == 303
+    page = desk.open(path).text
+    assert "kapana.corner@stalls.example" in page and "How to reach the applicant was corrected" in page
+    assert len(list_mails_to("kapana.corner@stalls.example")) == 1
+    desk.open(f"{path}/contact")
+    data(organiser.patch(f"/api/merchant-applications/{applied['id']}/contact", {"phone": "+264811234567"}))
+    assert desk.send(form=1, email="other@stalls.example").status_code == 412

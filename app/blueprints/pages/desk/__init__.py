@@ -37,6 +37,7 @@ from app.blueprints.pages.desk import (
     sales_uploads,
     search,
     settings,
+    stall_contact,
     stall_decisions,
     stall_documents,
     stall_fees,
@@ -82,6 +83,7 @@ DESK_PAGES = (
 SALES_PAGES = (sales_imports, sales_uploads)
 """The modules that add their pages to the blueprint of `sales`."""
 STALL_PAGES = (
+    stall_contact,
     stall_decisions,
     stall_documents,
     stall_fees,

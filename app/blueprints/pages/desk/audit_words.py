@@ -75,6 +75,7 @@ _ACTION_LABELS = {
     Action.PLACE_DECLINED: lazy_gettext("Place declined"),
     Action.PLACE_OFFER_LAPSED: lazy_gettext("Offer of a place ended"),
     Action.APPLICATION_WITHDRAWN: lazy_gettext("Application withdrawn"),
+    Action.APPLICANT_CHANGED: lazy_gettext("Contact of an applicant corrected"),
     Action.APPLICATION_LINK_SHOWN: lazy_gettext("New link of an application made"),
     Action.MERCHANTS_INVITED: lazy_gettext("Merchants invited"),
     Action.STALL_PLACED: lazy_gettext("Place of a stall changed"),

@@ -20,6 +20,7 @@ ACT_LABELS = {
     Action.PLACE_ACCEPTED: lazy_gettext("The place was accepted"),
     Action.PLACE_DECLINED: lazy_gettext("The place was declined"),
     Action.PLACE_OFFER_LAPSED: lazy_gettext("The offer of the place ended"),
+    Action.APPLICANT_CHANGED: lazy_gettext("How to reach the applicant was corrected"),
     Action.DOCUMENTS_REOPENED: lazy_gettext("Documents were asked for again, because the event moved"),
     Action.DOCUMENTS_SUBMITTED: lazy_gettext("Handed in the documents"),
 }

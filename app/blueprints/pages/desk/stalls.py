@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
 from app.applications import actions, queries, states
+from app.applications.actions.contact import OPEN_STATES
 from app.applications.document_suggestions import load_chosen_kinds, suggest_kinds
 from app.applications.documents import LABELS
 from app.applications.placed_stalls import find_stall_number
@@ -154,6 +155,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         document_labels=LABELS,
         link_labels=LINK_LABELS,
         states=states,
+        contact_states=OPEN_STATES,
         **_find_line(caller, event, row),
         failed_mail=find_failed_mail(event_id, address=row["email"], application_id=application_id),
         may_ask_again=row["status"] in (*states.ACCEPTED_STATES, states.ACTIVATED),

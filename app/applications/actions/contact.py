@@ -1,0 +1,59 @@
+"""Correcting how an applicant is reached: a typing error in the address keeps every mail from them."""
+
+from typing import TypedDict, Unpack
+
+from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import count_mails, load_sender
+from app.applications import links, states
+from app.applications.emails import enqueue_email
+from app.applications.open_events import check_event_open
+from app.applications.queries import can_decide_sql, lock_application, record_application_act
+from app.applications.states import StepNotAllowed
+from app.audit.actions import Action
+from app.core.errors import StaleVersion
+from app.core.transaction import transaction
+
+OPEN_STATES = (states.SUBMITTED, states.WAITLISTED, *states.ACCEPTED_STATES, states.ACTIVATED)
+
+
+class ContactChanges(TypedDict, total=False):
+    """Fields to change; None removes a name or a phone number."""
+
+    email: str
+    contact_name: str | None
+    phone: str | None
+
+
+def change_contact(
+    caller: Caller, id: str, *, expected_version: int | None = None, **changes: Unpack[ContactChanges]
+) -> None:
+    """Changes how the applicant is reached.
+
+    After a change of the address the links that went to the old one end, and the new one gets new links for what is due,
+    or while the application waits for a decision the acknowledgement. Values that are the same change nothing.
+
+    Raises NotFound, StaleVersion, StepNotAllowed for an application that has ended, ApplicationsClosed, SenderNotVerified,
+    MailLimitReached.
+    """
+    with transaction() as session:
+        application = lock_application(session, caller, id, can_decide_sql(caller))
+        if expected_version not in (None, application.version):
+            raise StaleVersion()
+        if application.status not in OPEN_STATES:
+            raise StepNotAllowed("The application has ended.", status=application.status)
+        old_email = application.email
+        changed = [name for name, value in changes.items() if getattr(application, name) != value]
+        if not changed:
+            return
+        check_event_open(session, application)
+        for name in changed:
+            setattr(application, name, changes[name])  # type: ignore[literal-required]
+        application.version += 1
+        record_application_act(session, Action.APPLICANT_CHANGED, application, fields=sorted(changed))
+        if application.email is None or application.email == old_email:
+            return
+        due_links = links.renew_links(session, application, links.list_due_purposes(application))
+        template = "application_link" if due_links else "application_received"
+        if due_links or application.status == states.SUBMITTED:
+            count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
+            enqueue_email(template, application, *due_links)
