@@ -1,5 +1,6 @@
 """What the page of an event shows: its public data, the present offers of tickets, and a contact."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, cast
@@ -42,6 +43,7 @@ class Performance(NamedTuple):
     name: str
     stage: str | None
     starts_at: datetime | None
+    ends_at: datetime | None
 
 
 class EventSponsor(NamedTuple):
@@ -144,16 +146,26 @@ def load_event_page(slug: str) -> EventPage:
         tickets_url=event["ticketsUrl"],
         is_cashless=event["isCashless"],
         organiser_name=event["organiserName"],
-        lineup=[
-            Performance(entry["name"], entry.get("stage"), _parse_time(entry.get("startsAt")))
+        lineup=_sort_by_time(
+            Performance(
+                entry["name"],
+                entry.get("stage"),
+                _parse_time(entry.get("startsAt")),
+                _parse_time(entry.get("endsAt")),
+            )
             for entry in event["lineup"]
-        ],
+        ),
         sponsors=[
             EventSponsor(entry["name"], entry.get("tier"), entry.get("href"), entry.get("logoUrl"))
             for entry in event["sponsors"]
         ],
         offers=_build_offers(event, cast(dict[str, Any], load_ticket_inventory(row["id"]))),
     )
+
+
+def _sort_by_time(lineup: Iterable[Performance]) -> list[Performance]:
+    """The line-up by the beginnings; what has none comes last. Others keep the order of the list."""
+    return sorted(lineup, key=lambda entry: (entry.starts_at is None, entry.starts_at or datetime.min))
 
 
 def find_slug(id: str) -> str | None:

@@ -134,6 +134,21 @@ class ImageUrl(Text):
         return url or None
 
 
+class Link(Text):
+    """The URL of a page: http or https, or a path of the same site; the empty text becomes None."""
+
+    def __init__(self, **kwargs: Unpack[FieldOptions]) -> None:
+        kwargs.setdefault("metadata", {"example": "https://example.com/tickets"})
+        super().__init__(max=2048, **kwargs)
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        url = super()._deserialize(value, attr, data, **kwargs)
+        is_path = url.startswith("/") and not url.startswith(("//", "/\\"))
+        if url and not is_path and not is_url(url, ("https", "http")):
+            raise field_error("invalid_url", "Must be an http or https address.")
+        return url or None
+
+
 class HttpsLink(Text):
     """The URL of a page that people open for a payment: https only; the empty text becomes None."""
 

@@ -98,6 +98,14 @@ def test_the_page_says_when_where_and_what_it_costs(owner: Client, visitor: Visi
         assert expected in page.text, expected
 
 
+def test_acts_are_in_the_order_of_their_times(owner: Client, visitor: Visitor) -> None:
+    late = {"name": "Gazza", "startsAt": "2027-06-04T22:00:00", "endsAt": "2027-06-04T23:30:00"}
+    event = create_published_event(owner, lineup=[{"name": "Sean K"}, late, *LINEUP])
+    page = visitor.open(f"/e/{event['slug']}").text
+    places = [page.index(f">{name}<") for name in ("Ees", "Gazza", "Sean K", "Shishani")]
+    assert places == sorted(places) and "Fri 4 June 2027, 22:00 to 23:30 (Windhoek)" in page
+
+
 def test_it_has_no_button_for_tickets_without_their_address(owner: Client, visitor: Visitor) -> None:
     event = create_published_event(owner, ticketTypes=None, capacity=10)
     page = visitor.open(f"/e/{event['slug']}").text

@@ -4,27 +4,12 @@ from typing import Any
 
 from marshmallow import fields
 
-from app.core.addresses import is_url
 from app.events import countries, slugs
 from app.web.fields import BaseField, List, Nested, Text, field_error
 from app.web.schema import Schema
 from app.web.text_fields import Zone
 
 ZONE_METADATA = {"example": "Africa/Windhoek", "description": "a name of the IANA time zone database"}
-
-
-class Link(Text):
-    """The URL of a page: http or https, or a path of the same site."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max=2048, metadata={"example": "https://example.com/tickets"}, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        url = super()._deserialize(value, attr, data, **kwargs)
-        is_path = url.startswith("/") and not url.startswith(("//", "/\\"))
-        if url and not is_path and not is_url(url, ("https", "http")):
-            raise field_error("invalid_url", "Must be an http or https address.")
-        return url or None
 
 
 SLUG_METADATA = {

@@ -12,7 +12,7 @@ from typing import Any
 import marshmallow
 from marshmallow import ValidationError, post_load, pre_load, validates_schema
 
-from app.blueprints.events.custom_fields import Country, Link, PlaceZone, Slug, StoredList, TextList
+from app.blueprints.events.custom_fields import Country, PlaceZone, Slug, StoredList, TextList
 from app.core.errors import AppError, ValidationFailed
 from app.events.discovery import SORTS
 from app.events.discovery_sql import EventFilters
@@ -35,7 +35,7 @@ from app.web.fields import (
     field_error,
 )
 from app.web.schema import Query, Schema, to_camel_case
-from app.web.text_fields import HttpsLink, ImageUrl, Name
+from app.web.text_fields import HttpsLink, ImageUrl, Link, Name
 
 ALIASES = {"startsAt": "startDate", "endsAt": "endDate"}
 START = {"description": "the same as startsAt"}

@@ -61,6 +61,7 @@ from app.core.formatting import (
     format_day,
     format_money,
     format_number,
+    format_period,
     format_time,
     pluralize,
 )
@@ -120,6 +121,7 @@ def register(app: Flask, settings: Settings) -> None:
     app.add_template_filter(format_time, "day_and_time")
     app.add_template_filter(format_day, "day")
     app.add_template_filter(format_clock, "clock")
+    app.add_template_filter(format_period, "period")
     app.add_template_filter(format_calendar_day, "calendar_day")
     app.add_template_filter(format_money, "money")
     app.add_template_filter(format_number, "number")

@@ -20,7 +20,7 @@ from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.pages import Visitor
 from tests.pages.test_team_pages import create_owner
 
-PATHS = ("cover", "lists/lineup", "lists/promo-codes")
+PATHS = ("cover", "lists/lineup", "lists/sponsors", "lists/promo-codes")
 CODES = "promo_codes"
 
 
@@ -188,6 +188,30 @@ def test_the_line_up_is_edited_in_rows(desk: Visitor, organiser: Client) -> None
     assert 'value="Elemotho"' in page and 'value="2027-06-04T21:30"' in page
 
 
+def test_sponsors_are_edited_and_ordered(desk: Visitor, organiser: Client) -> None:
+    logo = "https://media.example.com/coffee.png"
+    sponsors = [{"name": "Kalahari Coffee", "logoUrl": logo}, {"name": "Namib Brews"}, {"name": "Etosha Air"}]
+    event = create_published_event(organiser, sponsors=sponsors)
+    open_page(desk, event, "lists/sponsors")
+    typed = {
+        **type_row("sponsors", 0, position="3", name="Kalahari Coffees"),
+        **type_row("sponsors", 3, name="Dune Milk", tier="silver", href="https://milk.example.com/"),
+    }
+    assert "Sponsors: saved." in desk.send(form=1, **typed).text
+    assert read(organiser, event)["sponsors"] == [
+        {"name": "Namib Brews"},
+        {"name": "Etosha Air"},
+        {"name": "Kalahari Coffees", "logoUrl": logo},
+        {"name": "Dune Milk", "tier": "silver", "href": "https://milk.example.com/"},
+    ]
+    open_page(desk, event, "lists/sponsors")
+    desk.send(form=1, **type_row("sponsors", 3, position="1"), **type_row("sponsors", 1, name=""))
+    names = [sponsor["name"] for sponsor in read(organiser, event)["sponsors"]]
+    assert names == ["Dune Milk", "Namib Brews", "Kalahari Coffees"]
+    page = desk.open(f"/e/{event['slug']}").text
+    assert page.index("Dune Milk") < page.index("Namib Brews") and "https://milk.example.com/" in page
+
+
 def test_promo_codes_are_edited_in_rows(desk: Visitor, organiser: Client) -> None:
     event = create_published_event(organiser)
     type_id = event["ticketTypes"][0]["id"]
@@ -286,8 +310,26 @@ def test_a_full_list_has_no_more_rows(desk: Visitor, organiser: Client, event: d
         ),
         (
             "lineup",
-            [{}, {"name": "Ees"}, {"name": "Ees", "startsAt": "2027-01-01T10:00", "endsAt": "2027-01-01T09:00"}],
+            [{}, {"name": "Ees"}, {"name": "Ees", "startsAt": "2027-06-05T10:00", "endsAt": "2027-06-05T09:00"}],
             {"2-endsAt"},
+        ),
+        (
+            "lineup",
+            [
+                {"name": "Ees", "startsAt": "2027-06-04T17:59", "endsAt": "2027-06-06T23:01"},
+                {"name": "Gazza", "startsAt": "2027-06-04T18:00", "endsAt": "2027-06-06T23:00", "position": "0"},
+            ],
+            {"1-position"},
+        ),
+        (
+            "lineup",
+            [{}, {"name": "Ees", "startsAt": "2027-06-04T17:59", "endsAt": "2027-06-06T23:01"}],
+            {"1-startsAt", "1-endsAt"},
+        ),
+        (
+            "sponsors",
+            [{"tier": "gold"}, {"name": "x" * 201, "href": "javascript:alert(1)"}, {"name": "B", "position": "first"}],
+            {"0-name", "1-name", "1-href", "2-position"},
         ),
         (
             "promo-codes",
@@ -326,7 +368,7 @@ def test_all_wrong_rows_are_named(
     assert page.status_code == 422
     assert set(re.findall(rf'href="#{list_name}-([\w-]+)"', page.text)) == problems
     assert all(f'value="{value}"' in page.text for value in typed.values())
-    assert read(organiser, event)["lineup" if name == "lineup" else "promoCodes"] == []
+    assert read(organiser, event)["promoCodes" if name == "promo-codes" else name] == []
 
 
 def type_row(list_name: str, row: int, /, **fields: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The line-up and the promo codes of an event: lists that are edited in rows of fields."""
+"""The line-up, the sponsors and the promo codes of an event: lists that are edited in rows of fields."""
 
 import re
 import unicodedata
@@ -19,19 +19,20 @@ from app.blueprints.pages.desk.row_forms import EMPTY_ROWS, RowForm, RowList
 from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, render_desk_form
 from app.blueprints.pages.forms import FORM_ERRORS, Input
 from app.blueprints.pages.inputs import parse_amount
-from app.core.errors import NotFound
+from app.core.errors import NotFound, ValidationFailed
+from app.core.formatting import format_period
 from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent
 from app.web.access import may
 from app.web.fields import EndTimeField, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query, to_camel_case
-from app.web.text_fields import Name
+from app.web.text_fields import Link, Name
 from app.web.types import RawData
 
 blueprint = DeskPages("desk_event_lists", __name__, url_prefix="/desk/events/<event_id>/lists")
 WRITE = may(EVENTS_WRITE)
-MAX_ACTS, MAX_CODES, MAX_USES, MAX_AMOUNT_MINOR = 80, 200, 10_000_000, 100_000_000_000
+MAX_ACTS, MAX_SPONSORS, MAX_CODES, MAX_USES, MAX_AMOUNT_MINOR = 80, 200, 200, 10_000_000, 100_000_000_000
 _PERCENT = re.compile(r"(\d{1,3}(?:[.,]\d{1,15})?)\s*%")
 TIMES = ("startsAt", "endsAt")
 Entry = dict[str, Any]
@@ -62,11 +63,21 @@ class Discount(Text):
         return ("percentOff", percent_off) if percent else ("amountOffMinor", amount_minor)
 
 
-class ActSchema(Query):
+class OrderedSchema(Query):
+    position = WholeNumber(min=1, max=999)
+
+
+class ActSchema(OrderedSchema):
     name = Name(required=True, min=1, max=200)
     stage = Text(max=120)
     starts_at = TimeField()
     ends_at = EndTimeField()
+
+
+class SponsorSchema(OrderedSchema):
+    name = Name(required=True, min=1, max=200)
+    tier = Text(max=80)
+    href = Link()
 
 
 class CodeSchema(Query):
@@ -77,20 +88,25 @@ class CodeSchema(Query):
     ends_at = EndTimeField()
 
 
-def build_act(values: Mapping[str, Any]) -> Entry:
-    """An entry of the line-up with the names of the API."""
+def build_entry(values: Mapping[str, Any]) -> Entry:
+    """An entry with the names of the API."""
     return {to_camel_case(name): value for name, value in values.items()}
 
 
 def build_code(values: Mapping[str, Any]) -> Entry:
     """A promo code with the names of the API."""
     property_name, amount = values["discount"]
-    return {property_name: amount, **build_act({name: values[name] for name in values if name != "discount"})}
+    return {property_name: amount, **build_entry({name: values[name] for name in values if name != "discount"})}
 
 
 def format_act(entry: Stored, zone: str) -> dict[str, str]:
     """The fields of an entry of the line-up."""
     return {"name": entry["name"], "stage": entry.get("stage") or "", **_format_times(entry, zone)}
+
+
+def format_sponsor(entry: Stored, zone: str) -> dict[str, str]:
+    """The fields of a sponsor."""
+    return {name: entry.get(name) or "" for name in ("name", "tier", "href")}
 
 
 def format_code(entry: Stored, zone: str) -> dict[str, str]:
@@ -132,7 +148,7 @@ class EntryList:
     format: Callable[[Stored, str], dict[str, str]]
 
 
-ENDS = Input("endsAt", lazy_gettext("Ends"), type="datetime-local", messages={"contradiction": END_MESSAGE})
+OUTSIDE = lazy_gettext("Enter a time during the event.")
 LISTS = {
     "lineup": EntryList(
         "lineup",
@@ -151,11 +167,44 @@ LISTS = {
             MAX_ACTS,
             Input("name", lazy_gettext("Name"), messages={"required": lazy_gettext("Enter a name.")}),
             Input("stage", lazy_gettext("Stage")),
-            Input("startsAt", lazy_gettext("Begins"), type="datetime-local"),
-            ENDS,
+            Input("startsAt", lazy_gettext("Begins"), type="datetime-local", messages={"outside_event": OUTSIDE}),
+            Input(
+                "endsAt",
+                lazy_gettext("Ends"),
+                type="datetime-local",
+                messages={"contradiction": END_MESSAGE, "outside_event": OUTSIDE},
+            ),
+            is_ordered=True,
         ),
-        build_act,
+        build_entry,
         format_act,
+    ),
+    "sponsors": EntryList(
+        "sponsors",
+        "name",
+        ("logoUrl",),
+        True,
+        lazy_gettext("Sponsors"),
+        lazy_gettext(
+            "They are on the page of the event, in this order. Only the name is needed; a row that you empty is removed."
+        ),
+        RowList(
+            "sponsors",
+            SponsorSchema,
+            lazy_gettext("Sponsor %(number)s"),
+            MAX_SPONSORS,
+            Input("name", lazy_gettext("Name"), messages={"required": lazy_gettext("Enter a name.")}),
+            Input("tier", lazy_gettext("Level"), hint=lazy_gettext("For example: gold.")),
+            Input(
+                "href",
+                lazy_gettext("Website"),
+                inputmode="url",
+                messages={"invalid_url": lazy_gettext("Enter an address that begins with https://.")},
+            ),
+            is_ordered=True,
+        ),
+        build_entry,
+        format_sponsor,
     ),
     "promo-codes": EntryList(
         "promo_codes",
@@ -225,19 +274,37 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
     form = entry_list.rows.from_request()
     try:
         values = form.load()
-        entries = [entry_list.build(row) for row in values[entry_list.column]]
+        rows = values[entry_list.column]
+        if entry_list.column == "lineup":
+            _check_act_times(event, rows)
+        order = form.sort(rows)
+        entries = [entry_list.build({name: value for name, value in row.items() if name != "position"}) for row in rows]
         old_entries = getattr(event, entry_list.column)
-        fields: dict[str, Any] = {
-            entry_list.column: [
-                _keep(entry_list, event, entry, _find_old_entry(entry_list, old_entries, row, entry))
-                for row, entry in zip(form.filled_rows, entries, strict=True)
-            ]
-        }
+        kept_entries = [
+            _keep(entry_list, event, entry, _find_old_entry(entry_list, old_entries, row, entry))
+            for row, entry in zip(form.filled_rows, entries, strict=True)
+        ]
+        fields: dict[str, Any] = {entry_list.column: [kept_entries[index] for index in order]}
         version = values["version"]
         do_once(caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **fields).id)
     except FORM_ERRORS as error:
         return _render(event, entry_list, form.with_error(error))
     return go_to(url_for("desk_event.show", event_id=event_id), gettext("%(list)s: saved.", list=entry_list.title))
+
+
+def _check_act_times(event: OwnEvent, acts: Sequence[Mapping[str, Any]]) -> None:
+    """Raises ValidationFailed for each time of an act that is before or after the event."""
+    first, last = (
+        datetime.fromisoformat(format_local_time(time, event.timezone)) for time in (event.starts_at, event.ends_at)
+    )
+    errors = [
+        {"path": f"lineup[{index}].{name}", "code": "outside_event", "message": "Must be during the event."}
+        for index, act in enumerate(acts)
+        for name in ("starts_at", "ends_at")
+        if act.get(name) is not None and not first <= act[name] <= last
+    ]
+    if errors:
+        raise ValidationFailed(errors)
 
 
 def _find_old_entry(entry_list: EntryList, old_entries: Sequence[Stored], row: int, entry: Entry) -> Stored:
@@ -276,8 +343,12 @@ def _render(event: OwnEvent, entry_list: EntryList, form: RowForm) -> Response:
         form,
         event=event,
         title=entry_list.title,
-        lead=entry_list.lead,
+        lead=f"{entry_list.lead} {_describe_times(event)}" if entry_list.column == "lineup" else entry_list.lead,
         button=gettext("Save"),
         back=url_for("desk_event.show", event_id=event.id),
         template="desk/event_list.html",
     )
+
+
+def _describe_times(event: OwnEvent) -> str:
+    return gettext("The event: %(period)s.", period=format_period(event.starts_at, event.ends_at, event.timezone))

@@ -6,6 +6,8 @@
     form = ACTS.from_request()                            # the rows that were sent
     form.load()                                           # {"lineup": [{"name": "Ees"}], "version": 3}
 
+A list with `is_ordered` has a number in each row; `sort` puts the entries in its order.
+
 The macro `field_rows` of desk/parts.html draws the rows. A field has the name of its list, its row and its input, like
 `lineup-0-name`; an error of `lineup[0].name` is shown there.
 """
@@ -22,23 +24,30 @@ from marshmallow import ValidationError
 from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
 from app.blueprints.pages.forms import FieldError, FilledForm, Form, Input
 from app.core.errors import ValidationFailed
-from app.core.languages import gettext
+from app.core.languages import gettext, lazy_gettext
 from app.web.schema import Query, to_camel_case, to_validation_failed
 
 EMPTY_ROWS = 3
+POSITION = Input("position", lazy_gettext("Place in the list"), inputmode="numeric")
 _PATH = re.compile(r"\w+\[(\d+)\]\.(\w+)")
 
 
 class RowList:
     """A list in a form: its name in the loaded values, the schema, title and inputs of a row, and how many there may be."""
 
-    def __init__(self, name: str, schema: type[Query], title: str, max_rows: int, *inputs: Input) -> None:
-        self.name, self.schema, self.title, self.max_rows, self.inputs = name, schema, title, max_rows, inputs
+    def __init__(
+        self, name: str, schema: type[Query], title: str, max_rows: int, *inputs: Input, is_ordered: bool = False
+    ) -> None:
+        self.name, self.schema, self.title, self.max_rows = name, schema, title, max_rows
+        self.inputs = (*inputs, POSITION) if is_ordered else inputs
+        self.is_ordered = is_ordered
 
     def fill(self, entries: Sequence[Mapping[str, str]], *, version: str) -> "RowForm":
         """The form with these entries, each by the names of the inputs, and empty rows after them."""
         count = min(len(entries) + EMPTY_ROWS, max(self.max_rows, len(entries)))
         values = {self.name_field(row, name): entry[name] for row, entry in enumerate(entries) for name in entry}
+        if self.is_ordered:
+            values |= {self.name_field(row, POSITION.name): str(row + 1) for row in range(len(entries))}
         return self._build(count, {**values, VERSION.name: version})
 
     def from_request(self, *, more_rows: int = 0) -> "RowForm":
@@ -98,6 +107,19 @@ class RowForm(FilledForm):
             raise ValidationFailed.of("", "too_many", text)
         return {**super().load(), self.row_list.name: entries}
 
+    def sort(self, entries: Sequence[Mapping[str, Any]]) -> list[int]:
+        """The indexes of loaded entries in the order of their positions.
+
+        An entry that is moved to the place of another one comes before it, or after it if it is moved down.
+        """
+
+        def find_place(index: int) -> tuple[int, int]:
+            present = self.filled_rows[index] + 1
+            position = entries[index].get(POSITION.name, self.row_list.max_rows + present)
+            return position, (position > present) - (position < present)
+
+        return sorted(range(len(entries)), key=find_place)
+
     def is_optional(self, name: str) -> bool:
         return False
 
@@ -111,7 +133,8 @@ class RowForm(FilledForm):
             input_.name: self.values.get(self.row_list.name_field(row, input_.name), "")
             for input_ in self.row_list.inputs
         }
-        return {name: value for name, value in values.items() if value.strip()}
+        filled = {name: value for name, value in values.items() if value.strip()}
+        return filled if filled.keys() - {POSITION.name} else {}
 
     def _title(self, row: int) -> str:
         return str(self.row_list.title) % {"number": row + 1}
