@@ -208,6 +208,10 @@ def _parse_end(cell: str) -> datetime:
     return time + timedelta(days=1) if len(cell) <= DAY_LENGTH else time
 
 
+def _join_names(cells: Cells, *columns: str) -> str:
+    return " ".join(name for name in (cells.get(column, "") for column in columns) if name)
+
+
 SOLD, CANCELLED, REFUNDED = "sold", "cancelled", "refunded"
 OWN = Layout(
     format="own",
@@ -216,7 +220,8 @@ OWN = Layout(
     columns={
         "reference": ("reference",),
         "ticket_type": ("tickettype",),
-        "name": ("name",),
+        "name": ("name", "firstname"),
+        "last_name": ("lastname",),
         "email": ("email",),
         "price_minor": ("priceminor",),
         "price": ("price",),
@@ -228,6 +233,7 @@ OWN = Layout(
         "valid_until": ("validuntil",),
     },
     statuses={"sold": SOLD, "cancelled": CANCELLED, "refunded": REFUNDED},
+    joined={"name": lambda cells: cells.get("name") or _join_names(cells, "firstname", "lastname")},
     default_status=SOLD,
 )
 PRETIX = Layout(
@@ -238,6 +244,7 @@ PRETIX = Layout(
         "reference": ("ordercode",),
         "ticket_type": ("product",),
         "name": ("attendeename", "invoiceaddressname"),
+        "last_name": (),
         "email": ("attendeeemail", "email"),
         "price_minor": (),
         "price": ("price",),
@@ -273,6 +280,7 @@ EVENTBRITE = Layout(
         "reference": ("attendee#",),
         "ticket_type": ("tickettype",),
         "name": ("firstname",),
+        "last_name": ("lastname",),
         "email": ("email",),
         "price_minor": (),
         "price": ("totalpaid",),
@@ -291,7 +299,7 @@ EVENTBRITE = Layout(
         "cancelled": CANCELLED,
         "canceled": CANCELLED,
     },
-    joined={"name": lambda cells: f"{cells.get('firstname', '')} {cells.get('lastname', '')}".strip()},
+    joined={"name": lambda cells: _join_names(cells, "firstname", "lastname")},
 )
 OTHER_STATUSES = {
     **dict.fromkeys(("valid", "active", "confirmed", "complete", "completed", "bezahlt", "gültig", "verkauft"), SOLD),
@@ -307,6 +315,7 @@ FIELDS = {
     "reference": "reference",
     "ticketType": "ticket_type",
     "name": "name",
+    "lastName": "last_name",
     "email": "email",
     "price": "price",
     "priceMinor": "price_minor",
@@ -338,7 +347,7 @@ def find_layout(header: list[str], format: str | None = None) -> Layout:
 def build_layout(header: list[str], mapping: Mapping[str, str]) -> Layout:
     """The layout of a file whose columns a mapping names by their fields, as in FIELDS. Raises NotASheet.
 
-    Status words are those of all layouts.
+    Status words are those of all layouts. The name of a guest is that of `name` and `lastName`, joined with a space.
     """
     if missing_fields := [name for name in REQUIRED_FIELDS if name not in mapping]:
         raise NotASheet(f"The mapping does not name a column for {' and '.join(missing_fields)}.")
@@ -349,13 +358,14 @@ def build_layout(header: list[str], mapping: Mapping[str, str]) -> Layout:
         column for column in mapping.values() if not column_key(column) or column_key(column) not in columns
     ]:
         raise NotASheet(f"The file has no column {missing[0][:80]!r}, which the mapping names.")
+    keys = {FIELDS[name]: (column_key(column),) for name, column in mapping.items()}
+    names = (*keys.get("name", ()), *keys.get("last_name", ()))
     return replace(
         OWN,
         format="mapping",
         name="mapped columns",
-        columns={
-            attribute: (column_key(mapping[name]),) if name in mapping else () for name, attribute in FIELDS.items()
-        },
+        columns={**dict.fromkeys(FIELDS.values(), ()), **keys, "name": names},
+        joined={"name": lambda cells: _join_names(cells, *names)},
         statuses={word: status for layout in LAYOUTS for word, status in layout.statuses.items()},
         other_statuses=OTHER_STATUSES,
     )

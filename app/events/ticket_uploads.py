@@ -56,6 +56,7 @@ OTHER_NAMES = {
                    "kaartjiesoort", "soort", "kategorie"),
     "name": ("guest", "attendee", "full name", "customer", "Gast", "Teilnehmer", "Vorname und Nachname", "Kunde", "naam",
              "gas"),
+    "lastName": ("last name", "surname", "family name", "Nachname", "Familienname", "Zuname", "van", "familienaam"),
     "email": ("e-mail address", "mail", "E-Mail", "E-Mail-Adresse", "Mailadresse", "e-pos", "e-posadres"),
     "price": ("amount", "total", "price paid", "Preis", "Preis brutto", "Betrag", "Bruttopreis", "prys", "bedrag"),
     "currency": ("Währung", "geldeenheid"),
@@ -67,10 +68,16 @@ OTHER_NAMES = {
     "validUntil": ("Gültig bis", "geldig tot"),
 }  # fmt: skip
 """What other sellers call the fields, in English, German and Afrikaans."""
+FIRST_NAMES = tuple(map(column_key, ("first name", "given name", "forename", "Vorname", "voornaam")))
+PARTS_OF_NAMES = {*FIRST_NAMES, "name", "naam"}
+"""Columns that a column of last names completes. `Name` beside `Vorname` is the last name itself."""
 
 
 def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
-    """The column of each field whose name one of the formats or another seller has. A column is one field."""
+    """The column of each field whose name one of the formats or another seller has. A column is one field.
+
+    The column of last names is one beside a column of first names or alone: whole names need none.
+    """
     names = {
         field: [
             *(key for layout in LAYOUTS for key in layout.columns[attribute]),
@@ -78,10 +85,16 @@ def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
         ]
         for field, attribute in FIELDS.items()
     }
+    if "vorname" in map(column_key, columns):
+        names["lastName"].append("name")
+    has_last_names = match_columns(columns, {"lastName": names["lastName"]})
+    names["name"] = [*FIRST_NAMES, *names["name"]] if has_last_names else [*names["name"], *FIRST_NAMES]
     mapping: dict[str, str] = {}
     for field, column in match_columns(columns, names).items():
         if column not in mapping.values():
             mapping[field] = column
+    if "name" in mapping and column_key(mapping["name"]) not in PARTS_OF_NAMES:
+        mapping.pop("lastName", None)
     return mapping
 
 

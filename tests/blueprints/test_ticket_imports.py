@@ -201,6 +201,8 @@ def test_columns_and_states_of_other_sellers_are_known() -> None:
     assert mapping == {
         "reference": "Buchungsnr",
         "ticketType": "Kategorie",
+        "name": "Vorname",
+        "lastName": "Nachname",
         "email": "Mailadresse",
         "price": "Preis brutto",
         "soldAt": "Gekauft am",
@@ -211,6 +213,82 @@ def test_columns_and_states_of_other_sellers_are_known() -> None:
     words = {word: layout.other_statuses[word] for word in ("bezahlt", "storniert", "erstattet", "gekanselleer")}
     assert words == {"bezahlt": "sold", "storniert": "cancelled", "erstattet": "refunded", "gekanselleer": "cancelled"}
     assert suggest_mapping(["Ticket"]) == {"ticketType": "Ticket"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "name", "last_name"),
+    [
+        (["First name", "Last name"], "First name", "Last name"),
+        (["Surname", "Name"], "Name", "Surname"),
+        (["Given name", "Family name", "Name"], "Given name", "Family name"),
+        (["Nachname", "Vorname"], "Vorname", "Nachname"),
+        (["Vorname", "Familienname"], "Vorname", "Familienname"),
+        (["Name", "Vorname"], "Vorname", "Name"),
+        (["Voornaam", "Van"], "Voornaam", "Van"),
+        (["Naam", "Van"], "Naam", "Van"),
+        (["Surname"], None, "Surname"),
+        (["Forename"], "Forename", None),
+        (["Full name", "Surname"], "Full name", None),
+        (["Full name", "Vorname"], "Full name", None),
+        (["Name", "Company"], "Name", None),
+    ],
+)
+def test_first_and_last_names_are_two_columns(columns: list[str], name: str | None, last_name: str | None) -> None:
+    mapping = suggest_mapping(columns)
+    assert (mapping.get("name"), mapping.get("lastName")) == (name, last_name)
+
+
+def test_first_and_last_names_are_joined(owner: Client, path: str) -> None:
+    rows = ["1;Weekend pass;Zoë;Shilongo", "2;Weekend pass;;Nangolo", "3;Weekend pass;Petrus;", "4;Weekend pass;;"]
+    content = "No;Kind;Voornaam;Van\n" + "\n".join(rows)
+    mapping = {"reference": "No", "ticketType": "Kind", "name": "Voornaam", "lastName": "Van"}
+    names = ["Zoë Shilongo", "Nangolo", "Petrus", None]
+    data(send(owner, path, content, mapping=json.dumps(mapping)))
+    assert [ticket["name"] for ticket in data(owner.get(path))["tickets"]] == names
+    del mapping["name"]
+    result = data(send(owner, path, "No;Kind;Van\n4;Weekend pass;Amupolo\n", mapping=json.dumps(mapping)))
+    assert result["updated"] == 1 and data(owner.get(path))["tickets"][3]["name"] == "Amupolo"
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        ("firstName,lastName", ["Zoë Shilongo", "Nangolo", "Petrus"]),
+        ("name,lastName", ["Zoë", "Nangolo", "Petrus"]),
+    ],
+)
+def test_own_columns_have_whole_names_or_two_parts(
+    owner: Client, path: str, columns: str, names: list[str | None]
+) -> None:
+    rows = "A1,Weekend pass,Zoë,Shilongo\nA2,Weekend pass,,Nangolo\nA3,Weekend pass,Petrus,\n"
+    assert data(send(owner, path, f"reference,ticketType,{columns}\n{rows}"))["created"] == 3
+    assert [ticket["name"] for ticket in data(owner.get(path))["tickets"]] == names
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "code"),
+    [
+        ("x" * 150, "y" * 49, None),
+        ("x" * 150, "y" * 50, "too_long"),
+        ("", "y" * 201, "too_long"),
+        ("Zoë", "\x07", "invalid_characters"),
+    ],
+)
+def test_joined_names_have_the_limits_of_one_name(
+    owner: Client, path: str, first: str, last: str, code: str | None
+) -> None:
+    mapping = {"reference": "No", "ticketType": "Kind", "name": "First", "lastName": "Last"}
+    content = f"No,Kind,First,Last\n1,Weekend pass,{first},{last}\n"
+    result = data(send(owner, path, content, mapping=json.dumps(mapping), dryRun="true"))
+    column = "First" if first else "Last"
+    assert [(error["column"], error["code"]) for error in result["errors"]] == ([(column, code)] if code else [])
+
+
+def test_two_columns_of_last_names_are_an_error(owner: Client, path: str) -> None:
+    mapping = {"reference": "No", "ticketType": "Kind", "name": "First", "lastName": "Last"}
+    content = "No,Kind,First,Last,last\n1,Weekend pass,Zoë,Shilongo,Nangolo\n"
+    (error,) = data(send(owner, path, content, mapping=json.dumps(mapping), dryRun="true"))["errors"]
+    assert (error["row"], error["column"], error["code"]) == (1, "last", "duplicate_column")
 
 
 def test_states_of_other_sellers_are_read(owner: Client, path: str) -> None:

@@ -139,7 +139,7 @@ def test_columns_and_ticket_types_of_another_shop_are_chosen(
     page = post(desk, address, columnA="name", columnB="", columnC="name", columnD="nonsense")
     assert page.status_code == 422 and page.text.count("Choose one of the choices") == 2
     page = post(desk, address, columnA="name", columnC="name")
-    assert page.status_code == 422 and "“Nr” is “Name of the guest” already." in page.text
+    assert page.status_code == 422 and "“Nr” is “Name (or first name)” already." in page.text
     assert "Choose the column that is “Ticket type”." in page.text and "Number of the ticket”." in page.text
     page = post(desk, address, **COLUMNS)
     assert "Ticket types that the event does not have" in page.text and "Early Bird" in page.text
@@ -153,6 +153,19 @@ def test_columns_and_ticket_types_of_another_shop_are_chosen(
     sold = {row["name"]: row["sold"] for row in stats(organiser, event)["ticketTypes"]}
     assert sold["Weekend pass"] == 2 and "Early Bird" not in sold
     assert data(scan(organiser, event, "007"))["ticketType"] == "Weekend pass"
+
+
+def test_first_and_last_names_are_two_columns(desk: Visitor, path: str) -> None:
+    page = upload(desk, path, "Nr;Art;Vorname;Nachname\n7;Weekend pass;Zoë;Shilongo\n8;Weekend pass;;Nangolo\n")
+    assert "Name (or first name)" in page.text and '<option value="lastName" selected>' in page.text
+    address = page.request.path
+    columns = {"columnA": "reference", "columnB": "ticketType", "columnC": "name"}
+    page = post(desk, address, **columns, columnD="name")
+    assert page.status_code == 422 and "“Vorname” is “Name (or first name)” already." in page.text
+    post(desk, address, **columns, columnD="lastName")
+    post(desk, address.replace("columns", "import"))
+    page = desk.open(f"{path}/tickets")
+    assert "Zoë Shilongo" in page.text and "Nangolo" in page.text
 
 
 def test_the_columns_of_the_last_import_are_suggested(desk: Visitor, path: str) -> None:

@@ -22,7 +22,8 @@ IMPORT_LABELS = {"done": lazy_gettext("Imported"), "undone": lazy_gettext("Undon
 FIELD_LABELS = {
     "reference": lazy_gettext("Number of the ticket"),
     "ticketType": lazy_gettext("Ticket type"),
-    "name": lazy_gettext("Name of the guest"),
+    "name": lazy_gettext("Name (or first name)"),
+    "lastName": lazy_gettext("Last name"),
     "email": lazy_gettext("E-mail address"),
     "price": lazy_gettext("Price"),
     "priceMinor": lazy_gettext("Price in cents"),
