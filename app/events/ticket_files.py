@@ -66,11 +66,25 @@ class Layout:
 
 @dataclass
 class ParsedFile:
-    """The layout, the tickets and the problems of a file."""
+    """The layout, the tickets and the problems of a file, and how many rows were read.
+
+    `wrong_references` and `repeated_secrets` are of rows with problems, so other rows that have them are doubtful too.
+    """
 
     layout: Layout
     tickets: list[SoldTicket]
     errors: list[RowError]
+    row_count: int = 0
+    wrong_references: set[str] = field(default_factory=set)
+    repeated_secrets: set[str | None] = field(default_factory=set)
+
+    def list_correct_tickets(self) -> list[SoldTicket]:
+        """The tickets of the rows without problems, whose number and code no row with a problem has."""
+        return [
+            ticket
+            for ticket in self.tickets
+            if ticket.reference not in self.wrong_references and ticket.secret not in self.repeated_secrets
+        ]
 
 
 def parse_sheet(
@@ -95,14 +109,18 @@ def parse_sheet(
     for row in sheet.rows if rows is None else rows:
         parser = _RowParser(layout, columns, sheet.delimiter, row, parsed.errors)
         ticket = parser.parse()
+        parsed.row_count += 1
         if ticket is None:
+            parsed.wrong_references.add(parser.read_reference())
             continue
         if duplicate := repeated(seen, ticket.reference, row.number):
             parsed.errors.append(duplicate)
+            parsed.wrong_references.add(ticket.reference)
         if ticket.secret and (
             duplicate := repeated(seen_secrets, ticket.secret, row.number, parser.column_name("secret"))
         ):
             parsed.errors.append(duplicate)
+            parsed.repeated_secrets.add(ticket.secret)
         parsed.tickets.append(ticket)
     return parsed
 
@@ -138,7 +156,7 @@ class _RowParser:
             )
         ticket = SoldTicket(
             row=self.row.number,
-            reference=self._parse_required("reference", self._cell("reference"), 120),
+            reference=self._parse_required("reference", self.read_reference(), 120),
             ticket_type=self._parse_required("ticket_type", clean_name(self._cell("ticket_type")), 120),
             name=self._parse_cell("name", self._cell("name"), _parse_name),
             email=self._parse_cell("email", self._cell("email"), spreadsheet_cells.parse_email),
@@ -185,6 +203,10 @@ class _RowParser:
         except BadCell as error:
             self._add_error(self.column_name(field), error.code, str(error), cell)
             return None
+
+    def read_reference(self) -> str:
+        """The number of the ticket as the row has it, also if it is wrong."""
+        return self._cell("reference")
 
     def _cell(self, field: str) -> str:
         return self.layout.read_cell(field, self.cells)

@@ -45,18 +45,19 @@ def list_tickets(event_id: str, **filters: Any) -> ListQuery:
     max_bytes=MAX_UPLOAD_BYTES,
     errors=[errors.ImportRejected, errors.ImportTooLarge, errors.NotASpreadsheet],
 )
-def import_event_tickets(event_id: str, file: FileStorage, **options: Any) -> TicketImportJson:
+def import_event_tickets(event_id: str, file: FileStorage, mode: str, **options: Any) -> TicketImportJson:
     """Import the tickets of a file: pretix order positions, Eventbrite attendees, own columns, or any with a mapping.
 
-    All rows are written or none. A known reference is compared and updated, so the same file again changes nothing.
-    A dry run lists the errors in its response, and is not listed among the imports.
+    All rows are written or none; with `mode=partial` those without errors, and 422 if there is none. A known reference
+    is compared and updated, so the same file again changes nothing. A dry run lists the errors in its response, and is
+    not listed among the imports.
     """
     return import_ticket_file(
         caller=get_current_caller(),
         event_id=event_id,
         data=file.read(),
         file_name=file.filename,
-        options=FileOptions(**options),
+        options=FileOptions(**options, partial=mode == "partial"),
     )
 
 

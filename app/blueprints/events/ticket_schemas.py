@@ -30,6 +30,15 @@ class TicketImportBody(Multipart):
             "example": '{"Early Bird": "6740f1c2a1b2c3d4e5f60718"}',
         }
     )
+    mode = Choice(
+        "atomic",
+        "partial",
+        load_default="atomic",
+        metadata={
+            "description": "partial writes the rows without errors. Rows with the reference of a wrong row, or with the "
+            "same secret, are left out too. More tickets than places are an error of the whole file."
+        },
+    )
     dry_run = Boolean(load_default=False, metadata={"description": "check everything, write nothing"})
     create_types = Boolean(load_default=False, metadata={"description": "create ticket types that the event lacks"})
     allow_oversell = Boolean(load_default=False, metadata={"description": "book more than the total or the capacity"})
@@ -64,18 +73,31 @@ class TicketImportData(Schema):
     )
     missing = WholeNumber(
         required=True,
-        metadata={"description": "sold tickets of the event that are not in the file; they stay", "example": 2},
+        metadata={
+            "description": "sold tickets of the event that are not in the file, or in a wrong row; they stay",
+            "example": 2,
+        },
     )
     new_types = WholeNumber(required=True, metadata={"description": "number of new ticket types", "example": 1})
+    wrong_rows = WholeNumber(
+        required=True,
+        metadata={"description": "of mode partial: rows with errors that are left out; 0 if nothing can be imported"},
+    )
     unknown_types = List(
-        Nested(UnknownType), required=True, metadata={"description": "of a dry run: what ticketTypes may map"}
+        Nested(UnknownType),
+        required=True,
+        metadata={"description": "of a dry run or mode partial: what ticketTypes may map"},
     )
     warnings = List(
         fields.String(metadata={"example": "41 sold and 60 allocated are 1 more than the capacity of 100."}),
         required=True,
         metadata={"description": "what is unusual and was booked"},
     )
-    errors = List(Nested(RowErrorData), required=True, metadata={"description": "of a dry run: the first thousand"})
+    errors = List(
+        Nested(RowErrorData),
+        required=True,
+        metadata={"description": "of a dry run or mode partial: the first thousand"},
+    )
     error_count = WholeNumber(required=True)
 
 

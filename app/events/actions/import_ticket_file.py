@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple, TypedDict
 
 from app.accounts.caller import Caller
@@ -14,10 +16,14 @@ from app.core.text_normalization import clean_file_name
 from app.events import queries
 from app.events.actions.import_tickets import ImportResult, ImportSource, UnknownTypes, import_tickets
 from app.events.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
-from app.events.ticket_files import parse_sheet
+from app.events.ticket_files import ParsedFile, parse_sheet
 
 MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 20_000
 MAX_RETURNED_ERRORS = 1000
+MAX_ATTEMPTS = 10
+"""Without wrong rows other rows can be wrong, for example when a code is not free then. More rounds are not tried."""
+FILE_CODES = frozenset({"sold_out"})
+"""Errors of the file as a whole. No row is wrong, so leaving out rows is no answer."""
 PROGRESS_ROWS = 5000
 EMPTY_RESULT = ImportResult(created=0, updated=0, unchanged=0, skipped=0, cancelled=0, missing=0, new_types=0)
 
@@ -30,7 +36,10 @@ class UnknownTypeJson(TypedDict):
 
 
 class TicketImportJson(TypedDict):
-    """The result of an import: counts of tickets and ticket types, and the first thousand errors."""
+    """The result of an import: counts of tickets and ticket types, and the first thousand errors.
+
+    `wrong_rows` are the rows that an import of the correct rows leaves out.
+    """
 
     import_id: str | None
     format: str
@@ -41,6 +50,7 @@ class TicketImportJson(TypedDict):
     cancelled: int
     missing: int
     new_types: int
+    wrong_rows: int
     warnings: list[str]
     unknown_types: list[UnknownTypeJson]
     errors: list[dict[str, object]]
@@ -48,7 +58,10 @@ class TicketImportJson(TypedDict):
 
 
 class FileOptions(NamedTuple):
-    """How a file is read and booked. `ticket_types` has the ids of ticket types by their names in the file."""
+    """How a file is read and booked. `ticket_types` has the ids of ticket types by their names in the file.
+
+    With `partial` the rows that have errors are left out; without it nothing is imported if there is one.
+    """
 
     mapping: Mapping[str, str] | None = None
     format: str | None = None
@@ -56,6 +69,7 @@ class FileOptions(NamedTuple):
     create_types: bool = False
     allow_oversell: bool = False
     dry_run: bool = False
+    partial: bool = False
 
 
 class ImportSteps(NamedTuple):
@@ -79,7 +93,7 @@ def import_ticket_file(
     """
     event = queries.get_event(caller, event_id)
     response = import_data(event.id, data, file_name, caller.name, options, max_bytes=MAX_BYTES, max_rows=MAX_ROWS)
-    if response["error_count"] and not options.dry_run:
+    if response["error_count"] and not (options.dry_run or response["import_id"]):
         raise ImportRejected(**response)
     return response
 
@@ -95,40 +109,57 @@ def import_data(
     max_bytes: int,
     max_rows: int,
 ) -> TicketImportJson:
-    """Returns what the import of a file did, or would do in a dry run; with errors nothing is written.
+    """Returns what the import of a file did, or would do in a dry run.
 
-    Raises NotFound, ValidationFailed, NotASpreadsheet, ImportTooLarge.
+    With errors nothing is written, or with `partial` only the correct rows. Raises NotFound, ValidationFailed,
+    NotASpreadsheet, ImportTooLarge.
     """
     with reading(data, max_bytes=max_bytes, max_rows=max_rows):
         sheet, rows = open_sheet(data, max_rows=max_rows)
         counted_rows = rows if steps.on_rows is None else _count_rows(rows, steps.on_rows)
         parsed = parse_sheet(sheet, counted_rows, mapping=options.mapping, format=options.format)
-    format = parsed.layout.format
+    source = ImportSource(
+        clean_file_name(file_name or ""), parsed.layout.format, hashlib.sha256(data).hexdigest(), imported_by
+    )
+    book = partial(
+        import_tickets,
+        event_id=event_id,
+        source=source,
+        create_types=options.create_types,
+        allow_oversell=options.allow_oversell,
+        dry_run=options.dry_run,
+        type_ids=options.ticket_types,
+        limit_statements=steps.limit_statements,
+        actor=steps.actor,
+    )
+    return _book_rows(parsed, book, options, steps)
+
+
+def _book_rows(
+    parsed: ParsedFile, book: Callable[..., ImportResult], options: FileOptions, steps: ImportSteps
+) -> TicketImportJson:
+    """Books all rows or none, or with `partial` the correct ones: those that an import without the others accepts."""
+    tickets = parsed.list_correct_tickets() if options.partial else parsed.tickets
+    report = _Report(parsed.layout.format, [*parsed.errors])
+    if report.errors and not (options.partial and tickets):
+        return report.serialize()
 
     def finish(session: ReadOrWriteSession, result: ImportResult) -> None:
         if steps.on_result is not None:
-            steps.on_result(session, _serialize_result(format, result))
+            steps.on_result(session, report.serialize(result, parsed.row_count - len(tickets)))
 
-    try:
-        if parsed.errors:
-            raise Rejected(parsed.errors)
-        result = import_tickets(
-            event_id=event_id,
-            tickets=parsed.tickets,
-            source=ImportSource(
-                clean_file_name(file_name or ""), format, hashlib.sha256(data).hexdigest(), imported_by
-            ),
-            create_types=options.create_types,
-            allow_oversell=options.allow_oversell,
-            dry_run=options.dry_run,
-            type_ids=options.ticket_types,
-            limit_statements=steps.limit_statements,
-            actor=steps.actor,
-            on_result=finish,
-        )
-    except Rejected as error:
-        return _serialize_result(format, EMPTY_RESULT, error)
-    return _serialize_result(format, result)
+    for _ in range(MAX_ATTEMPTS):
+        try:
+            result = book(tickets=tickets, on_result=finish)
+            return report.serialize(result, parsed.row_count - len(tickets))
+        except Rejected as error:
+            report.add(error)
+            wrong_rows = {row_error.row for row_error in error.errors}
+            tickets = [ticket for ticket in tickets if ticket.row not in wrong_rows]
+            is_wrong_file = any(row_error.code in FILE_CODES for row_error in error.errors)
+            if not options.partial or is_wrong_file or not tickets:
+                break
+    return report.serialize()
 
 
 @contextmanager
@@ -160,21 +191,36 @@ def _count_rows(rows: Iterable[Row], on_rows: Callable[[int], None]) -> Iterator
         yield row
 
 
-def _serialize_result(format: str, result: ImportResult, rejected: Rejected | None = None) -> TicketImportJson:
-    errors: Sequence[RowError] = rejected.errors if rejected else ()
-    unknown = rejected.names if isinstance(rejected, UnknownTypes) else {}
-    return {
-        "import_id": result.import_id,
-        "format": format,
-        "created": result.created,
-        "updated": result.updated,
-        "unchanged": result.unchanged,
-        "skipped": result.skipped,
-        "cancelled": result.cancelled,
-        "missing": result.missing,
-        "new_types": result.new_types,
-        "warnings": list(result.warnings),
-        "unknown_types": [{"name": name, "rows": count} for name, count in unknown.items()],
-        "errors": [error._asdict() for error in errors[:MAX_RETURNED_ERRORS]],
-        "error_count": len(errors),
-    }
+@dataclass
+class _Report:
+    """The errors that an import has found so far, and the names in the file that are no ticket types."""
+
+    format: str
+    errors: list[RowError]
+    unknown_types: dict[str, int] = field(default_factory=dict)
+
+    def add(self, rejected: Rejected) -> None:
+        """Add the errors of an attempt: those of the file first, the others in the order of the rows."""
+        errors = [*self.errors, *rejected.errors]
+        self.errors = sorted(errors, key=lambda error: (error.code not in FILE_CODES, error.row))
+        if isinstance(rejected, UnknownTypes):
+            self.unknown_types = dict(rejected.names)
+
+    def serialize(self, result: ImportResult = EMPTY_RESULT, wrong_rows: int = 0) -> TicketImportJson:
+        """Return the result of an import with the errors, for a response."""
+        return {
+            "import_id": result.import_id,
+            "format": self.format,
+            "created": result.created,
+            "updated": result.updated,
+            "unchanged": result.unchanged,
+            "skipped": result.skipped,
+            "cancelled": result.cancelled,
+            "missing": result.missing,
+            "new_types": result.new_types,
+            "wrong_rows": wrong_rows,
+            "warnings": list(result.warnings),
+            "unknown_types": [{"name": name, "rows": count} for name, count in self.unknown_types.items()],
+            "errors": [error._asdict() for error in self.errors[:MAX_RETURNED_ERRORS]],
+            "error_count": len(self.errors),
+        }

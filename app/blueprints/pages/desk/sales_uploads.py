@@ -36,6 +36,9 @@ from app.web.schema import Query
 IMPORT = may(EVENTS_WRITE).with_verified_email()
 FILE_TYPES = ".csv,.txt,.xlsx,text/csv"
 MAX_SHOWN_ERRORS = 100
+UNKNOWN_TYPE = ("unknown_value", "ticketType")
+CHECK = FileOptions(dry_run=True, partial=True)
+"""A check counts also the correct rows beside wrong ones: they can be imported alone."""
 NUMBER_AND_CODE = "numberAndCode"
 """The meaning of a column that is both: many shops print the number of the ticket as its barcode."""
 OPTION_LABELS = {
@@ -94,7 +97,7 @@ def upload(caller: Caller, event_id: str) -> ResponseReturnValue:
         return _render_upload(events.get_event(caller, event_id), form.with_error(_reword(error)))
     if get_upload(caller, event_id, upload_id)[0].format is None:
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id), 303)
-    return _process(caller, event_id, upload_id, FileOptions(dry_run=True))
+    return _process(caller, event_id, upload_id, CHECK)
 
 
 @blueprint.page("/uploads/<upload_id>/columns", access=IMPORT)
@@ -115,7 +118,7 @@ def save_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRetur
     form = COLUMNS.build(upload.sample).from_request()
     try:
         mapping = COLUMNS.read_mapping(form, upload.sample)
-        options = actions.load_options(upload)._replace(mapping=mapping, dry_run=True)
+        options = actions.load_options(upload)._replace(mapping=mapping, dry_run=True, partial=True)
         return _process(caller, event_id, upload_id, options)
     except FORM_ERRORS as error:
         return _render_columns(event, upload, form.with_error(error))
@@ -128,7 +131,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
     options, result = actions.load_options(upload), upload.result or {}
     if not (upload.format or options.mapping):
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id))
-    errors, names = result.get("errors", []), {column["name"] for column in upload.sample}
+    errors, names = _list_errors(upload), {column["name"] for column in upload.sample}
     return render_desk(
         "desk/sales_upload.html",
         event=event,
@@ -142,6 +145,8 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
             (error["row"], name_column(error["column"], names), error["value"], describe_row_error(error))
             for error in errors[:MAX_SHOWN_ERRORS]
         ],
+        listed_count=result.get("error_count", 0)
+        - (0 if upload.import_id else sum(_list_unknown_names(upload).values())),
         warnings=[translate_sentence(warning) for warning in result.get("warnings", [])],
         is_sold_out=any(error["code"] == "sold_out" for error in errors),
     )
@@ -163,15 +168,18 @@ def check(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
         create_types=options.create_types or bool(chosen),
         allow_oversell=options.allow_oversell or request.form.get("allowOversell") == "true",
         dry_run=True,
+        partial=True,
     )
     return _process(caller, event_id, upload_id, options)
 
 
 @blueprint.act("/uploads/<upload_id>/import", access=IMPORT)
 def import_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
-    """Import the file with the options of its last check."""
+    """Import the file with the options of its last check: all rows or none, or with `onlyCorrect` the correct rows."""
     upload = get_upload(caller, event_id, upload_id)[0]
-    return _process(caller, event_id, upload_id, actions.load_options(upload)._replace(dry_run=False))
+    options = actions.load_options(upload)
+    partial = request.form.get("onlyCorrect") == "true"
+    return _process(caller, event_id, upload_id, options._replace(dry_run=False, partial=partial))
 
 
 def _reword(error: AppError) -> AppError:
@@ -224,6 +232,15 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm, *, is_
     )
 
 
-def _list_unknown_names(upload: OwnUpload) -> set[str]:
+def _list_errors(upload: OwnUpload) -> list[dict[str, Any]]:
+    """The errors to list: before the import not those of ticket types that can be chosen."""
+    errors: list[dict[str, Any]] = (upload.result or {}).get("errors", [])
+    if upload.import_id or not _list_unknown_names(upload):
+        return errors
+    return [error for error in errors if (error["code"], error["column"]) != UNKNOWN_TYPE]
+
+
+def _list_unknown_names(upload: OwnUpload) -> dict[str, int]:
+    """The names in the file that are no ticket types of the event, with the number of their rows."""
     result: dict[str, Any] = upload.result or {}
-    return {item["name"] for item in result.get("unknown_types", [])}
+    return {item["name"]: item["rows"] for item in result.get("unknown_types", [])}
