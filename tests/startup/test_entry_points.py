@@ -7,8 +7,11 @@ from pathlib import Path
 
 import click
 import pytest
+from flask import Flask
 
 from app import run_all
+from app.startup import create_app_or_exit
+from tests.settings import app_for
 
 ROOT = Path(__file__).resolve().parents[2]
 FLASK = [sys.executable, "-m", "flask", "--app", "wsgi"]
@@ -64,14 +67,31 @@ def assert_explains(run: subprocess.CompletedProcess[str], names: list[str]) -> 
 
 @pytest.mark.parametrize("entry_point", ENTRY_POINTS)
 def test_entry_point_explains_wrong_settings(entry_point: str, tmp_path: Path) -> None:
-    wrong = {"PAYRAIL_MODE": "x", "APP_ENV": "x", "VAT_PERCENT": "x", "WEB_WORKERS": "x", "SMTP_URL": "https://x"}
+    wrong = {"PAYRAIL_MODE": "x", "APP_ENV": "x", "VAT_PERCENT": "x", "PORT": "x", "SMTP_URL": "https://x"}
+    wrong |= {"WEB_WORKERS": "many", "WEB_THREADS": "0"}
     assert_explains(run_with(ENTRY_POINTS[entry_point], wrong, tmp_path), sorted(wrong))
     assert not list(tmp_path.iterdir()), "nothing is started"
 
 
 @pytest.mark.parametrize(("settings", "names"), WRONG)
-def test_wrong_setting_is_explained(settings: dict[str, str], names: list[str], tmp_path: Path) -> None:
-    assert_explains(run_with(ENTRY_POINTS["gunicorn"], settings, tmp_path), names)
+def test_wrong_setting_is_explained(
+    settings: dict[str, str],
+    names: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """In this process: each entry point calls the same function, as the test before shows."""
+    for name in os.environ:
+        if name not in ("PATH", "HOME", "LANG", "FLASK_SKIP_DOTENV"):
+            monkeypatch.delenv(name)
+    for name, value in {"DATA_DIR": str(tmp_path), **settings}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        create_app_or_exit()
+    said = capfd.readouterr()
+    assert_explains(subprocess.CompletedProcess([], int(str(ended.value.code)), said.out, said.err), names)
+    assert not list(tmp_path.iterdir()), "nothing is started"
 
 
 def test_missing_library_is_explained(tmp_path: Path) -> None:
@@ -87,10 +107,26 @@ def test_data_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
     assert run.stderr.strip().endswith(".") and str(tmp_path / "file") in run.stderr
 
 
+AWAY = {"database_url": "postgresql://nobody:word@127.0.0.1:1/x", "redis_url": "redis://127.0.0.1:1"}
+
+
+@pytest.fixture(scope="module")
+def away() -> Flask:
+    """The application of a database and a Redis that do not answer."""
+    return app_for(**AWAY)
+
+
 @pytest.mark.parametrize("command", ["up", "db current", "demo seed", "outbox list", "payouts review"])
-def test_database_that_does_not_answer_is_explained(command: str, tmp_path: Path) -> None:
-    away = {"DATABASE_URL": "postgresql://nobody:word@127.0.0.1:1/x", "REDIS_URL": "redis://127.0.0.1:1"}
-    run = run_with([*FLASK, *command.split()], away, tmp_path)
+def test_database_that_does_not_answer_is_explained(away: Flask, command: str) -> None:
+    ended = away.test_cli_runner().invoke(args=command.split())
+    assert ended.exit_code == 1 and isinstance(ended.exception, SystemExit), ended.exception
+    assert "Traceback" not in ended.output
+    assert "DATABASE_URL" in ended.stderr and "word" not in ended.stderr
+
+
+def test_a_process_explains_a_database_that_does_not_answer(tmp_path: Path) -> None:
+    environ = {name.upper(): value for name, value in AWAY.items()}
+    run = run_with([*FLASK, "db", "current"], environ, tmp_path)
     assert run.returncode == 1 and "Traceback" not in run.stdout + run.stderr
     assert "DATABASE_URL" in run.stderr and "word" not in run.stderr
 
