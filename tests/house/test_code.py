@@ -33,7 +33,9 @@ def test_imports_go_downwards_only() -> None:
 
 
 def test_the_program_commits_in_one_place() -> None:
-    found = [path for path, tree in trees("app") for called, _ in calls(tree) if called == "commit"]
+    found = [
+        path for path, tree in trees("app", mentioning="commit") for called, _ in calls(tree) if called == "commit"
+    ]
     assert found == ["app/core/transaction.py"]
 
 
@@ -44,7 +46,7 @@ def test_no_code_is_unfinished_and_no_test_is_skipped() -> None:
 
 
 def test_a_test_that_cannot_run_somewhere_says_why() -> None:
-    for path, tree in trees("tests"):
+    for path, tree in trees("tests", mentioning="skipif"):
         for called, call in calls(tree):
             if called == "skipif":
                 assert any(keyword.arg == "reason" for keyword in call.keywords), f"{path}:{call.lineno}"
@@ -52,7 +54,10 @@ def test_a_test_that_cannot_run_somewhere_says_why() -> None:
 
 def test_the_program_prints_nothing() -> None:
     found = [
-        f"{path}:{call.lineno}" for path, tree in trees(*PROGRAMS) for called, call in calls(tree) if called == "print"
+        f"{path}:{call.lineno}"
+        for path, tree in trees(*PROGRAMS, mentioning="print")
+        for called, call in calls(tree)
+        if called == "print"
     ]
     assert found == []
 
@@ -88,12 +93,12 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
         "app/events/discovery.py",  # It chooses an index; the statement compares.
         "app/payouts/statement.py",
     }
-    read = {path for path, tree in trees("app") for called, _ in calls(tree) if called == "utcnow"}
+    read = {path for path, tree in trees("app", mentioning="utcnow") for called, _ in calls(tree) if called == "utcnow"}
     assert read - allowed == set()
     wall_clock = {("datetime", "now"), ("datetime", "utcnow"), ("datetime", "today"), ("date", "today")}
     named = [
         f"{path}:{call.lineno}"
-        for path, tree in trees("app")
+        for path, tree in trees("app", mentioning="now|today")
         for called, call in calls(tree)
         if path != "app/core/clock.py"
         and isinstance(call.func, ast.Attribute)
@@ -105,7 +110,7 @@ def test_the_clock_of_the_process_is_compared_with_nothing() -> None:
 def test_sql_text_stands_in_files_for_sql() -> None:
     found = {
         path
-        for path, tree in trees("app")
+        for path, tree in trees("app", mentioning="SELECT|INSERT|UPDATE|DELETE|WITH")
         if not path.endswith("sql.py") and not path.startswith(SQL_FOLDERS)
         for text in _strings_but_docstrings(tree)
         if SQL_STATEMENT.search(text)
