@@ -14,6 +14,7 @@ from tests.clients.rail import journal_of
 from tests.factories.payouts import PATH
 from tests.faults.cluster import wait_until
 from tests.faults.service import ROOT, call, everything, kept_open
+from tests.startup.test_port import assert_links_follow
 from tests.timing import assert_in_time
 
 
@@ -50,11 +51,17 @@ def test_tour_of_the_readme_works(folder: Path) -> None:
             and f"{service.base}/dev/mail" in banner
             and "nangula@windhoek-lights" in banner
         )
+        assert_links_follow(service.base, service.log, folder / "var" / "mail")
 
 
-def test_demo_payouts_are_sent_once_and_the_mock_rail_calls_back(folder: Path) -> None:
+def test_second_start_keeps_the_data_is_quick_and_sends_no_payout_again(folder: Path) -> None:
+    """The demo's payouts are sent once over both starts, and the mock rail calls back."""
     journal = folder / "var" / "mock_rail.jsonl"
     with everything(folder) as service:
+        body = {"email": "frieda@example.com", "password": "windhoek-lights-2026"}
+        assert call(f"{service.base}/api/auth/login", body)[1]["data"]["user"]["name"] == "Frieda Amupolo"
+        secrets = re.findall(r"Bootstrap secret\s+(\S+)", service.log.read_text())
+        assert len(set(secrets)) == 1
         wait_until(lambda: len(journal_of(journal, "callback")) >= 3, 20)
         body = {"email": "tuli@kapana-corner.example", "password": "windhoek-lights-2026"}
         token = call(f"{service.base}/api/auth/login", body)[1]["data"]["accessToken"]
@@ -64,13 +71,5 @@ def test_demo_payouts_are_sent_once_and_the_mock_rail_calls_back(folder: Path) -
     references = [line["reference"] for line in journal_of(journal)]
     assert len(references) == len(set(references)) == 3
     assert {line["status"] for line in journal_of(journal, "callback")} == {200}
-
-
-def test_second_start_keeps_the_data_and_is_quick(folder: Path) -> None:
-    with everything(folder) as service:
-        body = {"email": "frieda@example.com", "password": "windhoek-lights-2026"}
-        assert call(f"{service.base}/api/auth/login", body)[1]["data"]["user"]["name"] == "Frieda Amupolo"
-        secrets = re.findall(r"Bootstrap secret\s+(\S+)", service.log.read_text())
-        assert len(set(secrets)) == 1
     assert str(folder) not in subprocess.run(["ps", "axww"], capture_output=True, text=True).stdout
     assert_in_time(service.seconds < 40, "five seconds on a quiet machine; half the suite runs beside this test")
