@@ -1,6 +1,6 @@
 """How long the state machines of this folder run: short in CI, long in `make fuzz`.
 
-    MODEL_EXAMPLES   how many runs of each machine (6)
+    MODEL_EXAMPLES   how many runs of each machine (4)
     MODEL_STEPS      how many steps a run has at most (25)
 
 Without MODEL_EXAMPLES each run of the tests plays the same steps. With it each plays others; pytest's
@@ -11,7 +11,7 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
-EXAMPLES = int(os.environ.get("MODEL_EXAMPLES", "6"))
+EXAMPLES = int(os.environ.get("MODEL_EXAMPLES", "4"))
 STEPS = int(os.environ.get("MODEL_STEPS", "25"))
 
 
