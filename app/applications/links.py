@@ -244,6 +244,27 @@ def insert_offer_link(session: OrmSession, application: Application, offer_end: 
     return link
 
 
+def renew_open_offer(session: OrmSession, application: Application) -> list[ApplicationLink]:
+    """The link of the open offer with a new token, in place of the one that was mailed; none without an open offer.
+
+    It stays the same row: an application gets one offer only.
+    """
+    id = new_id()
+    renewal = (
+        update(ApplicationLink)
+        .where(
+            ApplicationLink.application_id == application.id,
+            ApplicationLink.purpose == OFFER,
+            ApplicationLink.used_at.is_(None),
+            ApplicationLink.replaced_at.is_(None),
+            ApplicationLink.expires_at > func.now(),
+        )
+        .values(id=id, token_hash=fingerprint(_derive_token(application.id, OFFER, id)))
+        .returning(ApplicationLink)
+    )
+    return list(session.scalars(renewal.execution_options(synchronize_session=False)))
+
+
 def list_due_purposes(application: Application) -> list[str]:
     """The purposes for which the application needs a link now."""
     if application.status == states.ACTIVATED:

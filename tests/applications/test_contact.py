@@ -7,6 +7,7 @@ import pytest
 from tests.factories.accounts import list_mails_to
 from tests.factories.applications import (
     create_application,
+    create_offered_application,
     decide_application,
     find_mailed_token,
 )
@@ -46,6 +47,16 @@ def test_an_application_that_waits_is_acknowledged_again(client: Client, owner: 
     assert list_mails_to(OLD)
     data(correct(owner, application, email=NEW))
     assert len(list_mails_to(NEW)) == 1
+
+
+def test_an_open_offer_goes_to_the_new_address(client: Client, owner: Client) -> None:
+    application = create_offered_application(client, owner, email=OLD)
+    old_token = find_mailed_token("place-offer", OLD)
+    data(correct(owner, application, email=NEW))
+    assert client.get(f"{LIST}/offer/{old_token}").status_code == 404
+    new_token = find_mailed_token("place-offer", NEW)
+    data(client.post(f"{LIST}/offer/{new_token}", {"answer": "accepted"}))
+    assert data(owner.get(f"{LIST}/{application['id']}"))["decision"] == "approved"
 
 
 def test_an_ended_application_and_wrong_values_are_refused(client: Client, owner: Client) -> None:

@@ -6,10 +6,12 @@ from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import links, states
 from app.applications.emails import enqueue_email
+from app.applications.models import Application, ApplicationLink
 from app.applications.open_events import check_event_open
 from app.applications.queries import can_decide_sql, lock_application, record_application_act
 from app.applications.states import StepNotAllowed
 from app.audit.actions import Action
+from app.core.db import ReadOrWriteSession
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
 
@@ -29,8 +31,8 @@ def change_contact(
 ) -> None:
     """Changes how the applicant is reached.
 
-    After a change of the address the links that went to the old one end, and the new one gets new links for what is due,
-    or while the application waits for a decision the acknowledgement. Values that are the same change nothing.
+    After a change of the address the links that went to the old one end, and the new one gets new links for what is due
+    and for an open offer of a place, or while the application waits for a decision the acknowledgement. Values that are the same change nothing.
 
     Raises NotFound, StaleVersion, StepNotAllowed for an application that has ended, ApplicationsClosed, SenderNotVerified,
     MailLimitReached.
@@ -52,8 +54,15 @@ def change_contact(
         record_application_act(session, Action.APPLICANT_CHANGED, application, fields=sorted(changed))
         if application.email is None or application.email == old_email:
             return
-        due_links = links.renew_links(session, application, links.list_due_purposes(application))
-        template = "application_link" if due_links else "application_received"
-        if due_links or application.status == states.SUBMITTED:
+        template, new_links = _renew_links(session, application)
+        if new_links or application.status == states.SUBMITTED:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
-            enqueue_email(template, application, *due_links)
+            enqueue_email(template, application, *new_links)
+
+
+def _renew_links(session: ReadOrWriteSession, application: Application) -> tuple[str, list[ApplicationLink]]:
+    """The mail for the new address, with its new links."""
+    if application.status == states.WAITLISTED:
+        return "application_place_offer", links.renew_open_offer(session, application)
+    due_links = links.renew_links(session, application, links.list_due_purposes(application))
+    return "application_link" if due_links else "application_received", due_links
