@@ -64,14 +64,17 @@ def send_applicant_email(
     link_ids: list[str],
     path: str = "/",
     payment_id: str | None = None,
+    address: str | None = None,
 ) -> None:
     """Mails an applicant, with the due links and the invoice or credit note of the fee. Skips an erased application.
 
-    `path` is where the applicant goes after signing in. The earlier version named the payment in `payment_id`.
+    With `address` it goes to this address, or to nobody if that is no longer the applicant's. `path` is where the applicant goes after signing in. The earlier version named the payment in `payment_id`.
     """
     context = emails.load_email_context(application_id, link_ids)
     release_connection()
     if context is None or context.application.email is None or (template in ANSWER_TEMPLATES and not context.links):
+        return
+    if address not in (None, context.application.email):
         return
     is_accepted = context.application.status in ACCEPTED_STATES
     is_fee_due = is_accepted and context.application.payment_due and template in FEE_TEMPLATES

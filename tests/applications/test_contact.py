@@ -74,3 +74,22 @@ def test_many_corrections_at_once_mail_each_address_once(client: Client, owner: 
     assert list_mails_to(OLD)
     answers = run_concurrently(8, lambda number: correct(owner, application, email=NEW).status_code)
     assert set(answers) <= {200, 429} and len(list_mails_to(NEW)) == 1
+
+
+def test_mails_of_earlier_addresses_are_not_sent_to_the_last_one(client: Client, owner: Client) -> None:
+    application = create_application(client, owner, email=OLD)
+    assert list_mails_to(OLD)
+    for number in range(5):
+        data(correct(owner, application, email=f"guess{number}@stalls.example"))
+    data(correct(owner, application, email=NEW))
+    assert len(list_mails_to(NEW)) == 1 and list_mails_to("guess0@stalls.example") == []
+
+
+def test_links_that_are_not_due_any_more_end_too(client: Client, owner: Client) -> None:
+    application = create_application(client, owner, email=OLD)
+    decide_application(owner, application, documentsRequired=[])
+    old_token = find_mailed_token("pay", OLD)
+    data(owner.post(f"{LIST}/{application['id']}/fee/waive", {"reason": "a school"}))
+    assert client.get(f"{LIST}/pay/{old_token}").status_code == 200
+    data(correct(owner, application, email=NEW))
+    assert client.get(f"{LIST}/pay/{old_token}").status_code == 410

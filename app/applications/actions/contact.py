@@ -2,6 +2,8 @@
 
 from typing import TypedDict, Unpack
 
+from sqlalchemy import func, update
+
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import links, states
@@ -54,10 +56,18 @@ def change_contact(
         record_application_act(session, Action.APPLICANT_CHANGED, application, fields=sorted(changed))
         if application.email is None or application.email == old_email:
             return
+        _end_links(session, application)
         template, new_links = _renew_links(session, application)
         if new_links or application.status == states.SUBMITTED:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
-            enqueue_email(template, application, *new_links)
+            enqueue_email(template, application, *new_links, address=application.email)
+
+
+def _end_links(session: ReadOrWriteSession, application: Application) -> None:
+    """Ends all links that were mailed, also those that are not due any more, but that of an offer."""
+    of_application = ApplicationLink.application_id == application.id, ApplicationLink.purpose != states.OFFER
+    ended = update(ApplicationLink).where(*of_application, ApplicationLink.replaced_at.is_(None))
+    session.execute(ended.values(replaced_at=func.now()).execution_options(synchronize_session=False))
 
 
 def _renew_links(session: ReadOrWriteSession, application: Application) -> tuple[str, list[ApplicationLink]]:
