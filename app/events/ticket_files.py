@@ -4,6 +4,7 @@ A layout is recognised by its columns, whose names are compared without case, bl
 checked, and every problem is reported with its row and column.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from app.core.languages import mark_for_translation
 from app.core.spreadsheet import NotASheet, Row, RowError, Sheet, column_key, repeated
 from app.core.spreadsheet_cells import BadCell
 from app.core.text_normalization import clean_name
+from app.events.search_words import key_of
 
 T = TypeVar("T")
 DAY_LENGTH = len("22.09.2026")
@@ -66,9 +68,9 @@ class Layout:
 
 @dataclass
 class ParsedFile:
-    """The layout, the tickets and the problems of a file, and how many rows were read.
+    """The layout, the tickets and the problems of a file, and how many rows were read, also of each ticket type.
 
-    `wrong_references` and `repeated_secrets` are of rows with problems, so other rows that have them are doubtful too.
+    `wrong_references` and `wrong_secrets` are of rows with problems, so other rows that have them are doubtful too.
     """
 
     layout: Layout
@@ -76,14 +78,15 @@ class ParsedFile:
     errors: list[RowError]
     row_count: int = 0
     wrong_references: set[str] = field(default_factory=set)
-    repeated_secrets: set[str | None] = field(default_factory=set)
+    wrong_secrets: set[str | None] = field(default_factory=set)
+    rows_by_type: Counter[str] = field(default_factory=Counter)
 
     def list_correct_tickets(self) -> list[SoldTicket]:
         """The tickets of the rows without problems, whose number and code no row with a problem has."""
         return [
             ticket
             for ticket in self.tickets
-            if ticket.reference not in self.wrong_references and ticket.secret not in self.repeated_secrets
+            if ticket.reference not in self.wrong_references and ticket.secret not in self.wrong_secrets
         ]
 
 
@@ -110,8 +113,10 @@ def parse_sheet(
         parser = _RowParser(layout, columns, sheet.delimiter, row, parsed.errors)
         ticket = parser.parse()
         parsed.row_count += 1
+        parsed.rows_by_type[key_of(parser.read_cell("ticket_type"))] += 1
         if ticket is None:
-            parsed.wrong_references.add(parser.read_reference())
+            parsed.wrong_references.add(parser.read_cell("reference"))
+            parsed.wrong_secrets.add(parser.read_secret())
             continue
         if duplicate := repeated(seen, ticket.reference, row.number):
             parsed.errors.append(duplicate)
@@ -120,7 +125,7 @@ def parse_sheet(
             duplicate := repeated(seen_secrets, ticket.secret, row.number, parser.column_name("secret"))
         ):
             parsed.errors.append(duplicate)
-            parsed.repeated_secrets.add(ticket.secret)
+            parsed.wrong_secrets.add(ticket.secret)
         parsed.tickets.append(ticket)
     return parsed
 
@@ -156,39 +161,39 @@ class _RowParser:
             )
         ticket = SoldTicket(
             row=self.row.number,
-            reference=self._parse_required("reference", self.read_reference(), 120),
-            ticket_type=self._parse_required("ticket_type", clean_name(self._cell("ticket_type")), 120),
-            name=self._parse_cell("name", self._cell("name"), _parse_name),
-            email=self._parse_cell("email", self._cell("email"), spreadsheet_cells.parse_email),
+            reference=self._parse_required("reference", self.read_cell("reference"), 120),
+            ticket_type=self._parse_required("ticket_type", clean_name(self.read_cell("ticket_type")), 120),
+            name=self._parse_cell("name", self.read_cell("name"), _parse_name),
+            email=self._parse_cell("email", self.read_cell("email"), spreadsheet_cells.parse_email),
             price_minor=self._parse_price(),
-            sold_at=self._parse_cell("sold_at", self._cell("sold_at"), spreadsheet_cells.parse_time),
+            sold_at=self._parse_cell("sold_at", self.read_cell("sold_at"), spreadsheet_cells.parse_time),
             status=self._parse_status(),
-            secret=self._parse_cell("secret", self._cell("secret"), spreadsheet_cells.parse_secret),
-            valid_from=self._parse_cell("valid_from", self._cell("valid_from"), spreadsheet_cells.parse_time),
-            valid_until=self._parse_cell("valid_until", self._cell("valid_until"), _parse_end),
+            secret=self._parse_cell("secret", self.read_cell("secret"), spreadsheet_cells.parse_secret),
+            valid_from=self._parse_cell("valid_from", self.read_cell("valid_from"), spreadsheet_cells.parse_time),
+            valid_until=self._parse_cell("valid_until", self.read_cell("valid_until"), _parse_end),
         )
         return ticket if len(self.errors) == errors_before else None
 
     def _parse_price(self) -> int | None:
-        if self._cell("currency") not in ("", "NAD"):
-            self._add_error(self.column_name("currency"), "wrong_currency", "Must be NAD.", self._cell("currency"))
-        cents = self._parse_cell("price_minor", self._cell("price_minor"), spreadsheet_cells.parse_whole_cents)
+        if self.read_cell("currency") not in ("", "NAD"):
+            self._add_error(self.column_name("currency"), "wrong_currency", "Must be NAD.", self.read_cell("currency"))
+        cents = self._parse_cell("price_minor", self.read_cell("price_minor"), spreadsheet_cells.parse_whole_cents)
         price = self._parse_cell(
             "price",
-            self._cell("price"),
+            self.read_cell("price"),
             lambda cell: spreadsheet_cells.parse_cents(cell, decimal_comma=self.decimal_comma),
         )
         return price if cents is None else cents
 
     def _parse_status(self) -> str:
-        word = self._cell("status").casefold()
+        word = self.read_cell("status").casefold()
         if not word and self.layout.default_status:
             return self.layout.default_status
         status = self.layout.statuses.get(word, self.layout.other_statuses.get(word))
         if status is None:
             known = ", ".join(status for status in self.layout.statuses if len(status) > 1)
             self._add_error(
-                self.column_name("status"), "unknown_value", f"Must be one of: {known}.", self._cell("status")
+                self.column_name("status"), "unknown_value", f"Must be one of: {known}.", self.read_cell("status")
             )
         return status or ""
 
@@ -204,11 +209,15 @@ class _RowParser:
             self._add_error(self.column_name(field), error.code, str(error), cell)
             return None
 
-    def read_reference(self) -> str:
-        """The number of the ticket as the row has it, also if it is wrong."""
-        return self._cell("reference")
+    def read_secret(self) -> str | None:
+        """The code of the row, also if another field is wrong; None without one."""
+        try:
+            return spreadsheet_cells.parse_secret(self.read_cell("secret")) or None
+        except BadCell:
+            return None
 
-    def _cell(self, field: str) -> str:
+    def read_cell(self, field: str) -> str:
+        """The text of a field as the row has it, also if it is wrong."""
         return self.layout.read_cell(field, self.cells)
 
     def column_name(self, field: str) -> str:

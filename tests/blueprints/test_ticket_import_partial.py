@@ -153,7 +153,12 @@ def test_a_code_that_a_left_out_row_would_have_freed_is_not_taken(
 
 
 def test_tickets_of_unknown_types_are_left_out_or_get_a_type(owner: Client, path: str) -> None:
-    content = HEADER + GOOD + "A3,Parking,Selma,,50,three\n" + BAD.replace("A3", "A4").replace("Weekend pass", "Tent")
+    content = (
+        HEADER
+        + GOOD
+        + "A3,Parking,Selma,,50,three\n"
+        + BAD.replace("A3", "A4").replace("Weekend pass", "Tent").replace("three", "four")
+    )
     result = data(send_partial(owner, path, content))
     assert count(result) == (2, 0, 0, 2, 2) and result["unknownTypes"] == [{"name": "Parking", "rows": 1}]
     result = data(send_partial(owner, path, content, createTypes="true"))
@@ -210,3 +215,16 @@ def test_others_import_no_correct_rows(client: Client, owner: Client, path: str)
     assert send_partial(create_organiser_client(client), path, HEADER + GOOD + BAD).status_code == 404
     assert send_partial(analyst, path, HEADER + GOOD + BAD).status_code == 403
     assert count_tickets() == 0
+
+
+def test_a_row_with_the_code_of_a_wrong_row_is_left_out(owner: Client, path: str) -> None:
+    sheet = HEADER + "A1,Weekend pass,Selma,nobody,850,one\n" + "A2,Weekend pass,Petrus,p@example.com,850,one\n"
+    result = data(send_partial(owner, path, sheet + "A3,Weekend pass,Zoë,z@example.com,850,three\n"))
+    assert list_references(owner, path) == ["A3"] and result["wrongRows"] == 2
+
+
+def test_a_new_type_has_places_for_the_rows_that_come_later(owner: Client, path: str) -> None:
+    sheet = (HEADER + GOOD + BAD).replace("Weekend pass", "VIP")
+    assert count(data(send_partial(owner, path, sheet, createTypes="true")))[0] == 2
+    corrected = (HEADER + GOOD + CORRECTED).replace("Weekend pass", "VIP")
+    assert count(data(send(owner, path, corrected))) == (1, 0, 2, 0, 0)

@@ -10,7 +10,7 @@ from tests.factories.campaigns import fetch_sql_rows, make_postponed_jobs_due
 
 def test_one_campaign_is_sent_and_one_is_a_draft(app: Flask) -> None:
     assert demo.seed() and not demo.seed()
-    for _ in range(4):
+    for _ in range(6):
         run_jobs()
         make_postponed_jobs_due()
     assert fetch_sql_rows("SELECT name, status FROM campaign ORDER BY name") == [

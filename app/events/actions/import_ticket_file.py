@@ -129,6 +129,7 @@ def import_data(
         allow_oversell=options.allow_oversell,
         dry_run=options.dry_run,
         type_ids=options.ticket_types,
+        rows_by_type=parsed.rows_by_type if options.partial else None,
         limit_statements=steps.limit_statements,
         actor=steps.actor,
     )

@@ -79,13 +79,15 @@ def import_tickets(
     allow_oversell: bool,
     dry_run: bool,
     type_ids: Mapping[str, str] | None = None,
+    rows_by_type: Mapping[str, int] | None = None,
     limit_statements: Sequence[str] = (),
     actor: Actor | None = None,
     on_result: Callable[[ReadOrWriteSession, ImportResult], None] | None = None,
 ) -> ImportResult:
     """Books the tickets of a file. A ticket with a known reference is compared and updated, never booked twice.
 
-    `type_ids` has the ticket types of the event for names in the file that the event lacks. `limit_statements` sets how
+    `type_ids` has the ticket types of the event for names in the file that the event lacks. `rows_by_type` has how many rows
+    of each type the whole file has, where `tickets` are a part of it: a new type has places for the others too. `limit_statements` sets how
     long the transaction may take and wait; without them the limits of a request count. `actor` is who imports, where
     that is not the caller of the request. `on_result` runs in the transaction of the import, and not in a dry run.
     Imports into one event, and their undos, run one after the other, and changes of the event wait for them. Raises
@@ -95,7 +97,17 @@ def import_tickets(
         with transaction() as session:
             for statement in limit_statements:
                 session.execute(text(statement))
-            result = _import(session, event_id, tickets, source, type_ids or {}, create_types, allow_oversell, dry_run)
+            result = _import(
+                session,
+                event_id,
+                tickets,
+                source,
+                type_ids or {},
+                rows_by_type or {},
+                create_types,
+                allow_oversell,
+                dry_run,
+            )
             if dry_run:
                 raise _DryRun(replace(result, import_id=None))
             counts = {"created": result.created, "updated": result.updated, "newTypes": result.new_types}
@@ -114,6 +126,7 @@ def _import(
     tickets: Sequence[SoldTicket],
     source: ImportSource,
     chosen_type_ids: Mapping[str, str],
+    rows_by_type: Mapping[str, int],
     create_types: bool,
     allow_oversell: bool,
     dry_run: bool,
@@ -125,7 +138,7 @@ def _import(
         raise NotFound()
     type_ids = _match_types(event, chosen_type_ids)
     of_unknown_type = [ticket for ticket in tickets if key_of(ticket.ticket_type) not in type_ids]
-    new_type_ids = _create_types(session, event, of_unknown_type, create_types)
+    new_type_ids = _create_types(session, event, of_unknown_type, rows_by_type, create_types)
     _fill_staging(session, tickets, {**type_ids, **new_type_ids}, event.timezone)
     session.execute(ticket_import_sql.CREATE_PLAN)
     session.execute(ticket_import_sql.PLAN_IMPORT, {"event": event_id})
@@ -183,8 +196,17 @@ def _match_types(event: Event, chosen_type_ids: Mapping[str, str]) -> dict[str, 
     return {**chosen, **type_ids}
 
 
-def _create_types(session: Session, event: Event, tickets: Sequence[SoldTicket], create_types: bool) -> dict[str, str]:
-    """The ids of new ticket types by their name key: as many places as were sold, at the most common price."""
+def _create_types(
+    session: Session,
+    event: Event,
+    tickets: Sequence[SoldTicket],
+    rows_by_type: Mapping[str, int],
+    create_types: bool,
+) -> dict[str, str]:
+    """The ids of new ticket types by their name key: as many places as were sold, at the most common price.
+
+    Rows of the file that are not among the tickets count as sold: they may come later.
+    """
     if tickets and not create_types:
         raise UnknownTypes(tickets)
     by_key: dict[str, list[SoldTicket]] = {}
@@ -196,7 +218,7 @@ def _create_types(session: Session, event: Event, tickets: Sequence[SoldTicket],
             position=len(event.ticket_types) + index,
             name=group[0].ticket_type,
             name_key=name_key,
-            total=sum(ticket.status == "sold" for ticket in group),
+            total=sum(ticket.status == "sold" for ticket in group) + max(0, rows_by_type.get(name_key, 0) - len(group)),
             price_minor=Counter(ticket.price_minor or 0 for ticket in group).most_common(1)[0][0],
             phases=[],
         )
