@@ -33,7 +33,8 @@ NAMES = (
 WINDHOEK = {"city": "Windhoek", "country": "NA", "latitude": -22.5609, "longitude": 17.0658}
 SWAKOPMUND = {"city": "Swakopmund", "country": "NA", "latitude": -22.6784, "longitude": 14.5266}
 DemoEvents = Sequence[Mapping[str, Any]]
-"""Fields of an event; `days` until it starts and its `length` in days; `sold` tickets of a type."""
+"""Fields of an event; `days` until it starts and its `length` in days; `sold` tickets of a type; `hours` from the start
+of the event to the beginning and the end of an act."""
 
 LIGHTS: DemoEvents = (
     {
@@ -63,12 +64,16 @@ LIGHTS: DemoEvents = (
         "promo_codes": [{"code": "STUDENT", "percentOff": 15, "maxUses": 200}],
         "bulk_discounts": [{"minQuantity": 10, "percentOff": 5}],
         "lineup": [
-            {"name": "Ees", "stage": "River stage"},
-            {"name": "Gazza", "stage": "River stage"},
-            {"name": "Elemotho", "stage": "Camelthorn stage"},
-            {"name": "Shishani", "stage": "Camelthorn stage"},
+            {"name": "Ees", "stage": "River stage", "hours": (2, 3.5)},
+            {"name": "Gazza", "stage": "River stage", "hours": (26, 27.5)},
+            {"name": "Elemotho", "stage": "Camelthorn stage", "hours": (28, 30)},
+            {"name": "Shishani", "stage": "Camelthorn stage", "hours": (51, 53)},
         ],
-        "sponsors": [{"name": "Kalahari Coffee", "tier": "gold"}, {"name": "Namib Brews", "tier": "silver"}],
+        "sponsors": [
+            {"name": "Kalahari Coffee", "tier": "gold", "href": "https://kalahari-coffee.example"},
+            {"name": "Namib Brews", "tier": "silver", "href": "https://namib-brews.example"},
+            {"name": "Etosha Air", "tier": "silver"},
+        ],
         "stall_types": [
             {"name": "Food stall", "feeMinor": 150000, "quantity": 40},
             {"name": "Craft stall", "feeMinor": 60000, "quantity": 30},
@@ -156,6 +161,7 @@ def seed(organiser_id: str, events: DemoEvents = LIGHTS) -> int:
 def _create(caller: Caller, fields: dict[str, Any]) -> None:
     start = datetime.combine(utcnow().date() + timedelta(days=fields.pop("days")), time(17))
     end = start + timedelta(days=fields.pop("length") - 1, hours=6)
+    fields["lineup"] = [_place_act(dict(act), start) for act in fields.get("lineup", [])]
     types = [dict(type_) for type_ in fields.pop("ticket_types", [])]
     sold_counts = {type_["name"]: type_.pop("sold", 0) for type_ in types}
     event = create_event(caller=caller, starts_at=start, ends_at=end, ticket_types=types, **fields)
@@ -171,6 +177,11 @@ def _create(caller: Caller, fields: dict[str, Any]) -> None:
         allow_oversell=False,
         dry_run=False,
     )
+
+
+def _place_act(act: dict[str, Any], start: datetime) -> dict[str, Any]:
+    times = zip(("startsAt", "endsAt"), act.pop("hours", ()), strict=False)
+    return {**act, **{name: start + timedelta(hours=hours) for name, hours in times}}
 
 
 def _generate_tickets(counts: Mapping[str, int], prices: Mapping[str, int]) -> Iterator[SoldTicket]:
