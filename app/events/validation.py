@@ -15,13 +15,16 @@ from app.events.visibility import DRAFT, PUBLISHED, UNLISTED
 CATEGORIES = ("music", "food", "arts", "sport", "business", "community", "family", "other")
 Problem = dict[str, str]
 Fields = Mapping[str, Any]
+ACT_TIMES = {"startsAt": "starts_at", "endsAt": "ends_at"}
 END_BEFORE_START = "The end must be after the start."
 
 
-def check_event(event: Event, changes: Fields, now: datetime) -> None:
+def check_event(event: Event, changes: Fields, now: datetime, previous_lineup: Sequence[StoredObject]) -> None:
     """Raises ValidationFailed when the fields of the event, with the changes applied, contradict each other."""
     problems = [*_check_times(event, changes, now), *_check_ticket_types(changes.get("ticket_types") or [])]
     problems += _check_periods("lineup", event.lineup)
+    if "lineup" in changes:
+        problems += _check_act_times(event, previous_lineup)
     problems += _check_periods("promo_codes", event.promo_codes)
     problems += _check_periods("promotion", [event.promotion or {}])
     problems += _check_unique("promo_codes", "code", [promo_code["code"] for promo_code in event.promo_codes])
@@ -35,6 +38,16 @@ def check_event(event: Event, changes: Fields, now: datetime) -> None:
     problems += _check_unique("stall_types", "name", [type_["name"] for type_ in changes.get("stall_types") or []])
     if problems:
         raise ValidationFailed(problems)
+
+
+def find_times_outside(event: Event) -> list[tuple[int, str]]:
+    """The times of acts before or after the event: the index of each act, and the name of the time in the API."""
+    return [
+        (index, name)
+        for index, entry in enumerate(event.lineup)
+        for name in ACT_TIMES
+        if entry.get(name) and not event.starts_at <= datetime.fromisoformat(entry[name]) <= event.ends_at
+    ]
 
 
 def check_promo_targets(event: Event) -> None:
@@ -90,6 +103,14 @@ def _check_periods(name: str, entries: Sequence[StoredObject]) -> Iterator[Probl
         if start and end and end <= start:
             path = f"{name}.ends_at" if name == "promotion" else f"{name}[{index}].ends_at"
             yield _problem(path, "contradiction", END_BEFORE_START)
+
+
+def _check_act_times(event: Event, previous_lineup: Sequence[StoredObject]) -> Iterator[Problem]:
+    # Times that were in the line-up before stay: the event may have moved since.
+    previous_times = {(name, entry.get(name)) for entry in previous_lineup for name in ACT_TIMES}
+    for index, name in find_times_outside(event):
+        if (name, event.lineup[index][name]) not in previous_times:
+            yield _problem(f"lineup[{index}].{ACT_TIMES[name]}", "outside_event", "Must be during the event.")
 
 
 def _check_unique(name: str, member: str, values: Sequence[Hashable]) -> Iterator[Problem]:

@@ -153,10 +153,10 @@ def apply_changes(session: Session, event: Event, caller: Caller, fields: Mappin
     EmailNotVerified, VisibilityNotReachable.
     """
     now, previous_capacity = database_now(), event.capacity
-    previous_stall_types = event.stall_types
+    previous_stall_types, previous_lineup = event.stall_types, event.lineup
     changes = resolve_times(fields, fields.get("timezone") or event.timezone)
     _assign(event, changes)
-    validation.check_event(event, changes, now)
+    validation.check_event(event, changes, now, previous_lineup)
     chosen = changes.get("slug")
     if event.slug is None or (chosen is not None and chosen != event.slug):
         event.slug = assign_slug(session, event_id=event.id, name=event.name, chosen=chosen)

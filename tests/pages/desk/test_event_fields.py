@@ -195,11 +195,12 @@ def test_sponsors_are_edited_and_ordered(desk: Visitor, organiser: Client) -> No
     open_page(desk, event, "lists/sponsors")
     typed = {
         **type_row("sponsors", 0, position="3", name="Kalahari Coffees"),
+        **type_row("sponsors", 1, logoUrl="https://media.example.com/brews.png"),
         **type_row("sponsors", 3, name="Dune Milk", tier="silver", href="https://milk.example.com/"),
     }
     assert "Sponsors: saved." in desk.send(form=1, **typed).text
     assert read(organiser, event)["sponsors"] == [
-        {"name": "Namib Brews"},
+        {"name": "Namib Brews", "logoUrl": "https://media.example.com/brews.png"},
         {"name": "Etosha Air"},
         {"name": "Kalahari Coffees", "logoUrl": logo},
         {"name": "Dune Milk", "tier": "silver", "href": "https://milk.example.com/"},
@@ -210,6 +211,40 @@ def test_sponsors_are_edited_and_ordered(desk: Visitor, organiser: Client) -> No
     assert names == ["Dune Milk", "Namib Brews", "Kalahari Coffees"]
     page = desk.open(f"/e/{event['slug']}").text
     assert page.index("Dune Milk") < page.index("Namib Brews") and "https://milk.example.com/" in page
+
+
+def test_the_logo_of_a_sponsor_is_shown_and_removed(desk: Visitor, organiser: Client) -> None:
+    logo = "https://media.example.com/coffee.png"
+    event = create_published_event(organiser, sponsors=[{"name": "Kalahari Coffee", "logoUrl": logo}])
+    assert f'value="{logo}"' in open_page(desk, event, "lists/sponsors")
+    desk.send(form=1, **type_row("sponsors", 0, name="Dune Bank", logoUrl=""))
+    assert read(organiser, event)["sponsors"] == [{"name": "Dune Bank"}]
+
+
+def test_an_act_outside_the_event_is_refused_with_the_times_of_the_event(
+    desk: Visitor, organiser: Client, event: dict[str, Any]
+) -> None:
+    open_page(desk, event, "lists/lineup")
+    page = desk.send(form=1, **type_row("lineup", 0, name="Ees", endsAt="2027-06-07T01:00"))
+    period = "Fri 4 June 2027, 18:00 to Sun 6 June 2027, 23:00 (Windhoek)"
+    assert page.status_code == 422 and f"Enter a time during the event: {period}." in page.text
+    for typed, status in (("2027-06-05T20:00:00Z", 303), ("2027-06-04T15:59:59Z", 422)):
+        open_page(desk, event, "lists/lineup")
+        assert desk.press(form=1, **type_row("lineup", 0, name="Ees", startsAt=typed)).status_code == status
+
+
+def test_acts_of_a_moved_event_stay_until_their_times_change(desk: Visitor, organiser: Client) -> None:
+    event = create_published_event(organiser, lineup=[{"name": "Ees", "startsAt": "2027-06-05T20:00"}])
+    open_page(desk, event, "edit")
+    moved = {"startsAt": "2027-07-05T18:00", "endsAt": "2027-07-06T23:00"}
+    page = desk.send(form=1, country="NA", timezone="Africa/Windhoek", **moved)
+    assert "Acts are now before or after the event." in page.text
+    open_page(desk, event, "lists/lineup")
+    assert "Line-up: saved." in desk.send(form=1, **type_row("lineup", 1, name="Gazza")).text
+    open_page(desk, event, "lists/lineup")
+    page = desk.send(form=1, **type_row("lineup", 0, startsAt="2027-06-05T21:00"))
+    assert page.status_code == 422 and 'href="#lineup-0-startsAt"' in page.text
+    assert [act["name"] for act in read(organiser, event)["lineup"]] == ["Ees", "Gazza"]
 
 
 def test_promo_codes_are_edited_in_rows(desk: Visitor, organiser: Client) -> None:
@@ -328,8 +363,21 @@ def test_a_full_list_has_no_more_rows(desk: Visitor, organiser: Client, event: d
         ),
         (
             "sponsors",
-            [{"tier": "gold"}, {"name": "x" * 201, "href": "javascript:alert(1)"}, {"name": "B", "position": "first"}],
-            {"0-name", "1-name", "1-href", "2-position"},
+            [
+                {"tier": "gold"},
+                {"name": "x" * 201, "href": "javascript:alert(1)", "logoUrl": "http://media.example.com/a.png"},
+                {"name": "B", "position": "first"},
+            ],
+            {"0-name", "1-name", "1-href", "1-logoUrl", "2-position"},
+        ),
+        (
+            "lineup",
+            [
+                {"name": "Ees", "position": "3"},
+                {"name": "Gazza", "startsAt": "2027-06-04T17:59", "position": "1"},
+                {"name": "Elemotho", "startsAt": "2027-06-05T10:00", "endsAt": "2027-06-05T09:00", "position": "2"},
+            ],
+            {"1-startsAt", "2-endsAt"},
         ),
         (
             "promo-codes",

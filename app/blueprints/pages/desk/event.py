@@ -33,6 +33,7 @@ from app.core.errors import AppError, NotFound
 from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries, visibility
 from app.events.queries import OwnEvent
+from app.events.validation import find_times_outside
 from app.web.access import may
 from app.web.schema import to_camel_case
 
@@ -107,14 +108,20 @@ def change(caller: Caller, event_id: str) -> ResponseReturnValue:
 
 
 def _describe_move(event: OwnEvent, previous_times: tuple[datetime, datetime]) -> str:
-    """What is left to do when an event has moved for which there are tickets; else nothing."""
-    is_moved = previous_times != (event.starts_at, event.ends_at)
-    if not (is_moved and any(ticket_type.sold or ticket_type.allocated for ticket_type in event.ticket_types)):
+    """What is left to do when an event has moved: acts outside it, and people with tickets; else nothing."""
+    if previous_times == (event.starts_at, event.ends_at):
         return ""
-    return gettext(
-        "People have tickets for the times before. Write to them under Messages, with the text “Change”; merchants get a "
-        "mail by themselves."
-    )
+    advice = []
+    if find_times_outside(event):
+        advice.append(gettext("Acts are now before or after the event. Change their times under Line-up."))
+    if any(ticket_type.sold or ticket_type.allocated for ticket_type in event.ticket_types):
+        advice.append(
+            gettext(
+                "People have tickets for the times before. Write to them under Messages, with the text “Change”; "
+                "merchants get a mail by themselves."
+            )
+        )
+    return " ".join(advice)
 
 
 @blueprint.page("/state/<target>", access=WRITE)

@@ -27,7 +27,7 @@ from app.events.queries import OwnEvent
 from app.web.access import may
 from app.web.fields import EndTimeField, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query, to_camel_case
-from app.web.text_fields import Link, Name
+from app.web.text_fields import ImageUrl, Link, Name
 from app.web.types import RawData
 
 blueprint = DeskPages("desk_event_lists", __name__, url_prefix="/desk/events/<event_id>/lists")
@@ -78,6 +78,7 @@ class SponsorSchema(OrderedSchema):
     name = Name(required=True, min=1, max=200)
     tier = Text(max=80)
     href = Link()
+    logo_url = ImageUrl()
 
 
 class CodeSchema(Query):
@@ -106,7 +107,7 @@ def format_act(entry: Stored, zone: str) -> dict[str, str]:
 
 def format_sponsor(entry: Stored, zone: str) -> dict[str, str]:
     """The fields of a sponsor."""
-    return {name: entry.get(name) or "" for name in ("name", "tier", "href")}
+    return {name: entry.get(name) or "" for name in ("name", "tier", "href", "logoUrl")}
 
 
 def format_code(entry: Stored, zone: str) -> dict[str, str]:
@@ -148,7 +149,6 @@ class EntryList:
     format: Callable[[Stored, str], dict[str, str]]
 
 
-OUTSIDE = lazy_gettext("Enter a time during the event.")
 LISTS = {
     "lineup": EntryList(
         "lineup",
@@ -167,13 +167,8 @@ LISTS = {
             MAX_ACTS,
             Input("name", lazy_gettext("Name"), messages={"required": lazy_gettext("Enter a name.")}),
             Input("stage", lazy_gettext("Stage")),
-            Input("startsAt", lazy_gettext("Begins"), type="datetime-local", messages={"outside_event": OUTSIDE}),
-            Input(
-                "endsAt",
-                lazy_gettext("Ends"),
-                type="datetime-local",
-                messages={"contradiction": END_MESSAGE, "outside_event": OUTSIDE},
-            ),
+            Input("startsAt", lazy_gettext("Begins"), type="datetime-local"),
+            Input("endsAt", lazy_gettext("Ends"), type="datetime-local", messages={"contradiction": END_MESSAGE}),
             is_ordered=True,
         ),
         build_entry,
@@ -182,8 +177,8 @@ LISTS = {
     "sponsors": EntryList(
         "sponsors",
         "name",
-        ("logoUrl",),
-        True,
+        (),
+        False,
         lazy_gettext("Sponsors"),
         lazy_gettext(
             "They are on the page of the event, in this order. Only the name is needed; a row that you empty is removed."
@@ -198,6 +193,13 @@ LISTS = {
             Input(
                 "href",
                 lazy_gettext("Website"),
+                inputmode="url",
+                messages={"invalid_url": lazy_gettext("Enter an address that begins with https://.")},
+            ),
+            Input(
+                "logoUrl",
+                lazy_gettext("Address of the logo"),
+                hint=lazy_gettext("The page of the event shows pictures that were uploaded to this service."),
                 inputmode="url",
                 messages={"invalid_url": lazy_gettext("Enter an address that begins with https://.")},
             ),
@@ -275,8 +277,6 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
     try:
         values = form.load()
         rows = values[entry_list.column]
-        if entry_list.column == "lineup":
-            _check_act_times(event, rows)
         order = form.sort(rows)
         entries = [entry_list.build({name: value for name, value in row.items() if name != "position"}) for row in rows]
         old_entries = getattr(event, entry_list.column)
@@ -286,25 +286,28 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
         ]
         fields: dict[str, Any] = {entry_list.column: [kept_entries[index] for index in order]}
         version = values["version"]
-        do_once(caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **fields).id)
+        try:
+            do_once(
+                caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **fields).id
+            )
+        except ValidationFailed as error:
+            raise _describe_problems(event, error, order) from error
     except FORM_ERRORS as error:
         return _render(event, entry_list, form.with_error(error))
     return go_to(url_for("desk_event.show", event_id=event_id), gettext("%(list)s: saved.", list=entry_list.title))
 
 
-def _check_act_times(event: OwnEvent, acts: Sequence[Mapping[str, Any]]) -> None:
-    """Raises ValidationFailed for each time of an act that is before or after the event."""
-    first, last = (
-        datetime.fromisoformat(format_local_time(time, event.timezone)) for time in (event.starts_at, event.ends_at)
-    )
-    errors = [
-        {"path": f"lineup[{index}].{name}", "code": "outside_event", "message": "Must be during the event."}
-        for index, act in enumerate(acts)
-        for name in ("starts_at", "ends_at")
-        if act.get(name) is not None and not first <= act[name] <= last
-    ]
-    if errors:
-        raise ValidationFailed(errors)
+def _describe_problems(event: OwnEvent, error: ValidationFailed, order: Sequence[int]) -> ValidationFailed:
+    """The error with the rows as they were sent, and with the times of the event where an act is outside it."""
+    problems = []
+    for problem in error.data["errors"]:
+        path = re.sub(r"\[(\d+)\]", lambda match: f"[{order[int(match[1])]}]", problem["path"], count=1)
+        message = problem["message"]
+        if problem["code"] == "outside_event":
+            period = format_period(event.starts_at, event.ends_at, event.timezone)
+            message = gettext("Enter a time during the event: %(period)s.", period=period)
+        problems.append({**problem, "path": path, "message": message})
+    return ValidationFailed(problems)
 
 
 def _find_old_entry(entry_list: EntryList, old_entries: Sequence[Stored], row: int, entry: Entry) -> Stored:
