@@ -60,7 +60,9 @@ def test_how_the_page_of_an_event_looks(owner: Client, address: str, chromium: B
     events = {
         "full": create_full_event(owner),
         "bare": create_published_event(owner, name="Book fair", ticketTypes=None, capacity=40),
-        "over": create_full_event(owner, name="Last year", startDate="2026-01-09", endDate="2026-01-10"),
+        "over": create_full_event(
+            owner, name="Last year", startDate="2026-01-09", endDate="2026-01-10", lineup=[{"name": "Ees"}]
+        ),
         "long": create_full_event(
             owner, name="Windhoekerlichterfest" * 9 + "2027", lineup=[{"name": f"Band {n}"} for n in range(80)]
         ),
