@@ -19,11 +19,16 @@ ACT_TIMES = {"startsAt": "starts_at", "endsAt": "ends_at"}
 END_BEFORE_START = "The end must be after the start."
 
 
-def check_event(event: Event, changes: Fields, now: datetime, previous_lineup: Sequence[StoredObject]) -> None:
-    """Raises ValidationFailed when the fields of the event, with the changes applied, contradict each other."""
+def check_event(
+    event: Event, changes: Fields, now: datetime, previous_lineup: Sequence[StoredObject] | None = None
+) -> None:
+    """Raises ValidationFailed when the fields of the event, with the changes applied, contradict each other.
+
+    With `previous_lineup` also for times of acts outside the event that were not in it.
+    """
     problems = [*_check_times(event, changes, now), *_check_ticket_types(changes.get("ticket_types") or [])]
     problems += _check_periods("lineup", event.lineup)
-    if "lineup" in changes:
+    if previous_lineup is not None:
         problems += _check_act_times(event, previous_lineup)
     problems += _check_periods("promo_codes", event.promo_codes)
     problems += _check_periods("promotion", [event.promotion or {}])

@@ -62,8 +62,6 @@ def copy_event(*, caller: Caller, id: str) -> Event:
             {**_shift_times(ticket_type, shift), "id": None} for ticket_type in ticket_types.list_type_fields(source)
         ]
         promo_codes = fields.pop("promo_codes")
-        # Acts that are outside the source, because it was moved, are outside the copy as well.
-        copy.lineup = fields["lineup"]
         apply_changes(session, copy, caller, fields)
         copy.promo_codes = _retarget(promo_codes, source, copy)
         record(

@@ -60,8 +60,10 @@ def build_draft(organiser_id: str, zone: str) -> Event:
     return Event(id=new_id(), organiser_id=organiser_id, visibility=DRAFT, timezone=zone, ticket_types=[], **lists)
 
 
-def change_event(*, caller: Caller, id: str, expected_version: int | None, **fields: Any) -> Event:
-    """The event with these fields changed; other fields stay.
+def change_event(
+    *, caller: Caller, id: str, expected_version: int | None, checks_act_times: bool = False, **fields: Any
+) -> Event:
+    """The event with these fields changed; other fields stay. With `checks_act_times` new times of acts are during it.
 
     Raises NotFound, StaleVersion, ValidationFailed, SlugTaken, TicketsCommitted, StallTypeInUse, NotPublishable,
     EmailNotVerified, VisibilityNotReachable.
@@ -72,7 +74,7 @@ def change_event(*, caller: Caller, id: str, expected_version: int | None, **fie
         if expected_version not in (None, event.version):
             raise StaleVersion()
         previous_visibility, previous_schedule, before = event.visibility, build_schedule(event), take_snapshot(event)
-        if apply_changes(session, event, caller, fields):
+        if apply_changes(session, event, caller, fields, checks_act_times=checks_act_times):
             event.version += 1
         notify_event_move(session, event, previous_schedule)
         record_changes(session, event, before)
@@ -146,7 +148,9 @@ CATALOGUE = "events"
 _STORED_AS_JSON = frozenset({*LISTS, "promotion"})
 
 
-def apply_changes(session: Session, event: Event, caller: Caller, fields: Mapping[str, Any]) -> bool:
+def apply_changes(
+    session: Session, event: Event, caller: Caller, fields: Mapping[str, Any], *, checks_act_times: bool = False
+) -> bool:
     """Applies `fields` to the event; returns whether anything changed.
 
     Raises ValidationFailed, SlugTaken, CapacityCommitted, TicketsCommitted, StallTypeInUse, NotPublishable,
@@ -156,7 +160,7 @@ def apply_changes(session: Session, event: Event, caller: Caller, fields: Mappin
     previous_stall_types, previous_lineup = event.stall_types, event.lineup
     changes = resolve_times(fields, fields.get("timezone") or event.timezone)
     _assign(event, changes)
-    validation.check_event(event, changes, now, previous_lineup)
+    validation.check_event(event, changes, now, previous_lineup if checks_act_times else None)
     chosen = changes.get("slug")
     if event.slug is None or (chosen is not None and chosen != event.slug):
         event.slug = assign_slug(session, event_id=event.id, name=event.name, chosen=chosen)

@@ -288,7 +288,12 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
         version = values["version"]
         try:
             do_once(
-                caller, lambda: actions.change_event(caller=caller, id=event_id, expected_version=version, **fields).id
+                caller,
+                lambda: (
+                    actions.change_event(
+                        caller=caller, id=event_id, expected_version=version, checks_act_times=True, **fields
+                    ).id
+                ),
             )
         except ValidationFailed as error:
             raise _describe_problems(event, error, order) from error
