@@ -135,15 +135,16 @@ DOCUMENT_COLUMNS = (
 )
 """The fields of `UploadedDocument`."""
 HAS_NEW_DOCUMENTS_SQL: ColumnElement[bool] = (
-    Application.documents_submitted_at.is_not(None)
+    or_(Application.documents_submitted_at.is_not(None), Application.documents_reopened_at.is_not(None))
     & Application.status.in_((*ACCEPTED_STATES, ACTIVATED))
     & exists().where(
         ApplicationDocument.application_id == Application.id,
         ApplicationDocument.kind.in_(documents.KINDS),
         ApplicationDocument.opened_at.is_(None),
+        ApplicationDocument.asked_again_at.is_(None),
     )
 )
-"""Whether documents were handed in that no decider has opened."""
+"""Whether documents were handed in that no decider has opened, also while another one is asked for again."""
 ListQuery = Select[*tuple[object, ...]]
 ApplicationRecord = RowMapping
 """A row of the list; `serializers.serialize_application` makes the JSON."""

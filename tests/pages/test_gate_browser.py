@@ -295,6 +295,10 @@ def test_a_typed_ticket_number_finds_its_guest(client: Client, service: GateServ
         field.fill("A1B2C3D4E5")
         field.press("Enter")
         expect_verdict(page, "Come in", "María Nangolo")
+        page.get_by_role("button", name="Next").click()
+        field.fill("wln-4711")
+        field.press("Enter")
+        expect_verdict(page, "No entry", "Already in")
 
 
 def test_the_page_says_that_the_event_begins_later(client: Client, service: GateService, chromium: Browser) -> None:

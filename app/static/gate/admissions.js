@@ -229,6 +229,11 @@ export class Admissions {
     }
   }
 
+  /** Whether somebody may come in again with a ticket that was used. */
+  get mayReenter() {
+    return (this.list.info?.event.reentry ?? "none") !== "none";
+  }
+
   /**
    * Return the guests whose names have these words, or else those that the service has found for the same text: by
    * ticket number, code or address.
@@ -270,7 +275,7 @@ export class Admissions {
   /** Whether a scan that was not sent refuses another, because somebody is inside with the place already; of others the list knows. @param {Scan} other @param {Scan} scan */
   refuses(other, scan) {
     if (other.nonce === scan.nonce || other.undo || other.state !== "waiting" || scan.direction === "out") return false;
-    if ((this.list.info?.event.reentry ?? "none") !== "none") return false;
+    if (this.mayReenter) return false;
     if (!scan.before.length) return scan.code !== undefined && other.code === scan.code;
     const ids = new Set(scan.before.map((place) => place[0]));
     return other.before.some((place) => ids.has(place[0]));

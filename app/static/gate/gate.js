@@ -110,7 +110,12 @@ async function start() {
     const code = get("query").value.trim();
     const isKnown = (await admissions.list.find({ code })) !== null;
     if (code.length > 1 && !isKnown && !admissions.search(code).length) await admissions.loadDetails(code);
-    if (!code || (!isKnown && admissions.search(code).length)) return;
+    const places = isKnown ? [] : admissions.search(code);
+    if (places.length === 1 && places[0][5] !== "c" && !admissions.mayReenter) {
+      get("query").value = "";
+      return scan({ placeId: places[0][0] });
+    }
+    if (!code || places.length) return;
     get("query").value = "";
     await scan({ code });
   };

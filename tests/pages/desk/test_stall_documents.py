@@ -63,6 +63,9 @@ def test_documents_wait_until_a_decider_has_opened_each(
     assert applied["id"] in desk.open(f"{build_path(event)}?hasNewDocuments=true").text
     page = desk.open(path).text
     assert page.count("not looked at yet") == 2
+    body = {"kinds": ["tax_clearance"], "reason": REASON}
+    data(organiser.post(f"/api/merchant-applications/{applied['id']}/documents/ask-again", body))
+    assert home in desk.open("/desk").text, "the other document waits while one is asked for again"
     for document in read(organiser, applied)["documents"]:
         assert document["openedAt"] is None
         assert organiser.get(urlsplit(document["url"]).path).status_code == 200
@@ -74,8 +77,8 @@ def test_documents_wait_until_a_decider_has_opened_each(
     body = {"kinds": ["identity"], "reason": REASON}
     data(organiser.post(f"/api/merchant-applications/{applied['id']}/documents/ask-again", body))
     token = find_mailed_token("documents", "kapana@stalls.example")
-    data(upload_documents(client, token, "identity", submit="true", content=PDF))
-    assert desk.open(path).text.count("not looked at yet") == 1 and home in desk.open("/desk").text
+    data(upload_documents(client, token, "identity", "tax_clearance", submit="true", content=PDF))
+    assert desk.open(path).text.count("not looked at yet") == 2 and home in desk.open("/desk").text
 
 
 def test_the_history_keeps_what_happened_twice(

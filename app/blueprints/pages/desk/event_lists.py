@@ -158,7 +158,7 @@ LISTS = {
         lazy_gettext("Line-up"),
         lazy_gettext(
             "Who plays where and when. It is on the page of the event, and people find the event by the names. "
-            "Only the name is needed; a row that you empty is removed."
+            "Acts with a time are there in the order of their times. Only the name is needed; a row that you empty is removed."
         ),
         RowList(
             "lineup",
