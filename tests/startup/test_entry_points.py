@@ -111,9 +111,9 @@ AWAY = {"database_url": "postgresql://nobody:word@127.0.0.1:1/x", "redis_url": "
 
 
 @pytest.fixture(scope="module")
-def away() -> Flask:
+def away(tmp_path_factory: pytest.TempPathFactory) -> Flask:
     """The application of a database and a Redis that do not answer."""
-    return app_for(**AWAY)
+    return app_for(**AWAY, data_dir=tmp_path_factory.mktemp("data"))
 
 
 @pytest.mark.parametrize("command", ["up", "db current", "demo seed", "outbox list", "payouts review"])
