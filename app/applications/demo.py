@@ -10,27 +10,19 @@ from sqlalchemy import select
 
 from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
-from app.applications import links
 from app.applications.actions.decisions import decide_application
-from app.applications.actions.document_upload import upload_documents
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.submission import submit_application
-from app.applications.documents import LABELS
 from app.applications.models import Application
 from app.applications.states import ACTIVATED, APPROVED, DECLINED, SUBMITTED, WAITLISTED
 from app.core.clock import utcnow
 from app.core.db import db
-from app.core.pdf import Sheet
-from app.core.transaction import transaction
 from app.events.models import Event
 from app.invitations.participation import set_floor_status
 
 
 class DemoStall(TypedDict):
-    """An application: of a demo account (`email`), or of somebody without one. `fee` is how the fee was settled.
-
-    With `hands_in` the required documents are there, and nobody has opened them.
-    """
+    """An application: of a demo account (`email`), or of somebody without one. `fee` is how the fee was settled."""
 
     business: str
     contact: str
@@ -41,7 +33,6 @@ class DemoStall(TypedDict):
     decision: NotRequired[str]
     reason: NotRequired[str]
     documents: NotRequired[Sequence[str]]
-    hands_in: NotRequired[bool]
     fee: NotRequired[str]
     floor: NotRequired[str]
 
@@ -77,7 +68,7 @@ BREWS: DemoStall = {
 }
 LIGHTS: Sequence[DemoStall] = (
     KAPANA,
-    {**CRAFTS, "documents": ("identity", "business_registration"), "hands_in": True},
+    CRAFTS,
     BREWS,
     {
         "business": "Oshana Grill",
@@ -174,26 +165,10 @@ def _create_stall(organiser: Caller, event_id: str, stall: DemoStall) -> None:
         reason=stall.get("reason"),
         documents_required=list(stall["documents"]) if "documents" in stall else None,
     )
-    if stall.get("hands_in"):
-        _hand_in_documents(application.id, stall)
     _settle_fee(organiser, application.id, application.amount_minor, stall)
     is_active = db.session.get_one(Application, application.id, populate_existing=True).status == ACTIVATED
     if merchant is not None and is_active and "floor" in stall:
         set_floor_status(caller=merchant, status=stall["floor"], event_id=event_id)
-
-
-def _hand_in_documents(application_id: str, stall: DemoStall) -> None:
-    with transaction() as session:
-        application = session.get_one(Application, application_id)
-        token = links.build_token(links.get_or_renew_link(session, application, links.DOCUMENTS))
-    files = {kind: (f"{kind}.pdf", _draw_document(LABELS[kind], stall["business"])) for kind in stall["documents"]}
-    upload_documents(token=token, files=files, submit=True)
-
-
-def _draw_document(title: str, business: str) -> bytes:
-    with Sheet(title=title, number=business, when="A document of the demo") as sheet:
-        sheet.note("Example, without meaning.")
-    return sheet.data
 
 
 def _settle_fee(organiser: Caller, application_id: str, amount_minor: int, stall: DemoStall) -> None:

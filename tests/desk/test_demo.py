@@ -12,7 +12,6 @@ from app.applications.models import Application
 from app.core.clock import utcnow
 from app.core.db import db
 from app.demo import CLOSED, PEOPLE, create_accounts, seed_scans
-from app.desk.tasks import list_tasks
 from app.events import demo as events
 from app.events.models import Event
 from app.ledger.commands import list_differences
@@ -47,8 +46,6 @@ def test_the_demo_tells_the_story_of_three_festivals() -> None:
         "Katutura Food Weekend": {("Kapana Corner", "activated"), ("Namib Brews", "activated")},
         CLOSED: {("Kapana Corner", "activated"), ("Omaere Crafts", "activated"), ("Namib Brews", "activated")},
     }
-    tasks = {task.kind for task in list_tasks(build_caller(organiser))}
-    assert {"conflicts", "applications", "documents", "settlement"} <= tasks
     scans = select(Event.name, Admission.conflict.is_(None), func.count()).join(Event, Event.id == Admission.event_id)
     assert set(db.session.execute(scans.group_by(Event.name, Admission.conflict.is_(None))).all()) == {
         ("Katutura Food Weekend", True, 172),
