@@ -68,7 +68,8 @@ def send_applicant_email(
 ) -> None:
     """Mails an applicant, with the due links and the invoice or credit note of the fee. Skips an erased application.
 
-    With `address` it goes to this address, or to nobody if that is no longer the applicant's. `path` is where the applicant goes after signing in. The earlier version named the payment in `payment_id`.
+    With `address` it goes to this address, or to nobody if that is no longer the applicant's. `path` is where the
+    applicant goes after signing in. The earlier version named the payment in `payment_id`.
     """
     context = emails.load_email_context(application_id, link_ids)
     release_connection()

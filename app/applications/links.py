@@ -9,7 +9,22 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from flask import current_app
-from sqlalchemy import Row, Select, String, case, cast, column, func, insert, literal, select, update, values
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    String,
+    and_,
+    case,
+    cast,
+    column,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+    values,
+)
 from sqlalchemy.orm import Session as OrmSession
 from sqlalchemy.sql.dml import ReturningInsert
 
@@ -244,6 +259,16 @@ def insert_offer_link(session: OrmSession, application: Application, offer_end: 
     return link
 
 
+def is_unanswered_offer(application_id: str) -> ColumnElement[bool]:
+    """The condition of the link of an application's offer that has no answer and was not ended."""
+    return and_(
+        ApplicationLink.application_id == application_id,
+        ApplicationLink.purpose == OFFER,
+        ApplicationLink.used_at.is_(None),
+        ApplicationLink.replaced_at.is_(None),
+    )
+
+
 def renew_open_offer(session: OrmSession, application: Application) -> list[ApplicationLink]:
     """The link of the open offer with a new token, in place of the one that was mailed; none without an open offer.
 
@@ -252,13 +277,7 @@ def renew_open_offer(session: OrmSession, application: Application) -> list[Appl
     id = new_id()
     renewal = (
         update(ApplicationLink)
-        .where(
-            ApplicationLink.application_id == application.id,
-            ApplicationLink.purpose == OFFER,
-            ApplicationLink.used_at.is_(None),
-            ApplicationLink.replaced_at.is_(None),
-            ApplicationLink.expires_at > func.now(),
-        )
+        .where(is_unanswered_offer(application.id), ApplicationLink.expires_at > func.now())
         .values(id=id, token_hash=fingerprint(_derive_token(application.id, OFFER, id)))
         .returning(ApplicationLink)
     )

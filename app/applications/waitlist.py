@@ -69,12 +69,7 @@ def end_offer(session: OrmSession, application: Application) -> bool:
     """Ends the open offer of an application that is decided otherwise; False if there is none."""
     ended_offer = (
         update(ApplicationLink)
-        .where(
-            ApplicationLink.application_id == application.id,
-            ApplicationLink.purpose == OFFER,
-            ApplicationLink.used_at.is_(None),
-            ApplicationLink.replaced_at.is_(None),
-        )
+        .where(links.is_unanswered_offer(application.id))
         .values(replaced_at=func.now())
         .returning(ApplicationLink.id)
     )

@@ -10,7 +10,7 @@ from app.applications.actions.decisions import (
     send_link,
     withdraw_application,
 )
-from app.applications.actions.document_opening import open_document
+from app.applications.actions.document_access import open_document
 from app.applications.actions.document_requests import ask_again
 from app.applications.actions.document_upload import upload_documents
 from app.applications.actions.drafts import save_draft

@@ -33,8 +33,9 @@ def change_contact(
 ) -> None:
     """Changes how the applicant is reached.
 
-    After a change of the address the links that went to the old one end, and the new one gets new links for what is due
-    and for an open offer of a place, or while the application waits for a decision the acknowledgement. Values that are the same change nothing.
+    After a change of the address the links that went to the old one end. The new one gets new links for what is due and
+    for an open offer of a place, or the acknowledgement if the application is not decided. Values that are the same
+    change nothing.
 
     Raises NotFound, StaleVersion, StepNotAllowed for an application that has ended, ApplicationsClosed, SenderNotVerified,
     MailLimitReached.
@@ -50,8 +51,8 @@ def change_contact(
         if not changed:
             return
         check_event_open(session, application)
-        for name in changed:
-            setattr(application, name, changes[name])  # type: ignore[literal-required]
+        for name, value in changes.items():
+            setattr(application, name, value)
         application.version += 1
         record_application_act(session, Action.APPLICANT_CHANGED, application, fields=sorted(changed))
         if application.email is None or application.email == old_email:

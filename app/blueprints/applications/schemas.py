@@ -212,7 +212,7 @@ class Filters(Query):
         },
     )
     has_new_documents = Boolean(
-        metadata={"description": "whether documents were handed in that no decider has opened", "rare": True}
+        metadata={"description": "whether documents came that no decider has opened", "rare": True}
     )
     q = Text(min=1, max=200, metadata={"example": "kapana", "description": "in business, contact, email, reference"})
 

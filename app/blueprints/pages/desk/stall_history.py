@@ -24,7 +24,6 @@ ACT_LABELS = {
     Action.DOCUMENTS_REOPENED: lazy_gettext("Documents were asked for again, because the event moved"),
     Action.DOCUMENTS_SUBMITTED: lazy_gettext("Handed in the documents"),
 }
-DECISIONS = (Action.APPLICATION_APPROVED, Action.APPLICATION_DECLINED)
 
 
 def list_history(row: ApplicationRecord) -> list[tuple[datetime, str]]:

@@ -1,4 +1,4 @@
-"""Opening a document of an application by the link that a decider got."""
+"""A document of an application, by the link that a decider got."""
 
 from sqlalchemy import func, select, update
 
