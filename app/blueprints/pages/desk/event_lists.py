@@ -296,17 +296,20 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
                 ),
             )
         except ValidationFailed as error:
-            raise _describe_problems(event, error, order) from error
+            raise _describe_problems(event, entry_list, error, order) from error
     except FORM_ERRORS as error:
         return _render(event, entry_list, form.with_error(error))
     return go_to(url_for("desk_event.show", event_id=event_id), gettext("%(list)s: saved.", list=entry_list.title))
 
 
-def _describe_problems(event: OwnEvent, error: ValidationFailed, order: Sequence[int]) -> ValidationFailed:
+def _describe_problems(
+    event: OwnEvent, entry_list: EntryList, error: ValidationFailed, order: Sequence[int]
+) -> ValidationFailed:
     """The error with the rows as they were sent, and with the times of the event where an act is outside it."""
     problems = []
+    of_row = re.compile(rf"^({entry_list.column}|{to_camel_case(entry_list.column)})\[(\d+)\]")
     for problem in error.data["errors"]:
-        path = re.sub(r"\[(\d+)\]", lambda match: f"[{order[int(match[1])]}]", problem["path"], count=1)
+        path = of_row.sub(lambda match: f"{match[1]}[{order[int(match[2])]}]", problem["path"])
         message = problem["message"]
         if problem["code"] == "outside_event":
             period = format_period(event.starts_at, event.ends_at, event.timezone)
