@@ -76,6 +76,32 @@ def test_a_file_that_is_no_document_is_refused_at_its_field(
     assert visitor.elements["identity"]["aria-invalid"] == "true"
 
 
+def test_a_wrong_file_is_named_with_the_missing_ones_and_the_good_ones_are_kept(visitor: Visitor, token: str) -> None:
+    visitor.open(f"/documents/{token}")
+    page = visitor.send(
+        identity=file(name="My ID.pdf"),
+        business_registration=file(b"no document"),
+        taxClearanceExpiresOn="soon",
+        tax_clearance=file(name="Tax.pdf"),
+    )
+    assert page.status_code == 422
+    wrong = {name for name, element in visitor.elements.items() if element.get("aria-invalid") == "true"}
+    assert wrong == {"business_registration", "taxClearanceExpiresOn", "food_safety"}
+    assert "Uploaded:</span> My ID.pdf" in page.text and "Uploaded:</span> Tax.pdf" in page.text
+    page = visitor.send(business_registration=file(), food_safety=file(), taxClearanceExpiresOn="")
+    assert "<h1>We have your documents</h1>" in page.text
+
+
+def test_a_wrong_file_leaves_the_earlier_one_of_its_kind(visitor: Visitor, token: str) -> None:
+    visitor.open(f"/documents/{token}")
+    visitor.send(**{kind: file(name=f"{kind}.pdf") for kind in KINDS}, later="1")
+    page = visitor.send(identity=file(b"no document"), identityExpiresOn="2040-01-01")
+    assert page.status_code == 422 and "<h1>Upload your documents</h1>" in page.text
+    assert visitor.elements["identity"]["aria-invalid"] == "true"
+    shown = visitor.open(f"/documents/{token}")
+    assert "identity.pdf" in shown.text and "2040-01-01" not in shown.text
+
+
 def test_more_than_all_documents_may_have_together_leads_to_the_form_again(visitor: Visitor, token: str) -> None:
     visitor.open(f"/documents/{token}")
     page = visitor.send(identity=file(b"0" * (42 * 1024 * 1024)))

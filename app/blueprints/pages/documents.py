@@ -1,13 +1,13 @@
 """Uploading the documents of an application: one file input per document, with errors at the input."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
-from app.applications.documents import LABELS
+from app.applications.documents import LABELS, check_document
 from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, DocumentsMissing, DocumentTooLarge
 from app.applications.serializers import DocumentStatus
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
@@ -69,21 +69,33 @@ def start(token: str) -> Response:
 @blueprint.post("/<token>")
 @handle_unusable_link(PURPOSE)
 def send(token: str) -> ResponseReturnValue:
-    """Store the files, and submit the documents unless the visitor chose "send later"."""
+    """Store the files that can be read, and submit the documents unless the visitor chose "send later"."""
     rate_limits.count_request(UPLOAD_LIMIT, f"/{PURPOSE}")
     files = {
         kind: (file.filename, file.read()) for kind, file in request.files.items() if kind in LABELS and file.filename
     }
+    days, day_errors = _parse_expiry_days()
+    errors = [*_check_files(files), *day_errors]
+    wrong_kinds = {error["path"] for error in errors}
+    hands_in = "later" not in request.form
+    is_complete = not errors
     try:
-        expiry_days = _parse_expiry_days()
-        actions.upload_documents(token=token, files=files, expiry_days=expiry_days, submit="later" not in request.form)
-    except ValidationFailed as error:
-        return _page(token, link_queries.get_documents(token), error)
+        actions.upload_documents(
+            token=token,
+            files={kind: file for kind, file in files.items() if kind not in wrong_kinds},
+            expiry_days={kind: day for kind, day in days.items() if kind not in wrong_kinds},
+            submit=hands_in and is_complete,
+        )
     except DocumentsClosed:
         return redirect(url_for("documents.start", token=token), 303)
-    except (DocumentTooLarge, DocumentKindUnsupported, DocumentsMissing) as error:
-        return _page(token, link_queries.get_documents(token), _to_field_errors(error, files))
-    return redirect(url_for("documents.start", token=token, kept=1 if "later" in request.form else None), 303)
+    except DocumentsMissing:
+        is_complete = False
+    if is_complete:
+        return redirect(url_for("documents.start", token=token, kept=None if hands_in else 1), 303)
+    documents_page = link_queries.get_documents(token)
+    if hands_in:
+        errors += _list_missing([row for row in documents_page["documents"] if row["kind"] not in wrong_kinds])
+    return _page(token, documents_page, ValidationFailed(errors))
 
 
 def _page(token: str, documents_page: link_queries.DocumentsPage, error: AppError | None = None) -> Response:
@@ -137,10 +149,10 @@ def _build_expiry_input(row: DocumentStatus) -> Input:
     )
 
 
-def _parse_expiry_days() -> dict[str, date]:
-    """The days that the visitor typed, by the kind of document. Raises ValidationFailed."""
+def _parse_expiry_days() -> tuple[dict[str, date], list[dict[str, str]]]:
+    """The days that the visitor typed, by the kind of document, and an error for each text that is no day."""
     expiry_days: dict[str, date] = {}
-    errors = []
+    errors: list[dict[str, str]] = []
     for kind, name in EXPIRY_NAMES.items():
         text = request.form.get(name, "").strip()
         try:
@@ -148,23 +160,35 @@ def _parse_expiry_days() -> dict[str, date]:
                 expiry_days[kind] = date.fromisoformat(text)
         except ValueError:
             errors.append({"path": name, "code": "invalid_date", "message": "Must be a day, like 2027-03-31."})
-    if errors:
-        raise ValidationFailed(errors)
-    return expiry_days
+    return expiry_days, errors
 
 
-def _to_field_errors(error: AppError, files: Mapping[str, tuple[str, bytes]]) -> ValidationFailed:
-    """Return the error as validation errors of the file inputs."""
-    codes = {
-        document["kind"]: "expires_early" if "expiresOn" in document else "required"
-        for document in error.data.get("missing", [])
-    } or {error.data["kind"]: error.code}
-    message = error.text
-    if isinstance(error, DocumentTooLarge):
-        _, data = files[error.data["kind"]]
-        message = gettext(
-            "This file has %(size)s, and 10 MB is the most. To make it smaller, scan the document again with 150 dpi, or "
-            "take a photo of it.",
-            size=format_megabytes(len(data)),
-        )
-    return ValidationFailed([{"path": kind, "code": code, "message": message} for kind, code in codes.items()])
+def _check_files(files: Mapping[str, tuple[str, bytes]]) -> list[dict[str, str]]:
+    """An error for each file that is no document, or is too large."""
+    errors: list[dict[str, str]] = []
+    for kind, (name, data) in files.items():
+        try:
+            check_document(kind, name, data)
+        except DocumentTooLarge as error:
+            message = gettext(
+                "This file has %(size)s, and 10 MB is the most. To make it smaller, scan the document again with 150 dpi, "
+                "or take a photo of it.",
+                size=format_megabytes(len(data)),
+            )
+            errors.append({"path": kind, "code": error.code, "message": message})
+        except DocumentKindUnsupported as error:
+            errors.append({"path": kind, "code": error.code, "message": error.text})
+    return errors
+
+
+def _list_missing(rows: Iterable[DocumentStatus]) -> list[dict[str, str]]:
+    """An error for each required document that is missing, asked for again, or not valid up to the end of the event."""
+    return [
+        {
+            "path": row["kind"],
+            "code": "expires_early" if row["status"] == "expired" else "required",
+            "message": DocumentsMissing.message,
+        }
+        for row in rows
+        if row["required"] and row["status"] != "uploaded"
+    ]
