@@ -8,12 +8,14 @@ from sqlalchemy import text
 from app.applications.actions import drafts, submission
 from app.core.throttle import Rule
 from app.core.transaction import transaction
-from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to, run_jobs
+from tests.factories.accounts import PASSWORD, create_account, create_signed_in_client, list_mails_to, run_jobs
 from tests.factories.applications import EMAIL, LIST, create_approved_application
 from tests.factories.events import create_event, create_organiser_client, create_published_event, update_event
 from tests.factories.merchants import create_merchant_account
 from tests.http import Client, data
 from tests.pages.pages import Visitor
+from tests.teams.test_organisation_details import BANK
+from tests.teams.test_second_factor_rule import ORGANISATION, create_profiled_owner
 
 TYPES = [
     {"name": "Food stall", "feeMinor": 150000, "quantity": 2},
@@ -74,6 +76,14 @@ def test_form_becomes_an_application(owner: Client, visitor: Visitor) -> None:
         "status": "submitted",
     }
     assert {name: row[name] for name in expected} == expected
+
+
+def test_a_transfer_is_offered_with_or_without_an_account(client: Client, visitor: Visitor) -> None:
+    owner = create_profiled_owner(client)
+    event = open_form(owner, visitor)
+    assert "Ask the organiser for the bank account later." in visitor.page.text
+    data(owner.patch(ORGANISATION, {"bank": BANK, "password": PASSWORD}))
+    assert "To the bank account of the organiser." in visitor.open(f"/apply/{event['id']}").text
 
 
 def test_form_shows_fees_and_how_many_are_left(client: Client, owner: Client, visitor: Visitor) -> None:

@@ -7,6 +7,7 @@ from flask import redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
+from app.accounts.organisation_details import load_organisation_details
 from app.applications import actions
 from app.applications.actions.submission import SubmittedApplication
 from app.applications.drafts import find_draft
@@ -256,7 +257,13 @@ def build_form_context(terms: FormTerms) -> dict[str, object]:
         ],
         "payment_options": [
             ("payrail", gettext("From a mobile wallet"), gettext("With a code that comes to your phone.")),
-            ("bank", gettext("By bank transfer"), gettext("To the bank account of the organiser.")),
+            (
+                "bank",
+                gettext("By bank transfer"),
+                gettext("To the bank account of the organiser.")
+                if load_organisation_details(terms.organiser_id).bank
+                else gettext("Ask the organiser for the bank account later."),
+            ),
         ],
     }
 

@@ -5,7 +5,7 @@ from flask import Flask
 
 from app.blueprints.pages.desk.event_form import format_today
 from tests.allocations.law import assert_books_agree
-from tests.factories.accounts import list_mails_to, run_jobs
+from tests.factories.accounts import PASSWORD, list_mails_to, run_jobs
 from tests.factories.allocations import Block, create_another_block
 from tests.factories.applications import TRANSFER_DAY
 from tests.factories.payouts import fetch_scalar
@@ -14,6 +14,7 @@ from tests.pages.desk.test_guests import block as block
 from tests.pages.desk.test_guests import build_path
 from tests.pages.pages import Visitor
 from tests.pages.test_stall_page import find_title
+from tests.teams.test_organisation_details import BANK
 from tests.teams.test_second_factor_rule import ORGANISATION
 
 
@@ -99,7 +100,9 @@ def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> No
     assert block.now()["invoice"] is None, "looking at it issues nothing"
     assert "Not issued." in desk.open(build_path(block, "invoice/issue")).text
     desk.open(path)
-    first, second = desk.press(form=1), desk.press(form=1)
+    page = desk.send(form=1)
+    assert page.status_code == 422 and "Add the bank details first" in page.text and block.now()["invoice"] is None
+    first, second = desk.press(form=1, withoutBank="true"), desk.press(form=1, withoutBank="true")
     number = block.now()["invoice"]["number"]
     assert first.status_code == second.status_code == 303 and list_mails_to("tuli@bank.example") == []
     assert f"Invoice {number} is issued." in desk.open(path).text
@@ -138,20 +141,38 @@ def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> No
 
 
 @pytest.mark.parametrize(("end", "fields"), [("issue", {}), ("mail", {"to": "money@bank.example"})])
+def test_an_invoice_without_bank_details_goes_only_if_that_is_agreed(
+    block: Block, desk: Visitor, end: str, fields: dict[str, str]
+) -> None:
+    desk.open(build_path(block, "invoice"))
+    form = {**desk.forms[1].fields, **fields}
+    page = desk.flask.post(build_path(block, f"invoice/{end}"), data=form)
+    assert page.status_code == 422 and "Add the bank details first" in page.text and block.now()["invoice"] is None
+    assert all(f'value="{to}"' in page.text for to in fields.values()), "what was typed is kept"
+    data(block.owner.patch(ORGANISATION, {"bank": BANK, "password": PASSWORD}))
+    desk.open(build_path(block, "invoice"))
+    assert "withoutBank" not in desk.elements and "62001234567" in desk.page.text
+    assert (
+        desk.flask.post(build_path(block, f"invoice/{end}"), data={**desk.forms[1].fields, **fields}).status_code == 303
+    )
+    assert block.now()["invoice"] is not None
+
+
+@pytest.mark.parametrize(("end", "fields"), [("issue", {}), ("mail", {"to": "money@bank.example"})])
 def test_an_invoice_that_differs_from_its_preview_is_shown_again(
     block: Block, desk: Visitor, end: str, fields: dict[str, str]
 ) -> None:
     desk.open(build_path(block, "invoice"))
-    preview = desk.forms[1].fields
+    preview = {**desk.forms[1].fields, "withoutBank": "true"}
     data(block.owner.patch(f"{block.path}/invoice/buyer", {"buyerName": "Somebody Else"}))
     page = desk.flask.post(build_path(block, f"invoice/{end}"), data={**preview, **fields})
     assert page.status_code == 412 and "something else now than the preview" in page.text
     assert "Somebody Else" in page.text and block.now()["invoice"] is None
     desk.open(build_path(block, "invoice"))
     data(block.owner.patch(ORGANISATION, {"address": "1 New Street, Windhoek"}))
-    assert desk.press(form=1, **fields).status_code == 412, "the seller counts as well"
+    assert desk.press(form=1, withoutBank="true", **fields).status_code == 412, "the seller counts as well"
     desk.open(build_path(block, "invoice"))
-    assert desk.press(form=1, **fields).status_code == 303
+    assert desk.press(form=1, withoutBank="true", **fields).status_code == 303
     assert "1 New Street, Windhoek" in fetch_scalar("SELECT paper::text FROM invoice")
 
 
@@ -200,7 +221,7 @@ def test_the_buyer_is_entered_once_and_suggested_for_the_next_block(block: Block
     assert "as for this holder last time" in page.text and 'value="Bank Windhoek Ltd"' in page.text
     assert "PO-7" not in page.text and other.now()["buyerName"] is None
     desk.open(build_path(block, "invoice"))
-    mail = {"to": "money@bank.example"}
+    mail = {"to": "money@bank.example", "withoutBank": "true"}
     for _ in range(2):
         answer = desk.flask.post(build_path(block, "invoice/mail"), data={**desk.forms[1].fields, **mail})
         assert answer.status_code == 303

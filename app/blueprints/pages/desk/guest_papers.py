@@ -20,6 +20,7 @@ from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, c
 from app.blueprints.pages.desk.shell import do_once, go_to, may_use, render_desk, render_desk_form, send_back
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
+from app.core.errors import ValidationFailed
 from app.core.formatting import format_money
 from app.core.languages import gettext, lazy_gettext
 from app.desk.failed_mails import find_failed_mail
@@ -27,7 +28,7 @@ from app.events.queries import OwnEvent
 from app.invoicing.documents import PREVIEW_REFERENCE
 from app.invoicing.invoice_pdf import draw_invoice_pdf
 from app.web.access import may
-from app.web.fields import Email
+from app.web.fields import Boolean, Email
 from app.web.file_responses import build_pdf_response
 from app.web.schema import Query
 from app.web.text_fields import Name
@@ -38,6 +39,10 @@ MAIL_INVOICE = SETTLE.with_verified_email()
 
 class MailSchema(Query):
     to = Email(required=True)
+
+
+class PreviewSchema(MailSchema):
+    without_bank = Boolean(load_default=False)
 
 
 class ReceivedSchema(Query):
@@ -54,6 +59,16 @@ MAIL_FORM = Form(
         type="email",
         messages={"required": lazy_gettext("Enter an e-mail address.")},
         error_codes=(errors.InvoiceAddressMissing.code,),
+    ),
+)
+PREVIEW_FORM = Form(
+    PreviewSchema,
+    *MAIL_FORM.inputs.values(),
+    Input(
+        "withoutBank",
+        lazy_gettext("Issue it without bank details. I tell the buyer how to pay."),
+        type="checkbox",
+        messages={"required": lazy_gettext("Add the bank details first, or say that it goes without them.")},
     ),
 )
 DOCUMENT_LABELS = {
@@ -139,9 +154,10 @@ def issue(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Issue the invoice, under the next number of the year. A second time changes nothing."""
     event, block = get_event_block(caller, event_id, block_id)
     try:
+        _check_bank(caller, event_id, block)
         document = invoices.issue_invoice(caller, event_id, block_id, expected_digest=_read_digest())
     except FORM_ERRORS as error:
-        return _render_preview(caller, event, block, _fill_mail_form(block).with_error(reword(error)))
+        return _render_preview(caller, event, block, PREVIEW_FORM.from_request().with_error(reword(error)))
     return go_to(
         build_invoice_path(event_id, block_id), gettext("Invoice %(number)s is issued.", number=document.number)
     )
@@ -160,10 +176,15 @@ def address_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseRet
 def mail_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Mail the invoice; it is issued if it was not before."""
     event, block = get_event_block(caller, event_id, block_id)
-    form = MAIL_FORM.from_request()
+    form = (MAIL_FORM if block["invoice"] else PREVIEW_FORM).from_request()
     try:
-        values = {**form.load(), "expected_digest": _read_digest()}
-        address = do_once(caller, lambda: invoices.enqueue_invoice_email(caller, event_id, block_id, **values).to)
+        to = form.load()["to"]
+        _check_bank(caller, event_id, block)
+        digest = _read_digest()
+        address = do_once(
+            caller,
+            lambda: invoices.enqueue_invoice_email(caller, event_id, block_id, to=to, expected_digest=digest).to,
+        )
     except FORM_ERRORS as error:
         return _render_invoice_mail(caller, event, block, form.with_error(reword(error)))
     return go_to(build_invoice_path(event_id, block_id), gettext("The invoice goes to %(address)s.", address=address))
@@ -234,7 +255,7 @@ def build_invoice_path(event_id: str, block_id: str) -> str:
 
 def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) -> Response:
     if block["invoice"] is None and calculate_row_cost(block).total_minor:
-        return _render_preview(caller, event, block, _fill_mail_form(block))
+        return _render_preview(caller, event, block, PREVIEW_FORM.fill(to=block["holder_email"] or ""))
     return render_desk(
         "desk/guest_invoice.html",
         event=event,
@@ -250,6 +271,14 @@ def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) ->
 def _read_digest() -> str | None:
     """The digest of the preview that the form was on; None for the form of an issued invoice."""
     return request.form.get("digest")
+
+
+def _check_bank(caller: Caller, event_id: str, block: queries.BlockRow) -> None:
+    """Raises ValidationFailed if the new invoice has no bank details, and the person did not agree to that."""
+    if block["invoice"] is not None or "withoutBank" in request.form:
+        return
+    if not invoices.preview_invoice(caller, event_id, block["id"]).document.payment:
+        raise ValidationFailed.of("withoutBank", "required", "The organisation has no bank details.")
 
 
 def _fill_mail_form(block: queries.BlockRow) -> FilledForm:
