@@ -31,7 +31,10 @@ class TextMapping(BaseField):
 
 
 class ColumnMapping(TextMapping):
-    """A JSON object in a text: the column of each field of an imported file. With `each_once` two fields have two columns."""
+    """A JSON object in a text: the column of each field of an imported file.
+
+    With `each_once` two fields have two columns, except those of `may_share`.
+    """
 
     def __init__(
         self,
@@ -39,10 +42,12 @@ class ColumnMapping(TextMapping):
         *,
         required_names: Collection[str],
         each_once: bool = False,
+        may_share: Collection[str] = (),
         **kwargs: Unpack[FieldOptions],
     ) -> None:
         super().__init__(**kwargs)
-        self.names, self.required_names, self.each_once = names, required_names, each_once
+        self.names, self.required_names = names, required_names
+        self.each_once, self.may_share = each_once, may_share
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> dict[str, str]:
         mapping = super()._deserialize(value, attr, data, **kwargs)
@@ -54,6 +59,9 @@ class ColumnMapping(TextMapping):
             raise field_error("required", f"Must name the column of {' and '.join(missing_names)}.")
         if self.each_once and not all(map(column_key, mapping.values())):
             raise field_error("invalid_type", "Must name columns that have a name.")
-        if self.each_once and len(set(mapping.values())) < len(mapping):
-            raise field_error("duplicate", "Must name each column once.")
+        if self.each_once:
+            columns = [column for name, column in mapping.items() if name not in self.may_share]
+            columns += {mapping[name] for name in self.may_share if name in mapping}
+            if len(set(columns)) < len(columns):
+                raise field_error("duplicate", "Must name each column once.")
         return mapping

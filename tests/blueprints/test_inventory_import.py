@@ -331,14 +331,27 @@ def test_columns_are_mapped_to_fields(stock: Stock) -> None:
     [
         ({"name": "Product"}, "required"),
         ({"sku": "Item code", "colour": "Product"}, "unknown_value"),
-        ({"sku": "Item code", "name": "Item code"}, "duplicate"),
+        ({"sku": "Item code", "notes": "Item code"}, "duplicate"),
         ({"sku": "Item code", "name": " - "}, "invalid_type"),
         ({"sku": "Item\x00code"}, "invalid_characters"),
         (["sku"], "invalid_type"),
+        ({"name": "Product", "sku": "Product", "notes": "Product"}, "duplicate"),
+        ({"name": "Product", "sku": "Item code", "notes": "Item code"}, "duplicate"),
     ],
 )
 def test_wrong_mappings_are_refused(stock: Stock, columns: Any, code: str) -> None:
     assert list_problems(send_mapped(stock, columns)) == {"mapping": code}
+
+
+def test_the_name_can_be_the_sku_too(stock: Stock) -> None:
+    columns = {"name": "Product", "sku": "Product", "onHand": "Qty"}
+    zeros = {"reserved": "a", "damaged": "b", "parLevel": "c", "minOrderQty": "d", "reorderLevel": "e"}
+    content = b"Product;Qty;a;b;c;d;e\nLager;48;0;0;0;0;0\nCider;4;0;0;0;0;0\ncider;5;0;0;0;0;0\n"
+    result = data(send_mapped(stock, {**columns, **zeros}, content))
+    assert [(error["row"], error["column"], error["code"]) for error in result["errors"]] == [(4, "sku", "duplicate")]
+    assert [(item["name"], item["sku"]) for item in stock.items(sort="sku")] == [("Cider", "Cider"), ("Lager", "Lager")]
+    like = {**columns, "notes": "PRODUCT"}
+    assert {column for _, column, _ in wrong(send_mapped(stock, like, content))} == {"name", "sku", "notes"}
 
 
 def test_columns_that_the_file_does_not_have_are_named(stock: Stock) -> None:

@@ -162,10 +162,12 @@ class ImportQuery(Query):
         ITEM_FIELD_NAMES,
         required_names=("sku",),
         each_once=True,
+        may_share=("name", "sku"),
         metadata={
             "rare": True,
             "type": "string",
-            "description": "JSON: the column of each field; without it the columns have the names of the fields",
+            "description": "JSON: the column of each field; without it the columns have the names of the fields. "
+            "`name` and `sku` may have the same column.",
             "example": '{"sku": "Item code", "name": "Product", "onHand": "Qty"}',
         },
     )

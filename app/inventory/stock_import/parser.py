@@ -8,12 +8,12 @@ import csv
 import io
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from itertools import islice
+from operator import itemgetter
 from typing import IO
 
 from app.core.addresses import is_url
@@ -62,6 +62,8 @@ CELL_FLAW_MESSAGES = {
 }
 COPY_NULL = "\\N"
 SKU = "sku"
+MAY_SHARE_COLUMN = {"name", SKU}
+"""In a list without numbers the name is what identifies an item."""
 NO_SKU = mark_for_translation("The column sku is missing; it identifies the item of a row.")
 NO_COLUMN = mark_for_translation("The file has no column of this name.")
 TWO_COLUMNS = mark_for_translation("There are two columns of this name.")
@@ -129,9 +131,8 @@ def parse_sheet(
         table = open_table(data, likeness=count_known_columns if mapping is None else count_likely_columns)
         columns = _find_known_columns(table) if mapping is None else _find_mapped_columns(table, mapping)
         if _check_header(table, sheet, columns):
-            _RowParser(table, sheet, {positions[0]: item_field for item_field, positions in columns}).parse_rows(
-                on_progress
-            )
+            fields = sorted(((positions[0], item_field) for item_field, positions in columns), key=itemgetter(0))
+            _RowParser(table, sheet, fields).parse_rows(on_progress)
     except BrokenRow as error:
         sheet.rows, sheet.is_unreadable = sheet.rows + 1, True
         sheet.errors.append(RowError(error.row, "", "malformed_row", f"The row cannot be read: {error.reason}."))
@@ -171,15 +172,20 @@ def _find_mapped_columns(table: Table, mapping: Mapping[str, str]) -> FieldColum
 
 def _check_header(table: Table, sheet: ParsedSheet, columns: FieldColumns) -> bool:
     """Add the errors of the header and return whether there are none."""
-    used = Counter(position for _, positions in columns for position in positions)
-    sheet.ignored_columns = [heading for index, heading in enumerate(table.header) if heading and index not in used]
+    fields_at: dict[int, set[str]] = {}
+    for item_field, positions in columns:
+        for position in positions:
+            fields_at.setdefault(position, set()).add(item_field.name)
+    sheet.ignored_columns = [
+        heading for index, heading in enumerate(table.header) if heading and index not in fields_at
+    ]
     for item_field, positions in columns:
         problem = None
         if not positions:
             problem = ("missing_column", NO_SKU if item_field.name == SKU else NO_COLUMN)
         elif len(positions) > 1:
             problem = ("duplicate_column", TWO_COLUMNS)
-        elif used[positions[0]] > 1:
+        elif len(fields_at[positions[0]]) > 1 and fields_at[positions[0]] != MAY_SHARE_COLUMN:
             problem = ("duplicate_column", TWO_FIELDS)
         if problem is not None:
             sheet.errors.append(RowError(table.header_row, item_field.name, *problem))
@@ -190,12 +196,12 @@ def _check_header(table: Table, sheet: ParsedSheet, columns: FieldColumns) -> bo
 class _RowParser:
     """Reads the rows of a table."""
 
-    def __init__(self, table: Table, sheet: ParsedSheet, fields: Mapping[int, ItemField]) -> None:
+    def __init__(self, table: Table, sheet: ParsedSheet, fields: Sequence[tuple[int, ItemField]]) -> None:
         self.table, self.sheet = table, sheet
         self.width = len(table.header)
         self.cell_readers: list[tuple[int, ItemField, Callable[[str], str], dict[str, str]]] = [
             (position, item_field, build_cell_parser(item_field, decimal_comma=table.decimal_comma), {})
-            for position, item_field in sorted(fields.items())
+            for position, item_field in fields
         ]
         self.value_indexes = [ATTRIBUTES.index(item_field.attribute) for _, item_field, _, _ in self.cell_readers]
         self.row_by_sku: dict[str, int] = {}

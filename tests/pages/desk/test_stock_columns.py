@@ -81,6 +81,26 @@ def test_columns_are_chosen_again_after_a_check(stock: DeskStock, desk: Visitor)
     assert [item["onHand"] for item in stock.items()] == [1.5], "the import has the columns of the check that was seen"
 
 
+def test_a_list_without_numbers_is_imported_by_its_names(stock: DeskStock, desk: Visitor) -> None:
+    rows = "Product,Qty\nLager,48\nCups,100\nlager,5\n" + "x" * 81 + ",1\n"
+    page = upload(desk, stock, rows)
+    assert '<option value="nameAndSku" selected>' in page.text
+    chosen = {"columnA": "nameAndSku", "columnB": "onHand"}
+    page = check(desk, **chosen)
+    assert read_counts(page) == [2, 0, 0] and "Row 2 already has this SKU." in page.text
+    assert "80 characters" in page.text
+    upload(desk, stock, rows[: rows.index("lager")])
+    assert read_counts(check(desk, **chosen)) == [2, 0, 0]
+    desk.send(form=1)
+    run_due_jobs(worker="test")
+    assert {(item["name"], item["sku"], item["onHand"]) for item in stock.items()} == {
+        ("Lager", "Lager", 48),
+        ("Cups", "Cups", 100),
+    }
+    upload(desk, stock, "Product,Qty\nLAGER,50\n")
+    assert read_counts(check(desk, **chosen)) == [0, 1, 0]
+
+
 def test_wrong_choices_are_said_and_kept(stock: DeskStock, desk: Visitor) -> None:
     upload(desk, stock, OWN_LIST)
     page = desk.send(form=1, columnA="", columnB="name", columnC="name")

@@ -1,6 +1,6 @@
 """The stock as a list: exported, and imported by upload after a check; and the progress of the jobs of the stock."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response, redirect, request, url_for
@@ -46,15 +46,17 @@ SHEET = Form(
     Input(
         "file",
         lazy_gettext("List"),
-        hint=lazy_gettext(
-            "CSV or Excel, up to 20 MB and 100,000 rows. The SKU says which item a row is. An empty cell changes "
-            "nothing."
-        ),
+        hint=lazy_gettext("CSV or Excel, up to 20 MB and 100,000 rows. An empty cell changes nothing."),
         messages={"required": lazy_gettext("Choose a file.")},
         error_codes=("NOT_A_SPREADSHEET", "IMPORT_TOO_LARGE", "PAYLOAD_TOO_LARGE"),
     ),
 )
-COLUMNS = ColumnForm({"sku": LABELS["sku"], **LABELS}, ("sku",))
+NAME_AND_SKU = "nameAndSku"
+COLUMNS = ColumnForm(
+    {"sku": LABELS["sku"], "name": LABELS["name"], NAME_AND_SKU: lazy_gettext("Name, and SKU too"), **LABELS},
+    ("sku",),
+    {NAME_AND_SKU: ("name", "sku")},
+)
 START = Form(StartSchema, Input("onlyCorrect", "", type="hidden"))
 
 
@@ -89,7 +91,7 @@ def choose_columns(caller: Caller, event_id: str, import_id: str) -> ResponseRet
     kept = _get_kept_file(caller, event_id, import_id)
     columns = [column["name"] for column in kept["sample"]]
     remembered = None if "mapping" in kept else find_mapping(event_id, STOCK, columns)
-    mapping = kept.get("mapping") or remembered or suggest_mapping(columns)
+    mapping = kept.get("mapping") or remembered or _suggest_mapping(columns)
     form = COLUMNS.fill(kept["sample"], mapping)
     return _render_columns(caller, event_id, kept, form, is_remembered=remembered is not None)
 
@@ -207,6 +209,12 @@ def _build_check_path(event_id: str, import_id: str, check_id: str) -> str:
     return url_for("desk_stock.show_check", event_id=event_id, import_id=import_id, check_id=check_id)
 
 
+def _suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
+    """The usual columns. In a list without a column of numbers, the name is the SKU as well."""
+    mapping = suggest_mapping(columns)
+    return {"sku": mapping["name"], **mapping} if "name" in mapping else mapping
+
+
 def _render_columns(
     caller: Caller, event_id: str, kept: Mapping[str, Any], form: FilledForm, *, is_remembered: bool = False
 ) -> Response:
@@ -216,8 +224,9 @@ def _render_columns(
         template="desk/import_columns.html",
         title=gettext("What are the columns?"),
         lead=gettext(
-            "Choose what each column is. The SKU says which item a row is; a new item needs a name too. A new item has 0 "
-            "where the file has no number."
+            "Choose what each column is. The SKU is your own number for an item: a row with a SKU that exists changes this "
+            "item. If the list has no such numbers, choose “Name, and SKU too” for the names. A new item needs a name, and "
+            "has 0 where the file has no number."
         ),
         button=gettext("Check the file"),
         back=url_for("desk_stock.choose_sheet", event_id=event_id),
