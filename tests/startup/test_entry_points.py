@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 import pytest
-from flask import Flask
+from flask import Flask, has_app_context
 
 from app import run_all
 from app.startup import create_app_or_exit
+from tests.faults.service import free_port
 from tests.settings import app_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,11 +114,13 @@ AWAY = {"database_url": "postgresql://nobody:word@127.0.0.1:1/x", "redis_url": "
 @pytest.fixture(scope="module")
 def away(tmp_path_factory: pytest.TempPathFactory) -> Flask:
     """The application of a database and a Redis that do not answer."""
-    return app_for(**AWAY, data_dir=tmp_path_factory.mktemp("data"))
+    folder = tmp_path_factory.mktemp("data")
+    return app_for(**AWAY, data_dir=folder, PAYRAIL_MODE="disabled", PORT=str(free_port()))
 
 
 @pytest.mark.parametrize("command", ["up", "db current", "demo seed", "outbox list", "payouts review"])
 def test_database_that_does_not_answer_is_explained(away: Flask, command: str) -> None:
+    assert not has_app_context(), "a command would run in the application of another test"
     ended = away.test_cli_runner().invoke(args=command.split())
     assert ended.exit_code == 1 and isinstance(ended.exception, SystemExit), ended.exception
     assert "Traceback" not in ended.output

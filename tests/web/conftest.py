@@ -19,7 +19,8 @@ def application(application: Flask) -> Iterator[Flask]:
     shop.register(app)
     with app.app_context():
         shop.metadata.create_all(db.engine)
-        yield app
+    yield app
+    with app.app_context():
         shop.metadata.drop_all(db.engine)
         db.engine.dispose()
 
