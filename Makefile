@@ -15,7 +15,7 @@ PYBABEL = $(BIN)/pybabel -q
 LICENCES = $(BIN)/pip-licenses --format markdown --packages $(RUNTIME)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench rush faults fuzz audit sbom clients lock docs catalogues site shots clean
+.PHONY: help run test slow lint format bench rush faults fuzz audit sbom clients lock docs catalogues site shots clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,8 +23,11 @@ help:  ## this list
 run: $(VENV)/run.stamp  ## everything on this machine, on port 8000 (PORT=; ARGS=--no-demo begins with nothing)
 	@exec $(BIN)/flask --app wsgi up $(ARGS)
 
-test: $(VENV)/dev.stamp clients/node_modules/stamp  ## the whole suite, in parallel (ARGS= for pytest)
-	@exec $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal $(ARGS)
+test: $(VENV)/dev.stamp clients/node_modules/stamp  ## all tests that are not slow, in parallel (ARGS= for pytest)
+	@exec $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not slow" $(ARGS)
+
+slow: $(VENV)/dev.stamp  ## the slow tests: outages, several machines, large amounts (ARGS= for pytest)
+	@exec $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m slow $(ARGS)
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy and the import contracts
 	$(BIN)/ruff check .

@@ -19,6 +19,7 @@ from tests.http import Client
 from tests.waiting import wait_until
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc"),
     pytest.mark.xdist_group("outbox_faults"),
     pytest.mark.timeout(300),

@@ -87,12 +87,14 @@ def test_only_the_first_frame_is_kept() -> None:
     assert getattr(made, "n_frames", 1) == 1
 
 
+@pytest.mark.slow
 def test_forty_megapixels_are_accepted_in_every_format() -> None:
     for kind in ("JPEG", "PNG", "WEBP"):
         made = images.reencode_image(picture(kind, (8000, 5000)))
         assert made.width * made.height == 40_000_000
 
 
+@pytest.mark.slow
 def test_forty_transparent_megapixels_fit_into_the_childs_memory() -> None:
     out = io.BytesIO()
     Image.new("RGBA", (8000, 5000), (200, 30, 30, 90)).save(out, "WEBP")

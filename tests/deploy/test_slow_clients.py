@@ -9,6 +9,8 @@ from tests.deploy.proxy import Proxy
 from tests.deploy.slow import CUT_AFTER, SlowUploads, slow_clients
 from tests.timing import assert_in_time
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.timeout(300)
 def test_the_slow_are_cut_and_the_others_notice_nothing(site: Proxy) -> None:

@@ -17,6 +17,8 @@ from tests.faults.service import ROOT
 from tests.timing import assert_in_time
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"rate=200r/s": "rate=100000r/s"}
 KILLS = 3
 

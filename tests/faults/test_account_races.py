@@ -73,6 +73,7 @@ SAME_WAY = {40: 26, 100: 70}
 """How many of the pairs have to point the same way."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("real_hashes")
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -11,6 +11,8 @@ from tests.faults.suite.fault_run import Settings, tried
 from tests.faults.suite.report import told
 from tests.faults.suite.servers import template
 
+pytestmark = pytest.mark.slow
+
 SEEDS = [int(part) for part in os.environ.get("FAULTS_SEEDS", "1").split(",")]
 FEW = Settings(seconds=6, rate=25)
 

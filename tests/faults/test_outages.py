@@ -19,6 +19,8 @@ from tests.faults.cluster import below
 from tests.faults.service import ROOT, WEB, call, everything, free_port, started, until_ready
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "a quiet evening at Sossusvlei"
 
 

@@ -23,6 +23,7 @@ from tests.waiting import wait_until
 __all__ = ["jobs"]
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds processes in /proc"),
     pytest.mark.xdist_group("outbox_faults"),
 ]

@@ -82,6 +82,7 @@ def test_the_table_tells_which_goals_are_missed() -> None:
     assert "MISSED" in shown[3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_the_first_request_of_a_benchmark_succeeds(app: Flask, client: Client, tmp_path: Path, name: str) -> None:
     """Each alone, on an empty database."""

@@ -103,6 +103,7 @@ def test_an_export_at_the_limit_imports_back_unchanged(client: Client, stock: St
     assert_quantities_match_movements()
 
 
+@pytest.mark.slow
 def test_reports_orders_and_documents_of_thousands_of_items_at_the_limit(stock: Stock) -> None:
     full(stock, 3000)
     for item in stock.items(limit=3):

@@ -95,6 +95,7 @@ def progress() -> int:
     return number("SELECT max(progress) FROM inventory_job WHERE status <> 'done'")
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_leaves_no_half_file_and_another_draws_the_same(
     client: Client, app: Flask, tmp_path: Path
 ) -> None:
@@ -142,6 +143,7 @@ with create_app().app_context():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_ten_thousand_items_on_paper_need_little_memory(client: Client, app: Flask, tmp_path: Path) -> None:
     stock = Stock(client)

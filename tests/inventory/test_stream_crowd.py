@@ -19,6 +19,8 @@ from tests.http import Client, data
 from tests.inventory.test_streams import connections
 from tests.streams import STREAMS_UNIT, StreamClient, Web, run_web
 
+pytestmark = pytest.mark.slow
+
 CROWD, NEWCOMERS, EACH = 160, 40, 5
 WORKERS, POOL = 1, 2
 ASKED = 150

@@ -65,6 +65,7 @@ def test_killed_worker_never_pays_twice(app: Flask, client: Client, tmp_path: Pa
     assert_ledger_integrity()
 
 
+@pytest.mark.slow
 @pytest.mark.control
 def test_without_status_check_a_payout_would_be_paid_twice(app: Flask, client: Client, tmp_path: Path) -> None:
     killed, sent, _ = played(app, client, tmp_path / "rail", 2, "--unasked")

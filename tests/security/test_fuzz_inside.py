@@ -33,6 +33,8 @@ from tests.security.requests import find_sample_request
 from tests.security.test_matrix import world as world
 from tests.security.world import World, restore_tables
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "2"))
 CHECKS = [status_code_conformance, content_type_conformance, response_headers_conformance, response_schema_conformance]
 NUISANCES = (

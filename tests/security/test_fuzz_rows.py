@@ -21,6 +21,8 @@ from tests.security.test_fuzz_inside import CHECKS, UNAVAILABLE, sender
 from tests.security.test_matrix import world as world
 from tests.security.world import World, restore_tables
 
+pytestmark = pytest.mark.slow
+
 ROWS = settings(
     max_examples=int(os.environ.get("FUZZ_EXAMPLES", "25")),
     stateful_step_count=8,

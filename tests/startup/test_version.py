@@ -7,6 +7,7 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import pytest
 from flask import Flask
 
 from app.version import __version__
@@ -28,6 +29,7 @@ def test_health_and_the_document_show_the_version(app: Flask, client: Client) ->
     assert app.test_client().get("/openapi.json").get_json()["info"]["version"] == __version__
 
 
+@pytest.mark.slow
 def test_a_wheel_has_all_that_the_program_needs(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True)

@@ -16,7 +16,7 @@ from tests.topology.conftest import needs
 from tests.waiting import wait_until
 
 log = logging.getLogger(__name__)
-pytestmark = needs("haproxy")
+pytestmark = [pytest.mark.slow, needs("haproxy")]
 CUT = " on-marked-down shutdown-sessions"
 
 

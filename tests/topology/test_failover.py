@@ -21,6 +21,8 @@ from tests.topology.postgres import Server, pair
 from tests.topology.writers import Writers
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = int(os.environ.get("FAILOVER_ROUNDS", "1"))
 log = logging.getLogger(__name__)
 NOTICED = 0.5

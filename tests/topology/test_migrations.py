@@ -23,6 +23,8 @@ from tests.topology.conftest import needs
 from tests.topology.pooler import pooler
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 LOCK = "pg_try_advisory_lock(7161006)"
 ONE_MORE = f'''"""One more than the database has; made twice it fails."""
 from alembic import op

@@ -14,7 +14,7 @@ from tests.topology.nodes import Pair, Traffic
 from tests.waiting import wait_until
 
 log = logging.getLogger(__name__)
-pytestmark = needs("nginx")
+pytestmark = [pytest.mark.slow, needs("nginx")]
 
 
 @pytest.fixture

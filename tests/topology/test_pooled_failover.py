@@ -16,7 +16,7 @@ from tests.topology.test_failover import check, fail_over, log, service
 from tests.topology.writers import Writers
 
 ROUNDS = int(os.environ.get("FAILOVER_ROUNDS", "1"))
-pytestmark = [needs("pgbouncer"), needs("haproxy")]
+pytestmark = [pytest.mark.slow, needs("pgbouncer"), needs("haproxy")]
 # What stands still is the harder one: its connections stay open, and nobody answers on them. Every second round.
 ENDS: list[tuple[str, Callable[[Server], None]]] = [("stood still", Server.hang), ("died", Server.kill)]
 

@@ -40,6 +40,7 @@ NURSERY = [sys.executable, "-m", "tests.faults.process"]
 PACE = '{"lease": 4, "time_limit": 3, "wakeup_interval": 0.2, "expiry_interval": 0.5, "takeover_delay": 60}'
 
 
+@pytest.mark.slow
 def test_everything_finds_the_new_master(app: Flask, tmp_path: Path) -> None:
     with sentinels_in(tmp_path) as sentinels:
         url = sentinels.url

@@ -22,6 +22,8 @@ from tests.topology.postgres import Server
 from tests.topology.sentinels import sentinels_in
 from tests.topology.test_sentinel import eventually, used_by
 
+pytestmark = pytest.mark.slow
+
 log = logging.getLogger(__name__)
 NOWHERE = "redis://127.0.0.1:1/0"
 NO_SERVER = not list(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
