@@ -118,14 +118,15 @@ def parse_sheet(
             parsed.wrong_references.add(parser.read_cell("reference"))
             parsed.wrong_secrets.add(parser.read_secret())
             continue
-        if duplicate := repeated(seen, ticket.reference, row.number):
-            parsed.errors.append(duplicate)
+        number_error = repeated(seen, ticket.reference, row.number)
+        code_error = ticket.secret and repeated(seen_secrets, ticket.secret, row.number, parser.column_name("secret"))
+        if number_error:
+            parsed.errors.append(number_error)
             parsed.wrong_references.add(ticket.reference)
-        if ticket.secret and (
-            duplicate := repeated(seen_secrets, ticket.secret, row.number, parser.column_name("secret"))
-        ):
-            parsed.errors.append(duplicate)
+        if code_error:
             parsed.wrong_secrets.add(ticket.secret)
+            if not (number_error and ticket.secret == ticket.reference):
+                parsed.errors.append(code_error)
         parsed.tickets.append(ticket)
     return parsed
 

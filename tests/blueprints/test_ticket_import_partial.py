@@ -83,7 +83,7 @@ def test_an_unknown_mode_is_refused(owner: Client, path: str) -> None:
         (HEADER + BAD + BAD.replace("A3", "A4"), 2),
         ("reference,ticketType,name,Name\nA1,Weekend pass,Zoë,Tuli\n", 1),
         (HEADER + GOOD.replace("Weekend pass", "Backstage"), 2),
-        (HEADER + GOOD.replace("A2", "A1"), 1),
+        (HEADER + GOOD.replace("A2", "A1"), 2),
     ],
     ids=["all rows wrong", "header", "unknown types", "one number"],
 )
@@ -106,14 +106,28 @@ def test_rows_with_the_number_or_code_of_a_wrong_row_are_left_out_too(owner: Cli
         "A6,Weekend pass,Tuli,t@example.com,850,seven",
     ]
     result = data(send_partial(owner, path, HEADER + "\n".join(rows)))
-    assert count(result) == (1, 0, 0, 6, 3) and list_references(owner, path) == ["A1"]
+    assert count(result) == (1, 0, 0, 6, 6) and list_references(owner, path) == ["A1"]
+    errors = [(error["row"], error["code"], error["value"]) for error in result["errors"]]
+    assert [row for row, _, _ in errors] == [3, 4, 5, 6, 7, 8], "each row that is left out is listed"
+    assert [error for error in errors if error[1] == "left_out"] == [
+        (3, "left_out", "A2"),
+        (5, "left_out", "A4"),
+        (8, "left_out", "A6"),
+    ]
+
+
+def test_a_number_that_is_the_code_too_is_one_problem(owner: Client, path: str) -> None:
+    content = "No,Kind\n1,Weekend pass\n1,Weekend pass\n2,Weekend pass\n"
+    mapping = json.dumps({"reference": "No", "secret": "No", "ticketType": "Kind"})
+    result = data(send(owner, path, content, mapping=mapping, dryRun="true"))
+    assert [(error["row"], error["code"]) for error in result["errors"]] == [(3, "duplicate")]
 
 
 def test_a_number_of_an_order_is_not_taken_for_that_of_its_first_ticket(owner: Client, path: str) -> None:
     content = "Order,Ticket,Kind\n1,1-1,Weekend pass\n1,1-2,Weekend pass\n2,2-1,Weekend pass\n"
     mapping = {"reference": "Order", "ticketType": "Kind"}
     first = data(send_partial(owner, path, content, mapping=json.dumps(mapping)))
-    assert count(first) == (1, 0, 0, 2, 1) and list_references(owner, path) == ["2"]
+    assert count(first) == (1, 0, 0, 2, 2) and list_references(owner, path) == ["2"]
 
 
 def test_codes_and_times_of_tickets_that_are_here_are_checked(owner: Client, path: str) -> None:

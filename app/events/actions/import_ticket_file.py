@@ -11,12 +11,13 @@ from app.accounts.caller import Caller
 from app.core.context import Actor
 from app.core.db import ReadOrWriteSession
 from app.core.errors import ValidationFailed
+from app.core.languages import mark_for_translation
 from app.core.spreadsheet import NotASheet, Rejected, Row, RowError, TooManyRows, open_sheet
 from app.core.text_normalization import clean_file_name
 from app.events import queries
 from app.events.actions.import_tickets import ImportResult, ImportSource, UnknownTypes, import_tickets
 from app.events.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
-from app.events.ticket_files import ParsedFile, parse_sheet
+from app.events.ticket_files import ParsedFile, SoldTicket, parse_sheet
 
 MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 20_000
 MAX_RETURNED_ERRORS = 1000
@@ -141,7 +142,7 @@ def _book_rows(
 ) -> TicketImportJson:
     """Books all rows or none, or with `partial` the correct ones: those that an import without the others accepts."""
     tickets = parsed.list_correct_tickets() if options.partial else parsed.tickets
-    report = _Report(parsed.layout.format, [*parsed.errors])
+    report = _Report(parsed.layout.format, sorted([*parsed.errors, *_list_left_out(parsed, tickets)]))
     if report.errors and not (options.partial and tickets):
         return report.serialize()
 
@@ -161,6 +162,17 @@ def _book_rows(
             if not options.partial or is_wrong_file or not tickets:
                 break
     return report.serialize()
+
+
+def _list_left_out(parsed: ParsedFile, correct_tickets: Sequence[SoldTicket]) -> list[RowError]:
+    """An error for each row without a problem of its own that is left out because a wrong one has its number or code."""
+    named_rows = {ticket.row for ticket in correct_tickets} | {error.row for error in parsed.errors}
+    message = mark_for_translation("A row with a problem has the same number or code.")
+    return [
+        RowError(ticket.row, "reference", "left_out", message, ticket.reference)
+        for ticket in parsed.tickets
+        if ticket.row not in named_rows
+    ]
 
 
 @contextmanager

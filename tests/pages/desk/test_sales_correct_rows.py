@@ -57,7 +57,7 @@ def test_correct_rows_are_imported_and_then_the_rest_of_the_corrected_file(
 ) -> None:
     page = upload(desk, path, HEADER + ROWS + BAD).text
     assert "Nothing is imported yet: some rows have problems." in page and "upload the file again" in page
-    assert "<dt>New</dt><dd>2</dd>" in page and LEFT_OUT in page and "1 problem<" in page
+    assert "<dt>New</dt><dd>2</dd>" in page and LEFT_OUT in page and "1 problem in 1 row<" in page
     assert "Import the tickets" not in page and count_rows("ticket") == 0
     page = import_correct_rows(desk)
     assert "The tickets are imported" in page and LEFT_OUT in page and "nobody" in page

@@ -221,7 +221,8 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm, *, is_
         title=gettext("What are the columns?"),
         lead=gettext(
             "Choose what each column is. A ticket needs a number of its own and a ticket type. With the code of its QR "
-            "code or barcode it is admitted at the gate."
+            "code or barcode it is admitted at the gate. If the number is also printed as that code, choose “%(choice)s”.",
+            choice=OPTION_LABELS[NUMBER_AND_CODE],
         ),
         button=gettext("Check the file"),
         back=url_for("desk_sales.choose_file", event_id=event.id),
