@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
+from app.accounts.models import Account
 from app.audit.actions import Action
 from app.audit.models import AuditEntry
 from app.core.db import db
@@ -30,17 +31,19 @@ MAX_ACTS = 200
 
 
 class Act(NamedTuple):
-    """An entry of the audit trail: when, the action and its data."""
+    """An entry of the audit trail: when, the action, its data, and the name of the person who did it."""
 
     at: datetime
     action: Action
     data: dict[str, Any]
+    actor_name: str | None
 
 
 def list_acts(application_id: str) -> Sequence[Act]:
     """The last decisions, offers of a place, and acts on the documents of an application, the newest first."""
     statement = (
-        select(AuditEntry.at, AuditEntry.action, AuditEntry.data)
+        select(AuditEntry.at, AuditEntry.action, AuditEntry.data, Account.name)
+        .outerjoin(Account, Account.id == AuditEntry.actor_id)
         .where(
             AuditEntry.subject_kind == "application",
             AuditEntry.subject_id == application_id,
@@ -49,4 +52,4 @@ def list_acts(application_id: str) -> Sequence[Act]:
         .order_by(AuditEntry.at.desc())
         .limit(MAX_ACTS)
     )
-    return [Act(at, BY_NAME[action], data) for at, action, data in db.session.execute(statement)]
+    return [Act(at, BY_NAME[action], data, name) for at, action, data, name in db.session.execute(statement)]

@@ -175,6 +175,12 @@ def list_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters
     return _visible_applications_query(caller).where(*_build_conditions(caller, filters))
 
 
+def list_desk_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters]) -> ListQuery:
+    """The same with `documents_state`: `new` if the caller decides, and nobody has opened a document that came."""
+    state_sql = case((HAS_NEW_DOCUMENTS_SQL & _is_decider_sql(caller), "new"))
+    return list_applications_query(caller, **filters).add_columns(state_sql.label("documents_state"))
+
+
 def get_application(caller: Caller, id: str) -> ApplicationRecord:
     """One application with the columns of the list. Raises NotFound."""
     row = db.session.execute(_visible_applications_query(caller).where(Application.id == id)).mappings().first()

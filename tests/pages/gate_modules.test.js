@@ -5,6 +5,7 @@ import { measureClockError } from "./admissions.js";
 import { hashCode, hashScannedText, parseCode, repairText } from "./codes.js";
 import { GuestList } from "./guest_list.js";
 import { foldName, matchesWords } from "./names.js";
+import { formatTime, setTimezone } from "./texts.js";
 import { judgeAnswer, judgePlace, judgeRepeat } from "./verdict.js";
 
 const NOW = Date.parse("2026-12-04T18:00:00Z");
@@ -18,6 +19,14 @@ test("a code is read however it was typed", () => {
   assert.equal(parseCode("ab12 cd-34\u00a0eO"), "AB12CD34E0");
   assert.equal(parseCode("IL12CD34EF"), "1112CD34EF");
   for (const text of ["AB12CD34E", "AB12CD34EU", "AB12CD34EF1", "x".repeat(41), ""]) assert.equal(parseCode(text), null);
+});
+
+test("the day is before the month in every language", () => {
+  setTimezone("Africa/Windhoek");
+  for (const [lang, expected] of [["en", "Fri 4 December, 20:00"], ["de", "Fr., 4. Dezember, 20:00"]]) {
+    globalThis.document = { documentElement: { lang } };
+    assert.equal(formatTime(NOW), expected);
+  }
 });
 
 test("a hash is twelve bytes of SHA-256 in base64url", async () => {

@@ -200,10 +200,10 @@ class FilledForm:
 
     @cached_property
     def errors(self) -> list[FieldError]:
-        """The errors in the order of the fields. Errors of the whole form come first."""
+        """The errors in the order of the fields, each once. Errors of the whole form come first."""
         order = ["", *self.form.inputs]
         errors = [] if self.error is None else self._build_errors(self.error)
-        return sorted(errors, key=lambda error: order.index(error.name))
+        return sorted(dict.fromkeys(errors), key=lambda error: order.index(error.name))
 
     def _build_errors(self, error: AppError) -> list[FieldError]:
         if isinstance(error, ValidationFailed):

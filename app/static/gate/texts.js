@@ -25,8 +25,10 @@ export function say(key, values = {}) {
 /** Return a time of the event: the clock alone if it is today. @param {number | null | undefined} at milliseconds */
 export function formatTime(at) {
   if (at == null) return "";
+  // Namibia writes the day before the month; plain English would be American.
+  const locale = document.documentElement.lang.replace(/^en$/, "en-GB");
   /** @param {Intl.DateTimeFormatOptions} options */
-  const format = (options, time = at) => new Intl.DateTimeFormat(document.documentElement.lang, { timeZone: timezone, ...options }).format(time);
+  const format = (options, time = at) => new Intl.DateTimeFormat(locale, { timeZone: timezone, ...options }).format(time);
   /** @type {Intl.DateTimeFormatOptions} */
   const day = { weekday: "short", day: "numeric", month: "long" };
   const clock = format({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });

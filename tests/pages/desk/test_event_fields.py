@@ -174,7 +174,8 @@ def test_the_line_up_is_edited_in_rows(desk: Visitor, organiser: Client) -> None
             "lineup", 4, name="Elemotho", stage="River stage", startsAt="2027-06-04T20:00", endsAt="2027-06-04T21:30"
         ),
     }
-    assert "Line-up: saved." in desk.send(form=1, **typed).text
+    page = desk.send(form=1, **typed).text
+    assert "Line-up: saved." in page and "<dt>Line-up</dt><dd>2 acts</dd>" in page
     assert read(organiser, event)["lineup"] == [
         {"name": "Ees", "startsAt": "2027-06-05T18:00:00.000Z", "imageUrl": "https://media.example.com/ees.jpg"},
         {

@@ -193,13 +193,16 @@ def test_wrong_input_says_everything_at_once_and_keeps_what_was_typed(
     assert page.status_code == 422
     for text in (
         "Enter a title.",
-        "a word in braces that we do not know",
+        "We do not know {firstname}. Did you mean {firstName}?",
         "Choose at least one channel.",
         "Choose who gets it.",
         "Enter another title, another text, or both.",
     ):
         assert text in page.text, text
     assert "Hello {firstname}" in page.text and "javascript:alert(1)" in page.text
+    page = write(desk, campaign_event, body="Hello {firstname}, {colour}", title="{qqq}")
+    assert page.text.count("We do not know {colour}. Use a word from the list below the text.") == 2
+    assert page.text.count("We do not know {qqq}.") == 2, "in the summary and at the field"
     page = write(desk, campaign_event, body="x" * 601)
     assert "more than 600 characters" in page.text
     page = write(desk, campaign_event, roles=["stallholders"], admitted="true")

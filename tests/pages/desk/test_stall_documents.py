@@ -56,13 +56,23 @@ def test_a_document_is_asked_for_again_once(
 
 
 def test_documents_wait_until_a_decider_has_opened_each(
-    client: Client, organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
+    app: Flask,
+    client: Client,
+    owner: Account,
+    organiser: Client,
+    event: dict[str, Any],
+    applied: dict[str, Any],
+    desk: Visitor,
 ) -> None:
     path, home = build_path(event, applied), "1 application with new documents"
     assert home in desk.open("/desk").text
     assert applied["id"] in desk.open(f"{build_path(event)}?hasNewDocuments=true").text
     page = desk.open(path).text
     assert page.count("not looked at yet") == 2
+    mark = '<td data-label="Documents">'
+    assert "Not looked at yet" in desk.open(build_path(event)).text.split(mark)[1][:100]
+    viewer = open_as(app, client, owner, "viewer")
+    assert "Not looked at yet" not in viewer.open(build_path(event)).text.split(mark)[1][:100]
     body = {"kinds": ["tax_clearance"], "reason": REASON}
     data(organiser.post(f"/api/merchant-applications/{applied['id']}/documents/ask-again", body))
     assert home in desk.open("/desk").text, "the other document waits while one is asked for again"
@@ -71,6 +81,7 @@ def test_documents_wait_until_a_decider_has_opened_each(
         assert organiser.get(urlsplit(document["url"]).path).status_code == 200
     assert "not looked at yet" not in desk.open(path).text and home not in desk.open("/desk").text
     assert applied["id"] not in desk.open(f"{build_path(event)}?hasNewDocuments=true").text
+    assert "Not looked at yet" not in desk.open(build_path(event)).text.split(mark)[1][:100]
     opened = read(organiser, applied)["documents"][0]["openedAt"]
     organiser.get(urlsplit(read(organiser, applied)["documents"][0]["url"]).path)
     assert read(organiser, applied)["documents"][0]["openedAt"] == opened
@@ -81,8 +92,8 @@ def test_documents_wait_until_a_decider_has_opened_each(
     assert desk.open(path).text.count("not looked at yet") == 2 and home in desk.open("/desk").text
 
 
-def test_the_history_keeps_what_happened_twice(
-    client: Client, organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
+def test_the_history_keeps_what_happened_twice_and_who_did_it(
+    client: Client, owner: Account, organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
 ) -> None:
     for _ in range(2):
         body = {"kinds": ["identity"], "reason": REASON}
@@ -91,6 +102,7 @@ def test_the_history_keeps_what_happened_twice(
         data(upload_documents(client, token, "identity", submit="true", content=PDF))
     history = desk.open(build_path(event, applied)).text.split("History")[1]
     assert history.count("Asked again: Identity document") == 2 and history.count("Handed in the documents") == 3
+    assert history.count(f" · {owner.name}</span>") == 3, "who approved it, and who asked again twice"
     assert history.index("Handed in the documents") < history.index("Asked again") < history.index("Approved")
 
 

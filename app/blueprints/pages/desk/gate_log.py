@@ -70,7 +70,11 @@ FILTERS = Form(
     Input(
         "result",
         lazy_gettext("Result"),
-        options=[("", lazy_gettext("All")), *RESULT_LABELS.items(), (REFUSED, lazy_gettext("Refused"))],
+        options=[
+            ("", lazy_gettext("All but the refused ones")),
+            *RESULT_LABELS.items(),
+            (REFUSED, lazy_gettext("Refused")),
+        ],
     ),
     Input("gate", lazy_gettext("Gate")),
     Input("by", lazy_gettext("Scanned by")),

@@ -114,7 +114,7 @@ RELEASE_AT = Input(
     lazy_gettext("Give unused places back to the public at"),
     hint=lazy_gettext("Links and codes of the block end then. Empty: only when you give places back."),
     type="datetime-local",
-    messages={**IN_THE_PAST, "contradiction": lazy_gettext("A step of the release plan comes after this.")},
+    messages={**IN_THE_PAST, "contradiction": lazy_gettext("A step of the plan comes after this.")},
 )
 STEP = (
     Input("on", lazy_gettext("Give some back earlier, at"), type="datetime-local", messages=IN_THE_PAST),

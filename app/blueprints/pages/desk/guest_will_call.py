@@ -57,7 +57,7 @@ COUNT = Input(
 ADMISSION = Form(
     AdmissionSchema,
     COUNT,
-    Input("gate", lazy_gettext("Where"), hint=lazy_gettext("For example: Will-call desk.")),
+    Input("gate", lazy_gettext("Where"), hint=lazy_gettext("For example: Ticket desk.")),
     Input("nonce", "", type="hidden"),
 )
 

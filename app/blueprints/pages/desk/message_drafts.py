@@ -15,6 +15,7 @@ from app.blueprints.pages.desk.message_form import (
     fill_message_form,
     fill_new_message,
     has_named_people,
+    name_unknown_words,
     read_message,
     store_picture,
 )
@@ -227,7 +228,7 @@ def _render_edit(caller: Caller, campaign: Mapping[Any, Any], form: FilledForm) 
 def _render_form(caller: Caller, event_id: str, form: FilledForm, **context: Any) -> Response:
     upload_error = find_upload_error(MAX_PICTURE_FORM_BYTES)
     return render_desk_form(
-        form.with_error(upload_error) if upload_error else form,
+        form.with_error(upload_error) if upload_error else name_unknown_words(form),
         event=events.get_event(caller, event_id),
         template="desk/message_form.html",
         templates=TEMPLATE_LABELS,

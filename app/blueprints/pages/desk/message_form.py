@@ -16,10 +16,10 @@ from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.blueprints.pages.inputs import PICTURE_ERRORS
 from app.campaigns import actions
 from app.campaigns.filtered_people_sql import GUESTS, ROLES, TICKET_HOLDERS
-from app.campaigns.message_templates import TEMPLATES
+from app.campaigns.message_templates import TEMPLATES, unknown_in
 from app.campaigns.queries import AudienceChoices
 from app.campaigns.states import FILTERED, HOLDERS, SPECIFIC
-from app.core.languages import LANGUAGES, lazy_gettext
+from app.core.languages import LANGUAGES, gettext, lazy_gettext
 from app.web.campaign_fields import MOST_CHOICES, CheckedSchema, Destination, ListOrText, OneLine, channels
 from app.web.fields import Boolean, Choice, Id, Number, OneOf, Text, WholeNumber
 from app.web.schema import Query, to_camel_case
@@ -69,11 +69,9 @@ class FilteredMessageSchema(MessageSchema):
     languages = _several(*LANGUAGES)
 
 
-UNKNOWN_PLACEHOLDER = {
-    "unknown_placeholder": lazy_gettext(
-        "The text has a word in braces that we do not know. Use a word from the list below the text."
-    )
-}
+UNKNOWN_WORD = "unknown_placeholder"
+NAMED_LATER = {UNKNOWN_WORD: ""}
+"""`name_unknown_words` fills it in."""
 INPUTS = (
     Input(
         "name",
@@ -86,17 +84,20 @@ INPUTS = (
         "title",
         lazy_gettext("Title"),
         hint=lazy_gettext("The subject of the mail. Up to 160 characters."),
-        messages={"required": lazy_gettext("Enter a title."), **UNKNOWN_PLACEHOLDER},
+        messages={"required": lazy_gettext("Enter a title."), **NAMED_LATER},
     ),
     Input(
         "body",
         lazy_gettext("Text"),
-        hint=lazy_gettext("Up to 600 characters. An empty line begins a paragraph."),
+        hint=lazy_gettext(
+            "Up to 600 characters. An empty line begins a paragraph. {firstName} becomes the first name of each person; "
+            "more such words are below."
+        ),
         type="textarea",
         messages={
             "required": lazy_gettext("Enter the text."),
             "too_long": lazy_gettext("The text has more than 600 characters."),
-            **UNKNOWN_PLACEHOLDER,
+            **NAMED_LATER,
         },
     ),
     Input(
@@ -128,14 +129,14 @@ INPUTS = (
         "variantBTitle",
         lazy_gettext("Title of variant B"),
         hint=lazy_gettext("Empty: the same title."),
-        messages={"required": lazy_gettext("Enter another title, another text, or both."), **UNKNOWN_PLACEHOLDER},
+        messages={"required": lazy_gettext("Enter another title, another text, or both."), **NAMED_LATER},
     ),
     Input(
         "variantBBody",
         lazy_gettext("Text of variant B"),
         hint=lazy_gettext("Empty: the same text."),
         type="textarea",
-        messages=UNKNOWN_PLACEHOLDER,
+        messages=NAMED_LATER,
     ),
     Input(
         "abSplitPercent",
@@ -275,6 +276,26 @@ def _read_audience(values: dict[str, Any]) -> dict[str, Any]:
     if not chosen and set(roles) == {TICKET_HOLDERS, GUESTS}:
         return {"audience_type": HOLDERS, "audience_filter": None}
     return {"audience_type": FILTERED, "audience_filter": {"roles": roles, **chosen}}
+
+
+def name_unknown_words(form: FilledForm) -> FilledForm:
+    """The form whose errors say which words in braces are not known."""
+    inputs = [
+        replace(input_, messages={**input_.messages, UNKNOWN_WORD: _describe_unknown(form.values.get(input_.name, ""))})
+        if UNKNOWN_WORD in input_.messages
+        else input_
+        for input_ in form.form.inputs.values()
+    ]
+    return replace(form, form=Form(form.form.schema, *inputs))
+
+
+def _describe_unknown(text: str) -> str:
+    return " ".join(
+        gettext("We do not know {%(word)s}. Did you mean {%(similar)s}?", word=word[:40], similar=similar)
+        if similar
+        else gettext("We do not know {%(word)s}. Use a word from the list below the text.", word=word[:40])
+        for word, similar in unknown_in(text).items()
+    )
 
 
 def has_named_people(campaign: Mapping[Any, Any]) -> bool:

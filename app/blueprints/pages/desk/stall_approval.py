@@ -126,7 +126,11 @@ def _describe_documents(row: ApplicationRecord) -> dict[str, Any]:
     elif suggest_documents(row).is_chosen:
         hint = gettext("Ticked are those of your last approval of this stall type (%(type)s).", type=name)
     else:
-        hint = gettext("Ticked are those that this stall type needs (%(type)s).", type=name)
+        hint = gettext(
+            "Ticked are those that stalls usually need, with a food safety certificate if the stall type (%(type)s) names "
+            "food or drink. What you choose now is ticked for the next one of this type.",
+            type=name,
+        )
     present = _list_present(row)
     options = [(kind, gettext(LABELS[kind]) + (f" · {present[kind]}" if kind in present else "")) for kind in KINDS]
     return {"hint": hint, "options": options}

@@ -26,23 +26,23 @@ ACT_LABELS = {
 }
 
 
-def list_history(row: ApplicationRecord) -> list[tuple[datetime, str]]:
-    """What happened to an application, the newest first.
+def list_history(row: ApplicationRecord) -> list[tuple[datetime, str, str]]:
+    """What happened to an application, and who did it if that is known, the newest first.
 
     The audit trail knows it all, but keeps it for some years only: the last decision and the last documents are in the
     application too.
     """
     acts = list_acts(row["id"])
     moments = [
-        *((act.at, _describe_act(act)) for act in acts),
-        (row["created_at"], gettext("Applied")),
+        *((act.at, _describe_act(act), act.actor_name or "") for act in acts),
+        (row["created_at"], gettext("Applied"), ""),
         *_list_forgotten(row, acts),
-        (row["paid_at"], gettext("The fee was paid")),
-        (row["waived_at"], gettext("The fee was waived")),
-        (row["refunded_at"], gettext("The fee was sent back")),
-        (row["activated_at"], gettext("Takes part")),
+        (row["paid_at"], gettext("The fee was paid"), ""),
+        (row["waived_at"], gettext("The fee was waived"), ""),
+        (row["refunded_at"], gettext("The fee was sent back"), ""),
+        (row["activated_at"], gettext("Takes part"), ""),
     ]
-    return sorted(((moment, text) for moment, text in moments if moment is not None), reverse=True)
+    return sorted(((moment, text, name) for moment, text, name in moments if moment is not None), reverse=True)
 
 
 def _describe_act(act: Act) -> str:
@@ -52,13 +52,13 @@ def _describe_act(act: Act) -> str:
     return gettext("Asked again: %(document)s", document=names)
 
 
-def _list_forgotten(row: ApplicationRecord, acts: Sequence[Act]) -> list[tuple[datetime | None, str]]:
+def _list_forgotten(row: ApplicationRecord, acts: Sequence[Act]) -> list[tuple[datetime | None, str, str]]:
     """The last decision and the last documents, if the audit trail does not have them any more."""
     kept = {act.action for act in acts}
     moments = []
     decision = {APPROVED: Action.APPLICATION_APPROVED, DECLINED: Action.APPLICATION_DECLINED}.get(row["decision"])
     if decision is not None and decision not in kept:
-        moments.append((row["decided_at"], str(ACT_LABELS[decision])))
+        moments.append((row["decided_at"], str(ACT_LABELS[decision]), ""))
     if Action.DOCUMENTS_SUBMITTED not in kept:
-        moments.append((row["documents_submitted_at"], str(ACT_LABELS[Action.DOCUMENTS_SUBMITTED])))
+        moments.append((row["documents_submitted_at"], str(ACT_LABELS[Action.DOCUMENTS_SUBMITTED]), ""))
     return moments

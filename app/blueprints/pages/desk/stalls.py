@@ -73,6 +73,7 @@ def link_application(row: Row) -> str:
     return url_for("desk_stalls.show_application", event_id=row["event_id"], application_id=row["id"])
 
 
+NOT_LOOKED_AT = lazy_gettext("Not looked at yet")
 APPLICATIONS = Table(
     "applications",
     Column("business_name", lazy_gettext("Business"), sort="businessName", link=link_application),
@@ -80,6 +81,7 @@ APPLICATIONS = Table(
     Column("amount_minor", lazy_gettext("Fee"), MONEY, sort="amountMinor"),
     Column("fee_state", lazy_gettext("State of the fee"), STATUS, labels=FEE_LABELS),
     Column("status", lazy_gettext("State"), STATUS, sort="waiting", labels=STATE_LABELS),
+    Column("documents_state", lazy_gettext("Documents"), STATUS, labels={"new": NOT_LOOKED_AT}),
     Column("created_at", lazy_gettext("Applied"), DAY, sort="createdAt"),
     Column("reference", lazy_gettext("Reference")),
     sorts=queries.APPLICATION_SORTS,
@@ -98,7 +100,7 @@ APPLICATIONS = Table(
         Input(
             "hasNewDocuments",
             lazy_gettext("Documents"),
-            options=[("", lazy_gettext("All")), ("true", lazy_gettext("Not looked at yet"))],
+            options=[("", lazy_gettext("All")), ("true", NOT_LOOKED_AT)],
         ),
     ),
     empty=lazy_gettext("Applications appear here when somebody applies."),
@@ -223,7 +225,7 @@ def _build_table(event: OwnEvent) -> Table:
 
 
 def _list_applications(caller: Caller, event_id: str, **filters: Any) -> queries.ListQuery:
-    return queries.list_applications_query(caller, event_id=event_id, **filters)
+    return queries.list_desk_applications_query(caller, event_id=event_id, **filters)
 
 
 def _list_chosen(caller: Caller, event_id: str, ids: list[str]) -> tuple[OwnEvent, Sequence[queries.ApplicationRecord]]:
