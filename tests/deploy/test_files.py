@@ -37,6 +37,7 @@ ROUTES = [
     ("/desk/settings", FORMS),
     (f"/desk/events/{EVENT}/cover", PICTURES),
     (f"/desk/events/{EVENT}/messages/new", FORMS),
+    (f"/desk/events/{EVENT}/lists/sponsors", FORMS),
     (f"/desk/events/{EVENT}/messages/{EVENT}/edit", FORMS),
     (f"/desk/events/{EVENT}/sales/import", SALES),
     (f"/desk/events/{EVENT}/stock/import", SHEETS),
@@ -49,6 +50,7 @@ PAGES_WITH_UPLOADS = (
     f"/desk/events/{EVENT}/sales/import",
     f"/desk/events/{EVENT}/stock/import",
     f"/desk/events/{EVENT}/messages/new",
+    f"/desk/events/{EVENT}/lists/sponsors",
     f"/desk/events/{EVENT}/messages/{EVENT}/edit",
 )
 
@@ -87,6 +89,7 @@ def test_every_upload_has_a_limit_here(app: Flask, client: Client) -> None:
         "documents",
         "apply_pictures",
         "desk_event_cover",
+        "desk_event_lists",
         "desk_messages",
         "desk_sales",
         "desk_settings",

@@ -222,6 +222,26 @@ def test_the_logo_of_a_sponsor_is_shown_and_removed(desk: Visitor, organiser: Cl
     assert read(organiser, event)["sponsors"] == [{"name": "Dune Bank"}]
 
 
+def test_logos_are_uploaded_and_kept_while_something_else_is_wrong(desk: Visitor, organiser: Client) -> None:
+    event = create_published_event(organiser, sponsors=[{"name": "Kalahari Coffee"}, {"name": "Namib Brews"}])
+    open_page(desk, event, "lists/sponsors")
+    files = {"sponsors-0-logo": (draw_stripes(300, 100), "logo.png"), "sponsors-1-logo": (io.BytesIO(b"x"), "logo.pdf")}
+    page = desk.send(form=1, **files, **type_row("sponsors", 2, tier="gold"))
+    assert page.status_code == 422 and "Sponsor 2: " in page.text and "Enter a name." in page.text
+    address = desk.forms[1].fields["sponsors-0-logoUrl"]
+    assert get_picture(address.rsplit("/", 1)[1]) and desk.forms[1].fields["sponsors-1-logoUrl"] == ""
+    assert all("logoUrl" not in sponsor for sponsor in read(organiser, event)["sponsors"])
+    assert "Sponsors: saved." in desk.send(form=1, **type_row("sponsors", 2, tier="")).text
+    assert read(organiser, event)["sponsors"] == [
+        {"name": "Kalahari Coffee", "logoUrl": address},
+        {"name": "Namib Brews"},
+    ]
+    assert address.rsplit("/", 1)[1] in desk.open(f"/e/{event['slug']}").text
+    open_page(desk, event, "lists/sponsors")
+    page = desk.send(form=1, **{"sponsors-1-logo": (io.BytesIO(b"\0" * (21 * 1024 * 1024 + 1)), "logo.png")})
+    assert page.status_code == 413 and "<h1>Sponsors</h1>" in page.text
+
+
 def test_an_act_outside_the_event_is_refused_with_the_times_of_the_event(
     desk: Visitor, organiser: Client, event: dict[str, Any]
 ) -> None:

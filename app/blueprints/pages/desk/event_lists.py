@@ -17,20 +17,24 @@ from app.blueprints.pages.desk.event_form import END_MESSAGE, format_local_time
 from app.blueprints.pages.desk.form_parts import WRONG_NUMBER, format_amount
 from app.blueprints.pages.desk.row_forms import EMPTY_ROWS, RowForm, RowList
 from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, render_desk_form
-from app.blueprints.pages.forms import FORM_ERRORS, Input
+from app.blueprints.pages.desk.sponsor_logos import LOGO, LOGO_URL, store_logos
+from app.blueprints.pages.forms import FORM_ERRORS, Input, find_upload_error
 from app.blueprints.pages.inputs import parse_amount
 from app.core.errors import NotFound, ValidationFailed
 from app.core.formatting import format_period
 from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent
+from app.media.actions import MAX_PICTURE_FORM_BYTES
 from app.web.access import may
 from app.web.fields import EndTimeField, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query, to_camel_case
 from app.web.text_fields import ImageUrl, Link, Name
 from app.web.types import RawData
 
-blueprint = DeskPages("desk_event_lists", __name__, url_prefix="/desk/events/<event_id>/lists")
+blueprint = DeskPages(
+    "desk_event_lists", __name__, url_prefix="/desk/events/<event_id>/lists", max_bytes=MAX_PICTURE_FORM_BYTES
+)
 WRITE = may(EVENTS_WRITE)
 MAX_ACTS, MAX_SPONSORS, MAX_CODES, MAX_USES, MAX_AMOUNT_MINOR = 80, 200, 200, 10_000_000, 100_000_000_000
 _PERCENT = re.compile(r"(\d{1,3}(?:[.,]\d{1,15})?)\s*%")
@@ -196,10 +200,13 @@ LISTS = {
                 inputmode="url",
                 messages={"invalid_url": lazy_gettext("Enter an address that begins with https://.")},
             ),
+            Input(LOGO, lazy_gettext("Logo"), hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MB."), type="file"),
             Input(
-                "logoUrl",
+                LOGO_URL,
                 lazy_gettext("Address of the logo"),
-                hint=lazy_gettext("The page of the event shows pictures that were uploaded to this service."),
+                hint=lazy_gettext(
+                    "A file fills it in. The page shows pictures of this service only. Empty it to remove the logo."
+                ),
                 inputmode="url",
                 messages={"invalid_url": lazy_gettext("Enter an address that begins with https://.")},
             ),
@@ -264,7 +271,9 @@ def show(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
     """Show a list in rows."""
     event, entry_list = queries.get_event(caller, event_id), _get_list(name)
     entries = [entry_list.format(entry, event.timezone) for entry in getattr(event, entry_list.column)]
-    return _render(event, entry_list, entry_list.rows.fill(entries, version=str(queries.get_version(event))))
+    form = entry_list.rows.fill(entries, version=str(queries.get_version(event)))
+    error = find_upload_error(MAX_PICTURE_FORM_BYTES)
+    return _render(event, entry_list, form.with_error(error) if error else form)
 
 
 @blueprint.act("/<name>", access=WRITE)
@@ -275,7 +284,8 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
         return _render(event, entry_list, entry_list.rows.from_request(more_rows=EMPTY_ROWS))
     form = entry_list.rows.from_request()
     try:
-        values = form.load()
+        form, problems = store_logos(caller, form)
+        values = _load(form, problems)
         rows = values[entry_list.column]
         order = form.sort(rows)
         entries = [entry_list.build({name: value for name, value in row.items() if name != "position"}) for row in rows]
@@ -300,6 +310,17 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render(event, entry_list, form.with_error(error))
     return go_to(url_for("desk_event.show", event_id=event_id), gettext("%(list)s: saved.", list=entry_list.title))
+
+
+def _load(form: RowForm, problems: Sequence[dict[str, str]]) -> dict[str, Any]:
+    """The values of the form. Raises ValidationFailed with these problems and its own."""
+    try:
+        values = form.load()
+    except ValidationFailed as error:
+        raise ValidationFailed([*problems, *error.data["errors"]]) from error
+    if problems:
+        raise ValidationFailed([*problems])
+    return values
 
 
 def _describe_problems(
@@ -358,6 +379,7 @@ def _render(event: OwnEvent, entry_list: EntryList, form: RowForm) -> Response:
         button=gettext("Save"),
         back=url_for("desk_event.show", event_id=event.id),
         template="desk/event_list.html",
+        has_files=any(input_.type == "file" for input_ in entry_list.rows.inputs),
     )
 
 
