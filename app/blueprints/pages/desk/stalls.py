@@ -31,7 +31,7 @@ from app.blueprints.pages.desk.stall_words import (
     describe_payment,
     reword,
 )
-from app.blueprints.pages.desk.tables import DAY, MONEY, STATUS, Column, Row, Table, render_desk_table
+from app.blueprints.pages.desk.tables import CODE, DAY, MONEY, STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
 from app.blueprints.pages.rendering import describe_error
 from app.core.errors import NotFound, Throttled, ValidationFailed
@@ -73,7 +73,6 @@ def link_application(row: Row) -> str:
     return url_for("desk_stalls.show_application", event_id=row["event_id"], application_id=row["id"])
 
 
-NOT_LOOKED_AT = lazy_gettext("Not looked at yet")
 APPLICATIONS = Table(
     "applications",
     Column("business_name", lazy_gettext("Business"), sort="businessName", link=link_application),
@@ -81,9 +80,8 @@ APPLICATIONS = Table(
     Column("amount_minor", lazy_gettext("Fee"), MONEY, sort="amountMinor"),
     Column("fee_state", lazy_gettext("State of the fee"), STATUS, labels=FEE_LABELS),
     Column("status", lazy_gettext("State"), STATUS, sort="waiting", labels=STATE_LABELS),
-    Column("documents_state", lazy_gettext("Documents"), STATUS, labels={"new": NOT_LOOKED_AT}),
     Column("created_at", lazy_gettext("Applied"), DAY, sort="createdAt"),
-    Column("reference", lazy_gettext("Reference")),
+    Column("reference", lazy_gettext("Reference"), CODE),
     sorts=queries.APPLICATION_SORTS,
     default_sort="waiting",
     counted=mark_plural("%(num)s application", "%(num)s applications"),
@@ -100,7 +98,7 @@ APPLICATIONS = Table(
         Input(
             "hasNewDocuments",
             lazy_gettext("Documents"),
-            options=[("", lazy_gettext("All")), ("true", NOT_LOOKED_AT)],
+            options=[("", lazy_gettext("All")), ("true", lazy_gettext("Not looked at yet"))],
         ),
     ),
     empty=lazy_gettext("Applications appear here when somebody applies."),
