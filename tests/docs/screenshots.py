@@ -49,6 +49,7 @@ def take(browser: Browser, address: str, name: str, view: View, act: Callable[[P
     page.goto(address)
     if act:
         act(page)
+    page.wait_for_load_state()
     keep(name, page.screenshot(full_page=view.whole, animations="disabled"))
     return page
 
