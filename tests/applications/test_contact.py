@@ -11,7 +11,8 @@ from tests.factories.applications import (
     decide_application,
     find_mailed_token,
 )
-from tests.factories.events import create_organiser_client
+from tests.factories.events import create_organiser_client, create_published_event
+from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
 
@@ -47,6 +48,19 @@ def test_an_application_that_waits_is_acknowledged_again(client: Client, owner: 
     assert list_mails_to(OLD)
     data(correct(owner, application, email=NEW))
     assert len(list_mails_to(NEW)) == 1
+
+
+def test_failed_mails_to_the_old_address_leave_their_list(client: Client, owner: Client) -> None:
+    event = create_published_event(owner)
+    application, other = (create_application(client, owner, eventId=event["id"], email=OLD) for _ in range(2))
+    execute_sql(
+        "INSERT INTO failed_mail (id, event_id, kind, application_id, address, reason)"
+        " SELECT id, event_id, 'applications.mail', id, email, 'unknown' FROM merchant_application"
+    )
+    data(correct(owner, application, phone="+264811234567"))
+    assert fetch_scalar("SELECT count(*) FROM failed_mail") == 2, "nothing was mailed again"
+    data(correct(owner, application, email=NEW))
+    assert fetch_scalar("SELECT application_id FROM failed_mail") == other["id"]
 
 
 def test_an_open_offer_goes_to_the_new_address(client: Client, owner: Client) -> None:

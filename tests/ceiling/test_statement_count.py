@@ -83,7 +83,7 @@ MORE = {
     "refunding_a_fee": 15,
     **dict.fromkeys(("asking_for_a_document_again", "offering_a_place"), 11),
     "accepting_a_place": 4,
-    "correcting_the_contact": 6,
+    "correcting_the_contact": 7,
     "receiving_a_fee": 11,
     "replacing_four_documents": 1,
     "sending_four_documents": 1,

@@ -2,7 +2,7 @@
 
 from typing import TypedDict, Unpack
 
-from sqlalchemy import func, update
+from sqlalchemy import delete, func, update
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
@@ -16,6 +16,7 @@ from app.audit.actions import Action
 from app.core.db import ReadOrWriteSession
 from app.core.errors import StaleVersion
 from app.core.transaction import transaction
+from app.events.failed_mails import FailedMail
 
 OPEN_STATES = (states.SUBMITTED, states.WAITLISTED, *states.ACCEPTED_STATES, states.ACTIVATED)
 
@@ -34,8 +35,8 @@ def change_contact(
     """Changes how the applicant is reached.
 
     After a change of the address the links that went to the old one end. The new one gets new links for what is due and
-    for an open offer of a place, or the acknowledgement if the application is not decided. Values that are the same
-    change nothing.
+    for an open offer of a place, or the acknowledgement if the application is not decided; the failed mails
+    of the application leave their list. Values that are the same change nothing.
 
     Raises NotFound, StaleVersion, StepNotAllowed for an application that has ended, ApplicationsClosed, SenderNotVerified,
     MailLimitReached.
@@ -62,6 +63,8 @@ def change_contact(
         if new_links or application.status == states.SUBMITTED:
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
             enqueue_email(template, application, *new_links, address=application.email)
+            is_of_application = FailedMail.application_id == application.id
+            session.execute(delete(FailedMail).where(FailedMail.event_id == application.event_id, is_of_application))
 
 
 def _end_links(session: ReadOrWriteSession, application: Application) -> None:
