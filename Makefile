@@ -24,6 +24,7 @@ run: $(VENV)/run.stamp  ## everything on this machine, on port 8000 (PORT=; ARGS
 	@exec $(BIN)/flask --app wsgi up $(ARGS)
 
 test: $(VENV)/dev.stamp clients/node_modules/stamp  ## all tests that are not slow, in parallel (ARGS= for pytest)
+	@echo "Without the slow tests, which make slow runs."
 	@exec $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not slow" $(ARGS)
 
 slow: $(VENV)/dev.stamp  ## the slow tests: outages, several machines, large amounts (ARGS= for pytest)

@@ -116,7 +116,8 @@ def parse_sheet(
         parsed.rows_by_type[key_of(parser.read_cell("ticket_type"))] += 1
         if ticket is None:
             parsed.wrong_references.add(parser.read_cell("reference"))
-            parsed.wrong_secrets.add(parser.read_secret())
+            if (secret := parser.read_secret()) is not None:
+                parsed.wrong_secrets.add(secret)
             continue
         number_error = repeated(seen, ticket.reference, row.number)
         code_error = ticket.secret and repeated(seen_secrets, ticket.secret, row.number, parser.column_name("secret"))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, RowMapping, Select, column, func, literal, select
+from sqlalchemy import ColumnElement, RowMapping, Select, column, exists, func, literal, select
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
@@ -73,6 +73,11 @@ def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
     if row is None:
         raise NotFound()
     return row
+
+
+def has_items(event_id: str) -> bool:
+    """Whether the stock has an item, also an archived one. The caller has checked the access to the event."""
+    return bool(db.session.scalar(select(exists().where(ITEM_TABLE.c.event_id == event_id))))
 
 
 def list_movements_query(caller: Caller, event_id: str, item_id: str) -> Select[*tuple[Any, ...]]:

@@ -103,12 +103,12 @@ def test_page_asks_for_a_newer_document(client: Client, visitor: Visitor, token:
     assert "<h1>We have your documents</h1>" in page.text and "valid until Sun 6 June 2027" in page.text
 
 
-def test_page_says_what_is_no_day_and_keeps_the_file(visitor: Visitor, token: str) -> None:
+def test_page_says_what_is_no_day_and_keeps_nothing_of_that_document(visitor: Visitor, token: str) -> None:
     visitor.open(f"/documents/{token}")
     page = visitor.send(identity=(BytesIO(PDF), "scan.pdf"), identityExpiresOn="31/3/27")
     assert page.status_code == 422 and page.text.count("Enter a day like 2027-03-31.") == 2
     assert visitor.elements["identityExpiresOn"]["value"] == "31/3/27"
-    assert "scan.pdf" in visitor.open(f"/documents/{token}").text
+    assert "scan.pdf" not in visitor.open(f"/documents/{token}").text
 
 
 def announce() -> None:

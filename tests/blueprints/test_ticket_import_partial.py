@@ -116,6 +116,15 @@ def test_rows_with_the_number_or_code_of_a_wrong_row_are_left_out_too(owner: Cli
     ]
 
 
+def test_a_wrong_row_without_a_code_leaves_the_others_without_one(owner: Client, path: str) -> None:
+    for header, good, wrong in (
+        ("reference,ticketType,name,email\n", "A1,Weekend pass,Zoë,z@example.com\n", "A2,Weekend pass,Tuli,nobody\n"),
+        (HEADER, "B1,Weekend pass,Zoë,z@example.com,850,\n", "B2,Weekend pass,Tuli,nobody,850,\n"),
+    ):
+        result = data(send_partial(owner, path, header + good + wrong))
+        assert count(result) == (1, 0, 0, 1, 1), result
+
+
 def test_a_number_that_is_the_code_too_is_one_problem(owner: Client, path: str) -> None:
     content = "No,Kind\n1,Weekend pass\n1,Weekend pass\n2,Weekend pass\n"
     mapping = json.dumps({"reference": "No", "secret": "No", "ticketType": "Kind"})

@@ -87,8 +87,10 @@ def test_a_wrong_file_is_named_with_the_missing_ones_and_the_good_ones_are_kept(
     assert page.status_code == 422
     wrong = {name for name, element in visitor.elements.items() if element.get("aria-invalid") == "true"}
     assert wrong == {"business_registration", "taxClearanceExpiresOn", "food_safety"}
-    assert "Uploaded:</span> My ID.pdf" in page.text and "Uploaded:</span> Tax.pdf" in page.text
-    page = visitor.send(business_registration=file(), food_safety=file(), taxClearanceExpiresOn="")
+    assert "Uploaded:</span> My ID.pdf" in page.text and "Tax.pdf" not in page.text
+    page = visitor.send(
+        business_registration=file(), food_safety=file(), tax_clearance=file(), taxClearanceExpiresOn=""
+    )
     assert "<h1>We have your documents</h1>" in page.text
 
 
@@ -100,6 +102,25 @@ def test_a_wrong_file_leaves_the_earlier_one_of_its_kind(visitor: Visitor, token
     assert visitor.elements["identity"]["aria-invalid"] == "true"
     shown = visitor.open(f"/documents/{token}")
     assert "identity.pdf" in shown.text and "2040-01-01" not in shown.text
+
+
+def test_a_wrong_file_after_the_documents_are_in_changes_nothing(visitor: Visitor, token: str) -> None:
+    visitor.open(f"/documents/{token}")
+    form = visitor.forms[0]
+    visitor.send(**{kind: file() for kind in KINDS})
+    page = visitor.flask.post(f"/documents/{token}", data={**form.fields, "identity": file(b"no document")})
+    assert page.status_code == 303 and page.location.endswith(f"/documents/{token}")
+
+
+def test_files_of_documents_that_are_not_required_are_left_aside(client: Client, visitor: Visitor) -> None:
+    create_approved_application(client, create_organiser_client(client), documentsRequired=["identity"])
+    token = find_mailed_token("documents")
+    visitor.open(f"/documents/{token}")
+    form = visitor.forms[0]
+    sent = {**form.fields, "identity": file(), "food_safety": file(b"junk"), "foodSafetyExpiresOn": "soon"}
+    page = visitor.flask.post(f"/documents/{token}", data=sent)
+    assert page.status_code == 303 and "kept" not in page.location
+    assert "<h1>We have your documents</h1>" in visitor.open(f"/documents/{token}").text
 
 
 def test_more_than_all_documents_may_have_together_leads_to_the_form_again(visitor: Visitor, token: str) -> None:

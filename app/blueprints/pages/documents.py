@@ -1,13 +1,13 @@
 """Uploading the documents of an application: one file input per document, with errors at the input."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date
 
 from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
-from app.applications.documents import LABELS, check_document
+from app.applications.documents import check_document
 from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, DocumentsMissing, DocumentTooLarge
 from app.applications.serializers import DocumentStatus
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
@@ -71,19 +71,21 @@ def start(token: str) -> Response:
 def send(token: str) -> ResponseReturnValue:
     """Store the files that can be read, and submit the documents unless the visitor chose "send later"."""
     rate_limits.count_request(UPLOAD_LIMIT, f"/{PURPOSE}")
+    kinds = [row["kind"] for row in link_queries.get_documents(token)["documents"] if row["required"]]
     files = {
-        kind: (file.filename, file.read()) for kind, file in request.files.items() if kind in LABELS and file.filename
+        kind: (file.filename, file.read()) for kind, file in request.files.items() if kind in kinds and file.filename
     }
-    days, day_errors = _parse_expiry_days()
-    errors = [*_check_files(files), *day_errors]
-    wrong_kinds = {error["path"] for error in errors}
+    days = {kind: request.form.get(EXPIRY_NAMES[kind], "").strip() for kind in kinds}
+    problems = {kind: [*_check_file(kind, files.get(kind)), *_check_day(kind, days[kind])] for kind in kinds}
+    good_kinds = [kind for kind in kinds if not problems[kind]]
+    errors = [error for kind in kinds for error in problems[kind]]
     hands_in = "later" not in request.form
     is_complete = not errors
     try:
         actions.upload_documents(
             token=token,
-            files={kind: file for kind, file in files.items() if kind not in wrong_kinds},
-            expiry_days={kind: day for kind, day in days.items() if kind not in wrong_kinds},
+            files={kind: files[kind] for kind in good_kinds if kind in files},
+            expiry_days={kind: date.fromisoformat(days[kind]) for kind in good_kinds if days[kind]},
             submit=hands_in and is_complete,
         )
     except DocumentsClosed:
@@ -93,8 +95,10 @@ def send(token: str) -> ResponseReturnValue:
     if is_complete:
         return redirect(url_for("documents.start", token=token, kept=None if hands_in else 1), 303)
     documents_page = link_queries.get_documents(token)
+    if documents_page["submitted_at"]:
+        return redirect(url_for("documents.start", token=token), 303)
     if hands_in:
-        errors += _list_missing([row for row in documents_page["documents"] if row["kind"] not in wrong_kinds])
+        errors += _list_missing([row for row in documents_page["documents"] if row["kind"] in good_kinds])
     return _page(token, documents_page, ValidationFailed(errors))
 
 
@@ -149,36 +153,33 @@ def _build_expiry_input(row: DocumentStatus) -> Input:
     )
 
 
-def _parse_expiry_days() -> tuple[dict[str, date], list[dict[str, str]]]:
-    """The days that the visitor typed, by the kind of document, and an error for each text that is no day."""
-    expiry_days: dict[str, date] = {}
-    errors: list[dict[str, str]] = []
-    for kind, name in EXPIRY_NAMES.items():
-        text = request.form.get(name, "").strip()
-        try:
-            if text:
-                expiry_days[kind] = date.fromisoformat(text)
-        except ValueError:
-            errors.append({"path": name, "code": "invalid_date", "message": "Must be a day, like 2027-03-31."})
-    return expiry_days, errors
+def _check_day(kind: str, text: str) -> list[dict[str, str]]:
+    """An error if the text is no day."""
+    try:
+        if text:
+            date.fromisoformat(text)
+    except ValueError:
+        return [{"path": EXPIRY_NAMES[kind], "code": "invalid_date", "message": "Must be a day, like 2027-03-31."}]
+    return []
 
 
-def _check_files(files: Mapping[str, tuple[str, bytes]]) -> list[dict[str, str]]:
-    """An error for each file that is no document, or is too large."""
-    errors: list[dict[str, str]] = []
-    for kind, (name, data) in files.items():
-        try:
-            check_document(kind, name, data)
-        except DocumentTooLarge as error:
-            message = gettext(
-                "This file has %(size)s, and 10 MB is the most. To make it smaller, scan the document again with 150 dpi, "
-                "or take a photo of it.",
-                size=format_megabytes(len(data)),
-            )
-            errors.append({"path": kind, "code": error.code, "message": message})
-        except DocumentKindUnsupported as error:
-            errors.append({"path": kind, "code": error.code, "message": error.text})
-    return errors
+def _check_file(kind: str, file: tuple[str, bytes] | None) -> list[dict[str, str]]:
+    """An error if the file is no document, or is too large."""
+    if file is None:
+        return []
+    name, data = file
+    try:
+        check_document(kind, name, data)
+    except DocumentTooLarge as error:
+        message = gettext(
+            "This file has %(size)s, and 10 MB is the most. To make it smaller, scan the document again with 150 dpi, or "
+            "take a photo of it.",
+            size=format_megabytes(len(data)),
+        )
+        return [{"path": kind, "code": error.code, "message": message}]
+    except DocumentKindUnsupported as error:
+        return [{"path": kind, "code": error.code, "message": error.text}]
+    return []
 
 
 def _list_missing(rows: Iterable[DocumentStatus]) -> list[dict[str, str]]:

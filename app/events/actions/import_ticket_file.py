@@ -142,7 +142,8 @@ def _book_rows(
 ) -> TicketImportJson:
     """Books all rows or none, or with `partial` the correct ones: those that an import without the others accepts."""
     tickets = parsed.list_correct_tickets() if options.partial else parsed.tickets
-    report = _Report(parsed.layout.format, sorted([*parsed.errors, *_list_left_out(parsed, tickets)]))
+    errors = sorted([*parsed.errors, *_list_left_out(parsed, tickets)], key=lambda error: error.row)
+    report = _Report(parsed.layout.format, errors)
     if report.errors and not (options.partial and tickets):
         return report.serialize()
 

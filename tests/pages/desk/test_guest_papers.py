@@ -146,6 +146,11 @@ def test_an_invoice_without_bank_details_goes_only_if_that_is_agreed(
 ) -> None:
     desk.open(build_path(block, "invoice"))
     form = {**desk.forms[1].fields, **fields}
+    for tick in ({}, {"withoutBank": ""}, {"withoutBank": "false"}):
+        assert desk.flask.post(build_path(block, f"invoice/{end}"), data={**form, **tick}).status_code == 422, tick
+    page = desk.flask.post(build_path(block, f"invoice/{end}"), data={**form, **({"to": "x"} if fields else {})})
+    assert ('href="#to"' in page.text) == bool(fields)
+    assert 'href="#withoutBank"' in page.text, "all problems at once"
     page = desk.flask.post(build_path(block, f"invoice/{end}"), data=form)
     assert page.status_code == 422 and "Add the bank details first" in page.text and block.now()["invoice"] is None
     assert all(f'value="{to}"' in page.text for to in fields.values()), "what was typed is kept"

@@ -1,6 +1,7 @@
 """Messages to many at the desk: who may, writing, previews, the numbers before sending, sending once, suppressions."""
 
 from io import BytesIO
+from time import process_time
 from typing import Any
 
 import pytest
@@ -203,6 +204,9 @@ def test_wrong_input_says_everything_at_once_and_keeps_what_was_typed(
     page = write(desk, campaign_event, body="Hello {firstname}, {colour}", title="{qqq}")
     assert page.text.count("We do not know {colour}. Use a word from the list below the text.") == 2
     assert page.text.count("We do not know {qqq}.") == 2, "in the summary and at the field"
+    began = process_time()
+    page = write(desk, campaign_event, body="{{" * 100_000, variantBBody="{a b" * 50_000)
+    assert page.status_code == 422 and process_time() - began < 5, "long texts are not searched for words"
     page = write(desk, campaign_event, body="x" * 601)
     assert "more than 600 characters" in page.text
     page = write(desk, campaign_event, roles=["stallholders"], admitted="true")

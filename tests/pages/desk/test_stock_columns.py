@@ -99,6 +99,8 @@ def test_a_list_without_numbers_is_imported_by_its_names(stock: DeskStock, desk:
     }
     upload(desk, stock, "Product,Qty\nLAGER,50\n")
     assert read_counts(check(desk, **chosen)) == [0, 1, 0]
+    page = upload(desk, stock, "Item,Count\nCider,50\n")
+    assert '<option value="nameAndSku" selected>' not in page.text, "the items may have other numbers"
 
 
 def test_wrong_choices_are_said_and_kept(stock: DeskStock, desk: Visitor) -> None:

@@ -280,11 +280,12 @@ def show(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
 def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
     """Save a list, unless somebody else has changed the event since the form was opened; or show more rows."""
     event, entry_list = queries.get_event(caller, event_id), _get_list(name)
-    if request.form.get("addRows"):
-        return _render(event, entry_list, entry_list.rows.from_request(more_rows=EMPTY_ROWS))
-    form = entry_list.rows.from_request()
+    adds_rows = bool(request.form.get("addRows"))
+    form = entry_list.rows.from_request(more_rows=EMPTY_ROWS if adds_rows else 0)
     try:
         form, problems = store_logos(caller, form)
+        if adds_rows:
+            return _render(event, entry_list, form.with_error(ValidationFailed(problems)) if problems else form)
         values = _load(form, problems)
         rows = values[entry_list.column]
         order = form.sort(rows)

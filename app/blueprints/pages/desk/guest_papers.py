@@ -1,5 +1,6 @@
 """The papers of a block: its invoice with the payment, and its report for the holder."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, redirect, request, url_for
@@ -154,7 +155,8 @@ def issue(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Issue the invoice, under the next number of the year. A second time changes nothing."""
     event, block = get_event_block(caller, event_id, block_id)
     try:
-        _check_bank(caller, event_id, block)
+        if problems := _list_bank_problems(caller, event_id, block):
+            raise ValidationFailed(problems)
         document = invoices.issue_invoice(caller, event_id, block_id, expected_digest=_read_digest())
     except FORM_ERRORS as error:
         return _render_preview(caller, event, block, PREVIEW_FORM.from_request().with_error(reword(error)))
@@ -178,8 +180,7 @@ def mail_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
     event, block = get_event_block(caller, event_id, block_id)
     form = (MAIL_FORM if block["invoice"] else PREVIEW_FORM).from_request()
     try:
-        to = form.load()["to"]
-        _check_bank(caller, event_id, block)
+        to = _load_address(form, _list_bank_problems(caller, event_id, block))
         digest = _read_digest()
         address = do_once(
             caller,
@@ -273,12 +274,24 @@ def _read_digest() -> str | None:
     return request.form.get("digest")
 
 
-def _check_bank(caller: Caller, event_id: str, block: queries.BlockRow) -> None:
-    """Raises ValidationFailed if the new invoice has no bank details, and the person did not agree to that."""
-    if block["invoice"] is not None or "withoutBank" in request.form:
-        return
-    if not invoices.preview_invoice(caller, event_id, block["id"]).document.payment:
-        raise ValidationFailed.of("withoutBank", "required", "The organisation has no bank details.")
+def _list_bank_problems(caller: Caller, event_id: str, block: queries.BlockRow) -> list[dict[str, str]]:
+    """A problem if the new invoice has no bank details, and the person did not agree to that."""
+    if block["invoice"] is not None or request.form.get("withoutBank") == "true":
+        return []
+    if invoices.preview_invoice(caller, event_id, block["id"]).document.payment:
+        return []
+    return [{"path": "withoutBank", "code": "required", "message": "The organisation has no bank details."}]
+
+
+def _load_address(form: FilledForm, problems: Sequence[dict[str, str]]) -> str:
+    """The address in the form. Raises ValidationFailed with its problem and these."""
+    try:
+        address: str = form.load()["to"]
+    except ValidationFailed as error:
+        raise ValidationFailed([*error.data["errors"], *problems]) from error
+    if problems:
+        raise ValidationFailed([*problems])
+    return address
 
 
 def _fill_mail_form(block: queries.BlockRow) -> FilledForm:

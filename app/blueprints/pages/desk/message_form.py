@@ -280,9 +280,13 @@ def _read_audience(values: dict[str, Any]) -> dict[str, Any]:
 
 def name_unknown_words(form: FilledForm) -> FilledForm:
     """The form whose errors say which words in braces are not known."""
+    problems = form.error.data.get("errors", ()) if form.error else ()
+    wrong_names = {to_camel_case(problem["path"]) for problem in problems if problem["code"] == UNKNOWN_WORD}
+    if not wrong_names:
+        return form
     inputs = [
-        replace(input_, messages={**input_.messages, UNKNOWN_WORD: _describe_unknown(form.values.get(input_.name, ""))})
-        if UNKNOWN_WORD in input_.messages
+        replace(input_, messages={**input_.messages, UNKNOWN_WORD: _describe_unknown(form.values[input_.name])})
+        if input_.name in wrong_names
         else input_
         for input_ in form.form.inputs.values()
     ]

@@ -91,7 +91,7 @@ def choose_columns(caller: Caller, event_id: str, import_id: str) -> ResponseRet
     kept = _get_kept_file(caller, event_id, import_id)
     columns = [column["name"] for column in kept["sample"]]
     remembered = None if "mapping" in kept else find_mapping(event_id, STOCK, columns)
-    mapping = kept.get("mapping") or remembered or _suggest_mapping(columns)
+    mapping = kept.get("mapping") or remembered or _suggest_mapping(event_id, columns)
     form = COLUMNS.fill(kept["sample"], mapping)
     return _render_columns(caller, event_id, kept, form, is_remembered=remembered is not None)
 
@@ -209,10 +209,11 @@ def _build_check_path(event_id: str, import_id: str, check_id: str) -> str:
     return url_for("desk_stock.show_check", event_id=event_id, import_id=import_id, check_id=check_id)
 
 
-def _suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
-    """The usual columns. In a list without a column of numbers, the name is the SKU as well."""
+def _suggest_mapping(event_id: str, columns: Sequence[str]) -> dict[str, str]:
+    """The usual columns. In the first list of a stock, if it has no column of numbers, the name is the SKU as well."""
     mapping = suggest_mapping(columns)
-    return {"sku": mapping["name"], **mapping} if "name" in mapping else mapping
+    is_unnumbered = "name" in mapping and "sku" not in mapping
+    return {"sku": mapping["name"], **mapping} if is_unnumbered and not queries.has_items(event_id) else mapping
 
 
 def _render_columns(
