@@ -87,7 +87,7 @@ def _draw(settlement: Settlement) -> bytes:
         sheet.facts(_list_facts(settlement))
         sheet.figures(
             [
-                ("Received from fees and blocks, less refunds", format_money(money.received_minor)),
+                ("Received, less refunds", format_money(money.received_minor)),
                 ("Still open", format_money(money.open_minor)),
                 ("Tickets sold in your shop", format_money(money.sold_minor)),
             ]

@@ -62,7 +62,8 @@ def test_documents_can_be_kept_for_later(visitor: Visitor, token: str) -> None:
             "This file has 11.1 MB, and 10 MB is the most. To make it smaller,",
         ),
         (b"<html>no document</html>", "we can only read PDF, JPEG and PNG files"),
-        (b"%PDF-1.7 and nothing else", "we can only read PDF, JPEG and PNG files"),
+        (b"%PDF-1.7 and nothing else", "this file is damaged or cut off"),
+        (b"\xff\xd8\xff and no picture", "this file is damaged or cut off"),
         (b"", "we can only read PDF, JPEG and PNG files"),
     ],
 )

@@ -5,6 +5,7 @@ import re
 import pytest
 from flask import Flask
 
+from app.blueprints.pages.forms import Input
 from app.blueprints.pages.rendering import format_wait
 from app.web import rate_limits
 from tests.http import Client
@@ -25,6 +26,22 @@ def test_no_page_takes_a_form_that_is_not_ours(app: Flask, client: Client) -> No
         path = re.sub("<[^>]+>", "x", re.sub("<int:[^>]+>", "0", rule.rule))
         refused = client.flask.post(path, data={"email": "frieda@example.com"})
         assert (refused.status_code, "FORM_EXPIRED" in refused.text) == (400, True), rule.rule
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("2,000", "2000"),
+        ("1.200.000", "1200000"),
+        (" 2 000 ", "2000"),
+        ("2,5", "2,5"),
+        ("2,0000", "2,0000"),
+        ("0,500", "0,500"),
+        ("1,200.000", "1,200.000"),
+    ],
+)
+def test_thousands_may_be_apart_in_whole_numbers(typed: str, read: str) -> None:
+    assert Input("capacity", "Capacity", inputmode="numeric").normalize(typed) == read
 
 
 @pytest.mark.parametrize("token", ["", "made-up", "another visitor's"])

@@ -40,6 +40,7 @@ blueprint = Pages("documents", __name__, url_prefix="/documents", max_bytes=MAX_
 add_new_link_routes(blueprint, PURPOSE)
 
 
+STARTS_OF_DOCUMENTS = (b"%PDF-", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")
 EXPIRY_NAMES = {
     "identity": "identityExpiresOn",
     "business_registration": "businessRegistrationExpiresOn",
@@ -135,6 +136,9 @@ def _build_input(row: DocumentStatus) -> Input:
             "expires_early": gettext(
                 "%(document)s: this one expires before the event is over. Choose a newer one.", document=label
             ),
+            "damaged": gettext(
+                "%(document)s: this file is damaged or cut off. Choose it again, or save it anew.", document=label
+            ),
             "DOCUMENT_TYPE_UNSUPPORTED": gettext(
                 "%(document)s: we can only read PDF, JPEG and PNG files. Choose another file.", document=label
             ),
@@ -178,7 +182,8 @@ def _check_file(kind: str, file: tuple[str, bytes] | None) -> list[dict[str, str
         )
         return [{"path": kind, "code": error.code, "message": message}]
     except DocumentKindUnsupported as error:
-        return [{"path": kind, "code": error.code, "message": error.text}]
+        code = "damaged" if data.startswith(STARTS_OF_DOCUMENTS) else error.code
+        return [{"path": kind, "code": code, "message": error.text}]
     return []
 
 

@@ -66,6 +66,7 @@ FIELD_MESSAGES = {
     "wrong_length": lazy_gettext("This has the wrong length."),
 }
 """What a page says about a problem for which the field has no message of its own, by the code of the problem."""
+_GROUPED_DIGITS = re.compile(r"[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\.\d{3})+)", re.ASCII)
 _SPACES_AND_DASHES = re.compile(r"[\s\u2010-\u2015-]+")
 
 
@@ -74,7 +75,8 @@ class Input:
     """One field of a form; `name` is its JSON name in the schema.
 
     `messages` maps validation codes to sentences. `error_codes` lists the errors that are shown at this field.
-    Spaces are removed from a field of type `code` and from whole numbers, with the input mode `numeric`. A field of type
+    Spaces are removed from a field of type `code` and from whole numbers, with the input mode `numeric`, which may also
+    have their thousands between commas or points. A field of type
     `password` is never sent back to the browser. A field with `options` (value and text) is a list to choose from; the
     types `textarea`, `checkbox` and `hidden` work as well. With the type `checkboxes` several of the options can be
     chosen: the value has them with commas between. Fields that most people leave empty, `is_rare`, are folded away until
@@ -95,6 +97,7 @@ class Input:
     def normalize(self, value: str) -> str:
         if self.inputmode == "numeric":
             value = "".join(value.split())
+            value = re.sub("[.,]", "", value) if _GROUPED_DIGITS.fullmatch(value) else value
         return _SPACES_AND_DASHES.sub("", value) if self.type == "code" else value
 
     def read(self, values: MultiDict[str, str]) -> str:

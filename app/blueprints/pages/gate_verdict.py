@@ -56,7 +56,7 @@ def build_refusal(error: AppError, zone: str) -> Verdict | None:
         data.get("name") or "",
         data.get("ticketType") or "",
         _REASONS[error.code](data),
-        " · ".join(filter(None, (at, data.get("gate"), data.get("by")))),
+        " · ".join(filter(None, dict.fromkeys((at, data.get("gate"), data.get("by"))))),
     )
 
 

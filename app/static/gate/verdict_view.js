@@ -59,7 +59,7 @@ function describeReason(verdict) {
 
 /** @param {Verdict} verdict */
 function describePlace({ result, at, gate, by }) {
-  return result === "yes" ? "" : [formatTime(at), gate, by].filter(Boolean).join(" · ");
+  return result === "yes" ? "" : [formatTime(at), ...new Set([gate, by])].filter(Boolean).join(" · ");
 }
 
 /** @param {number} more @param {((count: number) => void) | undefined} admit */

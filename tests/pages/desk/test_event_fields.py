@@ -197,7 +197,7 @@ def test_sponsors_are_edited_and_ordered(desk: Visitor, organiser: Client) -> No
     typed = {
         **type_row("sponsors", 0, position="3", name="Kalahari Coffees"),
         **type_row("sponsors", 1, logoUrl="https://media.example.com/brews.png"),
-        **type_row("sponsors", 3, name="Dune Milk", tier="silver", href="https://milk.example.com/"),
+        **type_row("sponsors", 3, name="Dune Milk", tier="silver", href="milk.example.com/"),
     }
     assert "Sponsors: saved." in desk.send(form=1, **typed).text
     assert read(organiser, event)["sponsors"] == [

@@ -267,8 +267,9 @@ def test_what_most_events_have_is_suggested_before_publishing(
     event = create_event(organiser, capacity=100)
     path = f"{EVENTS}/{event['id']}"
     links = {f"{path}/edit#ticketsUrl", "/desk/settings#contactEmail", "/desk/settings/bank", f"{path}/stalls/types"}
+    links.add(f"{path}/gate/reentry")
     page = desk.open(path).text
-    assert page.count("Optional:") == 4 and f"A public contact address; now it is {owner.email}" in page
+    assert page.count("Optional:") == 5 and f"A public contact address; now it is {owner.email}" in page
     assert "Missing:" not in page
     assert all(f'Optional:</span> <a class="plain-link" href="{link}"' in page for link in links)
     manager = open_as(app, client, owner, "manager")
@@ -276,7 +277,7 @@ def test_what_most_events_have_is_suggested_before_publishing(
     stall_types = [{"name": "Food", "feeMinor": 250000}]
     update_event(organiser, event, ticketsUrl="https://tickets.example/river", stallTypes=stall_types)
     page = desk.open(path).text
-    assert page.count("Optional:") == 2 and '<span class="done-word">Stall types' in page
+    assert page.count("Optional:") == 3 and '<span class="done-word">Stall types' in page
     desk.open(f"{path}/state/published")
     assert "Optional:" not in desk.send(form=1).text
 
@@ -285,6 +286,18 @@ def test_the_figure_of_sold_tickets_leads_to_the_sales(desk: Visitor, organiser:
     event = create_event(organiser, ticketTypes=[{"name": "Day", "priceMinor": 100, "quantity": 20}])
     page = desk.open(f"{EVENTS}/{event['id']}").text
     assert f'<dt>Sold</dt><dd><a href="{EVENTS}/{event["id"]}/sales">0</a>' in page
+
+
+def test_what_is_still_free_is_limited_by_the_capacity(desk: Visitor, organiser: Client) -> None:
+    types = [{"name": name, "priceMinor": 100, "quantity": 20} for name in ("Day", "Weekend")]
+    for fields, free in (({"capacity": 30}, 30), ({}, 40)):
+        event = create_event(organiser, ticketTypes=types, **fields)
+        assert f"<dt>Still free</dt><dd>{free}</dd>" in desk.open(f"{EVENTS}/{event['id']}").text
+
+
+def test_a_one_day_event_has_no_hint_about_the_next_day(desk: Visitor, organiser: Client) -> None:
+    event = create_event(organiser, startDate="2027-06-04T18:00:00", endDate="2027-06-04T23:00:00")
+    assert "gate/reentry" not in desk.open(f"{EVENTS}/{event['id']}").text
 
 
 def test_a_change_by_somebody_else_is_not_undone(desk: Visitor, organiser: Client) -> None:

@@ -1,6 +1,6 @@
 """One event: its facts and figures, what is missing before it can be published, its states, its copy."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from flask import Response, url_for
 from flask.typing import ResponseReturnValue
@@ -32,7 +32,9 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm
 from app.core.errors import AppError, NotFound
 from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries, visibility
+from app.events.capacity import capacity_use
 from app.events.queries import OwnEvent
+from app.events.reentry import NO_REENTRY
 from app.events.validation import find_times_outside
 from app.web.access import may
 from app.web.schema import to_camel_case
@@ -72,6 +74,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         next_steps=list_next_steps(caller, event) if is_over and state != visibility.DRAFT else [],
         requirements=_list_requirements(event) if is_prepared else [],
         suggestions=_list_suggestions(event) if is_prepared else [],
+        still_free=capacity_use(event).available(sum(type_.public for type_ in event.ticket_types)),
         category_label=CATEGORY_LABELS.get(event.category or ""),
         may_write=may_write,
         may_copy=may_use(COPY),
@@ -215,6 +218,11 @@ def _list_suggestions(event: OwnEvent) -> list[tuple[str, bool, str]]:
         contact_url = f"{url_for('desk_settings.show')}#contactEmail"
         suggestions.append((contact_label, details.contact_email is not None, contact_url))
         suggestions.append((gettext("Bank details"), details.bank is not None, url_for("desk_settings.show_bank")))
+    if event.reentry == NO_REENTRY and event.ends_at - event.starts_at > timedelta(days=1):
+        reentry_url = url_for("desk_gate.edit_reentry", event_id=event.id)
+        suggestions.append(
+            (gettext("How guests come back on the next day; now each ticket enters once"), False, reentry_url)
+        )
     types_url = url_for("desk_stalls.show_types", event_id=event.id)
     return [*suggestions, (gettext("Stall types"), bool(event.stall_types), types_url)]
 

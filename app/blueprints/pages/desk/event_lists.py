@@ -29,7 +29,7 @@ from app.media.actions import MAX_PICTURE_FORM_BYTES
 from app.web.access import may
 from app.web.fields import EndTimeField, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query, to_camel_case
-from app.web.text_fields import ImageUrl, Link, Name
+from app.web.text_fields import ImageUrl, Name, Website
 from app.web.types import RawData
 
 blueprint = DeskPages(
@@ -81,7 +81,7 @@ class ActSchema(OrderedSchema):
 class SponsorSchema(OrderedSchema):
     name = Name(required=True, min=1, max=200)
     tier = Text(max=80)
-    href = Link()
+    href = Website()
     logo_url = ImageUrl()
 
 
@@ -198,7 +198,7 @@ LISTS = {
                 "href",
                 lazy_gettext("Website"),
                 inputmode="url",
-                messages={"invalid_url": lazy_gettext("Enter an address that begins with https://.")},
+                messages={"invalid_url": lazy_gettext("Enter a web address like https://example.com.")},
             ),
             Input(LOGO, lazy_gettext("Logo"), hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MB."), type="file"),
             Input(

@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from marshmallow import fields
 
 from app.accounts.caller import Caller
+from app.accounts.organisation_details import load_organisation_details
 from app.accounts.permissions import MONEY_READ, MONEY_WRITE
 from app.allocations import errors, invoice_payments, invoices, queries
 from app.allocations.guest_report import draw_guest_report, enqueue_guest_report_email, get_guest_report
@@ -96,7 +97,9 @@ RECEIVED = Form(
         messages={
             "required": lazy_gettext("Enter the amount."),
             "invalid_type": lazy_gettext("Enter an amount like 1500 or 1500.50."),
-            "wrong_fee": lazy_gettext("Enter the whole amount that is due."),
+            "wrong_fee": lazy_gettext(
+                "Enter the whole amount that is due. If only a part came, ask for the rest, and record all when it is there."
+            ),
         },
     ),
     Input(
@@ -312,6 +315,7 @@ def _render_preview(caller: Caller, event: OwnEvent, block: queries.BlockRow, fo
         block=block,
         title=name_block(block),
         document=preview and preview.document,
+        seller_address=load_organisation_details(event.organiser_id).address,
         digest=preview and preview.digest,
         labels=DOCUMENT_LABELS,
         back=build_block_path(event.id, block["id"]),

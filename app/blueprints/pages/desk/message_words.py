@@ -21,7 +21,7 @@ CAMPAIGN_STATES = {
 CHANNEL_LABELS = {"email": lazy_gettext("E-mail"), "sms": lazy_gettext("SMS"), "push": lazy_gettext("Push message")}
 ROLE_LABELS = {
     TICKET_HOLDERS: lazy_gettext("Ticket holders"),
-    GUESTS: lazy_gettext("Guests of blocks"),
+    GUESTS: lazy_gettext("Guests of blocks who have claimed their ticket"),
     STALLHOLDERS: lazy_gettext("Stallholders"),
     APPLICANTS: lazy_gettext("Applicants for a stall"),
 }

@@ -37,7 +37,6 @@ FIELD_LABELS = {
 assert FIELD_LABELS.keys() == FIELDS.keys()
 ERROR_WORDS = {
     "unknown_value": lazy_gettext("We do not know this word. Correct it in the file."),
-    "duplicate": lazy_gettext("Another row or ticket has the same value."),
     "ends_before_start": lazy_gettext("The ticket would end before it begins."),
     "wrong_currency": lazy_gettext("The price must be in Namibia dollars (NAD)."),
 }
@@ -54,7 +53,7 @@ UNDO_WORDS = {
 SENTENCES = {
     "Must be one of: %(words)s.": mark_for_translation("Must be one of: %(words)s."),
     "Must have at most %(max)s characters.": mark_for_translation("Must have at most %(max)s characters."),
-    "Row %(row)s has the same %(column)s.": mark_for_translation("Row %(row)s has the same %(column)s."),
+    "Row %(row)s has the same %(column)s.": mark_for_translation("Row %(row)s has the same value."),
     "The ticket %(reference)s of this event has this secret.": mark_for_translation(
         "The ticket %(reference)s of this event has the same code."
     ),

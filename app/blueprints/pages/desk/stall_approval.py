@@ -5,6 +5,7 @@ from typing import Any
 
 from marshmallow.validate import OneOf
 
+from app.accounts.organisation_details import load_organisation_details
 from app.applications import states
 from app.applications.calendar import calculate_due_at, find_last_day, format_deadline
 from app.applications.carried_documents import list_reusable_documents
@@ -111,11 +112,14 @@ def _describe_fee(event: OwnEvent, row: ApplicationRecord) -> str:
     due_at = calculate_due_at(states.PAYMENT, calendar, decided_at=calendar.now, scheduled_for=row["scheduled_for"])
     if due_at is None or not row["amount_minor"]:
         return ""
-    return gettext(
+    text = gettext(
         "Due by %(due)s. The applicant has chosen to pay %(payment)s.",
         due=format_deadline(due_at, event.timezone),
         payment=describe_payment(row),
     )
+    if row["destination"] == "bank" and load_organisation_details(event.organiser_id).bank is None:
+        text += " " + gettext("The applicant cannot see where to pay: the settings have no bank details yet.")
+    return text
 
 
 def _describe_documents(row: ApplicationRecord) -> dict[str, Any]:

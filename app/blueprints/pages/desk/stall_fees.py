@@ -62,6 +62,9 @@ class FeeAct:
     act: Callable[..., object]
 
 
+WHOLE_FEE = lazy_gettext(
+    "Enter the whole fee. If only a part came, ask the applicant for the rest, and record the fee when all is there."
+)
 FEE_ACTS = {
     "received": FeeAct(
         lazy_gettext("Fee received"),
@@ -74,7 +77,7 @@ FEE_ACTS = {
                 "amountMinor",
                 lazy_gettext("Amount in N$"),
                 inputmode="decimal",
-                messages={**WRONG_AMOUNT, "wrong_fee": lazy_gettext("Enter the whole fee.")},
+                messages={**WRONG_AMOUNT, "wrong_fee": WHOLE_FEE},
             ),
             Input(
                 "reference",
