@@ -111,7 +111,8 @@ by the steps of the deletion of an account. A party is locked and read again; an
 stall that gets a number locks the plan, and looks whether another one has it. A search asks for each of eight kinds. A
 refund issues the invoice if there is none, and the credit note. A request for a document is a mail with a new link: it
 reads and marks the documents, and ends the link to activate. An offer is one too: it locks the stall type, counts its
-places and finds the next in line. The page for documents reads first which are required. Another address of an applicant gets a mail with new links."""
+places and finds the next in line. The page for documents reads first which are required. Another address of an
+applicant gets a mail with new links, and its failed mails leave their list."""
 BLUEPRINTS = (
     "applications",
     "application_links",
