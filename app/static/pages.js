@@ -28,6 +28,14 @@ document.addEventListener("submit", (event) => {
 });
 window.addEventListener("pageshow", () => sent.clear());
 
+// A link that opens the form anew, in another language or with other texts, asks first if something was typed.
+document.addEventListener("click", (event) => {
+  const part = event.target instanceof HTMLAnchorElement ? event.target.closest("[data-loses-text]") : null;
+  const fields = /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */ (document.querySelectorAll("form[method=post] :is(input, textarea)"));
+  const isTyped = [...fields].some((field) => field.value !== field.defaultValue);
+  if (part instanceof HTMLElement && isTyped && !confirm(part.dataset.losesText)) event.preventDefault();
+});
+
 // On a phone the menus of the desk are one line each, which scrolls: the current page is in sight.
 for (const link of document.querySelectorAll(".sections [aria-current]")) {
   const list = link.closest("ul");

@@ -89,3 +89,22 @@ def _choose(view: PageView, code: str, password: str = PASSWORD) -> None:
     view.page.get_by_label("Code from the e-mail").fill(code)
     view.page.get_by_label("New password", exact=True).fill(password)
     view.page.get_by_role("button", name="Set the new password").click()
+
+
+
+def test_another_language_asks_before_it_loses_what_was_typed(address: str, chromium: Browser) -> None:
+    with open_view(chromium, "languages-typed") as view:
+        page, asked = view.page, []
+        page.goto(f"{address}/reset-password")
+        page.on(
+            "dialog",
+            lambda dialog: (asked.append(dialog.message), dialog.dismiss() if len(asked) == 1 else dialog.accept()),
+        )
+        page.get_by_label("E-mail").fill("frieda@example.com")
+        page.get_by_role("link", name="Deutsch").click()
+        expect(page.get_by_label("E-mail")).to_have_value("frieda@example.com")
+        page.get_by_role("link", name="Deutsch").click()
+        expect(page.locator("html")).to_have_attribute("lang", "de")
+        page.get_by_role("link", name="English").click()
+        expect(page.locator("html")).to_have_attribute("lang", "en")
+        assert len(asked) == 2 and "will be lost" in asked[0], "an empty form asks nothing"
