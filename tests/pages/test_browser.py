@@ -91,7 +91,6 @@ def _choose(view: PageView, code: str, password: str = PASSWORD) -> None:
     view.page.get_by_role("button", name="Set the new password").click()
 
 
-
 def test_another_language_asks_before_it_loses_what_was_typed(address: str, chromium: Browser) -> None:
     with open_view(chromium, "languages-typed") as view:
         page, asked = view.page, []

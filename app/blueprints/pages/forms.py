@@ -75,8 +75,8 @@ class Input:
     """One field of a form; `name` is its JSON name in the schema.
 
     `messages` maps validation codes to sentences. `error_codes` lists the errors that are shown at this field.
-    Spaces are removed from a field of type `code` and from whole numbers, with the input mode `numeric`, which may also
-    have their thousands between commas or points. A field of type
+    Spaces are removed from a field of type `code` and from whole numbers, with the input mode `numeric`; their thousands
+    may also be apart by commas or points. A field of type
     `password` is never sent back to the browser. A field with `options` (value and text) is a list to choose from; the
     types `textarea`, `checkbox` and `hidden` work as well. With the type `checkboxes` several of the options can be
     chosen: the value has them with commas between. Fields that most people leave empty, `is_rare`, are folded away until
@@ -234,6 +234,17 @@ class FilledForm:
             return FieldError("", message, message)
         message = str(FIELD_MESSAGES.get(code, message))
         return FieldError(input_.name, own_message or message, own_message or f"{input_.label}: {message}")
+
+
+def load_with(form: FilledForm, problems: Sequence[dict[str, str]]) -> dict[str, Any]:
+    """The values of a form. Raises ValidationFailed with these problems, which its schema cannot see, and its own."""
+    try:
+        values = form.load()
+    except ValidationFailed as error:
+        raise ValidationFailed([*problems, *error.data["errors"]]) from error
+    if problems:
+        raise ValidationFailed([*problems])
+    return values
 
 
 def submit(

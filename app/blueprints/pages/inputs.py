@@ -1,4 +1,4 @@
-"""Fields that several forms have: the code from an e-mail, a new password, and an amount of money."""
+"""Fields that several forms have: the code from an e-mail, a new password, a link, and an amount of money."""
 
 import re
 from typing import Any
@@ -8,14 +8,24 @@ from app.core.languages import lazy_gettext
 from app.web.fields import Text, field_error
 from app.web.schema import Query
 from app.web.stock_fields import DecimalNumber
-from app.web.text_fields import OneTimeCode
+from app.web.text_fields import Link, OneTimeCode
 from app.web.types import RawData
 
 PICTURE_ERRORS = ("IMAGE_TOO_LARGE", "IMAGE_KIND_UNSUPPORTED", "IMAGE_TOO_MANY_PIXELS", "IMAGE_UNREADABLE")
 """The errors of an uploaded picture, for the field of its file."""
 MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
 _COMMA_THOUSANDS, _FOUR_DECIMALS = re.compile(r"[1-9]\d{0,2}(,\d{3})+"), re.compile(r"\d{1,15}[.,]\d{4}", re.ASCII)
+_SITE = re.compile(r"\w[\w-]*(?:\.[\w-]+)+(?:[/?#]|$)")
 _AMOUNT = re.compile(r"(\d+|[1-9]\d{0,2}(?:[.,]\d{3})+)(?:[.,](\d{1,2}))?")
+
+
+class TypedLink(Link):
+    """A link as people type it: the name of a site without a scheme gets https."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        if isinstance(value, str) and _SITE.match(value.strip()):
+            value = f"https://{value.strip()}"
+        return super()._deserialize(value, attr, data, **kwargs)
 
 
 def parse_amount(text: str) -> int | None:

@@ -222,6 +222,29 @@ def test_the_logo_of_a_sponsor_is_shown_and_removed(desk: Visitor, organiser: Cl
     assert read(organiser, event)["sponsors"] == [{"name": "Dune Bank"}]
 
 
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("www.milk.example", "https://www.milk.example"),
+        (" milk.example/a?b=1", "https://milk.example/a?b=1"),
+        ("/e/lights", "/e/lights"),
+        ("http://milk.example", "http://milk.example"),
+        ("javascript:alert(1)", None),
+        ("milk", None),
+        ("milk.example:8080x", None),
+        ("a@b.example", None),
+    ],
+)
+def test_the_website_of_a_sponsor_needs_no_scheme(
+    desk: Visitor, organiser: Client, typed: str, stored: str | None
+) -> None:
+    event = create_published_event(organiser, sponsors=[{"name": "Dune Milk"}])
+    open_page(desk, event, "lists/sponsors")
+    page = desk.send(form=1, **type_row("sponsors", 0, href=typed))
+    assert page.status_code == (422 if stored is None else 200)
+    assert read(organiser, event)["sponsors"][0].get("href") == stored
+
+
 def test_logos_are_uploaded_and_kept_while_something_else_is_wrong(desk: Visitor, organiser: Client) -> None:
     event = create_published_event(organiser, sponsors=[{"name": "Kalahari Coffee"}, {"name": "Namib Brews"}])
     open_page(desk, event, "lists/sponsors")

@@ -201,7 +201,15 @@ def test_wrong_input_says_everything_at_once_and_keeps_what_was_typed(
     ):
         assert text in page.text, text
     assert "Hello {firstname}" in page.text and "javascript:alert(1)" in page.text
-    page = write(desk, campaign_event, body="Hello {firstname}, {colour}", title="{qqq}")
+    page = write(
+        desk,
+        campaign_event,
+        body="Hello {firstname}, {colour}",
+        title="{qqq}",
+        abTestEnabled="true",
+        variantBBody="{tint}",
+    )
+    assert page.text.count("We do not know {tint}.") == 2
     assert page.text.count("We do not know {colour}. Use a word from the list below the text.") == 2
     assert page.text.count("We do not know {qqq}.") == 2, "in the summary and at the field"
     began = process_time()

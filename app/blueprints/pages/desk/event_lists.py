@@ -18,8 +18,8 @@ from app.blueprints.pages.desk.form_parts import WRONG_NUMBER, format_amount
 from app.blueprints.pages.desk.row_forms import EMPTY_ROWS, RowForm, RowList
 from app.blueprints.pages.desk.shell import DeskPages, do_once, go_to, render_desk_form
 from app.blueprints.pages.desk.sponsor_logos import LOGO, LOGO_URL, store_logos
-from app.blueprints.pages.forms import FORM_ERRORS, Input, find_upload_error
-from app.blueprints.pages.inputs import parse_amount
+from app.blueprints.pages.forms import FORM_ERRORS, Input, find_upload_error, load_with
+from app.blueprints.pages.inputs import TypedLink, parse_amount
 from app.core.errors import NotFound, ValidationFailed
 from app.core.formatting import format_period
 from app.core.languages import gettext, lazy_gettext
@@ -29,7 +29,7 @@ from app.media.actions import MAX_PICTURE_FORM_BYTES
 from app.web.access import may
 from app.web.fields import EndTimeField, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query, to_camel_case
-from app.web.text_fields import ImageUrl, Name, Website
+from app.web.text_fields import ImageUrl, Name
 from app.web.types import RawData
 
 blueprint = DeskPages(
@@ -81,7 +81,7 @@ class ActSchema(OrderedSchema):
 class SponsorSchema(OrderedSchema):
     name = Name(required=True, min=1, max=200)
     tier = Text(max=80)
-    href = Website()
+    href = TypedLink()
     logo_url = ImageUrl()
 
 
@@ -286,7 +286,7 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
         form, problems = store_logos(caller, form)
         if adds_rows:
             return _render(event, entry_list, form.with_error(ValidationFailed(problems)) if problems else form)
-        values = _load(form, problems)
+        values = load_with(form, problems)
         rows = values[entry_list.column]
         order = form.sort(rows)
         entries = [entry_list.build({name: value for name, value in row.items() if name != "position"}) for row in rows]
@@ -311,17 +311,6 @@ def change(caller: Caller, event_id: str, name: str) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return _render(event, entry_list, form.with_error(error))
     return go_to(url_for("desk_event.show", event_id=event_id), gettext("%(list)s: saved.", list=entry_list.title))
-
-
-def _load(form: RowForm, problems: Sequence[dict[str, str]]) -> dict[str, Any]:
-    """The values of the form. Raises ValidationFailed with these problems and its own."""
-    try:
-        values = form.load()
-    except ValidationFailed as error:
-        raise ValidationFailed([*problems, *error.data["errors"]]) from error
-    if problems:
-        raise ValidationFailed([*problems])
-    return values
 
 
 def _describe_problems(

@@ -1,6 +1,5 @@
 """The papers of a block: its invoice with the payment, and its report for the holder."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, redirect, request, url_for
@@ -20,7 +19,7 @@ from app.blueprints.pages.desk.guest_block import build_block_path, get_event_bl
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
 from app.blueprints.pages.desk.shell import do_once, go_to, may_use, render_desk, render_desk_form, send_back
-from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, load_with
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import ValidationFailed
 from app.core.formatting import format_money
@@ -183,7 +182,7 @@ def mail_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
     event, block = get_event_block(caller, event_id, block_id)
     form = (MAIL_FORM if block["invoice"] else PREVIEW_FORM).from_request()
     try:
-        to = _load_address(form, _list_bank_problems(caller, event_id, block))
+        to = load_with(form, _list_bank_problems(caller, event_id, block))["to"]
         digest = _read_digest()
         address = do_once(
             caller,
@@ -284,17 +283,6 @@ def _list_bank_problems(caller: Caller, event_id: str, block: queries.BlockRow) 
     if invoices.preview_invoice(caller, event_id, block["id"]).document.payment:
         return []
     return [{"path": "withoutBank", "code": "required", "message": "The organisation has no bank details."}]
-
-
-def _load_address(form: FilledForm, problems: Sequence[dict[str, str]]) -> str:
-    """The address in the form. Raises ValidationFailed with its problem and these."""
-    try:
-        address: str = form.load()["to"]
-    except ValidationFailed as error:
-        raise ValidationFailed([*error.data["errors"], *problems]) from error
-    if problems:
-        raise ValidationFailed([*problems])
-    return address
 
 
 def _fill_mail_form(block: queries.BlockRow) -> FilledForm:

@@ -70,8 +70,6 @@ class FilteredMessageSchema(MessageSchema):
 
 
 UNKNOWN_WORD = "unknown_placeholder"
-NAMED_LATER = {UNKNOWN_WORD: ""}
-"""`name_unknown_words` fills it in."""
 INPUTS = (
     Input(
         "name",
@@ -84,7 +82,7 @@ INPUTS = (
         "title",
         lazy_gettext("Title"),
         hint=lazy_gettext("The subject of the mail. Up to 160 characters."),
-        messages={"required": lazy_gettext("Enter a title."), **NAMED_LATER},
+        messages={"required": lazy_gettext("Enter a title.")},
     ),
     Input(
         "body",
@@ -97,7 +95,6 @@ INPUTS = (
         messages={
             "required": lazy_gettext("Enter the text."),
             "too_long": lazy_gettext("The text has more than 600 characters."),
-            **NAMED_LATER,
         },
     ),
     Input(
@@ -129,14 +126,13 @@ INPUTS = (
         "variantBTitle",
         lazy_gettext("Title of variant B"),
         hint=lazy_gettext("Empty: the same title."),
-        messages={"required": lazy_gettext("Enter another title, another text, or both."), **NAMED_LATER},
+        messages={"required": lazy_gettext("Enter another title, another text, or both.")},
     ),
     Input(
         "variantBBody",
         lazy_gettext("Text of variant B"),
         hint=lazy_gettext("Empty: the same text."),
         type="textarea",
-        messages=NAMED_LATER,
     ),
     Input(
         "abSplitPercent",
