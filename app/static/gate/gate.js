@@ -70,6 +70,7 @@ async function start() {
   async function startCamera() {
     unlockSound();
     get("camera-note").textContent = "";
+    get("video").hidden = false;
     try {
       await camera.start();
       get("start").hidden = true;
@@ -77,6 +78,7 @@ async function start() {
       await camera.setTorch(settings.torch);
       await navigator.wakeLock?.request("screen").catch(() => {});
     } catch (error) {
+      get("video").hidden = true;
       get("camera-note").textContent = say(/** @type {Error} */ (error).name === "NotAllowedError" ? "cameraRefused" : "cameraMissing");
     }
   }

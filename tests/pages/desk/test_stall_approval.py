@@ -39,7 +39,7 @@ def test_documents_are_those_of_the_stall_type_and_then_of_the_last_approval(
 ) -> None:
     crafts = apply(client, event, "Ruusa Crafts", **CRAFTS)
     page = desk.open(f"{build_path(event, crafts)}/decide/approve").text
-    assert list_ticked(page) == [*KINDS[:3]] and "that this stall type needs (Crafts)" in page
+    assert list_ticked(page) == [*KINDS[:3]] and "if the stall type (Crafts) names food or drink" in page
     food = desk.open(f"{build_path(event, apply(client, event))}/decide/approve")
     assert list_ticked(food.text) == [*KINDS]
     decide_application(organiser, crafts, documentsRequired=["tax_clearance"])
