@@ -45,6 +45,10 @@ class ImageUnreadable(Unprocessable):
     message = "The picture is damaged or cut off and cannot be decoded."
 
 
+PROBLEMS = (ImageTooLarge, ImageKindUnsupported, ImageTooManyPixels, ImageUnreadable)
+"""The errors of a picture that cannot be used."""
+
+
 class ImageReport(TypedDict, total=False):
     """The JSON line of the child process: an error, or the format and size in pixels."""
 

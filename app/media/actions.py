@@ -11,7 +11,7 @@ from app.clients import storage
 from app.clients.storage import StorageUnavailable
 from app.core import images, throttle
 from app.core.errors import AppError, NotFound, Throttled
-from app.core.images import Crop, ImageKindUnsupported, ImageTooLarge, ImageTooManyPixels, ImageUnreadable
+from app.core.images import Crop
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 
@@ -54,14 +54,7 @@ def store_picture(*, client_id: str, data: bytes, crop: Crop | None = None) -> S
     )
 
 
-UPLOAD_ERRORS: list[type[AppError]] = [
-    ImageTooLarge,
-    ImageKindUnsupported,
-    ImageTooManyPixels,
-    ImageUnreadable,
-    Throttled,
-    StorageUnavailable,
-]
+UPLOAD_ERRORS: list[type[AppError]] = [*images.PROBLEMS, Throttled, StorageUnavailable]
 CONTENT_TYPES = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 PICTURE_NAME_PATTERN = re.compile(r"[0-9a-f]{32}\.(jpg|png|webp)")
 

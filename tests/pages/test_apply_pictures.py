@@ -114,10 +114,11 @@ def test_pictures_are_replaced(app: Flask, client: Client, owner: Client, applic
     ("contents", "status", "sentence"),
     [
         ([], 422, "Choose at least one picture."),
-        ([b"<svg/>"], 415, "A file is no JPEG, PNG or WebP picture."),
-        ([make_picture(), b"%PDF-1.7"], 415, "A file is no JPEG, PNG or WebP picture."),
+        ([b"<svg/>"], 422, "A file is no JPEG, PNG or WebP picture."),
+        ([make_picture(), b"%PDF-1.7"], 422, "me at home b&#39;%&#39;.jpg: A file is no JPEG, PNG or WebP picture."),
+        ([b"%PDF-1.7", make_picture()[:-200]], 422, "A picture is damaged."),
         ([make_picture()[:-200]], 422, "A picture is damaged."),
-        ([make_picture(), b"\xff\xd8\xff" + bytes(images.MAX_BYTES)], 413, "A picture is larger than 5 MB."),
+        ([make_picture(), b"\xff\xd8\xff" + bytes(images.MAX_BYTES)], 422, "A picture is larger than 5 MB."),
         ([make_picture()] * 5, 422, "Choose four pictures at most."),
     ],
 )

@@ -15,11 +15,11 @@ from app.core.transaction import transaction
 from app.media.actions import CONTENT_TYPES
 
 
-def upload_pictures(*, application_id: str, files: Sequence[bytes]) -> None:
-    """Stores up to four pictures with nothing but their pixels, and removes the earlier ones.
+def upload_pictures(*, application_id: str, files: Sequence[tuple[str, bytes]]) -> None:
+    """Stores up to four pictures, given with their names, with nothing but their pixels, and removes the earlier ones.
 
-    Raises ValidationFailed for none or too many, AlreadyDecided unless the application waits for its decision,
-    StorageUnavailable, and what `images.reencode_image` raises.
+    Raises ValidationFailed for none or too many, and for each picture that cannot be used, with its name as the message;
+    AlreadyDecided unless the application waits for its decision, and StorageUnavailable.
     """
     if not files:
         raise ValidationFailed.of("pictures", "required", "Choose at least one picture.")
@@ -28,7 +28,14 @@ def upload_pictures(*, application_id: str, files: Sequence[bytes]) -> None:
     if queries.count_pictures(application_id) is None:
         raise AlreadyDecided()
     release_connection()
-    uploads = [_build_upload(kind, data) for kind, data in zip(PICTURE_KINDS, files, strict=False)]
+    uploads, problems = [], []
+    for kind, (name, data) in zip(PICTURE_KINDS, files, strict=False):
+        try:
+            uploads.append(_build_upload(kind, data))
+        except images.PROBLEMS as error:
+            problems.append({"path": "pictures", "code": error.code, "message": name})
+    if problems:
+        raise ValidationFailed(problems)
     with store_files(application_id, uploads) as stored_names:
         _replace_pictures(application_id, uploads, stored_names)
 

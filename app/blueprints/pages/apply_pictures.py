@@ -8,7 +8,7 @@ from app.blueprints.pages.apply_form import SENT_KEY
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input, find_upload_error, render_form
 from app.blueprints.pages.rendering import Pages
 from app.core import images
-from app.core.errors import AppError
+from app.core.errors import AppError, ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.web.fields import Text
 from app.web.rate_limits import Limit, count_request
@@ -43,8 +43,7 @@ PICTURES = Form(
         lazy_gettext("Pictures of your stall"),
         hint=lazy_gettext("Up to four JPEG, PNG or WebP files, 5 MB each."),
         type="file",
-        messages=MESSAGES,
-        error_codes=tuple(code for code in MESSAGES if code.isupper()),
+        messages={code: MESSAGES[code] for code in ("required", "too_many")},
     ),
 )
 
@@ -64,12 +63,26 @@ def send() -> ResponseReturnValue:
     try:
         count_request(UPLOAD_LIMIT, ROUTE)
         files = [file for file in request.files.getlist("pictures") if file.filename]
-        contents = [file.read(images.MAX_BYTES + 1) for file in files]
+        contents = [(file.filename or "", file.read(images.MAX_BYTES + 1)) for file in files]
         actions.upload_pictures(application_id=application_id, files=contents)
+    except ValidationFailed as error:
+        return render_sent(_name_pictures(error))
     except FORM_ERRORS as error:
         return render_sent(error)
     flash(gettext("We have your pictures."))
     return redirect(url_for("apply.show_sent"), 303)
+
+
+def _name_pictures(error: ValidationFailed) -> ValidationFailed:
+    """The error with the name of each picture that cannot be used."""
+    return ValidationFailed(
+        [
+            {**problem, "code": "picture", "message": f"{problem['message'][:80]}: {MESSAGES[problem['code']]}"}
+            if problem["code"].isupper()
+            else problem
+            for problem in error.data["errors"]
+        ]
+    )
 
 
 def render_sent(error: AppError | None = None) -> Response:

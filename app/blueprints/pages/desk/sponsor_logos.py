@@ -7,12 +7,11 @@ from flask import request
 from app.accounts.caller import Caller
 from app.blueprints.pages.desk.row_forms import RowForm
 from app.blueprints.pages.rendering import describe_error
-from app.core.images import ImageKindUnsupported, ImageTooLarge, ImageTooManyPixels, ImageUnreadable
+from app.core import images
 from app.media.actions import store_picture
 
 LOGO, LOGO_URL = "logo", "logoUrl"
 """The fields of a row: the file, and the address under which it is stored."""
-PICTURE_PROBLEMS = (ImageTooLarge, ImageKindUnsupported, ImageTooManyPixels, ImageUnreadable)
 
 
 def store_logos(caller: Caller, form: RowForm) -> tuple[RowForm, list[dict[str, str]]]:
@@ -25,6 +24,6 @@ def store_logos(caller: Caller, form: RowForm) -> tuple[RowForm, list[dict[str, 
         try:
             picture = store_picture(client_id=caller.client_id, data=file.read())
             values[form.row_list.name_field(row, LOGO_URL)] = picture.url
-        except PICTURE_PROBLEMS as error:
+        except images.PROBLEMS as error:
             problems.append({"path": "", "code": error.code, "message": f"{title}: {describe_error(error)}"})
     return replace(form, values=values), problems
