@@ -176,9 +176,9 @@ def list_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters
 
 
 def list_desk_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters]) -> ListQuery:
-    """The same with `documents_state`: `new` if the caller decides, and nobody has opened a document that came."""
-    state_sql = case((HAS_NEW_DOCUMENTS_SQL & _is_decider_sql(caller), "new"))
-    return list_applications_query(caller, **filters).add_columns(state_sql.label("documents_state"))
+    """The same with `has_new_documents`: whether the caller decides, and nobody has opened a document that came."""
+    is_new_sql = HAS_NEW_DOCUMENTS_SQL & _is_decider_sql(caller)
+    return list_applications_query(caller, **filters).add_columns(is_new_sql.label("has_new_documents"))
 
 
 def get_application(caller: Caller, id: str) -> ApplicationRecord:

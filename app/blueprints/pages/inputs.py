@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from app.blueprints.pages.forms import Input
+from app.core import images
 from app.core.languages import lazy_gettext
 from app.web.fields import Text, field_error
 from app.web.schema import Query
@@ -11,7 +12,7 @@ from app.web.stock_fields import DecimalNumber
 from app.web.text_fields import Link, OneTimeCode
 from app.web.types import RawData
 
-PICTURE_ERRORS = ("IMAGE_TOO_LARGE", "IMAGE_KIND_UNSUPPORTED", "IMAGE_TOO_MANY_PIXELS", "IMAGE_UNREADABLE")
+PICTURE_ERRORS = tuple(error.code for error in images.PROBLEMS)
 """The errors of an uploaded picture, for the field of its file."""
 MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
 _COMMA_THOUSANDS, _FOUR_DECIMALS = re.compile(r"[1-9]\d{0,2}(,\d{3})+"), re.compile(r"\d{1,15}[.,]\d{4}", re.ASCII)
