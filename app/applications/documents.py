@@ -26,6 +26,9 @@ PICTURE_KINDS = ("picture_1", "picture_2", "picture_3", "picture_4")
 """Pictures of the stall: stored like documents, and never listed among them."""
 MAX_BYTES = 10 * 1024 * 1024
 FILE_EXTENSIONS = {"application/pdf": "pdf", "image/jpeg": "jpg", "image/png": "png"}
+IMAGE_STARTS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")
+DOCUMENT_STARTS = (b"%PDF-", *IMAGE_STARTS)
+"""How a file begins that is a document, or a damaged one."""
 READ_PURPOSE = "document-read"
 _FOOD_PATTERN = re.compile(
     r"\b(food|foods|kapana|braai|grill\w*|kitchen|cater\w*|baker\w*|bread|cake\w*|snack\w*|coffee|tea|drink\w*|"
@@ -127,7 +130,7 @@ def _detect_pdf(data: bytes) -> str | None:
 
 def _detect_image(data: bytes) -> str | None:
     """Reads only the header. The image is not decoded, so a decompression bomb does no harm."""
-    if not data.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")):
+    if not data.startswith(IMAGE_STARTS):
         return None
     try:
         with Image.open(BytesIO(data), formats=("JPEG", "PNG")) as image:

@@ -8,6 +8,7 @@ from marshmallow import ValidationError, fields, validates_schema
 from app.inventory.item_fields import BUCKETS, ITEM_FIELDS, REASONS, AdjustedItem, JsonObject
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
 from app.inventory.serializers import Row, serialize_item, serialize_movement
+from app.inventory.stock_import.parser import MAY_SHARE_COLUMN
 from app.web.fields import (
     Boolean,
     Choice,
@@ -162,7 +163,7 @@ class ImportQuery(Query):
         ITEM_FIELD_NAMES,
         required_names=("sku",),
         each_once=True,
-        may_share=("name", "sku"),
+        may_share=MAY_SHARE_COLUMN,
         metadata={
             "rare": True,
             "type": "string",

@@ -7,7 +7,7 @@ from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, link_queries
-from app.applications.documents import check_document
+from app.applications.documents import DOCUMENT_STARTS, check_document
 from app.applications.errors import DocumentKindUnsupported, DocumentsClosed, DocumentsMissing, DocumentTooLarge
 from app.applications.serializers import DocumentStatus
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
@@ -40,7 +40,6 @@ blueprint = Pages("documents", __name__, url_prefix="/documents", max_bytes=MAX_
 add_new_link_routes(blueprint, PURPOSE)
 
 
-STARTS_OF_DOCUMENTS = (b"%PDF-", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")
 EXPIRY_NAMES = {
     "identity": "identityExpiresOn",
     "business_registration": "businessRegistrationExpiresOn",
@@ -182,7 +181,7 @@ def _check_file(kind: str, file: tuple[str, bytes] | None) -> list[dict[str, str
         )
         return [{"path": kind, "code": error.code, "message": message}]
     except DocumentKindUnsupported as error:
-        code = "damaged" if data.startswith(STARTS_OF_DOCUMENTS) else error.code
+        code = "damaged" if data.startswith(DOCUMENT_STARTS) else error.code
         return [{"path": kind, "code": code, "message": error.text}]
     return []
 
