@@ -1,8 +1,19 @@
 """Tables of the log of admissions and of its counts."""
 
-from datetime import datetime
+from datetime import date, datetime
 
-from sqlalchemy import Boolean, CheckConstraint, Index, Integer, SmallInteger, String, UniqueConstraint, func, text
+from sqlalchemy import (
+    Boolean,
+    CheckConstraint,
+    Date,
+    Index,
+    Integer,
+    SmallInteger,
+    String,
+    UniqueConstraint,
+    func,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.admissions.kinds import IN, OUT, PLACE_KINDS
@@ -17,6 +28,7 @@ class Admission(EventRow, Base):
 
     - `scan_id` is the id of the first row of a scan; the scan of a party has a row for each place, by `position`.
     - `occurred_at` is the time of the scan, `recorded_at` when the service learned of it.
+    - `entry_day` is the day of an entry at an event where a ticket enters once a day.
     - `conflict` is the code of the error with which the service would have refused a scan that was made offline.
     - `remaining` is how many of the party were outside after the scan, for the answer to its repetition.
     - `code` is what was scanned, kept only for conflicts of unknown codes.
@@ -38,6 +50,14 @@ class Admission(EventRow, Base):
             "position",
             unique=True,
             postgresql_where=text("nonce IS NOT NULL"),
+        ),
+        Index(
+            "uq_admission_entry_day",
+            "event_id",
+            "place_id",
+            "entry_day",
+            unique=True,
+            postgresql_where=text("entry_day IS NOT NULL AND conflict IS NULL AND undone_at IS NULL"),
         ),
         Index("ix_admission_event", "event_id", "id"),
         Index("ix_admission_place", "event_id", "place_id"),
@@ -65,6 +85,7 @@ class Admission(EventRow, Base):
     actor_id: Mapped[str] = mapped_column(ObjectId)
     actor_name: Mapped[str | None] = mapped_column(String(200))
     occurred_at: Mapped[datetime] = mapped_column(Timestamp)
+    entry_day: Mapped[date | None] = mapped_column(Date)
     recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
     conflict: Mapped[str | None] = mapped_column(String(40))
     code: Mapped[str | None] = mapped_column(String(200))

@@ -6,21 +6,26 @@ direction, is_reentry, remaining` (the columns of Admission; `id` is the place).
 
 from app.accounts.caller import Caller
 from app.core.ids import new_id
+from app.events.reentry import DAILY_REENTRY, entry_day_sql
 
 ENTRY_ORDER = "a.occurred_at, a.nonce, a.position, a.id"
 """The order of the entries of a place: by the time of the scan, and the same however they arrived."""
 STRIPES = 256
 """More than connections at once, so that two of them seldom have the same; only stripes that were used have rows."""
 QUARTER = "date_bin('15 minutes', occurred_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
-INSERT_ADMISSIONS = """
+LOGGED_DAY = f"coalesce(a.entry_day, {entry_day_sql('a.occurred_at')})"
+"""The day of an entry of the log, for the event `e`."""
+INSERT_ADMISSIONS = f"""
     admission_rows AS (
         INSERT INTO admission
                (id, event_id, place_kind, place_id, ticket_type_id, scan_id, position, nonce, direction, is_reentry,
-                remaining, gate, actor_kind, actor_id, actor_name, occurred_at)
+                remaining, gate, actor_kind, actor_id, actor_name, occurred_at, entry_day)
         SELECT (CAST(:admission_ids AS text[]))[c.number], c.event_id, c.place_kind, c.id, c.ticket_type_id,
                (CAST(:admission_ids AS text[]))[1], c.number - 1, :admission_nonce, c.direction, c.is_reentry,
-               c.remaining, c.gate, :admission_actor_kind, :admission_actor_id, :admission_actor_name, c.occurred_at
-          FROM (SELECT *, row_number() OVER (ORDER BY id) AS number FROM changed) c)"""
+               c.remaining, c.gate, :admission_actor_kind, :admission_actor_id, :admission_actor_name, c.occurred_at,
+               CASE WHEN e.reentry = '{DAILY_REENTRY}' THEN {entry_day_sql("c.occurred_at")} END
+          FROM (SELECT *, row_number() OVER (ORDER BY id) AS number FROM changed) c
+          JOIN event e ON e.id = c.event_id)"""
 
 
 def count_entries_sql(rows: str = "changed", *, sign: str = "+") -> str:

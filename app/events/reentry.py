@@ -1,4 +1,19 @@
-"""Whether a ticket enters an event again: never, after it was scanned at the exit, or always."""
+"""Whether a ticket enters an event again: never, once a day, after it was scanned at the exit, or always."""
 
-NO_REENTRY, COUNTED_REENTRY, FREE_REENTRY = "none", "counted", "free"
-REENTRY_MODES = (NO_REENTRY, COUNTED_REENTRY, FREE_REENTRY)
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+NO_REENTRY, DAILY_REENTRY, COUNTED_REENTRY, FREE_REENTRY = "none", "daily", "counted", "free"
+REENTRY_MODES = (NO_REENTRY, DAILY_REENTRY, COUNTED_REENTRY, FREE_REENTRY)
+DAY_BEGINS = timedelta(hours=5)
+"""Who comes at three in the morning still comes for the evening before."""
+
+
+def get_entry_day(moment: datetime, timezone: str) -> date:
+    """Return the day of an entry in the event's timezone; it begins at 5 in the morning."""
+    return (moment - DAY_BEGINS).astimezone(ZoneInfo(timezone)).date()
+
+
+def entry_day_sql(moment: str, timezone: str = "e.timezone") -> str:
+    """Return the SQL of `get_entry_day`."""
+    return f"(({moment} - interval '{DAY_BEGINS.seconds} seconds') AT TIME ZONE {timezone})::date"

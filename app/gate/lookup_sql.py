@@ -3,7 +3,9 @@
 from sqlalchemy import text
 
 from app.admissions.kinds import ALLOCATION, IN, TICKET
+from app.admissions.sql import LOGGED_DAY
 from app.events.queries import OWNED_EVENT_SQL
+from app.events.reentry import DAILY_REENTRY
 from app.gate.sql import BY_CODE, BY_ID, BY_PARTY, SLOT_CONDITIONS, TICKET_CONDITIONS
 
 LIMIT = 50
@@ -26,13 +28,16 @@ SEARCH = text(f"""
       LEFT JOIN allocation_block b ON b.id = p.block_id AND b.event_id = p.event_id
      ORDER BY lower(p.name), p.id LIMIT {LIMIT}""")
 FIND_EVENT = text(f"""
-    SELECT e.id, e.organiser_id, e.reentry, now() FROM event e WHERE e.id = :event_id AND {OWNED_EVENT_SQL}""")
+    SELECT e.id, e.organiser_id, e.timezone, e.reentry, now() FROM event e WHERE e.id = :event_id AND {OWNED_EVENT_SQL}""")
 FIND_PLACES = {
     key: text(f"""
     SELECT p.kind, p.id, p.status, p.name, p.ticket_type_id, y.name, p.valid_from, p.valid_until, p.admitted_at,
            p.left_at, p.ended_at, p.party_id, p.outside, coalesce(entry.occurred_at, p.admitted_at),
            CASE WHEN entry.id IS NULL THEN p.gate ELSE entry.gate END,
-           coalesce(entry.actor_name, (SELECT account.name FROM account WHERE account.id = p.admitted_by))
+           coalesce(entry.actor_name, (SELECT account.name FROM account WHERE account.id = p.admitted_by)),
+           ARRAY(SELECT {LOGGED_DAY} FROM admission a
+                  WHERE e.reentry = '{DAILY_REENTRY}' AND a.event_id = p.event_id AND a.place_id = p.id
+                    AND a.direction = '{IN}' AND a.undone_at IS NULL)
       FROM (
         SELECT '{ALLOCATION}' AS kind, s.id, s.event_id, s.status, s.name, s.ticket_type_id, y.valid_from,
                y.valid_until, s.admitted_at, s.left_at, s.ended_at, s.party_id, s.gate, s.admitted_by,
@@ -46,6 +51,7 @@ FIND_PLACES = {
                coalesce(t.valid_until, y.valid_until), t.admitted_at, t.left_at, NULL, NULL, NULL, NULL, 0
           FROM ticket t JOIN ticket_type y ON y.id = t.ticket_type_id AND y.event_id = t.event_id
          WHERE {TICKET_CONDITIONS[key]} AND t.event_id = :event_id) p
+      JOIN event e ON e.id = p.event_id
       JOIN ticket_type y ON y.id = p.ticket_type_id AND y.event_id = p.event_id
       LEFT JOIN LATERAL (
         SELECT a.id, a.occurred_at, a.gate, a.actor_name FROM admission a

@@ -1,7 +1,7 @@
 """Places as the gate finds them, and the reason why a scan of a place is refused."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 from app.accounts.caller import Caller
@@ -12,7 +12,7 @@ from app.allocations.links import parse_code
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import AppError, NotFound
 from app.events.queries import ownership_params
-from app.events.reentry import COUNTED_REENTRY, FREE_REENTRY
+from app.events.reentry import COUNTED_REENTRY, DAILY_REENTRY, FREE_REENTRY, get_entry_day
 from app.gate.errors import NoReentry, NotInside, TicketCancelled, TicketNotFound, WrongDay, WrongEvent
 from app.gate.lookup_sql import FIND_EVENT, FIND_OTHER_EVENT, FIND_PLACES
 from app.gate.sql import BY_CODE
@@ -25,12 +25,16 @@ class GateEvent(NamedTuple):
 
     id: str
     organiser_id: str
+    timezone: str
     reentry: str
     now: datetime
 
 
 class Place(NamedTuple):
-    """A slot or an imported ticket, and who let its guest in last (`entered_at`, `gate`, `by`)."""
+    """A slot or an imported ticket, and who let its guest in last (`entered_at`, `gate`, `by`).
+
+    `entry_days` is filled for events where a ticket enters once a day.
+    """
 
     kind: str
     id: str
@@ -48,6 +52,7 @@ class Place(NamedTuple):
     entered_at: datetime | None
     gate: str | None
     by: str | None
+    entry_days: list[date]
 
 
 def key_params(code: str | None, place_id: str | None) -> dict[str, object]:
@@ -121,5 +126,7 @@ def find_wrong_day(event: GateEvent, place: Place, occurred_at: datetime | None)
 
 
 def _may_enter_again(event: GateEvent, place: Place, scan_time: datetime) -> bool:
+    if event.reentry == DAILY_REENTRY:
+        return get_entry_day(scan_time, event.timezone) not in place.entry_days
     has_left = place.left_at is not None and place.left_at <= scan_time
     return event.reentry == FREE_REENTRY or (event.reentry == COUNTED_REENTRY and has_left)

@@ -28,12 +28,13 @@ SELECT reader.position, p.number, c.place_id
 """The ids of changed and removed places for each of several snapshots, by number, with the new position; null for no change."""
 
 
-def places_sql(*, by_id: bool) -> str:
+def places_sql(*, by_id: bool, is_daily: bool) -> str:
     """Return the SQL of all places of an event, or of those with `ids`: each as the text of a JSON list.
 
     The list is: id, kind (`a` of a block, `t` imported), hash of the code, name, number of the ticket type, state
     (`c` may enter, `a` admitted, `r` revoked or cancelled), party, time of the admission, gate, first
-    and last moment of its own validity, time of leaving. Times are seconds since 1970.
+    and last moment of its own validity, time of leaving; where a ticket enters
+    once a day, also the time of the last entry. Times are seconds since 1970.
     """
     slots = "s.id = ANY(%(ids)s)" if by_id else "true"
     tickets = "t.id = ANY(%(ids)s)" if by_id else "true"
@@ -43,7 +44,7 @@ def places_sql(*, by_id: bool) -> str:
                    array_position(%(types)s::text[], s.ticket_type_id::text) - 1,
                    CASE s.status WHEN 'claimed' THEN 'c' WHEN 'admitted' THEN 'a' ELSE 'r' END,
                    CASE WHEN s.party_size > 1 THEN s.party_id END, {_epoch_sql("s.admitted_at")}, s.gate,
-                   NULL, NULL, {_epoch_sql("s.left_at")})::text
+                   NULL, NULL, {_epoch_sql("s.left_at")}{_last_entry_sql("s") if is_daily else ""})::text
           FROM allocation_block b
           JOIN allocation_slot s ON s.block_id = b.id AND s.event_id = b.event_id
          WHERE b.event_id = %(event)s AND s.status IN ('claimed', 'admitted', 'revoked')
@@ -54,13 +55,22 @@ def places_sql(*, by_id: bool) -> str:
                    array_position(%(types)s::text[], t.ticket_type_id::text) - 1,
                    CASE WHEN t.status <> 'sold' THEN 'r' WHEN t.admitted_at IS NULL THEN 'c' ELSE 'a' END,
                    NULL, {_epoch_sql("t.admitted_at")}, entry.gate,
-                   {_epoch_sql("t.valid_from")}, {_epoch_sql("t.valid_until")}, {_epoch_sql("t.left_at")})::text
+                   {_epoch_sql("t.valid_from")}, {_epoch_sql("t.valid_until")},
+                   {_epoch_sql("t.left_at")}{_last_entry_sql("t") if is_daily else ""})::text
           FROM ticket t
           LEFT JOIN LATERAL (
                SELECT a.gate FROM admission a
                 WHERE a.event_id = t.event_id AND a.place_id = t.id AND a.direction = '{IN}' AND a.undone_at IS NULL
                 ORDER BY a.occurred_at LIMIT 1) entry ON t.admitted_at IS NOT NULL
          WHERE t.event_id = %(event)s AND {tickets}"""
+
+
+def _last_entry_sql(place: str) -> str:
+    return f""",
+                   CASE WHEN {place}.admitted_at IS NOT NULL THEN (
+                       SELECT {_epoch_sql("max(a.occurred_at)")} FROM admission a
+                        WHERE a.event_id = {place}.event_id AND a.place_id = {place}.id AND a.direction = '{IN}'
+                          AND a.undone_at IS NULL) END"""
 
 
 def _hash_sql(code: str) -> str:

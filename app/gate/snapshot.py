@@ -20,6 +20,7 @@ from app.core.db import database_now, db, fetch_rows
 from app.core.tokens import derived_text
 from app.events.models import Event
 from app.events.queries import get_event
+from app.events.reentry import DAILY_REENTRY
 from app.gate.places_sql import CHANGED_PLACES_SQL, places_sql
 
 MAX_CHANGES = 2000
@@ -90,7 +91,8 @@ def build_content(event: Event, salt: str, ids: list[str] | None) -> bytes:
         "types": [ticket_type.id for ticket_type in event.ticket_types],
         "ids": ids,
     }
-    rows = [] if ids == [] else fetch_rows(places_sql(by_id=ids is not None), params, prepare=False)
+    sql = places_sql(by_id=ids is not None, is_daily=event.reentry == DAILY_REENTRY)
+    rows = [] if ids == [] else fetch_rows(sql, params, prepare=False)
     head = {
         "full": ids is None,
         "event": {

@@ -9,10 +9,11 @@ from functools import cache
 from sqlalchemy import TextClause, text
 
 from app.admissions.kinds import IN
-from app.admissions.sql import RECORD_ADMISSIONS
+from app.admissions.sql import LOGGED_DAY, RECORD_ADMISSIONS
 from app.allocations.sql import count_admissions_sql, insert_slot_events_sql
 from app.audit.sql import insert_entries_sql
 from app.events.queries import OWNED_EVENT_SQL
+from app.events.reentry import entry_day_sql
 
 BY_CODE, BY_ID, BY_PARTY = "code", "id", "party"
 SCAN_TIME = "least(coalesce(CAST(:occurred_at AS timestamptz), now()), now())"
@@ -29,7 +30,12 @@ TICKET_CONDITIONS = {
 }
 IS_SOLD = "t.status NOT IN ('cancelled', 'refunded')"
 """`t.status = 'sold'` would let PostgreSQL choose an index of sold tickets, and read all of the event."""
-MAY_ENTER_AGAIN = f"(e.reentry = 'free' OR e.reentry = 'counted' AND {{place}}.left_at <= {SCAN_TIME})"
+MAY_ENTER_AGAIN = f"""(e.reentry = 'free' OR e.reentry = 'counted' AND {{place}}.left_at <= {SCAN_TIME}
+               OR e.reentry = 'daily' AND (
+               SELECT a.id FROM admission a
+                WHERE a.event_id = {{place}}.event_id AND a.place_id = {{place}}.id AND a.direction = 'in'
+                  AND a.undone_at IS NULL AND {LOGGED_DAY} = {entry_day_sql(SCAN_TIME)} LIMIT 1) IS NULL)"""
+"""A scan that waits for another one does not see its entry: of two on one day `uq_admission_entry_day` refuses one."""
 IS_INSIDE = f"""e.reentry = 'counted' AND {{place}}.admitted_at IS NOT NULL AND {{place}}.left_at IS NULL AND (
                SELECT a.id FROM admission a
                 WHERE a.event_id = {{place}}.event_id AND a.place_id = {{place}}.id AND a.direction = 'in'

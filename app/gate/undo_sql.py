@@ -2,8 +2,9 @@
 
 from sqlalchemy import text
 
-from app.admissions.sql import ENTRY_ORDER, STRIPES, add_to_tallies_sql, count_entries_sql
+from app.admissions.sql import ENTRY_ORDER, LOGGED_DAY, STRIPES, add_to_tallies_sql, count_entries_sql
 from app.allocations.errors import AlreadyAdmitted, PartyTooSmall
+from app.events.reentry import DAILY_REENTRY
 
 FIND_ROWS = text("""
     SELECT a.scan_id, a.id, a.place_kind, a.place_id, a.ticket_type_id, a.direction, a.is_reentry, a.actor_kind,
@@ -47,17 +48,24 @@ FIRST_AGAIN = text(f"""
     SELECT count(*) FROM changed""")
 """The next entry of a place becomes its first one."""
 SETTLE_CONFLICTS = text(f"""
+    WITH undone AS (
+        SELECT a.event_id, a.place_id, CASE WHEN e.reentry = '{DAILY_REENTRY}' THEN {LOGGED_DAY} END AS day
+          FROM admission a JOIN event e ON e.id = a.event_id
+         WHERE a.event_id = :event_id AND a.scan_id = :scan_id AND a.direction = 'in' AND a.conflict IS NULL),
+    entries AS (
+        SELECT a.id, a.conflict, row_number() OVER (PARTITION BY a.place_id ORDER BY a.is_reentry, {ENTRY_ORDER}) AS number,
+               bool_and(a.conflict IS NOT NULL) OVER (PARTITION BY a.place_id) AS has_only_conflicts
+          FROM undone u
+          JOIN event e ON e.id = u.event_id
+          JOIN admission a ON a.event_id = u.event_id AND a.place_id = u.place_id
+         WHERE a.direction = 'in' AND a.undone_at IS NULL AND (u.day IS NULL OR u.day = {LOGGED_DAY}))
     UPDATE admission a SET conflict = NULL, transaction_id = pg_current_xact_id()
-      FROM admission u
-     WHERE u.event_id = :event_id AND u.scan_id = :scan_id AND u.direction = 'in' AND u.conflict IS NULL
-       AND a.event_id = u.event_id AND a.place_id = u.place_id AND a.direction = 'in' AND NOT a.is_reentry
-       AND a.undone_at IS NULL AND a.conflict IN ('{AlreadyAdmitted.code}', '{PartyTooSmall.code}') AND NOT EXISTS (
-           SELECT FROM admission o
-            WHERE o.event_id = a.event_id AND o.place_id = a.place_id AND o.direction = 'in' AND o.conflict IS NULL
-              AND o.undone_at IS NULL)
+      FROM entries n
+     WHERE a.event_id = :event_id AND a.id = n.id AND n.number = 1 AND n.has_only_conflicts
+       AND n.conflict IN ('{AlreadyAdmitted.code}', '{PartyTooSmall.code}')
     RETURNING a.id""")
-"""If the undone entry was the only one that is no conflict, the first entry is none any more: unless there is another
-reason, such as a cancelled ticket."""
+"""If the undone entry was the only one that is no conflict, the first that is left is none any more (of the same day, where
+a ticket enters once a day): unless there is another reason, such as a cancelled ticket."""
 STATE = """
     state AS (
         SELECT p.id,

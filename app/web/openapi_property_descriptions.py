@@ -345,7 +345,7 @@ DESCRIPTIONS: dict[str, str] = {
     "reentries": "Number of entries after the first one of a ticket.",
     "ScanData.reentry": "Whether the guest had entered before.",
     "AdmissionRow.reentry": "Whether the guest had entered before.",
-    "reentry": "Whether a ticket enters again: `none`, `counted` (after a scan at the exit) or `free`.",
+    "reentry": "Whether a ticket enters again: `none`, `daily`, `counted` (after a scan at the exit) or `free`.",
     "RefusedScanPage.refused": "The refused scans of this page.",
     "reference": "Reference for people.",
     "refreshToken": "Exchange it for new tokens at `/api/auth/refresh`. It can be used once.",

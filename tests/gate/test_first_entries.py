@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.core.db import db
+from app.events.reentry import REENTRY_MODES
 from app.ledger.commands import list_differences
 from tests.factories.gate import Gate
 from tests.factories.payouts import execute_sql
@@ -45,7 +46,7 @@ def make_code(gate: Gate, kind: str) -> str:
     return str(gate.claim()["code"] if kind == "slot" else gate.sell().secret)
 
 
-@pytest.mark.parametrize("reentry", ["none", "counted", "free"])
+@pytest.mark.parametrize("reentry", REENTRY_MODES)
 @pytest.mark.parametrize("kind", ["slot", "ticket"])
 def test_any_order_of_arrival_has_the_same_first_entry(client: Client, kind: str, reentry: str) -> None:
     gate = Gate(client, reentry=reentry)

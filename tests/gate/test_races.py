@@ -52,7 +52,7 @@ def test_ticket_is_admitted_repeatedly_without_the_condition(
     assert Counter(answer.status_code for answer in answers)[200] > 1
 
 
-@pytest.mark.parametrize("reentry", ["none", "free"])
+@pytest.mark.parametrize("reentry", ["none", "daily", "free"])
 def test_concurrent_scans_with_one_nonce_get_one_answer(app: Flask, client: Client, reentry: str) -> None:
     gate = Gate(client, reentry=reentry)
     answers = [data(answer) for answer in scan_concurrently(app, gate, gate.sell().secret, nonce="once")]

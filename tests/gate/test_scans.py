@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.events.reentry import REENTRY_MODES
 from tests.factories.allocations import claim_slot
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.gate import Gate
@@ -76,7 +77,7 @@ def test_second_scan_says_when_where_and_by_whom(client: Client, kind: str) -> N
     }
 
 
-@pytest.mark.parametrize("reentry", ["none", "counted", "free"])
+@pytest.mark.parametrize("reentry", REENTRY_MODES)
 def test_same_nonce_gets_the_first_answer(client: Client, reentry: str) -> None:
     gate = Gate(client, reentry=reentry)
     for code in (gate.claim()["code"], gate.sell().secret, gate.claim_party(3)[1]):

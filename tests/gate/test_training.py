@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.events.reentry import REENTRY_MODES
 from tests.factories.gate import Gate
 from tests.factories.payouts import fetch_scalar
 from tests.gate.test_batch import offline_scan, send
@@ -59,7 +60,7 @@ def list_answers(scan: Callable[..., Any], codes: list[str]) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("reentry", ["none", "counted", "free"])
+@pytest.mark.parametrize("reentry", REENTRY_MODES)
 def test_training_says_what_the_scan_then_does(client: Client, reentry: str) -> None:
     gate = Gate(client, reentry=reentry)
     codes = [gate.claim()["code"], gate.sell().secret, *gate.claim_party(2), "UNKNOWN"]

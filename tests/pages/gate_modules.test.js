@@ -76,6 +76,19 @@ test("re-entry follows the event", () => {
   assert.equal(judge(inside, { direction: "out" }).code, "NO_REENTRY");
 });
 
+test("where a ticket enters once a day, the day begins at 5 in the morning in the timezone of the event", () => {
+  const came = Date.parse("2026-12-04T20:00:00Z") / 1000; // 22:00 in Windhoek
+  const context = { reentry: "daily", timezone: "Africa/Windhoek" };
+  const judgeAt = (now, place) => judge(place, { ...context, now: Date.parse(now) });
+  const place = build({ 5: "a", 7: came, 12: came });
+  assert.equal(judgeAt("2026-12-05T02:59:59Z", place).code, "ALREADY_ADMITTED");
+  assert.deepEqual([judgeAt("2026-12-05T03:00:00Z", place).code, judgeAt("2026-12-05T03:00:00Z", place).reentry], ["ADMITTED", true]);
+  const [again] = GuestList.scanned([place], "in", "", Date.parse("2026-12-05T09:00:00Z") / 1000);
+  const refused = judgeAt("2026-12-05T18:00:00Z", again);
+  assert.deepEqual([refused.code, refused.at], ["ALREADY_ADMITTED", Date.parse("2026-12-05T09:00:00Z")]);
+  assert.equal(judgeAt("2026-12-06T09:00:00Z", again).code, "ADMITTED");
+});
+
 test("a party comes in together or one after the other", () => {
   const list = new GuestList(null, [build({ 6: "p" }), build({ 0: "p2", 2: "h2", 6: "p" }), build({ 0: "p3", 2: "h3", 6: "p" })]);
   const place = list.places.get("p2");

@@ -166,7 +166,10 @@ class EventFields(Schema):
     publish_at = TimeField(allow_none=True, metadata={"rare": True, "description": "publishes a draft at that time"})
     reentry = Choice(
         *REENTRY_MODES,
-        metadata={"rare": True, "description": "whether a ticket enters again: after a scan at the exit, or always"},
+        metadata={
+            "rare": True,
+            "description": "whether a ticket enters again: once a day, after a scan at the exit, or always",
+        },
     )
     capacity = WholeNumber(min=0, max=100 * MAX_TICKETS, allow_none=True, metadata={"example": 5000})
     category = Choice(*CATEGORIES, allow_none=True)

@@ -61,7 +61,8 @@ class GateSnapshotData(Schema):
             "example": [PLACE],
             "description": "lists of id, kind (a: of a block, t: imported), hash of the code, name, number of the "
             "ticket type, state (c: may enter, a: admitted, r: revoked or cancelled, n: not claimed), party, time of "
-            "admission, gate, own validity from and until, time of leaving; times in seconds since 1970",
+            "admission, gate, own validity from and until, time of leaving, at events with `reentry` `daily` also time of the last "
+            "entry; times in seconds since 1970",
         },
     )
 

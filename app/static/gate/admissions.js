@@ -3,7 +3,7 @@
 import { createNonce, repairText } from "./codes.js";
 import { DeviceEnded, Unreachable } from "./connection.js";
 import { GuestList } from "./guest_list.js";
-import { judgeAnswer, judgePlace, judgeRepeat } from "./verdict.js";
+import { getEntryDay, judgeAnswer, judgePlace, judgeRepeat } from "./verdict.js";
 
 /** @typedef {import("./types.js").Scan} Scan */
 /** @typedef {import("./types.js").Place} Place */
@@ -20,6 +20,8 @@ const REFRESH_MILLISECONDS = 15_000;
 const TYPING_MILLISECONDS = 300;
 const MAX_DELAY = 60_000;
 const UNDO_REASON = "Undone at the gate";
+/** @type {{reentry: import("./types.js").Reentry, timezone: string}} */
+const NO_EVENT = { reentry: "none", timezone: "UTC" };
 
 export class Admissions {
   /**
@@ -121,7 +123,7 @@ export class Admissions {
     const { ok, code, data } = await this.connection.send("GET", `${this.path}/snapshot${since}`, undefined, 60_000);
     if (!ok) throw new Unreachable(code);
     const { position, takenAt, salt, event, ticketTypes, places, removed } = data;
-    if (!data.full && (salt !== this.list.info?.salt || this.hasMovedTypes(ticketTypes))) return this.reload();
+    if (!data.full && (salt !== this.list.info?.salt || this.isOutdated({ event, ticketTypes }))) return this.reload();
     const info = { position, salt, event, ticketTypes, updatedAt: Date.now(), clockError: measureClockError(takenAt) };
     if (data.full) {
       this.list = new GuestList(info, this.addWaiting(places));
@@ -138,7 +140,7 @@ export class Admissions {
     if (!this.list.info) return;
     if (name === "resync") return this.refresh();
     if (name === "changes") {
-      if (this.hasMovedTypes(data.ticketTypes)) return this.reload();
+      if (this.isOutdated(data)) return this.reload();
       this.list.info = { ...this.list.info, event: data.event, ticketTypes: data.ticketTypes };
       await this.putPlaces(this.addWaiting(data.places), data.removed);
     }
@@ -148,9 +150,13 @@ export class Admissions {
     this.onChange();
   }
 
-  /** Whether the numbers of ticket types in the places that are here mean other types now. @param {import("./types.js").TicketType[]} types */
-  hasMovedTypes(types) {
-    return (this.list.info?.ticketTypes ?? []).some((type, index) => type.id !== types[index]?.id);
+  /**
+   * Whether the places that are here mean something else now: numbers of other ticket types, or no time of the last entry.
+   * @param {{event: {reentry: import("./types.js").Reentry}, ticketTypes: import("./types.js").TicketType[]}} data
+   */
+  isOutdated({ event, ticketTypes }) {
+    const isNowDaily = event.reentry === "daily" && this.list.info?.event.reentry !== "daily";
+    return isNowDaily || (this.list.info?.ticketTypes ?? []).some((type, index) => type.id !== ticketTypes[index]?.id);
   }
 
   /** Fetch the whole list again. */
@@ -171,10 +177,10 @@ export class Admissions {
     const place = await this.list.find(target);
     const { gate, direction } = this.settings;
     const expected = place ? this.list.listExpected(place) : [];
-    const reentry = this.list.info?.event.reentry ?? "none";
+    const { reentry, timezone } = this.list.info?.event ?? NO_EVENT;
     const type = place && this.list.getTicketType(place);
     const now = this.now();
-    const verdict = judgePlace(place, { type, reentry, direction, expected, count: target.count, now });
+    const verdict = judgePlace(place, { type, reentry, timezone, direction, expected, count: target.count, now });
     const key = JSON.stringify([target, direction]);
     /** @type {Scan} */
     const scan = {
@@ -231,7 +237,14 @@ export class Admissions {
 
   /** Whether somebody may come in again with a ticket that was used. */
   get mayReenter() {
-    return (this.list.info?.event.reentry ?? "none") !== "none";
+    return (this.list.info?.event ?? NO_EVENT).reentry !== "none";
+  }
+
+  /** Whether somebody may come in with a ticket at the time of a scan after another one. @param {Scan} scan @param {Scan} other */
+  mayReturn(scan, other) {
+    const { reentry, timezone } = this.list.info?.event ?? NO_EVENT;
+    const [day, otherDay] = [scan, other].map(({ occurredAt }) => getEntryDay(Date.parse(occurredAt), timezone));
+    return reentry === "daily" ? day !== otherDay : reentry !== "none";
   }
 
   /**
@@ -275,7 +288,7 @@ export class Admissions {
   /** Whether a scan that was not sent refuses another, because somebody is inside with the place already; of others the list knows. @param {Scan} other @param {Scan} scan */
   refuses(other, scan) {
     if (other.nonce === scan.nonce || other.undo || other.state !== "waiting" || scan.direction === "out") return false;
-    if (this.mayReenter) return false;
+    if (this.mayReturn(scan, other)) return false;
     if (!scan.before.length) return scan.code !== undefined && other.code === scan.code;
     const ids = new Set(scan.before.map((place) => place[0]));
     return other.before.some((place) => ids.has(place[0]));

@@ -6,7 +6,7 @@ import { foldName, matchesWords } from "./names.js";
 /** @typedef {import("./types.js").Place} Place */
 /** @typedef {import("./types.js").ListInfo} ListInfo */
 
-const ID = 0, HASH = 2, NAME = 3, TYPE = 4, STATE = 5, PARTY = 6, ADMITTED_AT = 7, GATE = 8, LEFT_AT = 11;
+const ID = 0, HASH = 2, NAME = 3, TYPE = 4, STATE = 5, PARTY = 6, ADMITTED_AT = 7, GATE = 8, LEFT_AT = 11, LAST_ENTRY = 12;
 const MAX_RESULTS = 30;
 
 export class GuestList {
@@ -99,6 +99,7 @@ export class GuestList {
         changed[ADMITTED_AT] ??= at;
         changed[GATE] ??= gate || null;
         changed[LEFT_AT] = null;
+        changed[LAST_ENTRY] = at;
       }
       return changed;
     });

@@ -3,9 +3,9 @@
 /**
  * A place of the list as the service sends it: id, kind (`a` slot, `t` ticket), hash of the code, name, index of the
  * ticket type, state (`c` expected, `a` admitted, `r` revoked, `n` not claimed), party, admitted at, gate, valid from,
- * valid until, left at. Times are seconds.
+ * valid until, left at; where a ticket enters once a day, also the last entry. Times are seconds.
  * @typedef {[string, "a" | "t", string, string | null, number, "c" | "a" | "r" | "n", string | null, number | null,
- *   string | null, number | null, number | null, number | null]} Place
+ *   string | null, number | null, number | null, number | null, (number | null)?]} Place
  */
 
 /**
@@ -24,9 +24,11 @@
  * @property {string} salt
  * @property {number} updatedAt
  * @property {number} [clockError]
- * @property {{id: string, name: string, startsAt: string, timezone: string, reentry: "none" | "counted" | "free"}} event
+ * @property {{id: string, name: string, startsAt: string, timezone: string, reentry: Reentry}} event
  * @property {TicketType[]} ticketTypes
  */
+
+/** How often a ticket enters: once, once a day, after it left, or always. @typedef {"none" | "daily" | "counted" | "free"} Reentry */
 
 /**
  * What the page shows after a scan. Times are milliseconds. `code` is ADMITTED, LEFT or the code of an error.

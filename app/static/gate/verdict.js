@@ -11,16 +11,23 @@ const toTime = (text) => (text ? Date.parse(text) : null);
 /** @param {number | null | undefined} seconds */
 const toMilliseconds = (seconds) => (seconds == null ? null : seconds * 1000);
 
+const DAY_BEGINS = 5 * 60 * 60 * 1000;
+
+/** Return the day of an entry in a timezone; it begins at 5 in the morning, as for the service. @param {number} moment @param {string} timeZone */
+export function getEntryDay(moment, timeZone) {
+  return new Intl.DateTimeFormat("en-CA", { timeZone }).format(moment - DAY_BEGINS);
+}
+
 /**
  * Return the verdict of the list on a place. `expected` has the places of its party that are still outside.
  * @param {Place | null} place
- * @param {{type: import("./types.js").TicketType | null, reentry: string, direction: "in" | "out", expected: Place[],
+ * @param {{type: import("./types.js").TicketType | null, reentry: import("./types.js").Reentry, timezone: string, direction: "in" | "out", expected: Place[],
  *   count?: number, now: number}} context
  * @returns {Verdict}
  */
-export function judgePlace(place, { type, reentry, direction, expected, count, now }) {
+export function judgePlace(place, { type, reentry, timezone, direction, expected, count, now }) {
   if (!place) return build("NOT_ON_LIST", {});
-  const [, kind, , name, , state, , admittedAt, gate, from, until, leftAt] = place;
+  const [, kind, , name, , state, , admittedAt, gate, from, until, leftAt, lastEntry] = place;
   const ticketType = type?.name ?? null;
   const validFrom = toMilliseconds(from) ?? toTime(type?.validFrom);
   const validUntil = toMilliseconds(until) ?? toTime(type?.validUntil);
@@ -30,9 +37,12 @@ export function judgePlace(place, { type, reentry, direction, expected, count, n
   if (state === "n") return build("NOT_CLAIMED", known);
   if (direction === "out") return build(state === "a" && leftAt == null ? "LEFT" : "NOT_INSIDE", known);
   const isParty = count !== undefined && expected.length > 0;
-  const isBack = state === "a" && (reentry === "free" || (reentry === "counted" && leftAt != null));
+  const at = toMilliseconds(lastEntry ?? admittedAt);
+  const isOtherDay = at != null && getEntryDay(at, timezone) !== getEntryDay(now, timezone);
+  const mayReturn = { none: false, daily: isOtherDay, counted: leftAt != null, free: true }[reentry];
+  const isBack = state === "a" && mayReturn;
   if (state === "a" && !isBack && !isParty)
-    return build("ALREADY_ADMITTED", { ...known, at: toMilliseconds(admittedAt), gate });
+    return build("ALREADY_ADMITTED", { ...known, at, gate });
   if ((validFrom != null && now < validFrom) || (validUntil != null && now >= validUntil))
     return build("WRONG_DAY", { ...known, validFrom, validUntil });
   if (count !== undefined && count > Math.max(expected.length, 1)) return build("PARTY_TOO_SMALL", known);

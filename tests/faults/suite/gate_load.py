@@ -58,8 +58,8 @@ class GateEvent:
 
 
 def create_gate_events(client: Client, owner: Client, places: int) -> list[GateEvent]:
-    """Two events with so many imported tickets each, and slots and parties beside them."""
-    return [_create_gate_event(client, owner, places, reentry) for reentry in ("none", "counted")]
+    """Three events with so many imported tickets each, and slots and parties beside them."""
+    return [_create_gate_event(client, owner, places, reentry) for reentry in ("none", "daily", "counted")]
 
 
 def _create_gate_event(client: Client, owner: Client, places: int, reentry: str) -> GateEvent:

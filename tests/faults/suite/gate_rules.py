@@ -15,7 +15,7 @@ LOG = """
 HIDDEN = """
     SELECT place_id, count(*) FILTER (WHERE direction = 'in' AND previous = 'in') AS surplus,
            count(conflict) FILTER (WHERE direction = 'in') AS conflicts
-      FROM (SELECT a.*, lag(a.direction) OVER (PARTITION BY a.place_id ORDER BY a.occurred_at, a.id) AS previous
+      FROM (SELECT a.*, lag(a.direction) OVER (PARTITION BY a.place_id, a.entry_day ORDER BY a.occurred_at, a.id) AS previous
               FROM admission a JOIN event e ON e.id = a.event_id
              WHERE a.undone_at IS NULL AND a.place_id IS NOT NULL AND e.reentry <> 'free') steps
      GROUP BY place_id

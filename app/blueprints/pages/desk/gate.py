@@ -19,7 +19,7 @@ from app.core.formatting import format_time
 from app.core.languages import gettext, lazy_gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent, get_version
-from app.events.reentry import COUNTED_REENTRY, FREE_REENTRY, NO_REENTRY, REENTRY_MODES
+from app.events.reentry import COUNTED_REENTRY, DAILY_REENTRY, FREE_REENTRY, NO_REENTRY, REENTRY_MODES
 from app.gate.conflicts import count_conflicts
 from app.gate.early_scans import are_scans_early
 from app.web.access import may
@@ -32,6 +32,7 @@ READ, ADMIT, WRITE = may(GATE_READ), may(GATE_ADMIT), may(EVENTS_WRITE)
 QUARTER, MIN_QUARTERS, MAX_QUARTERS = timedelta(minutes=15), 8, 48
 REENTRY_WORDS = {
     NO_REENTRY: lazy_gettext("Each ticket admits once"),
+    DAILY_REENTRY: lazy_gettext("Each ticket admits once a day. A day ends at 5 in the morning"),
     COUNTED_REENTRY: lazy_gettext("Again after a scan at the exit. The gate counts who is inside"),
     FREE_REENTRY: lazy_gettext("As often as guests like"),
 }
