@@ -1,9 +1,11 @@
 """Payments of blocks' invoices: recording a bank transfer, its booking in the ledger, and the integrity check of both.
 
-The block is locked, as it is when a credit note is issued. So what is due is the invoice less its credit notes, and it is
-paid once. A credit note that comes after the payment leaves money that the organiser owes back.
+The block is locked, as it is when a credit note is issued. So what is due is the invoice less its credit notes and what
+was paid before, and no more is recorded. A credit note that comes after a payment may leave money that the organiser owes
+back.
 """
 
+from collections.abc import Sequence
 from datetime import date
 
 from sqlalchemy import func, select
@@ -15,6 +17,7 @@ from app.allocations.invoice_context import lock_block_for_invoice
 from app.allocations.models import Invoice, InvoicePayment
 from app.audit.actions import Action
 from app.audit.log import record
+from app.core.db import db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction
 from app.invoicing.documents import INVOICE
@@ -25,13 +28,20 @@ from app.ledger.transactions import post_event_transaction
 
 
 def receive_invoice_payment(
-    caller: Caller, event_id: str, block_id: str, *, amount_minor: int, reference: str, received_on: date
+    caller: Caller,
+    event_id: str,
+    block_id: str,
+    *,
+    amount_minor: int,
+    reference: str,
+    received_on: date,
+    part: bool = False,
 ) -> None:
-    """Record that all that is due for a block's invoice came in by bank transfer. The same amount and reference again
-    change nothing.
+    """Record that what is due for a block's invoice came in by bank transfer, or a `part` of it. A transfer of the same
+    amount, reference and day changes nothing.
 
-    Raises NotFound, InvoiceNotIssued, InvoiceSettled, and ValidationFailed for another amount than is due and for a date
-    in the future or more than a year ago.
+    Raises NotFound, InvoiceNotIssued, InvoiceSettled, and ValidationFailed for another amount than is due (of a part: for
+    more) and for a date in the future or more than a year ago.
     """
     with transaction() as session:
         if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
@@ -40,33 +50,36 @@ def receive_invoice_payment(
         invoice = session.scalar(select(Invoice).where(*is_of_block, Invoice.kind == INVOICE))
         if invoice is None:
             raise InvoiceNotIssued()
-        payment = session.get(InvoicePayment, invoice.id)
-        if payment is not None and (payment.amount_minor, payment.reference) == (amount_minor, reference):
+        payments = list_invoice_payments(invoice)
+        transfers = [(payment.amount_minor, payment.reference, payment.received_on) for payment in payments]
+        if (amount_minor, reference, received_on) in transfers:
             return
-        due_minor = session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0
-        if payment is not None or due_minor <= 0:
+        charged_minor = session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0
+        due_minor = int(charged_minor) - sum(payment.amount_minor for payment in payments)
+        if due_minor <= 0:
             raise InvoiceSettled()
-        due_minor = int(due_minor)
-        errors = list_transfer_errors("What is due is", due_minor, amount_minor=amount_minor, received_on=received_on)
+        errors = list_transfer_errors(
+            "What is due is", due_minor, amount_minor=amount_minor, received_on=received_on, part=part
+        )
         if errors:
             raise ValidationFailed(errors)
-        session.add(
-            InvoicePayment(
-                invoice_id=invoice.id,
-                event_id=event_id,
-                amount_minor=due_minor,
-                reference=reference,
-                received_on=received_on,
-                recorded_by=caller.id,
-            )
+        payment = InvoicePayment(
+            invoice_id=invoice.id,
+            number=len(payments) + 1,
+            event_id=event_id,
+            amount_minor=amount_minor,
+            reference=reference,
+            received_on=received_on,
+            recorded_by=caller.id,
         )
+        session.add(payment)
         session.flush()
         post_event_transaction(
             BLOCK_INVOICE,
-            invoice.id,
+            payment.booking,
             invoice.organiser_id,
             event_id,
-            {ORGANISATION: due_minor, BANK: -due_minor},
+            {ORGANISATION: amount_minor, BANK: -amount_minor},
             description=invoice.number,
         )
         record(
@@ -78,11 +91,19 @@ def receive_invoice_payment(
             data={
                 "block": block_id,
                 "number": invoice.number,
-                "amountMinor": due_minor,
+                "amountMinor": amount_minor,
                 "reference": reference,
                 "receivedOn": received_on.isoformat(),
             },
         )
+
+
+def list_invoice_payments(invoice: Invoice) -> Sequence[InvoicePayment]:
+    """Return the payments of an invoice, the first first."""
+    statement = select(InvoicePayment).where(
+        InvoicePayment.invoice_id == invoice.id, InvoicePayment.event_id == invoice.event_id
+    )
+    return db.session.scalars(statement.order_by(InvoicePayment.number)).all()
 
 
 register_check("every payment of a block's invoice is booked, once", sql.PAYMENTS_UNLIKE_THEIR_BOOKINGS)

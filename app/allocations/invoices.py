@@ -1,5 +1,6 @@
 """Invoices and credit notes of blocks: previewing, reading, sending and issuing them, the last under the block's lock."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple, TypedDict
 
@@ -17,6 +18,7 @@ from app.allocations.invoice_issue import (
     get_or_issue_invoice,
     issue_missing_credit_note,
 )
+from app.allocations.invoice_payments import list_invoice_payments
 from app.allocations.models import AllocationBlock, Invoice, InvoicePayment
 from app.allocations.states import CREDITED, ISSUED
 from app.audit.actions import Action
@@ -53,7 +55,7 @@ class InvoicePreview(NamedTuple):
 
 
 class IssuedInvoice(TypedDict):
-    """A block's invoice, its payment, and the credit notes for it, whose sum is `credited_minor`.
+    """A block's invoice, its payments, and the credit notes for it, whose sum is `credited_minor`.
 
     `buyer` has the lines of the buyer as they are printed: name, address, contact details, VAT registration number.
     `due_minor` is what is still to be paid; below zero it is what the organiser owes back. `due_day` is the day until which
@@ -70,7 +72,7 @@ class IssuedInvoice(TypedDict):
     buyer: list[str]
     buyer_reference: str | None
     credit_notes: list[Invoice]
-    payment: InvoicePayment | None
+    payments: Sequence[InvoicePayment]
 
 
 def preview_invoice(caller: Caller, event_id: str, block_id: str) -> InvoicePreview:
@@ -170,7 +172,7 @@ def _find_invoice_document(
 
 
 def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
-    """Return a block's invoice with its credit notes and its payment. Raises NotFound, InvoiceNotIssued."""
+    """Return a block's invoice with its credit notes and its payments. Raises NotFound, InvoiceNotIssued."""
     rows = db.session.execute(
         select(Invoice)
         .select_from(AllocationBlock)
@@ -187,7 +189,7 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
     if invoice is None:
         raise InvoiceNotIssued()
     document = parse_document(invoice.paper)
-    payment = db.session.get(InvoicePayment, invoice.id)
+    payments = list_invoice_payments(invoice)
     credited_minor = -sum(credit_note.total_minor for credit_note in credit_notes)
     return {
         "number": invoice.number,
@@ -195,10 +197,10 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
         "issued_at": invoice.issued_at,
         "total_minor": invoice.total_minor,
         "credited_minor": credited_minor,
-        "due_minor": invoice.total_minor - credited_minor - (payment.amount_minor if payment else 0),
+        "due_minor": invoice.total_minor - credited_minor - sum(payment.amount_minor for payment in payments),
         "due_day": dict(document.facts).get(DUE),
         "buyer": document.buyer,
         "buyer_reference": dict(document.facts).get(BUYER_REFERENCE),
         "credit_notes": credit_notes,
-        "payment": payment,
+        "payments": payments,
     }

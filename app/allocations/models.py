@@ -283,17 +283,29 @@ class Invoice(EventRow, Base):
 
 
 class InvoicePayment(EventRow, Base):
-    """The bank transfer that paid a block's invoice: its total, less what was credited until then."""
+    """A bank transfer that paid a block's invoice or a part of it, at most what was due. `number` counts them from 1."""
 
     __tablename__ = "invoice_payment"
-    __table_args__ = (CheckConstraint("amount_minor > 0", name="amount"), parent_key("invoice_id", "invoice"))
+    __table_args__ = (
+        CheckConstraint("amount_minor > 0", name="amount"),
+        CheckConstraint("number > 0", name="number"),
+        parent_key("invoice_id", "invoice"),
+    )
 
     invoice_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
+    number: Mapped[int] = mapped_column(
+        SmallInteger, primary_key=True, autoincrement=False, default=1, server_default=text("1")
+    )
     amount_minor: Mapped[int] = mapped_column(BigInteger)
     reference: Mapped[str] = mapped_column(String(80))
     received_on: Mapped[date] = mapped_column(Date)
     recorded_by: Mapped[str] = mapped_column(ObjectId)
     recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+
+    @property
+    def booking(self) -> str:
+        """The reference of its transaction in the ledger."""
+        return self.invoice_id if self.number == 1 else f"{self.invoice_id}-{self.number}"
 
 
 class TicketPack(EventRow, Base):

@@ -229,7 +229,7 @@ def _with_block_lock(statement: BlocksQuery) -> BlocksQuery:
 def _build_invoice_summary() -> ColumnElement[Any]:
     """Return a column with a block's invoice as JSON `{number, status, total_minor, due_minor}`; null if none is issued.
 
-    The status is `credited` if there is a credit note. Due is the total less the credit notes and the payment.
+    The status is `credited` if there is a credit note. Due is the total less the credit notes and the payments.
     """
     document = aliased(Invoice)
     has_credit_note = (
@@ -246,11 +246,6 @@ def _build_invoice_summary() -> ColumnElement[Any]:
         .where(document.block_id == Invoice.block_id, document.event_id == Invoice.event_id)
         .scalar_subquery()
     )
-    paid_minor = (
-        select(InvoicePayment.amount_minor)
-        .where(InvoicePayment.invoice_id == Invoice.id, InvoicePayment.event_id == Invoice.event_id)
-        .scalar_subquery()
-    )
     summary_sql: ColumnElement[Any] = (
         select(
             func.json_build_object(
@@ -261,13 +256,19 @@ def _build_invoice_summary() -> ColumnElement[Any]:
                 "total_minor",
                 Invoice.total_minor,
                 "due_minor",
-                charged_minor - func.coalesce(paid_minor, 0),
+                charged_minor - sum_payments(),
             )
         )
         .where(belongs_to(Invoice.block_id, AllocationBlock), Invoice.kind == INVOICE)
         .scalar_subquery()
     )
     return summary_sql
+
+
+def sum_payments() -> ColumnElement[int]:
+    """Return what was paid of an Invoice, in cents, as a subquery; 0 for credit notes."""
+    amount = func.coalesce(func.sum(InvoicePayment.amount_minor), 0)
+    return select(amount).where(belongs_to(InvoicePayment.invoice_id, Invoice)).scalar_subquery()
 
 
 def has_invoice(session: Session, *block_ids: str) -> bool:

@@ -387,7 +387,8 @@ PAYMENTS_UNLIKE_THEIR_BOOKINGS = """
     SELECT format('invoice %s: the payment says %s, the ledger %s on %s', reference, coalesce(paid.amount, 0),
                   coalesce(booked.amount, 0), coalesce(booked.account, 'nothing'))
       FROM (
-           SELECT i.id AS reference, i.organiser_id AS owner, i.event_id, p.amount_minor AS amount, 'bank' AS account
+           SELECT CASE p.number WHEN 1 THEN i.id ELSE i.id || '-' || p.number END AS reference,
+                  i.organiser_id AS owner, i.event_id, p.amount_minor AS amount, 'bank' AS account
              FROM invoice_payment p JOIN invoice i ON i.id = p.invoice_id AND i.event_id = p.event_id) paid
       FULL JOIN (
            SELECT t.reference, t.owner_id AS owner, t.event_id, t.amount_minor AS amount, e.account

@@ -19,10 +19,15 @@ def find_day_problem(day: date, *, today: date) -> str | None:
     return TOO_EARLY if day < today - MAX_AGE else None
 
 
-def list_transfer_errors(what: str, due_minor: int, *, amount_minor: int, received_on: date) -> list[dict[str, str]]:
-    """Return the errors of a transfer that has to pay `due_minor`, in cents, with its field, code and message."""
+def list_transfer_errors(
+    what: str, due_minor: int, *, amount_minor: int, received_on: date, part: bool = False
+) -> list[dict[str, str]]:
+    """Return the errors of a transfer that has to pay `due_minor`, in cents, with its field, code and message.
+
+    A `part` may also be less.
+    """
     errors = []
-    if amount_minor != due_minor:
+    if amount_minor > due_minor or (amount_minor < due_minor and not part):
         message = f"{what} {format_money(due_minor)}: amountMinor {due_minor}."
         errors.append({"path": "amountMinor", "code": "wrong_fee", "message": message})
     day_problem = find_day_problem(received_on, today=database_now().astimezone(ZoneInfo(HOME)).date())

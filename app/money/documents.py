@@ -25,14 +25,14 @@ from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_READ
-from app.allocations.models import Invoice, InvoicePayment
+from app.allocations.models import Invoice
+from app.allocations.queries import sum_payments
 from app.applications.models import Application, FeeCreditNote, FeeInvoice
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.core.db import Timestamp, db, fetch_rows, release_connection
 from app.core.errors import NotFound, ValidationFailed
 from app.core.languages import gettext, lazy_gettext
-from app.events.event_rows import belongs_to
 from app.events.queries import check_event
 from app.files.actions import request_file
 from app.files.kinds import FileContent, FileTask, file_kind
@@ -132,19 +132,15 @@ def _union_documents(event_id: str) -> Subquery:
         .where(credit.event_id == Invoice.event_id, credit.block_id == Invoice.block_id, credit.kind != INVOICE)
         .scalar_subquery()
     )
-    due = cast(Invoice.total_minor + credited - func.coalesce(InvoicePayment.amount_minor, 0), BigInteger)
-    blocks = (
-        _select_document(
-            Invoice,
-            BLOCK,
-            Invoice.block_id,
-            Invoice.event_id,
-            Invoice.kind,
-            case((Invoice.kind == INVOICE, func.greatest(due, 0)), else_=0),
-        )
-        .outerjoin(InvoicePayment, belongs_to(InvoicePayment.invoice_id, Invoice))
-        .where(Invoice.event_id == event_id)
-    )
+    due = cast(Invoice.total_minor + credited - sum_payments(), BigInteger)
+    blocks = _select_document(
+        Invoice,
+        BLOCK,
+        Invoice.block_id,
+        Invoice.event_id,
+        Invoice.kind,
+        case((Invoice.kind == INVOICE, func.greatest(due, 0)), else_=0),
+    ).where(Invoice.event_id == event_id)
     fees = [
         _select_document(model, FEE, model.application_id, Application.event_id, literal(kind), literal(0))
         .join(Application, Application.id == model.application_id)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 
 from app.accounts.caller import Caller
-from app.allocations.models import Invoice, InvoicePayment
+from app.allocations.models import Invoice
+from app.allocations.queries import sum_payments
 from app.applications.fee_books import FeeBooks, load_fee_books_by_event
 from app.core.db import db
 from app.core.transaction import snapshot
-from app.events.event_rows import belongs_to
 from app.events.models import Ticket, TicketType
 from app.events.queries import check_event
 from app.invoicing.documents import INVOICE
@@ -119,24 +119,30 @@ def _reconcile(fees: FeeBooks, invoices: BlockInvoices, ledger: Mapping[str, int
 
 
 def _list_ticket_takings(event_ids: Sequence[str]) -> Mapping[str, list[TicketTakings]]:
-    sums = [
-        value
+    amounts = [
+        amount
         for status in ("sold", "refunded")
-        for value in (
-            func.count(Ticket.id).filter(Ticket.status == status),
-            func.coalesce(func.sum(Ticket.price_minor).filter(Ticket.status == status), 0),
+        for amount in (
+            func.count().filter(Ticket.status == status),
+            func.sum(Ticket.price_minor).filter(Ticket.status == status),
         )
     ]
+    tickets = (
+        select(Ticket.ticket_type_id, *(amount.label(f"amount_{number}") for number, amount in enumerate(amounts)))
+        .where(Ticket.event_id.in_(event_ids), Ticket.status.in_(("sold", "refunded")))
+        .group_by(Ticket.ticket_type_id)
+        .subquery()
+    )
+    type_id, *sums = tickets.c
     rows = db.session.execute(
-        select(TicketType.event_id, TicketType.id, TicketType.name, *sums)
-        .outerjoin(Ticket, belongs_to(Ticket.ticket_type_id, TicketType))
+        select(TicketType.event_id, TicketType.id, TicketType.name, *(func.coalesce(it, 0) for it in sums))
+        .outerjoin(tickets, type_id == TicketType.id)
         .where(TicketType.event_id.in_(event_ids))
-        .group_by(TicketType.event_id, TicketType.id)
         .order_by(TicketType.position)
     )
     takings = defaultdict(list)
-    for event_id, id, name, *amounts in rows:
-        takings[event_id].append(TicketTakings(id, name, *map(int, amounts)))
+    for event_id, id, name, *figures in rows:
+        takings[event_id].append(TicketTakings(id, name, *map(int, figures)))
     return takings
 
 
@@ -146,10 +152,9 @@ def _load_block_invoices(event_ids: Sequence[str]) -> Mapping[str, BlockInvoices
             Invoice.event_id,
             func.sum(Invoice.total_minor).filter(Invoice.kind == INVOICE).label("issued"),
             func.coalesce(-func.sum(Invoice.total_minor).filter(Invoice.kind != INVOICE), 0).label("credited"),
-            func.coalesce(func.sum(InvoicePayment.amount_minor), 0).label("paid"),
+            func.sum(sum_payments()).label("paid"),
         )
         .select_from(Invoice)
-        .outerjoin(InvoicePayment, belongs_to(InvoicePayment.invoice_id, Invoice))
         .where(Invoice.event_id.in_(event_ids))
         .group_by(Invoice.event_id, Invoice.block_id)
         .subquery()

@@ -53,12 +53,32 @@ def count_bookings() -> int:
 def test_a_transfer_pays_the_invoice(owner: Client, block: Any) -> None:
     assert data(owner.get(path(block)))["dueMinor"] == 850000
     paid = data(owner.post(path(block, "/received"), TRANSFER))
-    assert (paid["dueMinor"], paid["payment"]) == (0, TRANSFER)
+    assert (paid["dueMinor"], paid["payments"]) == (0, [TRANSFER])
     assert data(owner.get(path(block))) == paid
     again = owner.post(path(block, "/received"), TRANSFER)
     assert data(again) == paid and count_bookings() == 1
     other = {**TRANSFER, "reference": "another"}
     assert read_error(owner.post(path(block, "/received"), other)) == (409, "INVOICE_SETTLED")
+    assert fetch_scalar("SELECT sum(amount_minor) FROM ledger_entry WHERE account = 'organisation'") == 850000
+    assert_ledger_integrity()
+
+
+def test_parts_pay_the_invoice_together(owner: Client, block: Any) -> None:
+    first = {**TRANSFER, "amountMinor": 300000}
+    assert data(owner.post(path(block, "/received"), first), 422)["errors"][0]["path"] == "amountMinor"
+    for _ in range(2):
+        assert data(owner.post(path(block, "/received"), {**first, "part": True}))["dueMinor"] == 550000
+    too_much = {**TRANSFER, "amountMinor": 550001, "part": True}
+    assert data(owner.post(path(block, "/received"), too_much), 422)["errors"][0]["path"] == "amountMinor"
+    second = {**TRANSFER, "amountMinor": 250000, "part": True}
+    assert data(owner.post(path(block, "/received"), second))["dueMinor"] == 300000
+    money = data(owner.get(f"/api/events/{block.event_id}/money"))
+    invoices = money["blockInvoices"]
+    assert (invoices["issuedMinor"], invoices["paidMinor"], invoices["openMinor"]) == (850000, 550000, 300000)
+    assert money["reconciled"]
+    paid = data(owner.post(path(block, "/received"), {**first, "reference": "the rest"}))
+    assert (paid["dueMinor"], [payment["amountMinor"] for payment in paid["payments"]]) == (0, [300000, 250000, 300000])
+    assert count_bookings() == 3
     assert fetch_scalar("SELECT sum(amount_minor) FROM ledger_entry WHERE account = 'organisation'") == 850000
     assert_ledger_integrity()
 
@@ -94,9 +114,9 @@ def test_without_an_invoice_nothing_is_received(owner: Client) -> None:
     assert read_error(owner.post(path(block, "/received"), TRANSFER)) == (409, "INVOICE_NOT_ISSUED")
 
 
-def receive_at_once(app: Flask, owner: Client, block: Any, count: int) -> Counter[int]:
+def receive_at_once(app: Flask, owner: Client, block: Any, count: int, **fields: Any) -> Counter[int]:
     def receive(number: int) -> int:
-        transfer = {**TRANSFER, "reference": f"EFT {number}"}
+        transfer = {**TRANSFER, "reference": f"EFT {number}", **fields}
         return Client(app.test_client(), owner.headers).post(path(block, "/received"), transfer).status_code
 
     return Counter(run_concurrently(count, receive))
@@ -105,6 +125,13 @@ def receive_at_once(app: Flask, owner: Client, block: Any, count: int) -> Counte
 def test_of_64_transfers_at_once_one_pays(app: Flask, owner: Client, block: Any) -> None:
     assert receive_at_once(app, owner, block, 64) == {200: 1, 409: 63}
     assert count_bookings() == 1
+    assert_ledger_integrity()
+
+
+def test_parts_at_once_are_never_more_than_is_due(app: Flask, owner: Client, block: Any) -> None:
+    fields = {"amountMinor": 100000, "part": True}
+    assert receive_at_once(app, owner, block, 16, **fields) == {200: 8, 422: 8}
+    assert data(owner.get(path(block)))["dueMinor"] == 50000
     assert_ledger_integrity()
 
 

@@ -141,7 +141,7 @@ def mail_invoice(
     errors=[InvoiceNotIssued],
 )
 def invoice(event_id: str, block_id: str) -> IssuedInvoice:
-    """Read the number and the amounts of a block's invoice, its credit notes and its payment."""
+    """Read the number and the amounts of a block's invoice, its credit notes and its payments."""
     return get_invoice(get_current_caller(), event_id, block_id)
 
 
@@ -154,10 +154,10 @@ def invoice(event_id: str, block_id: str) -> IssuedInvoice:
     errors=[InvoiceNotIssued, InvoiceSettled],
 )
 def receive_invoice(event_id: str, block_id: str, **transfer: Any) -> IssuedInvoice:
-    """Record the invoice of a block as paid by bank transfer: all that is due, at once.
+    """Record a bank transfer that paid the invoice of a block: all that is due, or less with `part`.
 
-    Due is the invoice less its credit notes. The payment is booked in the ledger, once. The same amount and reference
-    again change nothing.
+    Due is the invoice less its credit notes and the payments until then. A payment is booked in the ledger, once. The same
+    amount, reference and day again change nothing.
     """
     receive_invoice_payment(get_current_caller(), event_id, block_id, **transfer)
     return get_invoice(get_current_caller(), event_id, block_id)

@@ -4,7 +4,7 @@ from marshmallow import fields
 
 from app.blueprints.allocations.response_schemas import LineData
 from app.web.buyer_fields import BUYER_METADATA
-from app.web.fields import Choice, Email, List, Nested, Secret, Text, TimeField, WholeNumber
+from app.web.fields import Boolean, Choice, Email, List, Nested, Secret, Text, TimeField, WholeNumber
 from app.web.schema import Query, Schema
 from app.web.text_fields import Name
 
@@ -53,7 +53,7 @@ class CreditNote(Schema):
 
 class ReceivedInvoiceBody(Schema):
     amount_minor = WholeNumber(
-        required=True, min=1, max=10**12, metadata={"example": 1700000, "description": "all that is due"}
+        required=True, min=1, max=10**12, metadata={"example": 1700000, "description": "what is due; of a part, less"}
     )
     reference = Name(
         required=True, min=1, max=80, metadata={"example": "2026-000001", "description": "of the transfer"}
@@ -61,10 +61,11 @@ class ReceivedInvoiceBody(Schema):
     received_on = fields.Date(
         required=True, metadata={"example": "2026-06-05", "description": "the day in the account, of the last year"}
     )
+    part = Boolean(load_default=False, metadata={"rare": True, "description": "less came than is due"})
 
 
 class InvoicePaymentData(Schema):
-    """The bank transfer that paid the invoice."""
+    """A bank transfer that paid the invoice or a part of it."""
 
     amount_minor = WholeNumber(required=True, metadata={"example": 1700000})
     reference = fields.String(required=True, metadata={"example": "2026-000001", "description": "of the transfer"})
@@ -96,7 +97,7 @@ class InvoiceData(Schema):
     )
     buyer_reference = fields.String(required=True, allow_none=True, metadata=BUYER_METADATA["buyer_reference"])
     credit_notes = List(Nested(CreditNote), required=True)
-    payment = Nested(InvoicePaymentData, required=True, allow_none=True)
+    payments = List(Nested(InvoicePaymentData), required=True)
 
 
 class InvoicePreview(Schema):

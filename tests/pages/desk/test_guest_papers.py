@@ -4,6 +4,7 @@ import pytest
 from flask import Flask
 
 from app.blueprints.pages.desk.event_form import format_today
+from app.core.formatting import format_money
 from tests.allocations.law import assert_books_agree
 from tests.factories.accounts import PASSWORD, list_mails_to, run_jobs
 from tests.factories.allocations import Block, create_another_block
@@ -121,10 +122,14 @@ def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> No
     fields = desk.forms[1].fields
     assert (fields["amountMinor"], fields["receivedOn"]) == ("8500", format_today("Africa/Windhoek"))
     page = desk.send(form=1, amountMinor="1", receivedOn=TRANSFER_DAY)
-    assert page.status_code == 422 and "Enter the whole amount that is due. If only a part came" in page.text
+    assert page.status_code == 422 and "If less came, tick “This is only a part”" in page.text
     for wrong in ("x", "9999-99-99", "2999-01-01", ""):
         assert desk.send(form=1, amountMinor="8500", receivedOn=wrong).status_code == 422, wrong
-    page = desk.send(form=1, amountMinor="8500", receivedOn=TRANSFER_DAY)
+    page = desk.send(form=1, amountMinor="500", receivedOn=TRANSFER_DAY, part="true")
+    assert format_money(800000) in page.text and f"{format_money(50000)} on" in page.text
+    desk.open(build_path(block, "invoice/received"))
+    assert desk.forms[1].fields["amountMinor"] == "8000" and "part" not in desk.forms[1].fields
+    page = desk.send(form=1, receivedOn=TRANSFER_DAY)
     assert "The payment is recorded." in page.text and "Payment received" not in page.text
     answer = desk.open(build_path(block, "invoice/received"))
     assert (
@@ -138,6 +143,18 @@ def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> No
     assert "You owe back" in page.text and "CN-" in page.text
     note = page.text.split("number=CN-")[1].split('"')[0]
     assert desk.open(build_path(block, f"invoice.pdf?number=CN-{note}")).data.startswith(b"%PDF")
+
+
+def test_the_way_to_the_bank_details_leads_back_to_the_invoice(block: Block, desk: Visitor) -> None:
+    path = build_path(block, "invoice")
+    desk.open(path)
+    assert f'href="/desk/settings/bank?next={path}"' in desk.page.text
+    desk.open(f"/desk/settings/bank?next={path}")
+    assert f'<a href="{path}">Back</a>' in desk.page.text
+    bank = {"accountName": "Windhoek Lights CC", "accountNumber": "62001234567", "bankName": "Bank Windhoek"}
+    assert desk.press(form=1, **bank, password=PASSWORD).location == path
+    desk.open("/desk/settings/bank?next=//evil.example/")
+    assert 'href="//evil' not in desk.page.text and "Back</a>" not in desk.page.text
 
 
 @pytest.mark.parametrize(("end", "fields"), [("issue", {}), ("mail", {"to": "money@bank.example"})])

@@ -50,6 +50,7 @@ class ReceivedSchema(Query):
     amount_minor = Amount(data_key="amountMinor", required=True)
     reference = Name(required=True, min=1, max=80)
     received_on = fields.Date(required=True)
+    part = Boolean(load_default=False)
 
 
 MAIL_FORM = Form(
@@ -96,9 +97,7 @@ RECEIVED = Form(
         messages={
             "required": lazy_gettext("Enter the amount."),
             "invalid_type": lazy_gettext("Enter an amount like 1500 or 1500.50."),
-            "wrong_fee": lazy_gettext(
-                "Enter the whole amount that is due. If only a part came, ask for the rest, and record all when it is there."
-            ),
+            "wrong_fee": lazy_gettext("Enter the amount that is due. If less came, tick “This is only a part”."),
         },
     ),
     Input(
@@ -116,12 +115,13 @@ RECEIVED = Form(
             "too_early": lazy_gettext("Choose a day within the last year."),
         },
     ),
+    Input("part", lazy_gettext("This is only a part. The rest stays due."), type="checkbox"),
 )
 
 
 @blueprint.page("/<block_id>/invoice", access=READ_MONEY)
 def show_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Show the invoice with its credit notes and its payment, or a preview with the buttons that issue it."""
+    """Show the invoice with its credit notes and its payments, or a preview with the buttons that issue it."""
     return _render_invoice(caller, *get_event_block(caller, event_id, block_id))
 
 
@@ -195,7 +195,7 @@ def mail_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
 
 @blueprint.page("/<block_id>/invoice/received", access=SETTLE)
 def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Show the form for the transfer that paid the invoice. Raises InvoiceNotIssued."""
+    """Show the form for a transfer that pays the invoice. Raises InvoiceNotIssued."""
     event, block = get_event_block(caller, event_id, block_id)
     invoice = invoices.get_invoice(caller, event_id, block_id)
     if invoice["due_minor"] <= 0:
@@ -213,7 +213,7 @@ def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
 
 @blueprint.act("/<block_id>/invoice/received", access=SETTLE)
 def receive_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Record that all that is due came in. The same transfer again changes nothing."""
+    """Record that what is due came in, or a part of it. The same transfer again changes nothing."""
     event, block = get_event_block(caller, event_id, block_id)
     form = RECEIVED.from_request()
     try:
@@ -331,7 +331,7 @@ def _render_payment(event: OwnEvent, block: queries.BlockRow, invoice: Any, form
         event=event,
         title=gettext("Record the payment of invoice %(number)s", number=invoice["number"]),
         lead=gettext(
-            "%(amount)s is due. Record it when the whole amount is on your bank account. You cannot undo this here.",
+            "%(amount)s is due. Record what is on your bank account. You cannot undo this here.",
             amount=format_money(invoice["due_minor"]),
         ),
         button=gettext("Record the payment"),

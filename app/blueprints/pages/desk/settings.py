@@ -10,6 +10,7 @@ from app.blueprints.pages.desk.shell import DeskPages, go_to, render_desk
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.blueprints.pages.inputs import PICTURE_ERRORS
 from app.blueprints.pages.owner_confirmation import PASSWORD, ConfirmedSchema, for_owner
+from app.blueprints.pages.signed_in import find_next_path
 from app.core.languages import gettext, lazy_gettext
 from app.media.actions import MAX_PICTURE_FORM_BYTES, store_picture
 from app.teams import actions, queries
@@ -151,7 +152,7 @@ def show_bank(caller: Caller) -> ResponseReturnValue:
 
 @blueprint.act("/bank", access=ACCESS)
 def change_bank(caller: Caller) -> ResponseReturnValue:
-    """Save the bank details."""
+    """Save the bank details, and go back to where they were asked for."""
     form = for_owner(BANK).from_request()
     try:
         values = form.load()
@@ -165,7 +166,7 @@ def change_bank(caller: Caller) -> ResponseReturnValue:
     except FORM_ERRORS as error:
         return render_desk("desk/settings_bank.html", form=form.with_error(error))
     done = gettext("The bank details are saved. We sent you an e-mail about it.")
-    return go_to(url_for("desk_settings.show"), done)
+    return go_to(find_next_path() or url_for("desk_settings.show"), done)
 
 
 def _fill_details(caller: Caller) -> FilledForm:
