@@ -1,7 +1,7 @@
 """Statistics of an event: present counters per ticket type, and figures per day."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 
 from sqlalchemy import func, select
@@ -82,9 +82,9 @@ def ticket_stats(caller: Caller, id: str) -> dict[str, object]:
     return {
         **queries.serialize_event(caller, event),
         "totals": {**totals, "available": use.available(totals["available"]), **hidden_fields},
-        "ticket_types": [{**asdict(type_stats), **hidden_fields} for type_stats in types],
+        "ticket_types": [{**vars(type_stats), **hidden_fields} for type_stats in types],
         "sources": _load_sources(id),
-        "series": [{**asdict(day_stats), **hidden_fields} for day_stats in days],
+        "series": [{**vars(day_stats), **hidden_fields} for day_stats in days],
     }
 
 

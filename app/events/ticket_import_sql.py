@@ -129,8 +129,10 @@ WRITE_TALLY = text(f"""
     INSERT INTO ticket_tally (ticket_type_id, event_id, day, {", ".join(FLOWS)})
     SELECT t.ticket_type_id, t.event_id, (t.sold_at AT TIME ZONE e.timezone)::date AS day,
            {", ".join({"sold": "count(*)", "revenue_minor": "sum(t.price_minor)"}.get(flow, "0") for flow in FLOWS)}
-      FROM ticket t JOIN event e ON e.id = t.event_id
-     WHERE t.ticket_type_id = ANY(:ids) AND t.status = 'sold' GROUP BY t.ticket_type_id, t.event_id, day
+      FROM ticket_type y
+      JOIN ticket t ON t.ticket_type_id = y.id AND t.event_id = y.event_id
+      JOIN event e ON e.id = t.event_id
+     WHERE y.id = ANY(:ids) AND t.status = 'sold' GROUP BY t.ticket_type_id, t.event_id, day
     ON CONFLICT ON CONSTRAINT pk_ticket_tally DO UPDATE
        SET sold = excluded.sold, revenue_minor = excluded.revenue_minor
 """)

@@ -4,7 +4,7 @@ The fields of a row have the id of the item in their names: `quantity-6565a1f0c3
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -71,6 +71,14 @@ class TypedNumbers(FilledForm):
     @cached_property
     def errors(self) -> list[FieldError]:
         return [self.row_errors[item_id] for item_id in self.rows if item_id in self.row_errors] or super().errors
+
+    @cached_property
+    def options(self) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """The values and words of the lists in every row, translated once."""
+        return {
+            name: [(value, str(label)) for value, label in self.form.inputs[name].options]
+            for name in ("bucket", "reason")
+        }
 
     def is_special(self, item_id: str) -> bool:
         """Whether a row changes another number than a count does, for another reason, or has a note."""

@@ -1,0 +1,29 @@
+"""Tickets: an index that has what the money of an event needs
+
+Revision ID: 0064
+Revises: 0063
+"""
+
+from alembic import op
+
+from app.core.schema_changes import beside_traffic
+
+revision = '0064'
+down_revision = '0063'
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    _replace('ix_ticket_type_status', 'ix_ticket_takings', 'event_id, ticket_type_id, status, price_minor')
+
+
+def downgrade() -> None:
+    _replace('ix_ticket_takings', 'ix_ticket_type_status', 'ticket_type_id, status')
+
+
+def _replace(old: str, new: str, columns: str) -> None:
+    with beside_traffic():
+        op.execute(f'DROP INDEX CONCURRENTLY IF EXISTS {new}')
+        op.execute(f'CREATE INDEX CONCURRENTLY {new} ON ticket ({columns})')
+        op.execute(f'DROP INDEX CONCURRENTLY IF EXISTS {old}')
