@@ -4,6 +4,8 @@ A row pays a fee if its text has the application's reference and its amount is t
 of amounts and days are those of Namibian banks, in English and Afrikaans.
 """
 
+import csv
+import io
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -124,6 +126,17 @@ def parse_statement(data: bytes) -> list[StatementRow]:
         return _remove_outgoing(list(_parse_rows(table)))
     except NotASheet as error:
         raise StatementUnreadable(str(error)) from error
+
+
+def write_statement(rows: Sequence[StatementRow]) -> str:
+    """Return a statement with only these rows, as CSV that `parse_statement` reads; each needs its day and its amount."""
+    file = io.StringIO()
+    writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer.writerow(("date", "amount", "description"))
+    for row in rows:
+        assert row.day is not None and row.amount_minor is not None
+        writer.writerow((row.day.isoformat(), f"{row.amount_minor // 100}.{row.amount_minor % 100:02d}", row.text))
+    return file.getvalue()
 
 
 def match_rows(

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 import xlsxwriter
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.applications.errors import StatementUnreadable
-from app.applications.fee_statement import MAX_ROWS, parse_statement
+from app.applications.fee_statement import MAX_ROWS, StatementRow, parse_statement, write_statement
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.applications import (
     LIST,
@@ -223,3 +225,21 @@ def test_the_same_statement_at_once_counts_once(owner: Client, event: dict[str, 
 def test_another_organiser_finds_nothing(client: Client, event: dict[str, Any], references: list[str]) -> None:
     stranger = create_signed_in_client(client, create_account("organiser"))
     assert read_error(send(stranger, event, f"{TRANSFER_DAY},2500.00,{references[0]}")) == (404, "NOT_FOUND")
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.dates(date(2000, 1, 1), date(2200, 1, 1)), st.integers(1, 10**10), st.text(max_size=40)),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_a_statement_that_is_written_is_read_again(rows: list[tuple[date, int, str]]) -> None:
+    content = f"{HEADER}\n" + "\n".join(f"{day},{cents / 100:.2f},x" for day, cents, _ in rows)
+    read_rows = [
+        StatementRow(row.number, row.day, row.amount_minor, " ".join(text.split()))
+        for row, (_, _, text) in zip(parse_statement(content.encode()), rows, strict=True)
+    ]
+    again = parse_statement(write_statement(read_rows).encode("utf-8", "replace"))
+    facts = [[(row.day, row.amount_minor, row.possible_references) for row in them] for them in (again, read_rows)]
+    assert facts[0] == facts[1]

@@ -20,7 +20,7 @@ from tests.http import Client, data
 from tests.pages.desk.test_events import open_as
 from tests.pages.desk.test_stalls import apply, build_path, read
 from tests.pages.desk.test_stalls import event as event
-from tests.pages.pages import Visitor
+from tests.pages.pages import Reader, Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_team_pages import create_owner
 
@@ -114,10 +114,14 @@ def test_a_bank_statement_is_looked_at_and_then_recorded(
     page = send(content)
     assert "Nothing is recorded yet." in page.text and "No reference of an application" in page.text
     assert read(organiser, application)["payment"]["status"] == "due"
-    assert "Fees recorded as received" not in page.text and "Record the fees" in page.text
-    page = send(content, record="true")
-    assert "Recorded (1)" in page.text and read(organiser, application)["payment"]["status"] == "paid"
-    assert "Recorded before (1)" in send(content, record="true").text
+    assert "Fees recorded as received" not in page.text
+    rows = Reader(page.text).forms[1].fields["rows"]
+    assert "Rent" not in rows
+    assert "Recorded (1)" in send("", rows=rows).text and read(organiser, application)["payment"]["status"] == "paid"
+    assert "Recorded before (1)" in send("", rows=rows).text
+    page = send(content)
+    assert "Recorded before (1)" in page.text and "Record the fees" not in page.text
+    assert send("", rows="\0nonsense").status_code == 422
 
 
 def test_only_who_may_changes_types_and_records_statements(

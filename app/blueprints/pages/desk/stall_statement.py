@@ -6,7 +6,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.applications import actions
 from app.applications.actions.fee_statements import StatementResult
-from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED
+from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, write_statement
 from app.blueprints.pages.desk.shell import render_desk
 from app.blueprints.pages.desk.stall_fees import SETTLE
 from app.blueprints.pages.desk.stalls import MAX_STATEMENT_BYTES, blueprint
@@ -61,13 +61,15 @@ def choose_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
 
 @blueprint.act("/statement", access=SETTLE)
 def read_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
-    """Say what the rows of a statement pay, and record it if that was chosen."""
-    form, file = STATEMENT.fill(), request.files.get("file")
+    """Say what the rows of a file pay, or record the rows that the page said."""
+    form, file, rows = STATEMENT.fill(), request.files.get("file"), request.form.get("rows")
     try:
-        if file is None or not file.filename:
+        if rows is not None:
+            result = actions.import_statement(caller, event_id, rows.encode(), dry_run=False)
+        elif file is None or not file.filename:
             raise ValidationFailed.of("file", "required", gettext("Choose a file."))
-        is_dry_run = request.form.get("record") != "true"
-        result = actions.import_statement(caller, event_id, file.read(), dry_run=is_dry_run)
+        else:
+            result = actions.import_statement(caller, event_id, file.read(), dry_run=True)
     except FORM_ERRORS as error:
         return _render(caller, event_id, form.with_error(error))
     return _render(caller, event_id, form, result)
@@ -86,6 +88,7 @@ def _render(caller: Caller, event_id: str, form: FilledForm, result: StatementRe
         form=form,
         result=result,
         groups=groups,
+        rows_to_record=write_statement([it.row for it in groups[MATCHED]]) if result and result.dry_run else None,
         reasons=REASONS,
         path=url_for("desk_stalls.read_statement", event_id=event_id),
     )
