@@ -1,4 +1,4 @@
-"""What the columns of a file meant the last time that an organisation imported a file with the same columns."""
+"""What an organisation said of a file the last time: its columns, by their names, and its ticket types, by the event."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,16 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, ReadOrWriteSession, Timestamp, db
 from app.events.models import Event
+from app.events.queries import OwnEvent
 
-SALES, STOCK = "sales", "stock"
+SALES, STOCK, TYPES = "sales", "stock", "types"
 
 
 class ImportMapping(Base):
-    """The column of each field, for files of a kind whose column names have this digest (SHA-256)."""
+    """The column of each field, for files of a kind whose column names have this digest (SHA-256).
+
+    Of the kind `types` it is the ticket type of each name in the files of the event whose id has this digest.
+    """
 
     __tablename__ = "import_mapping"
 
@@ -50,6 +54,20 @@ def find_mapping(event_id: str, kind: str, columns: Sequence[str]) -> dict[str, 
         .join(Event, Event.organiser_id == ImportMapping.organisation_id)
         .where(Event.id == event_id, ImportMapping.kind == kind, ImportMapping.columns_digest == _hash_columns(columns))
     )
+
+
+def remember_types(session: ReadOrWriteSession, event_id: str, type_ids: Mapping[str, str]) -> None:
+    """Keep the ids of ticket types by their names in a file for the next file of an event, beside those that are kept."""
+    remember_mapping(
+        session, event_id, TYPES, [event_id], {**(find_mapping(event_id, TYPES, [event_id]) or {}), **type_ids}
+    )
+
+
+def find_types(event: OwnEvent) -> dict[str, str]:
+    """Return the kept ids of ticket types that the event still has, by their names in files."""
+    known = {ticket_type.id for ticket_type in event.ticket_types}
+    kept = find_mapping(event.id, TYPES, [event.id]) or {}
+    return {name: id for name, id in kept.items() if id in known}
 
 
 def _hash_columns(columns: Sequence[str]) -> bytes:

@@ -26,7 +26,7 @@ from app.events.actions.import_ticket_file import (
     reading,
 )
 from app.events.errors import NotASpreadsheet
-from app.events.import_mappings import SALES, remember_mapping
+from app.events.import_mappings import SALES, find_types, remember_mapping, remember_types
 from app.events.ticket_files import build_layout
 from app.events.ticket_import_sql import PATIENCE
 from app.events.ticket_upload_models import TicketUpload
@@ -71,6 +71,7 @@ def keep_upload(caller: Caller, event_id: str, data: bytes, file_name: str) -> s
             rows=row_count,
             sample=build_sample(sheet.header, first_rows),
             format=find_format(sheet.header),
+            options={"ticket_types": find_types(event)},
         )
         session.add(upload)
         session.flush()
@@ -102,6 +103,8 @@ def process_upload(caller: Caller, event_id: str, upload_id: str, options: FileO
             return
         if options.mapping:
             remember_mapping(session, event_id, SALES, [column["name"] for column in upload.sample], options.mapping)
+        if options.ticket_types:
+            remember_types(session, event_id, options.ticket_types)
         if is_large:
             enqueue("events.import_upload", upload_id=upload.id)
     if not is_large:

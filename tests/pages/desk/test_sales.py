@@ -197,9 +197,28 @@ def test_the_number_of_a_ticket_is_its_code_where_the_shop_says_so(
 def test_an_unknown_ticket_type_is_made(organiser: Client, event: dict[str, Any], desk: Visitor, path: str) -> None:
     upload(desk, path, HEADER + ROWS.replace("Weekend pass", "Backstage"))
     address = desk.page.request.path
-    assert "New ticket types" in post(desk, f"{address}/check", name="Backstage", type="").text
+    assert "New ticket types" in post(desk, f"{address}/check", name="Backstage", type="new").text
     post(desk, f"{address}/import")
     assert {row["name"]: row["sold"] for row in stats(organiser, event)["ticketTypes"]}["Backstage"] == 2
+
+
+def test_a_ticket_type_is_chosen_once_for_the_files_of_an_event(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    upload(desk, path, HEADER + ROWS.replace("Weekend pass", "Wochenende"))
+    address = desk.page.request.path
+    assert "Choose a ticket type for each name" in post(desk, f"{address}/check", name="Wochenende", type="").text
+    type_id = event["ticketTypes"][0]["id"]
+    page = post(desk, f"{address}/check", name="Wochenende", type=type_id).text
+    assert "“Wochenende” is Weekend pass" in page and "Import the tickets" in page
+    post(desk, f"{address}/import")
+    page = upload(desk, path, HEADER + ROWS.replace("Weekend pass", "Wochenende")).text
+    assert "“Wochenende” is Weekend pass" in page and "The file changes nothing" in page
+    page = post(desk, f"{desk.page.request.path}/check", again="true").text
+    assert "Ticket types that the event does not have" in page and "“Wochenende” is" not in page
+    other = create_published_event(organiser)
+    page = upload(desk, f"{EVENTS}/{other['id']}/sales", HEADER + ROWS.replace("Weekend pass", "Wochenende")).text
+    assert "Ticket types that the event does not have" in page
 
 
 def test_errors_are_listed_by_row_and_column(desk: Visitor, path: str) -> None:

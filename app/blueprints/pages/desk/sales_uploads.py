@@ -16,7 +16,7 @@ from app.blueprints.pages.desk.sales_words import (
     name_column,
     translate_sentence,
 )
-from app.blueprints.pages.desk.shell import render_desk, render_desk_form
+from app.blueprints.pages.desk.shell import render_desk, render_desk_form, send_back
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.blueprints.pages.rendering import FOR_PROGRAMS
 from app.core.errors import AppError, NotFound, ValidationFailed
@@ -37,8 +37,7 @@ IMPORT = may(EVENTS_WRITE).with_verified_email()
 FILE_TYPES = ".csv,.txt,.xlsx,text/csv"
 MAX_SHOWN_ERRORS = 100
 UNKNOWN_TYPE = ("unknown_value", "ticketType")
-CHECK = FileOptions(dry_run=True, partial=True)
-"""A check counts also the correct rows beside wrong ones: they can be imported alone."""
+NEW_TYPE = "new"
 NUMBER_AND_CODE = "numberAndCode"
 """The meaning of a column that is both: many shops print the number of the ticket as its barcode."""
 OPTION_LABELS = {
@@ -95,9 +94,10 @@ def upload(caller: Caller, event_id: str) -> ResponseReturnValue:
         upload_id = actions.keep_upload(caller, event_id, file.read(), file.filename)
     except FORM_ERRORS as error:
         return _render_upload(events.get_event(caller, event_id), form.with_error(_reword(error)))
-    if get_upload(caller, event_id, upload_id)[0].format is None:
+    upload = get_upload(caller, event_id, upload_id)[0]
+    if upload.format is None:
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id), 303)
-    return _process(caller, event_id, upload_id, CHECK)
+    return _check(caller, event_id, upload_id, actions.load_options(upload))
 
 
 @blueprint.page("/uploads/<upload_id>/columns", access=IMPORT)
@@ -118,8 +118,7 @@ def save_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRetur
     form = COLUMNS.build(upload.sample).from_request()
     try:
         mapping = COLUMNS.read_mapping(form, upload.sample)
-        options = actions.load_options(upload)._replace(mapping=mapping, dry_run=True, partial=True)
-        return _process(caller, event_id, upload_id, options)
+        return _check(caller, event_id, upload_id, actions.load_options(upload)._replace(mapping=mapping))
     except FORM_ERRORS as error:
         return _render_columns(event, upload, form.with_error(error))
 
@@ -139,6 +138,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         options=options,
         is_working=is_working,
         result=result,
+        chosen_types=_list_chosen_types(event, options),
         has_no_codes="secret" not in (options.mapping or suggest_mapping(list(names))),
         format_label=FORMAT_LABELS[options.mapping and "mapping" or upload.format or "own"],
         errors=[
@@ -154,23 +154,30 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
 
 @blueprint.act("/uploads/<upload_id>/check", access=IMPORT)
 def check(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
-    """Check the file again: with ticket types for unknown names, and with more sold than there are places."""
+    """Check the file again: with ticket types for unknown names, and with more sold than there are places.
+
+    With `again` the ticket types that were chosen before are asked for again.
+    """
     event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
     options, names = actions.load_options(upload), _list_unknown_names(upload)
-    chosen = dict(zip(request.form.getlist("name"), request.form.getlist("type"), strict=False))
-    chosen = {name: type_id for name, type_id in chosen.items() if name in names}
-    if not {type_id for type_id in chosen.values() if type_id} <= {
-        ticket_type.id for ticket_type in event.ticket_types
-    }:
+    sent = dict(zip(request.form.getlist("name"), request.form.getlist("type"), strict=False))
+    sent = {name: type_id for name, type_id in sent.items() if name in names}
+    if not all(sent.values()):
+        address = url_for("desk_sales.show_upload", event_id=event_id, upload_id=upload_id)
+        return send_back(address, gettext("Choose a ticket type for each name in the file."))
+    known = {ticket_type.id for ticket_type in event.ticket_types}
+    chosen = {name: type_id for name, type_id in sent.items() if type_id != NEW_TYPE}
+    if not set(chosen.values()) <= known:
         raise NotFound()
+    if request.form.get("again") == "true":
+        options = options._replace(ticket_types=None, create_types=False)
+    kept = {name: type_id for name, type_id in (options.ticket_types or {}).items() if type_id in known}
     options = options._replace(
-        ticket_types={**(options.ticket_types or {}), **{name: id for name, id in chosen.items() if id}},
-        create_types=options.create_types or bool(chosen),
+        ticket_types={**kept, **chosen},
+        create_types=options.create_types or bool(sent),
         allow_oversell=options.allow_oversell or request.form.get("allowOversell") == "true",
-        dry_run=True,
-        partial=True,
     )
-    return _process(caller, event_id, upload_id, options)
+    return _check(caller, event_id, upload_id, options)
 
 
 @blueprint.act("/uploads/<upload_id>/import", access=IMPORT)
@@ -189,6 +196,11 @@ def _reword(error: AppError) -> AppError:
             gettext("We cannot read this file as a table. Save it as CSV or Excel, and upload it again.")
         )
     return error
+
+
+def _check(caller: Caller, event_id: str, upload_id: str, options: FileOptions) -> ResponseReturnValue:
+    """A check counts also the correct rows beside wrong ones: they can be imported alone."""
+    return _process(caller, event_id, upload_id, options._replace(dry_run=True, partial=True))
 
 
 def _process(caller: Caller, event_id: str, upload_id: str, options: FileOptions) -> ResponseReturnValue:
@@ -239,6 +251,12 @@ def _list_errors(upload: OwnUpload) -> list[dict[str, Any]]:
     if upload.import_id or not _list_unknown_names(upload):
         return errors
     return [error for error in errors if (error["code"], error["column"]) != UNKNOWN_TYPE]
+
+
+def _list_chosen_types(event: OwnEvent, options: FileOptions) -> list[tuple[str, str]]:
+    """The names in files for which a ticket type was chosen, each with its name."""
+    names = {ticket_type.id: ticket_type.name for ticket_type in event.ticket_types}
+    return [(name, names[id]) for name, id in (options.ticket_types or {}).items() if id in names]
 
 
 def _list_unknown_names(upload: OwnUpload) -> dict[str, int]:
