@@ -12,7 +12,7 @@ from app.accounts.organisation_details import OrganisationDetails, load_organisa
 from app.accounts.permissions import MONEY_WRITE
 from app.accounts.queries import owner_id_sql
 from app.allocations.models import AllocationBlock
-from app.core.formatting import HOME, format_day, format_time
+from app.core.formatting import HOME, format_day, format_when
 from app.core.languages import SOURCE_LANGUAGE, use_language
 from app.events import queries as events
 from app.events.event_rows import belongs_to
@@ -22,7 +22,7 @@ from app.invoicing.documents import format_vat_number, list_known_lines
 DAYS_TO_PAY = timedelta(days=14)
 BUYER_REFERENCE = "Purchase order"
 """The label of the buyer's reference among the facts of an invoice."""
-ContextRow = Row[AllocationBlock, str, str, str, datetime, str, str, str, Account, datetime]
+ContextRow = Row[AllocationBlock, str, str, str, datetime, datetime, str, str, str, Account, datetime]
 CONTEXT_QUERY = (
     select(
         AllocationBlock,
@@ -30,6 +30,7 @@ CONTEXT_QUERY = (
         Event.venue,
         Event.city,
         Event.starts_at,
+        Event.ends_at,
         Event.timezone,
         TicketType.name,
         Event.organiser_id,
@@ -87,10 +88,10 @@ def load_invoice_context(session: Session, block_id: str) -> InvoiceContext:
 
 
 def _build_invoice_context(row: ContextRow, organisation: OrganisationDetails) -> InvoiceContext:
-    block, event, venue, city, starts_at, timezone, ticket_type, organiser_id, owner, now = row
+    block, event, venue, city, starts_at, ends_at, timezone, ticket_type, organiser_id, owner, now = row
     facts = [
         ("Event", event),
-        ("When", format_time(starts_at, timezone)),
+        ("When", format_when(starts_at, ends_at, timezone)),
         ("Where", ", ".join(part for part in (venue, city) if part)),
         ("Places for", block.name or ""),
         (BUYER_REFERENCE, block.buyer_reference or ""),

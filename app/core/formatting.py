@@ -4,8 +4,9 @@
 `Fr 4. Dezember 2026, 18:00 (Windhoek)` in German.
 """
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from babel import Locale
@@ -16,6 +17,7 @@ from app.core.languages import get_language, gettext
 
 NARROW = "\u202f"
 HOME = "Africa/Windhoek"
+HALF_A_DAY = timedelta(hours=12)
 MEGABYTE = 1024 * 1024
 DAY_PATTERNS = {"de": "ccc d. MMMM y"}
 DAY_PATTERN = "ccc d MMMM y"
@@ -70,7 +72,11 @@ def format_calendar_day(day: date) -> str:
 
 def format_short_day(day: date) -> str:
     """Return `4 Dec`, for a chart."""
-    language = get_language()
+    return _format_short_day(day, get_language())
+
+
+@lru_cache(maxsize=4096)
+def _format_short_day(day: date, language: str) -> str:
     return str(format_date(day, "d. MMM" if language == "de" else "d MMM", locale=language))
 
 
@@ -111,6 +117,11 @@ def format_period(starts_at: datetime, ends_at: datetime, zone: str) -> str:
     end = format_clock(ends_at, zone) if last_day == first_day else f"{last_day}, {format_clock(ends_at, zone)}"
     period = gettext("%(start)s to %(end)s", start=f"{first_day}, {format_clock(starts_at, zone)}", end=end)
     return f"{period} ({_format_zone(zone)})"
+
+
+def format_when(starts_at: datetime, ends_at: datetime, zone: str) -> str:
+    """Return when an event begins, and when it ends if it lasts longer than half a day."""
+    return format_period(starts_at, ends_at, zone) if ends_at - starts_at > HALF_A_DAY else format_time(starts_at, zone)
 
 
 def _format_zone(zone: str) -> str:

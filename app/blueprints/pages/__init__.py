@@ -63,6 +63,7 @@ from app.core.formatting import (
     format_number,
     format_period,
     format_time,
+    format_when,
     pluralize,
 )
 from app.web.error_handlers import ERROR_PAGE_KEY
@@ -122,6 +123,7 @@ def register(app: Flask, settings: Settings) -> None:
     app.add_template_filter(format_day, "day")
     app.add_template_filter(format_clock, "clock")
     app.add_template_filter(format_period, "period")
+    app.add_template_filter(format_when, "when")
     app.add_template_filter(format_calendar_day, "calendar_day")
     app.add_template_filter(format_money, "money")
     app.add_template_filter(format_number, "number")
