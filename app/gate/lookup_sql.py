@@ -6,7 +6,7 @@ from app.admissions.kinds import ALLOCATION, IN, TICKET
 from app.admissions.sql import LOGGED_DAY
 from app.events.queries import OWNED_EVENT_SQL
 from app.events.reentry import DAILY_REENTRY
-from app.gate.sql import BY_CODE, BY_ID, BY_PARTY, SLOT_CONDITIONS, TICKET_CONDITIONS
+from app.gate.sql import BY_CODE, BY_ID, BY_PARTY, SLOT_CONDITIONS, TICKET_CONDITIONS, TYPE_OF_PLACE
 
 LIMIT = 50
 SEARCH = text(f"""
@@ -31,7 +31,8 @@ FIND_EVENT = text(f"""
     SELECT e.id, e.organiser_id, e.timezone, e.reentry, now() FROM event e WHERE e.id = :event_id AND {OWNED_EVENT_SQL}""")
 FIND_PLACES = {
     key: text(f"""
-    SELECT p.kind, p.id, p.status, p.name, p.ticket_type_id, y.name, p.valid_from, p.valid_until, p.admitted_at,
+    SELECT p.kind, p.id, p.status, p.name, p.ticket_type_id, y.name, coalesce(p.valid_from, y.valid_from),
+           coalesce(p.valid_until, y.valid_until), p.admitted_at,
            p.left_at, p.ended_at, p.party_id, p.outside, coalesce(entry.occurred_at, p.admitted_at),
            CASE WHEN entry.id IS NULL THEN p.gate ELSE entry.gate END,
            coalesce(entry.actor_name, (SELECT account.name FROM account WHERE account.id = p.admitted_by)),
@@ -39,20 +40,20 @@ FIND_PLACES = {
                   WHERE e.reentry = '{DAILY_REENTRY}' AND a.event_id = p.event_id AND a.place_id = p.id
                     AND a.direction = '{IN}' AND a.undone_at IS NULL)
       FROM (
-        SELECT '{ALLOCATION}' AS kind, s.id, s.event_id, s.status, s.name, s.ticket_type_id, y.valid_from,
-               y.valid_until, s.admitted_at, s.left_at, s.ended_at, s.party_id, s.gate, s.admitted_by,
+        SELECT '{ALLOCATION}' AS kind, s.id, s.event_id, s.status, s.name, s.ticket_type_id,
+               NULL::timestamptz AS valid_from, NULL::timestamptz AS valid_until, s.admitted_at, s.left_at, s.ended_at, s.party_id, s.gate, s.admitted_by,
                (SELECT count(*) FROM allocation_slot o
                  WHERE o.party_id = s.party_id AND o.party_size > 1 AND s.party_size > 1
                    AND o.event_id = s.event_id AND o.status = 'claimed') AS outside
-          FROM allocation_slot s JOIN ticket_type y ON y.id = s.ticket_type_id AND y.event_id = s.event_id
+          FROM allocation_slot s
          WHERE {SLOT_CONDITIONS[key]} AND s.event_id = :event_id
         UNION ALL
-        SELECT '{TICKET}', t.id, t.event_id, t.status, t.name, t.ticket_type_id, coalesce(t.valid_from, y.valid_from),
-               coalesce(t.valid_until, y.valid_until), t.admitted_at, t.left_at, NULL, NULL, NULL, NULL, 0
-          FROM ticket t JOIN ticket_type y ON y.id = t.ticket_type_id AND y.event_id = t.event_id
+        SELECT '{TICKET}', t.id, t.event_id, t.status, t.name, t.ticket_type_id, t.valid_from, t.valid_until,
+               t.admitted_at, t.left_at, NULL, NULL, NULL, NULL, 0
+          FROM ticket t
          WHERE {TICKET_CONDITIONS[key]} AND t.event_id = :event_id) p
       JOIN event e ON e.id = p.event_id
-      JOIN ticket_type y ON y.id = p.ticket_type_id AND y.event_id = p.event_id
+      {TYPE_OF_PLACE.format(place="p")}
       LEFT JOIN LATERAL (
         SELECT a.id, a.occurred_at, a.gate, a.actor_name FROM admission a
          WHERE a.event_id = p.event_id AND a.place_id = p.id AND a.direction = '{IN}' AND a.undone_at IS NULL

@@ -44,6 +44,10 @@ IS_INSIDE = f"""e.reentry = 'counted' AND {{place}}.admitted_at IS NOT NULL AND 
 
 PostgreSQL would make a join of NOT EXISTS, and may read all admissions of the event for it.
 """
+TYPE_OF_PLACE = """JOIN LATERAL (
+               SELECT y.name, y.valid_from, y.valid_until FROM ticket_type y
+                WHERE y.id = {place}.ticket_type_id AND y.event_id = {place}.event_id OFFSET 0) y ON true"""
+"""After the place: without statistics PostgreSQL would begin with the ticket types, and read all tickets of each."""
 OUTSIDE_OF_PARTY = """
         CASE WHEN s.party_size > 1 THEN
             (SELECT count(*) FROM allocation_slot o
@@ -84,7 +88,7 @@ def scan_sql(key: str, direction: str) -> TextClause:
                {OUTSIDE_OF_PARTY} AS outside
           FROM allocation_slot s
           JOIN event e ON e.id = s.event_id
-          JOIN ticket_type y ON y.id = s.ticket_type_id AND y.event_id = s.event_id
+          {TYPE_OF_PLACE.format(place="s")}
          WHERE {SLOT_CONDITIONS[key]} AND s.event_id = :event_id AND {OWNED_EVENT_SQL} AND {slot_rule}
            AND {_is_valid("y.valid_from", "y.valid_until")}
            FOR NO KEY UPDATE OF s),
@@ -93,7 +97,7 @@ def scan_sql(key: str, direction: str) -> TextClause:
                {SCAN_TIME} AS occurred_at
           FROM ticket t
           JOIN event e ON e.id = t.event_id
-          JOIN ticket_type y ON y.id = t.ticket_type_id AND y.event_id = t.event_id
+          {TYPE_OF_PLACE.format(place="t")}
          WHERE {TICKET_CONDITIONS[key]} AND t.event_id = :event_id AND {IS_SOLD} AND {OWNED_EVENT_SQL}
            AND {ticket_rule}
            AND {_is_valid("coalesce(t.valid_from, y.valid_from)", "coalesce(t.valid_until, y.valid_until)")}

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from app.core.db import db
+from app.core.db import db, transaction_engine
 from app.events.reentry import entry_day_sql, get_entry_day
 from tests.allocations.law import assert_books_agree
 from tests.factories.gate import Gate
@@ -28,6 +28,8 @@ from tests.http import Client, data, read_error
 from tests.unguarded import without_rules
 
 DAY = 24 * 60
+WAITING = text("""
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'""")
 KINDS = pytest.mark.parametrize("kind", ["slot", "ticket"])
 ALREADY_ADMITTED = (409, "ALREADY_ADMITTED")
 
@@ -123,7 +125,7 @@ def test_the_list_of_a_phone_has_the_last_entry(gate: Gate) -> None:
 
 @contextmanager
 def hold_place(code: str) -> Iterator[None]:
-    """Lock the place for a second, so that all scans begin before the first of them ends."""
+    """Lock the place until two scans wait for it, so that both begin before one of them ends."""
     is_held = Event()
 
     def hold() -> None:
@@ -131,9 +133,12 @@ def hold_place(code: str) -> Iterator[None]:
             for table, column in (("ticket", "secret"), ("allocation_slot", "code")):
                 connection.execute(text(f"SELECT id FROM {table} WHERE {column} = :code FOR UPDATE"), {"code": code})
             is_held.set()
-            sleep(1)
+            for _ in range(1000):
+                if connection.scalar(WAITING) > 1:
+                    break
+                sleep(0.02)
 
-    engine = db.engine
+    engine = transaction_engine(db.engine)
     with ThreadPoolExecutor(1) as threads:
         held = threads.submit(hold)
         assert is_held.wait(10)
