@@ -286,9 +286,10 @@ def test_a_typed_ticket_number_finds_its_guest(client: Client, service: GateServ
         page = view.page
         pair(client, page, service.address)
         field = page.get_by_label("Name, ticket number or code")
+        page.set_viewport_size({"width": 320, "height": 420})
         field.fill("WLN-4711")
         field.press("Enter")
-        expect(page.get_by_role("button", name="Admit María Nangolo")).to_be_visible()
+        expect(page.get_by_role("button", name="Admit María Nangolo")).to_be_in_viewport()
         expect(page.locator("#results li")).to_contain_text("…4711")
         expect(page.locator("#verdict")).to_be_hidden()
         assert service.guests[0].state == "c"

@@ -106,7 +106,11 @@ async function start() {
   get("start").onclick = startCamera;
   get("torch").onclick = () => camera.setTorch((settings.torch = !settings.torch)).then(() => save({}));
   get("verdict-next").onclick = hideVerdict;
-  get("query").oninput = admissions.onChange;
+  get("query").oninput = () => {
+    admissions.onChange();
+    // On a small phone the results would be below the keyboard.
+    if (get("query").value) get("search").scrollIntoView({ block: "start" });
+  };
   get("search").onsubmit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const code = get("query").value.trim();

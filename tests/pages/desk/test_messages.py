@@ -154,7 +154,7 @@ def test_a_message_is_written_looked_at_tested_and_sent_once(
     assert "to 1 person?" in page.text and "You cannot take it back." in page.text
     form = desk.forms[1]
     page = desk.send(form=1)
-    assert "The message is being sent." in page.text and page.text.count("data-refresh-seconds") == 1
+    assert "Sending has started." in page.text and page.text.count("data-refresh-seconds") == 1
     again = desk.flask.post(form.action, data=form.fields, follow_redirects=True)
     assert again.status_code == 200 and "It was sent already" in again.text
     assert campaign_event.finished(draft["id"])["progress"]["sent"] == 1

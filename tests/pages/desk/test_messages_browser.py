@@ -52,7 +52,7 @@ def test_an_organiser_writes_to_many(
         page.get_by_role("link", name="Send now").click()
         view.check("send")
         page.get_by_role("button", name="Send it now").click()
-        expect(page.get_by_text("The message is being sent.")).to_be_visible()
+        expect(page.get_by_text("Sending has started.")).to_be_visible()
         view.check("sending")
         expect(page.get_by_text("Being sent", exact=True)).to_be_visible()
         campaign_event.finished(page.url.rpartition("/")[2])

@@ -174,7 +174,7 @@ def send(caller: Caller, event_id: str, campaign_id: str) -> ResponseReturnValue
         if error.code in LATE_ERRORS and now["status"] in (states.SENDING, states.SENT):
             return go_to(link_message(campaign), gettext("It was sent already. Nobody gets it twice."))
         return _render_send(caller, now, error)
-    return go_to(link_message(campaign), gettext("The message is being sent."))
+    return go_to(link_message(campaign), gettext("Sending has started."))
 
 
 def _change_campaign(caller: Caller, campaign: Mapping[Any, Any], version: int, **fields: Any) -> str:
