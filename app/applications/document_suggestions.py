@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import distinct_on
 
 from app.applications.documents import list_required_kinds
 from app.applications.models import Application
@@ -27,7 +28,7 @@ def load_chosen_kinds(event_id: str) -> Mapping[str, Sequence[str]]:
     type_name = func.lower(func.coalesce(Application.stall_type, ""))
     rows = db.session.execute(
         select(Application.stall_type, Application.documents_required)
-        .distinct(type_name)
+        .ext(distinct_on(type_name))
         .where(
             Application.event_id == event_id,
             Application.decision == APPROVED,

@@ -133,7 +133,9 @@ class AccountKind:
 KINDS = {
     "organiser": AccountKind(
         lazy_gettext("Sign up as an organiser"),
-        lazy_gettext("For people who run events: guests, stalls, gate, stock and messages. Tickets are sold in a shop of your choice."),
+        lazy_gettext(
+            "For people who run events: guests, stalls, gate, stock and messages. Tickets are sold in a shop of your choice."
+        ),
         Form(
             OrganiserSchema,
             NAME,
