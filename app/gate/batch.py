@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy.orm import Session
-
 from app.accounts.caller import Caller
 from app.admissions.kinds import IN, UNKNOWN
 from app.admissions.times import resolve_occurred_at
@@ -20,18 +18,11 @@ from app.core.errors import AppError, Busy
 from app.core.ids import new_id
 from app.core.transaction import transaction
 from app.events.reentry import NO_REENTRY
-from app.gate.batch_sql import (
-    FIND_LOGGED_SQL,
-    FIND_SCAN_PLACES,
-    INSERT_CONFLICTS,
-    LOCK_PLACE,
-    ORDER_ENTRIES,
-    REFRESH_PLACE,
-    TOUCH_SCAN,
-)
+from app.gate.batch_sql import FIND_LOGGED_SQL, INSERT_CONFLICTS, LOCK_PLACE
+from app.gate.entry_order import refresh_place, refresh_places
 from app.gate.errors import NonceReused
 from app.gate.places import GateEvent, Place, find_event, find_places, find_refusal, find_wrong_day, key_params
-from app.gate.scan import scan
+from app.gate.scan import scan_once
 from app.gate.sql import BY_CODE, BY_ID
 
 ADMITTED, REPEATED, CONFLICT, REFUSED = "admitted", "repeated", "conflict", "refused"
@@ -85,7 +76,7 @@ def record_batch(caller: Caller, event_id: str, scans: Sequence[OfflineScan]) ->
         earlier = logged.get(offline_scan.nonce)
         result = _record(caller, event, offline_scan, earlier)
         if event.reentry != NO_REENTRY and result.admission_id is not None:
-            _refresh_places(event.id, result.admission_id)
+            refresh_places(event.id, result.admission_id)
         results.append(result)
         if earlier is None:
             logged.update(_find_logged(event.id, [offline_scan.nonce]))
@@ -158,7 +149,7 @@ def _admit(caller: Caller, event_id: str, offline_scan: OfflineScan) -> tuple[st
     refusal: AppError | None = None
     for _ in range(ATTEMPTS):
         try:
-            result = scan(caller, event_id, **fields)
+            result = scan_once(caller, event_id, **fields)
             return result.id, result.admitted, refusal
         except PartyTooSmall as error:
             refusal, fields["count"] = error, error.data["remaining"]
@@ -215,29 +206,14 @@ def _log_conflict(
                 return None
         row = session.execute(INSERT_CONFLICTS, params).first()
         if place is not None:
-            _refresh_place(session, place.kind, params)
+            refresh_place(session, place.kind, params)
     return row.scan_id if row else _find_logged(event.id, [offline_scan.nonce])[offline_scan.nonce].scan_id
-
-
-def _refresh_places(event_id: str, scan_id: str) -> None:
-    """Set the first entry and the last exit of the places of a scan by the log. The log shows them as changed again."""
-    with transaction() as session:
-        params: dict[str, object] = {"event_id": event_id, "scan_id": scan_id}
-        for kind, place_id in fetch_rows(FIND_SCAN_PLACES, params):
-            session.execute(LOCK_PLACE[kind], {**params, "place_id": place_id})
-            _refresh_place(session, kind, {**params, "place_id": place_id})
-        session.execute(TOUCH_SCAN, params)
 
 
 def _find_wrong_day(event: GateEvent, offline_scan: OfflineScan, occurred_at: datetime) -> AppError | None:
     """Return the error of a scan on a wrong day, also if others entered with the ticket before the scan arrived."""
     place = _find_place(event.id, offline_scan)
     return find_wrong_day(event, place, occurred_at) if place is not None else None
-
-
-def _refresh_place(session: Session, kind: str, params: Mapping[str, Any]) -> None:
-    session.execute(ORDER_ENTRIES, params)
-    session.execute(REFRESH_PLACE[kind], params)
 
 
 def _find_place(event_id: str, offline_scan: OfflineScan) -> Place | None:

@@ -26,6 +26,7 @@ from app.core.db import DriverRow, fetch_rows
 from app.core.errors import Busy
 from app.core.transaction import transaction, write_row
 from app.events.queries import ownership_params
+from app.gate.entry_order import refresh_places
 from app.gate.errors import NonceReused
 from app.gate.places import GateEvent, Place, find_event, find_place, find_places, find_refusal, key_params
 from app.gate.sql import BY_CODE, BY_ID, BY_PARTY, scan_sql
@@ -54,7 +55,17 @@ class Scan(NamedTuple):
     by: str | None
 
 
-def scan(
+def scan(caller: Caller, event_id: str, *, nonce: str, occurred_at: datetime | None = None, **fields: Any) -> Scan:
+    """Admit or let out as `scan_once` does. If the scan was earlier than others of the place, it becomes the first."""
+    result = scan_once(caller, event_id, nonce=nonce, occurred_at=occurred_at, **fields)
+    if occurred_at is None or result.id is None or not result.is_reentry:
+        return result
+    refresh_places(event_id, result.id)
+    logged_scan = find_scan(event_id, nonce)
+    return result if logged_scan is None else result._replace(is_reentry=logged_scan.is_reentry)
+
+
+def scan_once(
     caller: Caller,
     event_id: str,
     *,

@@ -262,7 +262,7 @@ def test_a_list_that_is_loaded_during_a_batch_has_the_earliest_entry_afterwards(
     ]
     send(gate, *scans[:2])
     with monkeypatch.context() as interrupted:
-        interrupted.setattr(batch, "_refresh_places", lambda *_: None)
+        interrupted.setattr(batch, "refresh_places", lambda *_: None)
         send(gate, scans[2])
     position = data(gate.owner.get(f"{gate.path}/snapshot"))["position"]
     assert [result["status"] for result in send(gate, scans[2])] == ["repeated"]

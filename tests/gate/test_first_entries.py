@@ -85,6 +85,19 @@ def test_a_party_in_any_order_has_the_earliest_scan_of_each_place_first(client: 
     assert list(list_differences(lambda _: None)) == []
 
 
+@pytest.mark.parametrize(("reentry", "minutes"), [("free", 10), ("daily", 24 * 60)])
+def test_an_online_scan_of_an_earlier_time_is_first(client: Client, reentry: str, minutes: float) -> None:
+    gate = Gate(client, reentry=reentry)
+    slot = gate.claim()
+    assert not data(gate.scan(slot["code"], nonce="now"))["reentry"]
+    earlier = offline_scan(slot["code"], minutes)
+    assert [data(gate.scan(**earlier))["reentry"] for _ in range(2)] == [False, False]
+    (entry,) = db.session.execute(FIRST_ENTRIES, {"code": slot["code"]}).all()
+    assert entry.nonce == earlier["nonce"]
+    assert data(gate.scan(slot["code"], nonce="now"))["reentry"]
+    assert list(list_differences(lambda _: None)) == []
+
+
 def test_an_online_entry_is_first_unless_an_earlier_one_arrives(client: Client) -> None:
     gate = Gate(client)
     slot = gate.claim()
