@@ -28,7 +28,8 @@ class Admission(EventRow, Base):
 
     - `scan_id` is the id of the first row of a scan; the scan of a party has a row for each place, by `position`.
     - `occurred_at` is the time of the scan, `recorded_at` when the service learned of it.
-    - `entry_day` is the day of an entry at an event where a ticket enters once a day.
+    - `entry_day` is the day of an entry at an event where a ticket enters once a day, only for the index against two
+      scans at once. It is null after the event got another timezone, and for what was a conflict.
     - `conflict` is the code of the error with which the service would have refused a scan that was made offline.
     - `remaining` is how many of the party were outside after the scan, for the answer to its repetition.
     - `code` is what was scanned, kept only for conflicts of unknown codes.

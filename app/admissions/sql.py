@@ -13,7 +13,7 @@ ENTRY_ORDER = "a.occurred_at, a.nonce, a.position, a.id"
 STRIPES = 256
 """More than connections at once, so that two of them seldom have the same; only stripes that were used have rows."""
 QUARTER = "date_bin('15 minutes', occurred_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
-LOGGED_DAY = f"coalesce(a.entry_day, {entry_day_sql('a.occurred_at')})"
+LOGGED_DAY = entry_day_sql("a.occurred_at")
 """The day of an entry of the log, for the event `e`."""
 INSERT_ADMISSIONS = f"""
     admission_rows AS (

@@ -37,11 +37,11 @@ def receive_invoice_payment(
     received_on: date,
     part: bool = False,
 ) -> None:
-    """Record that what is due for a block's invoice came in by bank transfer, or a `part` of it. A transfer of the same
-    amount, reference and day changes nothing.
+    """Record that what is due for a block's invoice came in by bank transfer, or a `part` of it. When all is paid, a transfer
+    of the same amount, reference and day again changes nothing.
 
     Raises NotFound, InvoiceNotIssued, InvoiceSettled, and ValidationFailed for another amount than is due (of a part: for
-    more) and for a date in the future or more than a year ago.
+    more), for a date in the future or more than a year ago, and for a transfer like one that is recorded.
     """
     with transaction() as session:
         if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
@@ -52,15 +52,19 @@ def receive_invoice_payment(
             raise InvoiceNotIssued()
         payments = list_invoice_payments(invoice)
         transfers = [(payment.amount_minor, payment.reference, payment.received_on) for payment in payments]
-        if (amount_minor, reference, received_on) in transfers:
-            return
+        is_repeated = (amount_minor, reference, received_on) in transfers
         charged_minor = session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0
         due_minor = int(charged_minor) - sum(payment.amount_minor for payment in payments)
+        if due_minor <= 0 and is_repeated:
+            return
         if due_minor <= 0:
             raise InvoiceSettled()
         errors = list_transfer_errors(
             "What is due is", due_minor, amount_minor=amount_minor, received_on=received_on, part=part
         )
+        if is_repeated:
+            message = "A transfer of this amount, text and day is recorded. If this is another one, give it another reference."
+            errors.append({"path": "reference", "code": "repeated", "message": message})
         if errors:
             raise ValidationFailed(errors)
         payment = InvoicePayment(

@@ -1,12 +1,13 @@
 """What an organisation said of a file the last time: its columns, by their names, and its ticket types, by the event."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
-from sqlalchemy import ForeignKey, LargeBinary, String, func, literal, select
-from sqlalchemy.dialects.postgresql import JSONB, insert
+from sqlalchemy import ColumnElement, ForeignKey, LargeBinary, String, Text, func, literal, select
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, ReadOrWriteSession, Timestamp, db
@@ -35,6 +36,18 @@ def remember_mapping(
     session: ReadOrWriteSession, event_id: str, kind: str, columns: Sequence[str], mapping: Mapping[str, str]
 ) -> None:
     """Keep the column of each field for the next file with these columns of the organisation of an event."""
+    _save(session, event_id, kind, columns, mapping, lambda _, new: new)
+
+
+def _save(
+    session: ReadOrWriteSession,
+    event_id: str,
+    kind: str,
+    columns: Sequence[str],
+    mapping: Mapping[str, str],
+    merge: Callable[[Any, Any], ColumnElement[Any]],
+) -> None:
+    """Save a mapping; `merge` gets the one that is kept already, and this one."""
     values = select(
         Event.organiser_id, literal(kind), literal(_hash_columns(columns)), literal(dict(mapping), JSONB)
     ).where(Event.id == event_id)
@@ -42,7 +55,7 @@ def remember_mapping(
     session.execute(
         statement.on_conflict_do_update(
             index_elements=["organisation_id", "kind", "columns_digest"],
-            set_={"mapping": statement.excluded.mapping, "saved_at": func.now()},
+            set_={"mapping": merge(ImportMapping.mapping, statement.excluded.mapping), "saved_at": func.now()},
         )
     )
 
@@ -56,11 +69,11 @@ def find_mapping(event_id: str, kind: str, columns: Sequence[str]) -> dict[str, 
     )
 
 
-def remember_types(session: ReadOrWriteSession, event_id: str, type_ids: Mapping[str, str]) -> None:
-    """Keep the ids of ticket types by their names in a file for the next file of an event, beside those that are kept."""
-    remember_mapping(
-        session, event_id, TYPES, [event_id], {**(find_mapping(event_id, TYPES, [event_id]) or {}), **type_ids}
-    )
+def remember_types(session: ReadOrWriteSession, event_id: str, choices: Mapping[str, str | None]) -> None:
+    """Keep the ids of ticket types by their names in a file for the next file of an event; forget names without one."""
+    forgotten = literal([name for name, id in choices.items() if id is None], ARRAY(Text))
+    chosen = {name: id for name, id in choices.items() if id is not None}
+    _save(session, event_id, TYPES, [event_id], chosen, lambda kept, new: kept.op("-")(forgotten).op("||")(new))
 
 
 def find_types(event: OwnEvent) -> dict[str, str]:

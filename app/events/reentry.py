@@ -11,9 +11,9 @@ DAY_BEGINS = timedelta(hours=5)
 
 def get_entry_day(moment: datetime, timezone: str) -> date:
     """Return the day of an entry in the event's timezone; it begins at 5 in the morning."""
-    return (moment - DAY_BEGINS).astimezone(ZoneInfo(timezone)).date()
+    return (moment.astimezone(ZoneInfo(timezone)).replace(tzinfo=None) - DAY_BEGINS).date()
 
 
 def entry_day_sql(moment: str, timezone: str = "e.timezone") -> str:
     """Return the SQL of `get_entry_day`."""
-    return f"(({moment} - interval '{DAY_BEGINS.seconds} seconds') AT TIME ZONE {timezone})::date"
+    return f"(({moment} AT TIME ZONE {timezone}) - interval '{DAY_BEGINS.seconds} seconds')::date"

@@ -33,6 +33,8 @@ TICKET_INVENTORY = f"""
      WHERE e.id = %s AND {BY_ID} ORDER BY t.position, t.id, p.position
 """
 
+FORGET_ENTRY_DAYS = text("UPDATE admission SET entry_day = NULL WHERE event_id = :event AND entry_day IS NOT NULL")
+"""The days of entries are those of the timezone that the event had."""
 IS_SLUG_TAKEN = text("SELECT EXISTS (SELECT FROM event WHERE slug = :slug)")
 LIST_NUMBERED_SLUGS = text(r"""
     SELECT slug FROM event WHERE slug >= :slug || '-' AND slug < :slug || '.' AND slug ~ ('^' || :slug || '-[0-9]+$')

@@ -6,7 +6,7 @@ from app.admissions.kinds import ALLOCATION, IN, TICKET
 from app.admissions.sql import LOGGED_DAY
 from app.events.queries import OWNED_EVENT_SQL
 from app.events.reentry import DAILY_REENTRY
-from app.gate.sql import BY_CODE, BY_ID, BY_PARTY, SLOT_CONDITIONS, TICKET_CONDITIONS, TYPE_OF_PLACE
+from app.gate.sql import BY_CODE, BY_ID, BY_PARTY, IS_OUTSIDE, SLOT_CONDITIONS, TICKET_CONDITIONS, TYPE_OF_PLACE
 
 LIMIT = 50
 SEARCH = text(f"""
@@ -44,8 +44,8 @@ FIND_PLACES = {
                NULL::timestamptz AS valid_from, NULL::timestamptz AS valid_until, s.admitted_at, s.left_at, s.ended_at, s.party_id, s.gate, s.admitted_by,
                (SELECT count(*) FROM allocation_slot o
                  WHERE o.party_id = s.party_id AND o.party_size > 1 AND s.party_size > 1
-                   AND o.event_id = s.event_id AND o.status = 'claimed') AS outside
-          FROM allocation_slot s
+                   AND o.event_id = s.event_id AND {IS_OUTSIDE.format(moment="now()")}) AS outside
+          FROM allocation_slot s JOIN event e ON e.id = s.event_id
          WHERE {SLOT_CONDITIONS[key]} AND s.event_id = :event_id
         UNION ALL
         SELECT '{TICKET}', t.id, t.event_id, t.status, t.name, t.ticket_type_id, t.valid_from, t.valid_until,

@@ -6,6 +6,7 @@ from app.accounts.caller import Caller
 from app.admissions.kinds import ALLOCATION, IN
 from app.admissions.times import resolve_occurred_at
 from app.core.db import db
+from app.events.reentry import DAILY_REENTRY
 from app.gate.places import find_event, find_place, key_params
 from app.gate.scan import Scan, choose_places, list_party
 from app.gate.sql import BY_CODE, BY_ID
@@ -32,7 +33,9 @@ def check_scan(
     if count is not None and place.kind == ALLOCATION:
         places = list_party(db.session(), event, place)
     chosen = choose_places(event, places, direction, scan_time, count or 1)
-    first_entries = [entry for entry in chosen if direction == IN and entry.admitted_at is None]
+    entering = (
+        [it for it in chosen if it.admitted_at is None or event.reentry == DAILY_REENTRY] if direction == IN else []
+    )
     first = chosen[0]
     return Scan(
         None,
@@ -44,7 +47,7 @@ def check_scan(
         direction,
         direction == IN and first.admitted_at is not None,
         len(chosen),
-        max(0, place.outside_of_party - len(first_entries)),
+        max(0, place.outside_of_party - len(entering)),
         min(scan_time or event.now, event.now),
         gate,
         caller.name,

@@ -48,10 +48,16 @@ TYPE_OF_PLACE = """JOIN LATERAL (
                SELECT y.name, y.valid_from, y.valid_until FROM ticket_type y
                 WHERE y.id = {place}.ticket_type_id AND y.event_id = {place}.event_id OFFSET 0) y ON true"""
 """After the place: without statistics PostgreSQL would begin with the ticket types, and read all tickets of each."""
-OUTSIDE_OF_PARTY = """
+IS_OUTSIDE = f"""(o.status = 'claimed' OR e.reentry = 'daily' AND o.status = 'admitted' AND (
+               SELECT a.id FROM admission a
+                WHERE a.event_id = o.event_id AND a.place_id = o.id AND a.direction = 'in' AND a.undone_at IS NULL
+                  AND {LOGGED_DAY} = {entry_day_sql("{moment}")} LIMIT 1) IS NULL)"""
+"""Of a place `o` of a party: whether somebody may still enter with it, where tickets enter once a day on that day."""
+OUTSIDE_OF_PARTY = f"""
         CASE WHEN s.party_size > 1 THEN
             (SELECT count(*) FROM allocation_slot o
-              WHERE o.party_id = s.party_id AND o.party_size > 1 AND o.event_id = s.event_id AND o.status = 'claimed')
+              WHERE o.party_id = s.party_id AND o.party_size > 1 AND o.event_id = s.event_id
+                AND {IS_OUTSIDE.format(moment=SCAN_TIME)})
         ELSE 0 END"""
 
 
@@ -84,7 +90,7 @@ def scan_sql(key: str, direction: str) -> TextClause:
     {count_admissions_sql("first_entries", with_timezone=True)},"""
     return text(f"""
     WITH slots AS (
-        SELECT s.id, s.event_id, e.organiser_id, e.timezone, s.status = 'admitted' AS is_reentry, y.name AS type_name, {SCAN_TIME} AS occurred_at,
+        SELECT s.id, s.event_id, e.organiser_id, e.timezone, s.status = 'admitted' AS is_reentry, e.reentry, y.name AS type_name, {SCAN_TIME} AS occurred_at,
                {OUTSIDE_OF_PARTY} AS outside
           FROM allocation_slot s
           JOIN event e ON e.id = s.event_id
@@ -93,7 +99,7 @@ def scan_sql(key: str, direction: str) -> TextClause:
            AND {_is_valid("y.valid_from", "y.valid_until")}
            FOR NO KEY UPDATE OF s),
     tickets AS (
-        SELECT t.id, t.event_id, e.organiser_id, e.timezone, t.admitted_at IS NOT NULL AS is_reentry, y.name AS type_name,
+        SELECT t.id, t.event_id, e.organiser_id, e.timezone, t.admitted_at IS NOT NULL AS is_reentry, e.reentry, y.name AS type_name,
                {SCAN_TIME} AS occurred_at
           FROM ticket t
           JOIN event e ON e.id = t.event_id
@@ -108,17 +114,18 @@ def scan_sql(key: str, direction: str) -> TextClause:
           FROM slots p WHERE s.id = p.id AND s.event_id = p.event_id
         RETURNING s.id, s.event_id, 'allocation' AS place_kind, s.ticket_type_id, s.block_id, s.name,
                   CAST(:gate AS text) AS gate, p.occurred_at, '{direction}' AS direction,
-                  {"p.is_reentry" if enters else "false"} AS is_reentry, p.outside, p.type_name, p.organiser_id, p.timezone),
+                  {"p.is_reentry" if enters else "false"} AS is_reentry, p.reentry, p.outside, p.type_name, p.organiser_id, p.timezone),
     changed_tickets AS (
         UPDATE ticket t
            SET {_TICKET_ENTRY if enters else "left_at = p.occurred_at"}
           FROM tickets p WHERE t.id = p.id AND t.event_id = p.event_id
         RETURNING t.id, t.event_id, 'ticket' AS place_kind, t.ticket_type_id, NULL::text AS block_id, t.name,
                   CAST(:gate AS text) AS gate, p.occurred_at, '{direction}' AS direction,
-                  {"p.is_reentry" if enters else "false"} AS is_reentry, 0 AS outside, p.type_name, p.organiser_id, p.timezone),
+                  {"p.is_reentry" if enters else "false"} AS is_reentry, p.reentry, 0 AS outside, p.type_name, p.organiser_id, p.timezone),
     changed AS (
         SELECT c.*, greatest(0, c.outside - count(*) FILTER (
-                    WHERE c.place_kind = 'allocation' AND c.direction = 'in' AND NOT c.is_reentry) OVER ()) AS remaining
+                    WHERE c.place_kind = 'allocation' AND c.direction = 'in'
+                      AND (NOT c.is_reentry OR c.reentry = 'daily')) OVER ()) AS remaining
           FROM (SELECT * FROM changed_slots UNION ALL SELECT * FROM changed_tickets) c),
     {slot_log if enters else ""}
     {RECORD_ADMISSIONS},

@@ -66,8 +66,9 @@ def test_a_transfer_pays_the_invoice(owner: Client, block: Any) -> None:
 def test_parts_pay_the_invoice_together(owner: Client, block: Any) -> None:
     first = {**TRANSFER, "amountMinor": 300000}
     assert data(owner.post(path(block, "/received"), first), 422)["errors"][0]["path"] == "amountMinor"
-    for _ in range(2):
-        assert data(owner.post(path(block, "/received"), {**first, "part": True}))["dueMinor"] == 550000
+    assert data(owner.post(path(block, "/received"), {**first, "part": True}))["dueMinor"] == 550000
+    repeated = data(owner.post(path(block, "/received"), {**first, "part": True}), 422)["errors"]
+    assert [(error["path"], error["code"]) for error in repeated] == [("reference", "repeated")]
     too_much = {**TRANSFER, "amountMinor": 550001, "part": True}
     assert data(owner.post(path(block, "/received"), too_much), 422)["errors"][0]["path"] == "amountMinor"
     second = {**TRANSFER, "amountMinor": 250000, "part": True}
@@ -78,6 +79,7 @@ def test_parts_pay_the_invoice_together(owner: Client, block: Any) -> None:
     assert money["reconciled"]
     paid = data(owner.post(path(block, "/received"), {**first, "reference": "the rest"}))
     assert (paid["dueMinor"], [payment["amountMinor"] for payment in paid["payments"]]) == (0, [300000, 250000, 300000])
+    assert data(owner.post(path(block, "/received"), {**first, "reference": "the rest"})) == paid
     assert count_bookings() == 3
     assert fetch_scalar("SELECT sum(amount_minor) FROM ledger_entry WHERE account = 'organisation'") == 850000
     assert_ledger_integrity()

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from threading import Event
 from time import sleep
 from typing import Any
@@ -95,12 +95,41 @@ def test_an_undone_entry_may_be_made_again(gate: Gate) -> None:
 
 
 def test_a_party_comes_back_the_next_day(gate: Gate) -> None:
-    code, other, _ = gate.claim_party(3)
+    code, other, last = gate.claim_party(3)
     yesterday = offline_scan(code, DAY)["occurredAt"]
     assert data(gate.scan(code, count=3, occurredAt=yesterday))["admitted"] == 3
-    assert data(gate.scan(code, count=2))["reentry"]
-    assert read_error(gate.scan(other, count=2)) == (409, "PARTY_TOO_SMALL")
-    assert data(gate.scan(other, count=1))["admitted"] == 1
+    training = data(gate.scan(code, training=True))
+    first = data(gate.scan(code))
+    assert (first["reentry"], first["remaining"], training["remaining"]) == (True, 2, 2)
+    *refused, details = refusal(gate.scan(code))
+    assert (*refused,) == ALREADY_ADMITTED and details["remaining"] == 2
+    assert data(gate.scan(other, count=2))["remaining"] == 0
+    assert read_error(gate.scan(last, count=1)) == ALREADY_ADMITTED
+    assert_books_agree()
+
+
+@pytest.mark.parametrize(
+    "zones", [("Africa/Windhoek", "Pacific/Kiritimati"), ("Pacific/Kiritimati", "Africa/Windhoek")]
+)
+def test_another_timezone_changes_the_days_of_all_entries(gate: Gate, zones: tuple[str, str]) -> None:
+    path, code = f"/api/events/{gate.event_id}", make_code(gate, "ticket")
+    data(gate.owner.patch(path, {"timezone": zones[0]}))
+    for minutes in (DAY, 0):
+        data(scan_ago(gate, code, minutes))
+    data(gate.owner.patch(path, {"timezone": zones[1]}))
+    assert read_error(gate.scan(code)) == ALREADY_ADMITTED
+    assert read_error(scan_ago(gate, code, DAY)) == ALREADY_ADMITTED
+    assert data(scan_ago(gate, code, 2 * DAY))["admitted"] == 1
+    assert_books_agree()
+
+
+def test_a_conflict_lists_the_entries_of_its_day(gate: Gate) -> None:
+    code = make_code(gate, "ticket")
+    for minutes in (2 * DAY, DAY):
+        send_batch(gate, offline_scan(code, minutes), offline_scan(code, minutes - 1 / 60))
+    conflicts = list_conflicts(gate)
+    assert [len(conflict["entries"]) for conflict in conflicts] == [2, 2]
+    assert len({entry["admissionId"] for conflict in conflicts for entry in conflict["entries"]}) == 4
 
 
 def test_an_entry_by_the_list_of_guests_is_of_its_day_too(gate: Gate) -> None:
@@ -169,10 +198,19 @@ def test_concurrent_scans_enter_repeatedly_without_the_index(app: Flask, gate: G
         assert Counter(answer.status_code for answer in answers)[200] > 1
 
 
-def test_a_day_begins_at_five_in_the_morning() -> None:
-    zone = ZoneInfo("Africa/Windhoek")
-    days = [get_entry_day(datetime(2026, 12, 5, *time, tzinfo=zone), zone.key).day for time in ((4, 59), (5, 0))]
-    assert days == [4, 5]
+@pytest.mark.parametrize(
+    ("zone", "day"),
+    [
+        ("Africa/Windhoek", date(2026, 12, 5)),
+        ("Europe/Berlin", date(2027, 3, 28)),
+        ("Europe/Berlin", date(2026, 10, 25)),
+    ],
+)
+def test_a_day_begins_at_five_in_the_morning(zone: str, day: date) -> None:
+    """Also on the days when clocks change."""
+    five = datetime.combine(day, time(5), ZoneInfo(zone)).astimezone(UTC)
+    days = [get_entry_day(moment, zone) for moment in (five - timedelta(seconds=1), five)]
+    assert days == [day - timedelta(days=1), day]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

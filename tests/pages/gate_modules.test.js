@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { measureClockError } from "./admissions.js";
 import { hashCode, hashScannedText, parseCode, repairText } from "./codes.js";
+import { getEntryDay } from "./entry_day.js";
 import { GuestList } from "./guest_list.js";
 import { foldName, matchesWords } from "./names.js";
 import { formatTime, setTimezone } from "./texts.js";
@@ -89,15 +90,35 @@ test("where a ticket enters once a day, the day begins at 5 in the morning in th
   assert.equal(judgeAt("2026-12-06T09:00:00Z", again).code, "ADMITTED");
 });
 
+test("where a ticket enters once a day, a party is expected again on the next day", () => {
+  const info = { event: { reentry: "daily", timezone: "Africa/Windhoek" }, ticketTypes: [TYPE] };
+  const yesterday = SECONDS - 86_400;
+  const list = new GuestList(info, ["p1", "p2", "p3"].map((id) => build({ 0: id, 2: id, 5: "a", 6: "p", 7: yesterday, 12: yesterday })));
+  const context = { reentry: "daily", timezone: "Africa/Windhoek" };
+  const judgeNow = (count) => judge(list.places.get("p1"), { ...context, expected: list.listExpected(list.places.get("p1"), NOW), count });
+  assert.deepEqual([judgeNow(3).code, judgeNow(3).remaining], ["ADMITTED", 0]);
+  assert.deepEqual([judgeNow().reentry, judgeNow().remaining], [true, 2]);
+  list.put(GuestList.scanned([list.places.get("p1")], "in", "", SECONDS));
+  assert.deepEqual([judgeNow().code, judgeNow().result, judgeNow().remaining], ["ALREADY_ADMITTED", "look", 2]);
+  const [late] = GuestList.scanned([list.places.get("p1")], "in", "", yesterday);
+  assert.equal(late[12], SECONDS, "a scan of yesterday that waits hides no entry of today");
+});
+
+test("a day begins at 5 also when clocks change", () => {
+  const days = (...times) => times.map((time) => getEntryDay(Date.parse(time), "Europe/Berlin"));
+  assert.deepEqual(days("2027-03-28T02:59:59Z", "2027-03-28T03:00:00Z"), ["2027-03-27", "2027-03-28"]);
+  assert.deepEqual(days("2026-10-25T03:59:59Z", "2026-10-25T04:00:00Z"), ["2026-10-24", "2026-10-25"]);
+});
+
 test("a party comes in together or one after the other", () => {
   const list = new GuestList(null, [build({ 6: "p" }), build({ 0: "p2", 2: "h2", 6: "p" }), build({ 0: "p3", 2: "h3", 6: "p" })]);
   const place = list.places.get("p2");
-  const expected = list.listExpected(place);
+  const expected = list.listExpected(place, NOW);
   assert.equal(judge(place, { expected }).remaining, 2);
   assert.deepEqual([judge(place, { expected, count: 3 }).admitted, judge(place, { expected, count: 3 }).remaining], [3, 0]);
   assert.equal(judge(place, { expected, count: 4 }).code, "PARTY_TOO_SMALL");
   list.put(GuestList.scanned([place], "in", "North", SECONDS));
-  const rest = list.listExpected(place);
+  const rest = list.listExpected(place, NOW);
   assert.equal(rest.length, 2);
   const again = judge(list.places.get("p2"), { expected: rest });
   assert.deepEqual([again.code, again.result, again.remaining], ["ALREADY_ADMITTED", "look", 2]);

@@ -157,7 +157,7 @@ def receive_invoice(event_id: str, block_id: str, **transfer: Any) -> IssuedInvo
     """Record a bank transfer that paid the invoice of a block: all that is due, or less with `part`.
 
     Due is the invoice less its credit notes and the payments until then. A payment is booked in the ledger, once. The same
-    amount, reference and day again change nothing.
+    amount, reference and day again change nothing when all is paid, and are refused while something is due.
     """
     receive_invoice_payment(get_current_caller(), event_id, block_id, **transfer)
     return get_invoice(get_current_caller(), event_id, block_id)

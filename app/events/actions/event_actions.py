@@ -26,6 +26,7 @@ from app.events.event_changes import build_schedule, notify_event_move
 from app.events.event_entries import record_changes, take_snapshot
 from app.events.models import Event
 from app.events.slugs import assign_slug
+from app.events.sql import FORGET_ENTRY_DAYS
 from app.events.stall_type_uses import check_removed_types
 from app.events.timezones import to_instant
 from app.events.visibility import ARCHIVED, CANCELLED, DRAFT, PUBLISHED, UNLISTED
@@ -156,7 +157,7 @@ def apply_changes(
     Raises ValidationFailed, SlugTaken, CapacityCommitted, TicketsCommitted, StallTypeInUse, NotPublishable,
     EmailNotVerified, VisibilityNotReachable.
     """
-    now, previous_capacity = database_now(), event.capacity
+    now, previous_capacity, previous_timezone = database_now(), event.capacity, event.timezone
     previous_stall_types, previous_lineup = event.stall_types, event.lineup
     changes = resolve_times(fields, fields.get("timezone") or event.timezone)
     _assign(event, changes)
@@ -171,6 +172,8 @@ def apply_changes(
         modified = ticket_types.replace_ticket_types(session, event, changes["ticket_types"] or []) or modified
     if "capacity" in changes:
         capacity.check_change(event, previous_capacity)
+    if event.timezone != previous_timezone:
+        session.execute(FORGET_ENTRY_DAYS, {"event": event.id})
     if "stall_types" in changes:
         check_removed_types(session, event.id, previous_stall_types, event.stall_types)
     validation.check_promo_targets(event)

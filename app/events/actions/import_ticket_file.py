@@ -53,13 +53,15 @@ class TicketImportJson(TypedDict):
     new_types: int
     wrong_rows: int
     warnings: list[str]
+    chosen_types: list[str]
     unknown_types: list[UnknownTypeJson]
     errors: list[dict[str, object]]
     error_count: int
 
 
 class FileOptions(NamedTuple):
-    """How a file is read and booked. `ticket_types` has the ids of ticket types by their names in the file.
+    """How a file is read and booked. `ticket_types` has the ids of ticket types by their names in the file, `new_types` the names
+    that become new ones; `create_types` makes all that the event lacks.
 
     With `partial` the rows that have errors are left out; without it nothing is imported if there is one.
     """
@@ -67,6 +69,7 @@ class FileOptions(NamedTuple):
     mapping: Mapping[str, str] | None = None
     format: str | None = None
     ticket_types: Mapping[str, str] | None = None
+    new_types: Sequence[str] = ()
     create_types: bool = False
     allow_oversell: bool = False
     dry_run: bool = False
@@ -130,6 +133,7 @@ def import_data(
         allow_oversell=options.allow_oversell,
         dry_run=options.dry_run,
         type_ids=options.ticket_types,
+        new_types=options.new_types,
         rows_by_type=parsed.rows_by_type if options.partial else None,
         limit_statements=steps.limit_statements,
         actor=steps.actor,
@@ -234,6 +238,7 @@ class _Report:
             "new_types": result.new_types,
             "wrong_rows": wrong_rows,
             "warnings": list(result.warnings),
+            "chosen_types": list(result.chosen_types),
             "unknown_types": [{"name": name, "rows": count} for name, count in self.unknown_types.items()],
             "errors": [error._asdict() for error in self.errors[:MAX_RETURNED_ERRORS]],
             "error_count": len(self.errors),

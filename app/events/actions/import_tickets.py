@@ -1,7 +1,7 @@
 """Importing tickets that were sold elsewhere: all tickets of a file, or none."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -39,7 +39,8 @@ class ImportResult:
     """What an import did, or would do in a dry run: counts of tickets and ticket types.
 
     `cancelled` are those of the updated tickets that are not sold any more, `missing` the sold tickets of the event that
-    are not in the file. `import_id` is None for a dry run.
+    are not in the file. `chosen_types` are the names in the file for which a ticket type was chosen. `import_id` is None for
+    a dry run.
     """
 
     created: int
@@ -51,6 +52,7 @@ class ImportResult:
     new_types: int
     warnings: tuple[str, ...] = ()
     import_id: str | None = None
+    chosen_types: Sequence[str] = ()
 
 
 class UnknownTypes(Rejected):
@@ -79,6 +81,7 @@ def import_tickets(
     allow_oversell: bool,
     dry_run: bool,
     type_ids: Mapping[str, str] | None = None,
+    new_types: Collection[str] = (),
     rows_by_type: Mapping[str, int] | None = None,
     limit_statements: Sequence[str] = (),
     actor: Actor | None = None,
@@ -86,7 +89,8 @@ def import_tickets(
 ) -> ImportResult:
     """Books the tickets of a file. A ticket with a known reference is compared and updated, never booked twice.
 
-    `type_ids` has the ticket types of the event for names in the file that the event lacks. `rows_by_type` has how many rows
+    `type_ids` has the ticket types of the event for names in the file that the event lacks, `new_types` has those that become
+    new ones; `create_types` makes all of them. `rows_by_type` has how many rows
     of each type the whole file has, where `tickets` are a part of it: a new type has places for the others too. `limit_statements` sets how
     long the transaction may take and wait; without them the limits of a request count. `actor` is who imports, where
     that is not the caller of the request. `on_result` runs in the transaction of the import, and not in a dry run.
@@ -104,7 +108,7 @@ def import_tickets(
                 source,
                 type_ids or {},
                 rows_by_type or {},
-                create_types,
+                None if create_types else {key_of(name) for name in new_types},
                 allow_oversell,
                 dry_run,
             )
@@ -127,18 +131,18 @@ def _import(
     source: ImportSource,
     chosen_type_ids: Mapping[str, str],
     rows_by_type: Mapping[str, int],
-    create_types: bool,
+    new_keys: Collection[str] | None,
     allow_oversell: bool,
     dry_run: bool,
 ) -> ImportResult:
-    """Book the tickets. A dry run leaves out what takes long and finds nothing: writing the tickets and their figures."""
+    """Book the tickets. `new_keys` has the keys of names that become ticket types, None stands for all. A dry run leaves out what takes long and finds nothing: writing the tickets and their figures."""
     ticket_booking.lock_imports(session, event_id)
     event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:
         raise NotFound()
     type_ids = _match_types(event, chosen_type_ids)
     of_unknown_type = [ticket for ticket in tickets if key_of(ticket.ticket_type) not in type_ids]
-    new_type_ids = _create_types(session, event, of_unknown_type, rows_by_type, create_types)
+    new_type_ids = _create_types(session, event, of_unknown_type, rows_by_type, new_keys)
     _fill_staging(session, tickets, {**type_ids, **new_type_ids}, event.timezone)
     session.execute(ticket_import_sql.CREATE_PLAN)
     session.execute(ticket_import_sql.PLAN_IMPORT, {"event": event_id})
@@ -167,7 +171,15 @@ def _import(
         new_types=len(new_type_ids),
         warnings=warnings,
         import_id=import_id,
+        chosen_types=_list_chosen_names(event, tickets, chosen_type_ids),
     )
+
+
+def _list_chosen_names(event: Event, tickets: Sequence[SoldTicket], chosen_type_ids: Mapping[str, str]) -> list[str]:
+    """The names in the file for which a ticket type was chosen."""
+    chosen_keys = {key_of(name) for name in chosen_type_ids} - {it.name_key for it in event.ticket_types}
+    names = {ticket.ticket_type for ticket in tickets} if chosen_keys else ()
+    return sorted(name for name in names if key_of(name) in chosen_keys)
 
 
 def _add_import(
@@ -201,14 +213,14 @@ def _create_types(
     event: Event,
     tickets: Sequence[SoldTicket],
     rows_by_type: Mapping[str, int],
-    create_types: bool,
+    new_keys: Collection[str] | None,
 ) -> dict[str, str]:
     """The ids of new ticket types by their name key: as many places as were sold, at the most common price.
 
     Rows of the file that are not among the tickets count as sold: they may come later.
     """
-    if tickets and not create_types:
-        raise UnknownTypes(tickets)
+    if new_keys is not None and (unknown := [it for it in tickets if key_of(it.ticket_type) not in new_keys]):
+        raise UnknownTypes(unknown)
     by_key: dict[str, list[SoldTicket]] = {}
     for ticket in tickets:
         by_key.setdefault(key_of(ticket.ticket_type), []).append(ticket)

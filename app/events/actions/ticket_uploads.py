@@ -1,7 +1,9 @@
 """Uploaded files of sold tickets: keeping a file, checking and importing it, large ones in a job."""
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -78,8 +80,16 @@ def keep_upload(caller: Caller, event_id: str, data: bytes, file_name: str) -> s
         return upload.id
 
 
-def process_upload(caller: Caller, event_id: str, upload_id: str, options: FileOptions) -> None:
-    """Check or import an upload; its `result` says what happened. A large one is left to a job.
+def process_upload(
+    caller: Caller,
+    event_id: str,
+    upload_id: str,
+    options: FileOptions,
+    *,
+    choices: Mapping[str, str | None] = MappingProxyType({}),
+) -> None:
+    """Check or import an upload; its `result` says what happened. A large one is left to a job. `choices` are kept for the next
+    file: the ids of ticket types by names in the file, None for a name that becomes a new one.
 
     Nothing happens while a job works on it, and after it was imported. Raises NotFound, NotASpreadsheet,
     ValidationFailed.
@@ -103,8 +113,8 @@ def process_upload(caller: Caller, event_id: str, upload_id: str, options: FileO
             return
         if options.mapping:
             remember_mapping(session, event_id, SALES, [column["name"] for column in upload.sample], options.mapping)
-        if options.ticket_types:
-            remember_types(session, event_id, options.ticket_types)
+        if choices:
+            remember_types(session, event_id, choices)
         if is_large:
             enqueue("events.import_upload", upload_id=upload.id)
     if not is_large:

@@ -2,8 +2,9 @@
 
 import { createNonce, repairText } from "./codes.js";
 import { DeviceEnded, Unreachable } from "./connection.js";
+import { getEntryDay } from "./entry_day.js";
 import { GuestList } from "./guest_list.js";
-import { getEntryDay, judgeAnswer, judgePlace, judgeRepeat } from "./verdict.js";
+import { judgeAnswer, judgePlace, judgeRepeat } from "./verdict.js";
 
 /** @typedef {import("./types.js").Scan} Scan */
 /** @typedef {import("./types.js").Place} Place */
@@ -176,7 +177,7 @@ export class Admissions {
     if (target.code) target = { ...target, code: repairText(target.code) };
     const place = await this.list.find(target);
     const { gate, direction } = this.settings;
-    const expected = place ? this.list.listExpected(place) : [];
+    const expected = place ? this.list.listExpected(place, this.now()) : [];
     const { reentry, timezone } = this.list.info?.event ?? NO_EVENT;
     const type = place && this.list.getTicketType(place);
     const now = this.now();

@@ -38,6 +38,7 @@ async function start() {
   function show({ verdict, scan: kept, allow }, { code, placeId }) {
     showVerdict(verdict, {
       isAudible: settings.sound,
+      isDaily: admissions.list.info?.event.reentry === "daily",
       admit: verdict.isTraining ? undefined : (count) => scan({ code, placeId, count }),
       allow: allow && (async () => show(await allow(), { code, placeId })),
       undo: kept && (() => (admissions.undo(kept.nonce), hideVerdict())),

@@ -1,6 +1,7 @@
 // The list of places on this device: found by the hash of a code, by party and by name, and counted.
 
 import { hashScannedText } from "./codes.js";
+import { getEntryDay } from "./entry_day.js";
 import { foldName, matchesWords } from "./names.js";
 
 /** @typedef {import("./types.js").Place} Place */
@@ -63,10 +64,17 @@ export class GuestList {
     return null;
   }
 
-  /** Return the places of a place's party that are still expected, by id; without a party the place itself. @param {Place} place */
-  listExpected(place) {
+  /** Return the places of a place's party that are still expected, by id; without a party the place itself. @param {Place} place @param {number} now */
+  listExpected(place, now) {
     const ids = place[PARTY] ? [...(this.parties.get(place[PARTY]) ?? [])].sort() : [place[ID]];
-    return ids.map((id) => /** @type {Place} */ (this.places.get(id))).filter((other) => other[STATE] === "c");
+    return ids.map((id) => /** @type {Place} */ (this.places.get(id))).filter((other) => this.isExpected(other, now));
+  }
+
+  /** Whether nobody came in with a place, or where a ticket enters once a day, not today. @param {Place} place @param {number} now */
+  isExpected(place, now) {
+    if (place[STATE] !== "a" || this.info?.event.reentry !== "daily") return place[STATE] === "c";
+    const [day, today] = [(place[LAST_ENTRY] ?? place[ADMITTED_AT] ?? 0) * 1000, now].map((at) => getEntryDay(at, this.info?.event.timezone ?? "UTC"));
+    return day !== today;
   }
 
   /** Return the places with a name that has these words. @param {string} query */
@@ -99,7 +107,7 @@ export class GuestList {
         changed[ADMITTED_AT] ??= at;
         changed[GATE] ??= gate || null;
         changed[LEFT_AT] = null;
-        changed[LAST_ENTRY] = at;
+        changed[LAST_ENTRY] = Math.max(at, place[LAST_ENTRY] ?? 0);
       }
       return changed;
     });

@@ -56,7 +56,7 @@ function describeAge(seconds) {
 /** Show the guests that a name or a ticket number finds. @param {Admissions} admissions @param {string} query @param {(id: string) => void} admit */
 export function showResults(admissions, query, admit) {
   const places = query.trim().length > 1 ? admissions.search(query) : [];
-  const expected = places.map((place) => admissions.list.listExpected(place).length);
+  const expected = places.map((place) => admissions.list.listExpected(place, admissions.now()).length);
   const names = places.map((place) => place[3]?.toLocaleLowerCase());
   if (query.trim().length > 1 && (!names.length || new Set(names).size < names.length)) admissions.loadDetails(query.trim());
   const details = places.map((place) => admissions.details.get(place[0]) ?? []);

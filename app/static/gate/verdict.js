@@ -1,5 +1,7 @@
 // The verdict on a scan: from the list of this device, or from the answer of the service.
 
+import { getEntryDay } from "./entry_day.js";
+
 /** @typedef {import("./types.js").Verdict} Verdict */
 /** @typedef {import("./types.js").Place} Place */
 
@@ -10,13 +12,6 @@ const DOUBTS = new Set(["NOT_ON_LIST", "NOT_CLAIMED", "PARTY_TOO_SMALL", "NOT_IN
 const toTime = (text) => (text ? Date.parse(text) : null);
 /** @param {number | null | undefined} seconds */
 const toMilliseconds = (seconds) => (seconds == null ? null : seconds * 1000);
-
-const DAY_BEGINS = 5 * 60 * 60 * 1000;
-
-/** Return the day of an entry in a timezone; it begins at 5 in the morning, as for the service. @param {number} moment @param {string} timeZone */
-export function getEntryDay(moment, timeZone) {
-  return new Intl.DateTimeFormat("en-CA", { timeZone }).format(moment - DAY_BEGINS);
-}
 
 /**
  * Return the verdict of the list on a place. `expected` has the places of its party that are still outside.
@@ -47,7 +42,8 @@ export function judgePlace(place, { type, reentry, timezone, direction, expected
     return build("WRONG_DAY", { ...known, validFrom, validUntil });
   if (count !== undefined && count > Math.max(expected.length, 1)) return build("PARTY_TOO_SMALL", known);
   if (isParty) return build("ADMITTED", { ...known, admitted: count, remaining: expected.length - count });
-  return build("ADMITTED", { ...known, admitted: 1, remaining: expected.length - (isBack ? 0 : 1), reentry: isBack });
+  const others = expected.filter((other) => other[0] !== place[0]);
+  return build("ADMITTED", { ...known, admitted: 1, remaining: others.length, reentry: isBack });
 }
 
 /** Return the verdict that a scan which this device keeps gives about the next one. @param {import("./types.js").Scan} scan @returns {Verdict} */

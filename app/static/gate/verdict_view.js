@@ -13,11 +13,11 @@ let timer;
  * Show a verdict. `actions.admit` admits more of the party, `actions.allow` somebody who is not on the list,
  * `actions.undo` takes the scan back.
  * @param {Verdict} verdict
- * @param {{isAudible: boolean, admit?: (count: number) => void, allow?: () => void, undo?: () => void}} actions
+ * @param {{isAudible: boolean, isDaily: boolean, admit?: (count: number) => void, allow?: () => void, undo?: () => void}} actions
  */
-export function showVerdict(verdict, { isAudible, admit, allow, undo }) {
+export function showVerdict(verdict, { isAudible, isDaily, admit, allow, undo }) {
   clearTimeout(timer);
-  const hasParty = ["ADMITTED", "ALREADY_ADMITTED", "PARTY_TOO_SMALL"].includes(verdict.code) && !verdict.reentry;
+  const hasParty = ["ADMITTED", "ALREADY_ADMITTED", "PARTY_TOO_SMALL"].includes(verdict.code) && (isDaily || !verdict.reentry);
   const more = hasParty ? (verdict.remaining ?? 0) : 0;
   get("verdict").dataset.result = verdict.result;
   get("verdict-word").textContent = verdict.code === "LEFT" ? say("wordLeft") : say(`word-${verdict.result}`);

@@ -129,6 +129,9 @@ def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> No
     assert format_money(800000) in page.text and f"{format_money(50000)} on" in page.text
     desk.open(build_path(block, "invoice/received"))
     assert desk.forms[1].fields["amountMinor"] == "8000" and "part" not in desk.forms[1].fields
+    page = desk.send(form=1, amountMinor="500", receivedOn=TRANSFER_DAY, part="true")
+    assert page.status_code == 422 and "If another one came, add a word to its text" in page.text
+    desk.open(build_path(block, "invoice/received"))
     page = desk.send(form=1, receivedOn=TRANSFER_DAY)
     assert "The payment is recorded." in page.text and "Payment received" not in page.text
     answer = desk.open(build_path(block, "invoice/received"))

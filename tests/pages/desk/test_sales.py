@@ -19,7 +19,7 @@ from tests.blueprints.test_ticket_import_undo import scan
 from tests.counting import count_statements
 from tests.events.law import assert_books_agree
 from tests.events.test_import import DATA, TYPES, stats
-from tests.factories.events import create_published_event
+from tests.factories.events import create_published_event, update_event
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, WRITERS, open_as
 from tests.pages.desk.test_stalls import READERS, ROLES
@@ -214,11 +214,44 @@ def test_a_ticket_type_is_chosen_once_for_the_files_of_an_event(
     post(desk, f"{address}/import")
     page = upload(desk, path, HEADER + ROWS.replace("Weekend pass", "Wochenende")).text
     assert "“Wochenende” is Weekend pass" in page and "The file changes nothing" in page
-    page = post(desk, f"{desk.page.request.path}/check", again="true").text
+    address = desk.page.request.path
+    page = post(desk, f"{address}/check", again="true").text
     assert "Ticket types that the event does not have" in page and "“Wochenende” is" not in page
+    page = post(desk, f"{address}/check", name="Wochenende", type="new").text
+    assert "New ticket types" in page and "“Wochenende” is" not in page
+    page = upload(desk, path, HEADER + ROWS.replace("Weekend pass", "Wochenende")).text
+    assert "Ticket types that the event does not have" in page, "a new ticket type takes back the earlier choice"
     other = create_published_event(organiser)
     page = upload(desk, f"{EVENTS}/{other['id']}/sales", HEADER + ROWS.replace("Weekend pass", "Wochenende")).text
     assert "Ticket types that the event does not have" in page
+
+
+def test_only_the_names_that_were_chosen_become_ticket_types(event: dict[str, Any], desk: Visitor, path: str) -> None:
+    page = upload(desk, path, "Serial;Kind;Guest\nA1;Early Bird;Zoë\nA2;Backstage;Petrus\n")
+    columns = page.request.path
+    post(desk, columns, columnA="reference", columnB="ticketType")
+    address = columns.removesuffix("/columns")
+    page = post(desk, f"{address}/check", name="Early Bird", type=event["ticketTypes"][0]["id"]).text
+    assert "Backstage" in page and "New ticket types" not in page
+    page = post(desk, f"{address}/check", name="Backstage", type="new").text
+    assert "<dt>New ticket types</dt><dd>1</dd>" in page and "“Early Bird” is Weekend pass" in page
+    page = post(desk, columns, columnA="reference", columnC="ticketType").text
+    assert "Zoë" in page and "Ticket types that the event does not have" in page and "New ticket types" not in page
+
+
+def test_a_ticket_type_that_is_removed_is_no_choice_any_more(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    types = [*event["ticketTypes"], {"name": "One day", "priceMinor": 100, "quantity": 5}]
+    update_event(organiser, event, ticketTypes=types)
+    event = data(organiser.get(f"/api/events/{event['id']}"))
+    columns = upload(desk, path, "Serial;Kind\nA1;Tag\n").request.path
+    address = columns.removesuffix("/columns")
+    post(desk, columns, columnA="reference", columnB="ticketType")
+    post(desk, f"{address}/check", name="Tag", type=event["ticketTypes"][-1]["id"])
+    update_event(organiser, event, ticketTypes=event["ticketTypes"][:-1])
+    for page in (post(desk, columns, columnA="reference", columnB="ticketType"), post(desk, f"{address}/import")):
+        assert page.status_code == 200 and "Ticket types that the event does not have" in page.text
 
 
 def test_errors_are_listed_by_row_and_column(desk: Visitor, path: str) -> None:

@@ -103,7 +103,12 @@ RECEIVED = Form(
     Input(
         "reference",
         lazy_gettext("Text of the transfer"),
-        messages={"required": lazy_gettext("Enter the text of the transfer.")},
+        messages={
+            "required": lazy_gettext("Enter the text of the transfer."),
+            "repeated": lazy_gettext(
+                "A transfer of this amount and day with this text is recorded. If another one came, add a word to its text."
+            ),
+        },
     ),
     Input(
         "receivedOn",
@@ -216,8 +221,13 @@ def receive_payment(caller: Caller, event_id: str, block_id: str) -> ResponseRet
     """Record that what is due came in, or a part of it. The same transfer again changes nothing."""
     event, block = get_event_block(caller, event_id, block_id)
     form = RECEIVED.from_request()
-    try:
+
+    def record_payment() -> str:
         invoice_payments.receive_invoice_payment(caller, event_id, block_id, **form.load())
+        return ""
+
+    try:
+        do_once(caller, record_payment)
     except FORM_ERRORS as error:
         invoice = invoices.get_invoice(caller, event_id, block_id)
         return _render_payment(event, block, invoice, form.with_error(reword(error)))

@@ -1,5 +1,7 @@
 """Importing sales: a file is uploaded, its columns are chosen if need be, it is checked, and then imported."""
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from flask import Response, redirect, request, url_for
@@ -25,8 +27,9 @@ from app.events import queries as events
 from app.events.actions import ticket_uploads as actions
 from app.events.actions.import_ticket_file import FileOptions
 from app.events.errors import ImportTooLarge, NotASpreadsheet
-from app.events.import_mappings import SALES, find_mapping
+from app.events.import_mappings import SALES, find_mapping, find_types
 from app.events.queries import OwnEvent
+from app.events.search_words import key_of
 from app.events.ticket_files import REQUIRED_FIELDS
 from app.events.ticket_uploads import OwnUpload, get_upload, suggest_mapping
 from app.web.access import may
@@ -118,7 +121,8 @@ def save_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRetur
     form = COLUMNS.build(upload.sample).from_request()
     try:
         mapping = COLUMNS.read_mapping(form, upload.sample)
-        return _check(caller, event_id, upload_id, actions.load_options(upload)._replace(mapping=mapping))
+        options = _load_options(event, upload)._replace(mapping=mapping, ticket_types=find_types(event), new_types=[])
+        return _check(caller, event_id, upload_id, options)
     except FORM_ERRORS as error:
         return _render_columns(event, upload, form.with_error(error))
 
@@ -138,7 +142,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         options=options,
         is_working=is_working,
         result=result,
-        chosen_types=_list_chosen_types(event, options),
+        chosen_types=_list_chosen_types(event, options, result.get("chosen_types", ())),
         has_no_codes="secret" not in (options.mapping or suggest_mapping(list(names))),
         format_label=FORMAT_LABELS[options.mapping and "mapping" or upload.format or "own"],
         errors=[
@@ -159,32 +163,31 @@ def check(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
     With `again` the ticket types that were chosen before are asked for again.
     """
     event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
-    options, names = actions.load_options(upload), _list_unknown_names(upload)
+    options, names = _load_options(event, upload), _list_unknown_names(upload)
     sent = dict(zip(request.form.getlist("name"), request.form.getlist("type"), strict=False))
     sent = {name: type_id for name, type_id in sent.items() if name in names}
     if not all(sent.values()):
         address = url_for("desk_sales.show_upload", event_id=event_id, upload_id=upload_id)
         return send_back(address, gettext("Choose a ticket type for each name in the file."))
-    known = {ticket_type.id for ticket_type in event.ticket_types}
-    chosen = {name: type_id for name, type_id in sent.items() if type_id != NEW_TYPE}
-    if not set(chosen.values()) <= known:
+    choices = {name: None if type_id == NEW_TYPE else type_id for name, type_id in sent.items()}
+    chosen = {name: type_id for name, type_id in choices.items() if type_id is not None}
+    if not set(chosen.values()) <= {ticket_type.id for ticket_type in event.ticket_types}:
         raise NotFound()
     if request.form.get("again") == "true":
-        options = options._replace(ticket_types=None, create_types=False)
-    kept = {name: type_id for name, type_id in (options.ticket_types or {}).items() if type_id in known}
+        options = options._replace(ticket_types={}, new_types=[])
     options = options._replace(
-        ticket_types={**kept, **chosen},
-        create_types=options.create_types or bool(sent),
+        ticket_types={**(options.ticket_types or {}), **chosen},
+        new_types=sorted({*options.new_types, *choices} - {*chosen}),
         allow_oversell=options.allow_oversell or request.form.get("allowOversell") == "true",
     )
-    return _check(caller, event_id, upload_id, options)
+    return _check(caller, event_id, upload_id, options, choices)
 
 
 @blueprint.act("/uploads/<upload_id>/import", access=IMPORT)
 def import_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
     """Import the file with the options of its last check: all rows or none, or with `onlyCorrect` the correct rows."""
-    upload = get_upload(caller, event_id, upload_id)[0]
-    options = actions.load_options(upload)
+    event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
+    options = _load_options(event, upload)
     partial = request.form.get("onlyCorrect") == "true"
     return _process(caller, event_id, upload_id, options._replace(dry_run=False, partial=partial))
 
@@ -198,13 +201,31 @@ def _reword(error: AppError) -> AppError:
     return error
 
 
-def _check(caller: Caller, event_id: str, upload_id: str, options: FileOptions) -> ResponseReturnValue:
+def _check(
+    caller: Caller,
+    event_id: str,
+    upload_id: str,
+    options: FileOptions,
+    choices: Mapping[str, str | None] = MappingProxyType({}),
+) -> ResponseReturnValue:
     """A check counts also the correct rows beside wrong ones: they can be imported alone."""
-    return _process(caller, event_id, upload_id, options._replace(dry_run=True, partial=True))
+    return _process(caller, event_id, upload_id, options._replace(dry_run=True, partial=True), choices)
 
 
-def _process(caller: Caller, event_id: str, upload_id: str, options: FileOptions) -> ResponseReturnValue:
-    actions.process_upload(caller, event_id, upload_id, options)
+def _load_options(event: OwnEvent, upload: OwnUpload) -> FileOptions:
+    """The options of the last check, without ticket types that the event has no more."""
+    options, known = actions.load_options(upload), {ticket_type.id for ticket_type in event.ticket_types}
+    return options._replace(ticket_types={name: id for name, id in (options.ticket_types or {}).items() if id in known})
+
+
+def _process(
+    caller: Caller,
+    event_id: str,
+    upload_id: str,
+    options: FileOptions,
+    choices: Mapping[str, str | None] = MappingProxyType({}),
+) -> ResponseReturnValue:
+    actions.process_upload(caller, event_id, upload_id, options, choices=choices)
     return redirect(url_for("desk_sales.show_upload", event_id=event_id, upload_id=upload_id), 303)
 
 
@@ -253,10 +274,11 @@ def _list_errors(upload: OwnUpload) -> list[dict[str, Any]]:
     return [error for error in errors if (error["code"], error["column"]) != UNKNOWN_TYPE]
 
 
-def _list_chosen_types(event: OwnEvent, options: FileOptions) -> list[tuple[str, str]]:
-    """The names in files for which a ticket type was chosen, each with its name."""
-    names = {ticket_type.id: ticket_type.name for ticket_type in event.ticket_types}
-    return [(name, names[id]) for name, id in (options.ticket_types or {}).items() if id in names]
+def _list_chosen_types(event: OwnEvent, options: FileOptions, names: Sequence[str]) -> list[tuple[str, str]]:
+    """The names in the file for which a ticket type was chosen, each with its ticket type."""
+    types = {ticket_type.id: ticket_type.name for ticket_type in event.ticket_types}
+    type_ids = {key_of(name): id for name, id in (options.ticket_types or {}).items()}
+    return [(name, types[id]) for name in names if (id := type_ids.get(key_of(name))) in types]
 
 
 def _list_unknown_names(upload: OwnUpload) -> dict[str, int]:
