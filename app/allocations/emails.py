@@ -148,6 +148,7 @@ def _render_email(template: str, ticket: Ticket, key: str, **context: Any) -> Me
         when=ticket.when,
         where=ticket.where,
         map_url=ticket.visit.map_url,
+        entry_rule=ticket.visit.entry_rule,
         kind=ticket.kind,
         ticket_host=ticket.host,
         organiser=ticket.organiser,

@@ -36,7 +36,7 @@ QR_SIZE = 52 * mm
 SHEET_COLUMNS, SHEET_ROWS = 2, 4
 SMALL_QR_SIZE = 38 * mm
 TERMS = (
-    lazy_gettext("The code admits once. Anyone who shows it first is admitted, so do not post a picture of it."),
+    lazy_gettext("Anyone who shows the code first is admitted, so do not post a picture of it."),
     lazy_gettext("Show it on paper, or on a screen turned up bright. No code at hand? Tell your name at the gate."),
     lazy_gettext("To pass the ticket on, open it with the link in your e-mail, or ask the person who gave it to you."),
 )
@@ -147,7 +147,7 @@ def _draw_holder(pen: TextWriter, ticket: Ticket, y: float) -> float:
 
 def _draw_terms(pen: TextWriter, ticket: Ticket, y: float) -> None:
     contact_line = gettext("Questions? %(organiser)s, %(contact)s", organiser=ticket.organiser, contact=ticket.contact)
-    for term in (*map(str, TERMS), contact_line):
+    for term in (f"{ticket.visit.entry_rule} {TERMS[0]}", *map(str, TERMS[1:]), contact_line):
         for line in break_lines(printable(term), REGULAR, 9, RIGHT - LEFT, most=2):
             pen.put(line, LEFT, y, size=9, colour=MUTED)
             y -= 12.5

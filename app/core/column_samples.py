@@ -9,16 +9,17 @@ SAMPLE_ROWS, SAMPLE_VALUES, MAX_SAMPLE_LENGTH, MAX_COLUMN_LENGTH = 50, 3, 60, 20
 
 
 class ColumnSample(TypedDict):
-    """A column of a file with its first values."""
+    """A column of a file with its first values, and whether one of them is in several of the first rows."""
 
     name: str
     values: list[str]
+    repeats: bool
 
 
 def build_sample(header: Sequence[str], rows: Sequence[Row]) -> list[ColumnSample]:
     """The columns that have a name, each once, with their first different values."""
     names = [name for name in dict.fromkeys(header) if column_key(name) and len(name) <= MAX_COLUMN_LENGTH]
-    return [{"name": without_nul(name), "values": _list_values(rows, name)} for name in names]
+    return [_build_column(rows, name) for name in names]
 
 
 def match_columns(columns: Sequence[str], keys_by_field: Mapping[str, Iterable[str]]) -> dict[str, str]:
@@ -39,6 +40,7 @@ def without_nul(value: Any) -> Any:
     return [without_nul(item) for item in value] if isinstance(value, list) else value
 
 
-def _list_values(rows: Sequence[Row], column: str) -> list[str]:
-    cells = (without_nul(row.cells[column][:MAX_SAMPLE_LENGTH]) for row in rows)
-    return list(dict.fromkeys(cell for cell in cells if cell))[:SAMPLE_VALUES]
+def _build_column(rows: Sequence[Row], name: str) -> ColumnSample:
+    cells = [cell for row in rows if (cell := without_nul(row.cells[name][:MAX_SAMPLE_LENGTH]))]
+    values = list(dict.fromkeys(cells))
+    return {"name": without_nul(name), "values": values[:SAMPLE_VALUES], "repeats": len(values) < len(cells)}

@@ -1,7 +1,8 @@
 """Uploaded files of sold tickets: what is in them, and how far their check or import is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, delete, func, or_, select
 
@@ -95,6 +96,18 @@ def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
             mapping[field] = column
     if "name" in mapping and column_key(mapping["name"]) not in PARTS_OF_NAMES:
         mapping.pop("lastName", None)
+    return mapping
+
+
+def suggest_for_sample(sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What `suggest_mapping` says, but a column with the same value in several rows is no number of a ticket: it may be that
+    of the order. Then the code that is scanned is the number too, if there is one."""
+    mapping = suggest_mapping([column["name"] for column in sample])
+    repeated = {column["name"] for column in sample if column.get("repeats")}
+    if mapping.get("reference") in repeated:
+        del mapping["reference"]
+        if "secret" in mapping and mapping["secret"] not in repeated:
+            mapping["reference"] = mapping["secret"]
     return mapping
 
 

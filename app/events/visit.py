@@ -7,11 +7,19 @@ from typing import Any
 from sqlalchemy import Row
 
 from app.core.formatting import format_period
-from app.core.languages import gettext
+from app.core.languages import gettext, lazy_gettext
 from app.events.calendar_file import Appointment
 from app.events.map_links import build_map_link
 from app.events.models import Event
+from app.events.reentry import COUNTED_REENTRY, DAILY_REENTRY, FREE_REENTRY, NO_REENTRY
 from app.events.visibility import CANCELLED
+
+ENTRY_RULES = {
+    NO_REENTRY: lazy_gettext("The ticket admits once."),
+    DAILY_REENTRY: lazy_gettext("The ticket admits once a day."),
+    COUNTED_REENTRY: lazy_gettext("To come in again, have the ticket scanned at the exit when you leave."),
+    FREE_REENTRY: lazy_gettext("You may come in again as often as you like."),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +38,17 @@ class Visit:
     visibility: str
     event_version: int
     updated_at: datetime
+    reentry: str = NO_REENTRY
 
     @property
     def when(self) -> str:
         """Beginning and end in the time zone of the event, in the language in use."""
         return format_period(self.starts_at, self.ends_at, self.timezone)
+
+    @property
+    def entry_rule(self) -> str:
+        """How often the ticket admits."""
+        return str(ENTRY_RULES[self.reentry])
 
     @property
     def place(self) -> str:
@@ -76,6 +90,7 @@ VISIT_COLUMNS = (
     Event.visibility,
     Event.version.label("event_version"),
     Event.updated_at,
+    Event.reentry,
 )
 """The fields of `Visit`."""
 

@@ -241,6 +241,11 @@ export class Admissions {
     return (this.list.info?.event ?? NO_EVENT).reentry !== "none";
   }
 
+  /** Whether somebody may come in now with a place that was used. @param {Place} place */
+  mayAdmitAgain(place) {
+    return this.mayReenter && (this.list.info?.event.reentry !== "daily" || this.list.isExpected(place, this.now()));
+  }
+
   /** Whether somebody may come in with a ticket at the time of a scan after another one. @param {Scan} scan @param {Scan} other */
   mayReturn(scan, other) {
     const { reentry, timezone } = this.list.info?.event ?? NO_EVENT;

@@ -69,7 +69,7 @@ export function showResults(admissions, query, admit) {
     const button = create("button", { type: "button", className: "button", onclick: () => admit(id) }, say("admit"));
     button.append(create("span", { className: "hidden" }, ` ${name}`));
     const text = create("div", {}, create("strong", {}, name ?? ""), create("p", { className: "fine" }, [type, ...details[index], party, note].filter(Boolean).join(" · ")));
-    return create("li", {}, text, ...(state === "c" || (state === "a" && admissions.mayReenter) ? [button] : []));
+    return create("li", {}, text, ...(state === "c" || (state === "a" && admissions.mayAdmitAgain(place)) ? [button] : []));
   });
   replaceRows("results", [places, expected, details], build);
   get("results-none").hidden = places.length > 0 || query.trim().length < 2;

@@ -226,6 +226,17 @@ def test_a_ticket_type_is_chosen_once_for_the_files_of_an_event(
     assert "Ticket types that the event does not have" in page
 
 
+def test_the_number_of_an_order_is_not_taken_for_that_of_a_ticket(desk: Visitor, path: str) -> None:
+    rows = "".join(f"ORD{number // 3},8800{number},Weekend pass\n" for number in range(9))
+    page = upload(desk, path, f"Order No,Barcode,Ticket type\n{rows}")
+    columns = page.request.path
+    assert '<option value="numberAndCode" selected>' in page.text and 'value="reference" selected' not in page.text
+    page = post(desk, columns, columnA="reference", columnB="secret", columnC="ticketType").text
+    assert "the column is perhaps that of the order" in page
+    page = post(desk, columns, columnB="numberAndCode", columnC="ticketType").text
+    assert "perhaps that of the order" not in page and "<dt>New</dt><dd>9</dd>" in page
+
+
 def test_only_the_names_that_were_chosen_become_ticket_types(event: dict[str, Any], desk: Visitor, path: str) -> None:
     page = upload(desk, path, "Serial;Kind;Guest\nA1;Early Bird;Zoë\nA2;Backstage;Petrus\n")
     columns = page.request.path

@@ -68,7 +68,7 @@ def build_chart(
     label_step = -(-len(points) // MAX_LABELS) or 1
     texts = [_describe_value(point, format_value) for point in points]
     values = _choose_values(points, texts, step)
-    max_length, bar_width = int(step * label_step / CHARACTER_WIDTH), min(step * BAR_SHARE, MAX_BAR_WIDTH)
+    max_length, bar_width = int(step * label_step / CHARACTER_WIDTH) - 1, min(step * BAR_SHARE, MAX_BAR_WIDTH)
     marks: list[Mark] = []
     label_end = 0.0
     for index, point in enumerate(points):

@@ -31,7 +31,7 @@ from app.events.import_mappings import SALES, find_mapping, find_types
 from app.events.queries import OwnEvent
 from app.events.search_words import key_of
 from app.events.ticket_files import REQUIRED_FIELDS
-from app.events.ticket_uploads import OwnUpload, get_upload, suggest_mapping
+from app.events.ticket_uploads import OwnUpload, get_upload, suggest_for_sample, suggest_mapping
 from app.web.access import may
 from app.web.fields import Text
 from app.web.schema import Query
@@ -39,6 +39,7 @@ from app.web.schema import Query
 IMPORT = may(EVENTS_WRITE).with_verified_email()
 FILE_TYPES = ".csv,.txt,.xlsx,text/csv"
 MAX_SHOWN_ERRORS = 100
+MANY_REPEATS = 2
 UNKNOWN_TYPE = ("unknown_value", "ticketType")
 NEW_TYPE = "new"
 NUMBER_AND_CODE = "numberAndCode"
@@ -110,7 +111,7 @@ def choose_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRet
     columns = [column["name"] for column in upload.sample]
     chosen = upload.options.get("mapping")
     remembered = None if chosen else find_mapping(event_id, SALES, columns)
-    form = COLUMNS.fill(upload.sample, chosen or remembered or suggest_mapping(columns))
+    form = COLUMNS.fill(upload.sample, chosen or remembered or suggest_for_sample(upload.sample))
     return _render_columns(event, upload, form, is_remembered=remembered is not None)
 
 
@@ -152,6 +153,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         listed_count=result.get("error_count", 0)
         - (0 if upload.import_id else sum(_list_unknown_names(upload).values())),
         warnings=[translate_sentence(warning) for warning in result.get("warnings", [])],
+        has_repeated_numbers=options.mapping and sum(map(_is_repeated_number, errors)) > MANY_REPEATS,
         is_sold_out=any(error["code"] == "sold_out" for error in errors),
     )
 
@@ -272,6 +274,10 @@ def _list_errors(upload: OwnUpload) -> list[dict[str, Any]]:
     if upload.import_id or not _list_unknown_names(upload):
         return errors
     return [error for error in errors if (error["code"], error["column"]) != UNKNOWN_TYPE]
+
+
+def _is_repeated_number(error: Mapping[str, Any]) -> bool:
+    return (error["code"], error["column"]) == ("duplicate", "reference")
 
 
 def _list_chosen_types(event: OwnEvent, options: FileOptions, names: Sequence[str]) -> list[tuple[str, str]]:
