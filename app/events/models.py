@@ -218,7 +218,7 @@ class Ticket(EventRow, Base):
         CheckConstraint("status IN ('sold', 'cancelled', 'refunded')", name="status"),
         Index("uq_ticket_secret", "event_id", "secret", unique=True, postgresql_where=text("secret IS NOT NULL")),
         Index("ix_ticket_change", "event_id", "transaction_id", postgresql_where=text("transaction_id IS NOT NULL")),
-        Index("ix_ticket_takings", "event_id", "ticket_type_id", "status", "price_minor"),
+        Index("ix_ticket_takings", "ticket_type_id", "status", "event_id", "price_minor"),
         Index("ix_ticket_holders", "event_id", "email", postgresql_where=text("status = 'sold'")),
         Index("ix_ticket_search", "search", postgresql_using="gin", postgresql_where=text("status = 'sold'")),
         {"postgresql_with": {"fillfactor": "85"}},

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, true
 
 from app.accounts.caller import Caller
 from app.allocations.models import Invoice
@@ -16,6 +16,7 @@ from app.allocations.queries import sum_payments
 from app.applications.fee_books import FeeBooks, load_fee_books_by_event
 from app.core.db import db
 from app.core.transaction import snapshot
+from app.events.event_rows import belongs_to
 from app.events.models import Ticket, TicketType
 from app.events.queries import check_event
 from app.invoicing.documents import INVOICE
@@ -128,15 +129,13 @@ def _list_ticket_takings(event_ids: Sequence[str]) -> Mapping[str, list[TicketTa
         )
     ]
     tickets = (
-        select(Ticket.ticket_type_id, *(amount.label(f"amount_{number}") for number, amount in enumerate(amounts)))
-        .where(Ticket.event_id.in_(event_ids), Ticket.status.in_(("sold", "refunded")))
-        .group_by(Ticket.ticket_type_id)
-        .subquery()
+        select(*(amount.label(f"amount_{number}") for number, amount in enumerate(amounts)))
+        .where(belongs_to(Ticket.ticket_type_id, TicketType), Ticket.status.in_(("sold", "refunded")))
+        .lateral("tickets")
     )
-    type_id, *sums = tickets.c
     rows = db.session.execute(
-        select(TicketType.event_id, TicketType.id, TicketType.name, *(func.coalesce(it, 0) for it in sums))
-        .outerjoin(tickets, type_id == TicketType.id)
+        select(TicketType.event_id, TicketType.id, TicketType.name, *(func.coalesce(it, 0) for it in tickets.c))
+        .join(tickets, true())
         .where(TicketType.event_id.in_(event_ids))
         .order_by(TicketType.position)
     )

@@ -1,5 +1,7 @@
 """Tickets: an index that has what the money of an event needs
 
+It does not begin with the event: while a table is empty, PostgreSQL would plan to find a ticket by such an index.
+
 Revision ID: 0064
 Revises: 0063
 """
@@ -15,7 +17,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    _replace('ix_ticket_type_status', 'ix_ticket_takings', 'event_id, ticket_type_id, status, price_minor')
+    _replace('ix_ticket_type_status', 'ix_ticket_takings', 'ticket_type_id, status, event_id, price_minor')
 
 
 def downgrade() -> None:
