@@ -97,7 +97,11 @@ class InvoiceData(Schema):
     )
     buyer_reference = fields.String(required=True, allow_none=True, metadata=BUYER_METADATA["buyer_reference"])
     credit_notes = List(Nested(CreditNote), required=True)
-    payments = List(Nested(InvoicePaymentData), required=True)
+    payments = List(
+        Nested(InvoicePaymentData),
+        required=True,
+        metadata={"description": "the transfers that came in, the first first"},
+    )
 
 
 class InvoicePreview(Schema):

@@ -149,7 +149,7 @@ def test_the_stock_and_an_empty_list_are_downloaded(stock: DeskStock, desk: Visi
 
 
 def test_low_items_are_ordered_once(stock: DeskStock, desk: Visitor) -> None:
-    assert "Nothing is low now." in desk.open(f"{stock.desk_path}/order").text
+    assert "There is nothing to order." in desk.open(f"{stock.desk_path}/order").text
     stock.item(name="Lager", onHand=1, reorderLevel=4, parLevel=20, supplier="Brewery", costPrice=10, unit="case")
     stock.item(name="Cups", onHand=1, reorderLevel=4, parLevel=5, minOrderQty=1)
     page = desk.open(f"{stock.desk_path}/order").text
