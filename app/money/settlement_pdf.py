@@ -37,9 +37,9 @@ NOT_RECONCILED = (
 )
 PAYOUT_NOTE = "Payouts: earnings and payouts of merchants are booked to the merchant and not to an event, so this report has none."
 DOCUMENT_COLUMNS = (
-    Column("Number", 15),
-    Column("Issued", 24),
-    Column("To", 28),
+    Column("Number", 20),
+    Column("Issued", 23),
+    Column("To", 24),
     Column("Amount", 16, figures=True),
     Column("Open", 16, figures=True),
 )
