@@ -41,7 +41,8 @@ FIND_PLACES = {
                     AND a.direction = '{IN}' AND a.undone_at IS NULL)
       FROM (
         SELECT '{ALLOCATION}' AS kind, s.id, s.event_id, s.status, s.name, s.ticket_type_id,
-               NULL::timestamptz AS valid_from, NULL::timestamptz AS valid_until, s.admitted_at, s.left_at, s.ended_at, s.party_id, s.gate, s.admitted_by,
+               NULL::timestamptz AS valid_from, NULL::timestamptz AS valid_until, s.admitted_at, s.left_at, s.ended_at,
+               s.party_id, s.gate, s.admitted_by,
                (SELECT count(*) FROM allocation_slot o
                  WHERE o.party_id = s.party_id AND o.party_size > 1 AND s.party_size > 1
                    AND o.event_id = s.event_id AND {IS_OUTSIDE.format(moment="now()")}) AS outside

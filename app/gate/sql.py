@@ -30,11 +30,13 @@ TICKET_CONDITIONS = {
 }
 IS_SOLD = "t.status NOT IN ('cancelled', 'refunded')"
 """`t.status = 'sold'` would let PostgreSQL choose an index of sold tickets, and read all of the event."""
-MAY_ENTER_AGAIN = f"""(e.reentry = 'free' OR e.reentry = 'counted' AND {{place}}.left_at <= {SCAN_TIME}
-               OR e.reentry = 'daily' AND (
+NOT_ENTERED_ON_DAY = f"""e.reentry = 'daily' AND (
                SELECT a.id FROM admission a
                 WHERE a.event_id = {{place}}.event_id AND a.place_id = {{place}}.id AND a.direction = 'in'
-                  AND a.undone_at IS NULL AND {LOGGED_DAY} = {entry_day_sql(SCAN_TIME)} LIMIT 1) IS NULL)"""
+                  AND a.undone_at IS NULL AND {LOGGED_DAY} = {entry_day_sql("{moment}")} LIMIT 1) IS NULL"""
+"""Whether a ticket enters once a day, and nobody entered with the place on the day of a moment."""
+MAY_ENTER_AGAIN = f"""(e.reentry = 'free' OR e.reentry = 'counted' AND {{place}}.left_at <= {SCAN_TIME}
+               OR {NOT_ENTERED_ON_DAY.format(place="{place}", moment=SCAN_TIME)})"""
 """A scan that waits for another one does not see its entry: of two on one day `uq_admission_entry_day` refuses one."""
 IS_INSIDE = f"""e.reentry = 'counted' AND {{place}}.admitted_at IS NOT NULL AND {{place}}.left_at IS NULL AND (
                SELECT a.id FROM admission a
@@ -48,10 +50,8 @@ TYPE_OF_PLACE = """JOIN LATERAL (
                SELECT y.name, y.valid_from, y.valid_until FROM ticket_type y
                 WHERE y.id = {place}.ticket_type_id AND y.event_id = {place}.event_id OFFSET 0) y ON true"""
 """After the place: without statistics PostgreSQL would begin with the ticket types, and read all tickets of each."""
-IS_OUTSIDE = f"""(o.status = 'claimed' OR e.reentry = 'daily' AND o.status = 'admitted' AND (
-               SELECT a.id FROM admission a
-                WHERE a.event_id = o.event_id AND a.place_id = o.id AND a.direction = 'in' AND a.undone_at IS NULL
-                  AND {LOGGED_DAY} = {entry_day_sql("{moment}")} LIMIT 1) IS NULL)"""
+IS_OUTSIDE = f"""(o.status = 'claimed' OR o.status = 'admitted'
+                     AND {NOT_ENTERED_ON_DAY.format(place="o", moment="{moment}")})"""
 """Of a place `o` of a party: whether somebody may still enter with it, where tickets enter once a day on that day."""
 OUTSIDE_OF_PARTY = f"""
         CASE WHEN s.party_size > 1 THEN

@@ -135,7 +135,10 @@ def _import(
     allow_oversell: bool,
     dry_run: bool,
 ) -> ImportResult:
-    """Book the tickets. `new_keys` has the keys of names that become ticket types, None stands for all. A dry run leaves out what takes long and finds nothing: writing the tickets and their figures."""
+    """Book the tickets. `new_keys` has the keys of names that become ticket types, None stands for all.
+
+    A dry run leaves out what takes long and finds nothing: writing the tickets and their figures.
+    """
     ticket_booking.lock_imports(session, event_id)
     event = session.scalar(queries.hold_event(select(Event).where(Event.id == event_id)))
     if event is None:

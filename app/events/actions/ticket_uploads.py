@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import partial
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import func, select, update
@@ -86,7 +85,7 @@ def process_upload(
     upload_id: str,
     options: FileOptions,
     *,
-    choices: Mapping[str, str | None] = MappingProxyType({}),
+    choices: Mapping[str, str | None] | None = None,
 ) -> None:
     """Check or import an upload; its `result` says what happened. A large one is left to a job. `choices` are kept for the next
     file: the ids of ticket types by names in the file, None for a name that becomes a new one.

@@ -1,7 +1,6 @@
 """Importing sales: a file is uploaded, its columns are chosen if need be, it is checked, and then imported."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from flask import Response, redirect, request, url_for
@@ -101,7 +100,7 @@ def upload(caller: Caller, event_id: str) -> ResponseReturnValue:
     upload = get_upload(caller, event_id, upload_id)[0]
     if upload.format is None:
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id), 303)
-    return _check(caller, event_id, upload_id, actions.load_options(upload))
+    return _process(caller, event_id, upload_id, _as_check(actions.load_options(upload)))
 
 
 @blueprint.page("/uploads/<upload_id>/columns", access=IMPORT)
@@ -123,7 +122,7 @@ def save_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRetur
     try:
         mapping = COLUMNS.read_mapping(form, upload.sample)
         options = _load_options(event, upload)._replace(mapping=mapping, ticket_types=find_types(event), new_types=[])
-        return _check(caller, event_id, upload_id, options)
+        return _process(caller, event_id, upload_id, _as_check(options))
     except FORM_ERRORS as error:
         return _render_columns(event, upload, form.with_error(error))
 
@@ -182,7 +181,7 @@ def check(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
         new_types=sorted({*options.new_types, *choices} - {*chosen}),
         allow_oversell=options.allow_oversell or request.form.get("allowOversell") == "true",
     )
-    return _check(caller, event_id, upload_id, options, choices)
+    return _process(caller, event_id, upload_id, _as_check(options), choices)
 
 
 @blueprint.act("/uploads/<upload_id>/import", access=IMPORT)
@@ -203,15 +202,9 @@ def _reword(error: AppError) -> AppError:
     return error
 
 
-def _check(
-    caller: Caller,
-    event_id: str,
-    upload_id: str,
-    options: FileOptions,
-    choices: Mapping[str, str | None] = MappingProxyType({}),
-) -> ResponseReturnValue:
-    """A check counts also the correct rows beside wrong ones: they can be imported alone."""
-    return _process(caller, event_id, upload_id, options._replace(dry_run=True, partial=True), choices)
+def _as_check(options: FileOptions) -> FileOptions:
+    """The options of a check. It counts also the correct rows beside wrong ones: they can be imported alone."""
+    return options._replace(dry_run=True, partial=True)
 
 
 def _load_options(event: OwnEvent, upload: OwnUpload) -> FileOptions:
@@ -225,7 +218,7 @@ def _process(
     event_id: str,
     upload_id: str,
     options: FileOptions,
-    choices: Mapping[str, str | None] = MappingProxyType({}),
+    choices: Mapping[str, str | None] | None = None,
 ) -> ResponseReturnValue:
     actions.process_upload(caller, event_id, upload_id, options, choices=choices)
     return redirect(url_for("desk_sales.show_upload", event_id=event_id, upload_id=upload_id), 303)
