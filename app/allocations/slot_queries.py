@@ -97,11 +97,10 @@ def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[R
     return db.session.execute(list_claim_codes_query(block_id).order_by(AllocationSlot.id)).mappings().all()
 
 
-def find_taken_emails(session: Session, block_id: str, emails: Sequence[str]) -> set[str]:
-    """Return which of these addresses have a slot in the block that has not ended."""
-    statement = select(AllocationSlot.email).where(
-        AllocationSlot.block_id == block_id,
-        AllocationSlot.ended_at.is_(None),
-        AllocationSlot.email == func.any(list(emails)),
+def find_taken_guests(session: Session, block_id: str, keys: Sequence[str]) -> set[str]:
+    """Return which of these addresses, or of these names in lower case of guests without one, have a slot in the block."""
+    key = func.coalesce(AllocationSlot.email, func.lower(AllocationSlot.name))
+    statement = select(key).where(
+        AllocationSlot.block_id == block_id, AllocationSlot.ended_at.is_(None), key == func.any(list(keys))
     )
-    return {email for email in session.scalars(statement) if email is not None}
+    return set(session.scalars(statement))

@@ -161,50 +161,6 @@ MOVE_CHOSEN_SLOTS = _build_move_slots(
 )
 """A slot that was admitted meanwhile does not move, so the count is smaller."""
 
-ASSIGN_CLAIM_CODES = text(f"""
-    WITH free_slots AS (
-        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
-         ORDER BY id LIMIT :count),
-    changed AS (
-        UPDATE allocation_slot s
-           SET status = 'invited', via = 'code', code = c.code, given_at = now(), version = s.version + 1
-          FROM free_slots f JOIN unnest(CAST(:codes AS text[])) WITH ORDINALITY c (code, number) USING (number)
-         WHERE s.id = f.id AND s.event_id = :event_id
-        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
-                  NULL::text AS gate, s.code),
-    {RECORD_CHANGES}
-    SELECT id, code FROM changed ORDER BY id""")
-
-INVITE_RECIPIENTS = text(f"""
-    WITH free_slots AS (
-        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
-         ORDER BY id LIMIT :count),
-    changed AS (
-        UPDATE allocation_slot s
-           SET status = 'invited', via = 'invite', name = r.name, email = r.email, phone = r.phone,
-               given_at = now(), version = s.version + 1
-          FROM free_slots f
-          JOIN unnest(CAST(:names AS text[]), CAST(:emails AS text[]), CAST(:phones AS text[]))
-               WITH ORDINALITY r (name, email, phone, number) USING (number)
-         WHERE s.id = f.id AND s.event_id = :event_id
-        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
-                  NULL::text AS gate, s.name, s.email, s.generation),
-    {RECORD_CHANGES}
-    SELECT id, name, email, generation FROM changed ORDER BY id""")
-
-REMIND_RECIPIENTS = text(f"""
-    WITH changed AS (
-        UPDATE allocation_slot s SET reminded_at = now(), version = s.version + 1
-         WHERE s.block_id = :block_id AND s.event_id = :event_id AND s.status = 'invited' AND s.email IS NOT NULL
-           AND (s.reminded_at IS NULL OR s.reminded_at <= now() - interval '24 hours')
-           AND (CAST(:slot_ids AS text[]) IS NULL OR s.id = ANY(CAST(:slot_ids AS text[])))
-        RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, s.status AS old_status, s.status AS new_status,
-                  NULL::text AS gate, s.name, s.email, s.generation),
-    {INSERT_SLOT_EVENTS}
-    SELECT id, name, email, generation FROM changed ORDER BY id""")
-
 CLAIM_INVITED_SLOT = text(f"""
     WITH changed AS (
         UPDATE allocation_slot s

@@ -20,12 +20,15 @@ CODE = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{10}\b")
 
 @dataclass
 class Place:
-    """A claimed slot. Slots with the same `claim` were claimed together and were not renamed since."""
+    """A claimed slot. Slots with the same `claim` were claimed together and were not renamed since.
+
+    A guest on the list at the gate has no address, and gets no mail.
+    """
 
     block: Block
     slot_id: str
     code: str
-    email: str
+    email: str | None
     claim: int
     via: str
     status: str = "claimed"
@@ -50,7 +53,7 @@ class Claim:
     """The email of a claim or rename: its address and its slots."""
 
     number: int
-    email: str
+    email: str | None
     slot_ids: list[str]
     delivery: str
 
@@ -76,7 +79,9 @@ class BlockState:
         for slot in slots:
             assert slot["code"] not in self.codes, "codes are unique"
             self.codes.append(slot["code"])
-            place = Place(block, slot["slotId"], slot["code"], answer["email"], number, via)
+            place = Place(
+                block, slot["slotId"], slot["code"], answer["email"], number, via, mailed=answer["email"] is None
+            )
             self.places[place.slot_id] = place
         ids = [slot["slotId"] for slot in slots]
         self.claims[ids[0], 1] = Claim(number, answer["email"], ids, answer["delivery"])

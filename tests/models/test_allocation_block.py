@@ -78,6 +78,17 @@ class AllocationBlocks(RuleBasedStateMachine):
         for item in answer["invited"] if answer else ():
             self.state.invitations.append(Invitation(made, item["slotId"], token_in(item), email))
 
+    @rule(chosen=which, count=few)
+    def put_on_the_list(self, chosen: int, count: int) -> None:
+        made = self.blocks[chosen % 2]
+        guest = {"name": f"Crew {self.state.new_email()}", "delivery": "will_call", "quantity": count}
+        answer = self.given(made.post("invite", recipients=[guest]), 201)
+        for listed in answer["listed"] if answer else ():
+            party = [slot for slot in made.now()["slots"] if slot["partyId"] == listed["slotId"]]
+            assert len(party) == count
+            slots = [{"slotId": slot["id"], "code": slot["code"]} for slot in party]
+            self.state.record_claim(made, {"slots": slots, "email": None, "delivery": "will_call"}, "invite")
+
     @rule(chosen=which)
     def remind(self, chosen: int) -> None:
         self.given(self.blocks[chosen % 2].post("remind"))

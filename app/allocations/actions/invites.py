@@ -1,7 +1,7 @@
-"""Invitations and claim codes for free places.
+"""Invitations, guests on the list at the gate, and claim codes for free places.
 
-A guest gets a claim link by email, and the same link again as a reminder, once a day at most. A claim code opens one
-place, once.
+A guest gets a claim link by email, and the same link again as a reminder, once a day at most. A guest with the delivery
+`will_call` needs no address: they have their place at once, and ask for it at the gate. A claim code opens one place, once.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import build_sender, count_mails
-from app.allocations import sql, states
+from app.allocations import hand_out_sql, states
 from app.allocations.errors import InsufficientSlots
 from app.allocations.links import build_link_url, check_block_open, generate_code
 from app.allocations.models import AllocationSlot
 from app.allocations.queries import BlockRow, lock_block
-from app.allocations.slot_queries import find_taken_emails
+from app.allocations.slot_queries import find_taken_guests
 from app.allocations.sql import Actor, build_organiser_actor
 from app.audit.actions import Action
 from app.audit.log import record
@@ -32,27 +32,34 @@ MAX_ATTEMPTS = 3
 
 
 class Recipient(TypedDict):
-    """A person to invite."""
+    """A person to invite; with the delivery `will_call` a person for the list at the gate, with so many places."""
 
     name: str
-    email: str
+    email: NotRequired[str | None]
     phone: NotRequired[str | None]
+    delivery: NotRequired[str]
+    quantity: NotRequired[int]
 
 
 class InvitedGuest(TypedDict):
     """A person who was invited, or with `reason` was not."""
 
     name: str
-    email: str
+    email: NotRequired[str | None]
     slot_id: NotRequired[str]
     url: NotRequired[str]
+    quantity: NotRequired[int]
     reason: NotRequired[str]
 
 
 class Invites(TypedDict):
-    """Who was invited and who was not; `available` is how many places of the block remain free."""
+    """Who was invited, who is on the list at the gate, and who has a place already.
+
+    `available` is how many places of the block remain free.
+    """
 
     invited: list[InvitedGuest]
+    listed: list[InvitedGuest]
     duplicates: list[InvitedGuest]
     available: int
     dry_run: bool
@@ -90,27 +97,35 @@ def invite_recipients(
 ) -> Invites:
     """Invite everybody who has no place in the block yet; nobody if the block has too few free places.
 
-    An address that occurs twice, or has a slot of the block that has not ended, is reported as a duplicate unless
+    Guests with the delivery `will_call` are put on the list at the gate and get no mail. An address, or the name of a
+    guest without one, that occurs twice or has a slot of the block that has not ended is reported as a duplicate unless
     `allow_duplicates`. With `dry_run` nothing is written, and the result is what would happen. Raises NotFound,
     EventClosed, ReleaseTimePassed, InsufficientSlots, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:
         block = lock_block(session, caller, event_id, block_id)
         check_block_open(block)
-        emails = [recipient["email"] for recipient in recipients]
-        taken_emails = set() if allow_duplicates else find_taken_emails(session, block_id, emails)
-        accepted, duplicates = _split_duplicates(recipients, taken_emails, allow_duplicates)
-        check_free_slots(block, len(accepted))
-        invited: list[InvitedGuest] = []
+        accepted, duplicates = _split_duplicates(session, block_id, recipients, allow_duplicates)
+        expected = [recipient for recipient in accepted if _is_expected_at_gate(recipient)]
+        mailed = [recipient for recipient in accepted if not _is_expected_at_gate(recipient)]
+        place_count = len(mailed) + sum(map(_count_places, expected))
+        check_free_slots(block, place_count)
+        invited = [_build_guest(recipient) for recipient in mailed]
+        listed = [_build_guest(recipient) for recipient in expected]
         if accepted and not dry_run:
-            invited = _invite_slots(session, block, accepted, build_organiser_actor(caller))
-        count_mails(session, build_sender(block), [guest["email"] for guest in invited])
-    if dry_run:
-        invited = [{"name": recipient["name"], "email": recipient["email"]} for recipient in accepted]
+            actor = build_organiser_actor(caller)
+            invited = _invite_slots(session, block, mailed, actor) if mailed else []
+            listed = _list_guests(session, block, expected, actor) if expected else []
+            count_mails(
+                session, build_sender(block), [email for recipient in mailed if (email := recipient.get("email"))]
+            )
+            data = {"guests": len(accepted)}
+            record(session, Action.GUESTS_INVITED, event_id=event_id, subject=block_id, data=data)
     return {
         "invited": invited,
+        "listed": listed,
         "duplicates": duplicates,
-        "available": block["available"] - len(accepted),
+        "available": block["available"] - place_count,
         "dry_run": dry_run,
     }
 
@@ -132,7 +147,7 @@ def remind_recipients(
             "event_id": event_id,
             "slot_ids": requested_ids,
         }
-        rows = session.execute(sql.REMIND_RECIPIENTS, params).all()
+        rows = session.execute(hand_out_sql.REMIND_RECIPIENTS, params).all()
         count_mails(session, build_sender(block), [row.email for row in rows])
         enqueue_many(
             "allocations.remind",
@@ -167,20 +182,57 @@ def check_free_slots(block: BlockRow, requested: int) -> None:
 
 
 def _split_duplicates(
-    recipients: Sequence[Recipient], taken_emails: set[str], allow_duplicates: bool
+    session: Session, block_id: str, recipients: Sequence[Recipient], allow_duplicates: bool
 ) -> tuple[list[Recipient], list[InvitedGuest]]:
+    if allow_duplicates:
+        return list(recipients), []
     accepted: list[Recipient] = []
     duplicates: list[InvitedGuest] = []
-    seen_emails: set[str] = set()
-    for recipient in recipients:
-        name, email = recipient["name"], recipient["email"]
-        reason = "ALREADY_INVITED" if email in taken_emails else "LISTED_TWICE" if email in seen_emails else None
-        if reason is None or allow_duplicates:
-            accepted.append(recipient)
+    keys = [_build_key(recipient) for recipient in recipients]
+    taken_keys, seen_keys = find_taken_guests(session, block_id, keys), set()
+    for recipient, key in zip(recipients, keys, strict=True):
+        if key in taken_keys or key in seen_keys:
+            reason = "ALREADY_INVITED" if key in taken_keys else "LISTED_TWICE"
+            duplicates.append({**_build_guest(recipient), "reason": reason})
         else:
-            duplicates.append({"name": name, "email": email, "reason": reason})
-        seen_emails.add(email)
+            accepted.append(recipient)
+        seen_keys.add(key)
     return accepted, duplicates
+
+
+def _build_key(recipient: Recipient) -> str:
+    """What tells guests apart: the address, or without one the name."""
+    return recipient.get("email") or recipient["name"].lower()
+
+
+def _is_expected_at_gate(recipient: Recipient) -> bool:
+    return recipient.get("delivery") == states.WILL_CALL
+
+
+def _count_places(recipient: Recipient) -> int:
+    return recipient.get("quantity", 1)
+
+
+def _build_guest(recipient: Recipient) -> InvitedGuest:
+    guest: InvitedGuest = {"name": recipient["name"], "email": recipient.get("email")}
+    return {**guest, "quantity": _count_places(recipient)} if _is_expected_at_gate(recipient) else guest
+
+
+def _list_guests(session: Session, block: BlockRow, guests: Sequence[Recipient], actor: Actor) -> list[InvitedGuest]:
+    places = [(number, guest) for number, guest in enumerate(guests) for _ in range(_count_places(guest))]
+    params = {
+        **actor.build_params("invite"),
+        "block_id": block["id"],
+        "event_id": block["event_id"],
+        "count": len(places),
+        "guests": [number for number, _ in places],
+        "names": [guest["name"] for _, guest in places],
+        "emails": [guest.get("email") for _, guest in places],
+        "phones": [guest.get("phone") for _, guest in places],
+        "codes": [generate_code() for _ in places],
+    }
+    slot_ids = session.scalars(hand_out_sql.LIST_GUESTS, params)
+    return [{**_build_guest(guest), "slot_id": id} for guest, id in zip(guests, slot_ids, strict=True)]
 
 
 def _invite_slots(
@@ -195,14 +247,12 @@ def _invite_slots(
         "emails": [recipient["email"] for recipient in recipients],
         "phones": [recipient.get("phone") for recipient in recipients],
     }
-    rows = session.execute(sql.INVITE_RECIPIENTS, params).all()
+    rows = session.execute(hand_out_sql.INVITE_RECIPIENTS, params).all()
     enqueue_many(
         "allocations.invite",
         [(None, {"slot_id": row.id, "generation": row.generation}) for row in rows],
         aggregate=block["id"],
     )
-    data = {"guests": len(rows)}
-    record(session, Action.GUESTS_INVITED, event_id=block["event_id"], subject=block["id"], data=data)
     return [
         {
             "slot_id": row.id,
@@ -264,6 +314,6 @@ def _try_create_codes(caller: Caller, event_id: str, block_id: str, count: int |
             "count": code_count,
             "codes": [generate_code() for _ in range(code_count)],
         }
-        rows = session.execute(sql.ASSIGN_CLAIM_CODES, params)
+        rows = session.execute(hand_out_sql.ASSIGN_CLAIM_CODES, params)
         record(session, Action.CODES_CREATED, event_id=event_id, subject=block_id, data={"count": code_count})
         return [{"slot_id": id, "code": code} for id, code in rows]

@@ -218,13 +218,17 @@ class CodesData(Schema):
 class InvitedGuest(Schema):
     slot_id = fields.String(metadata=ID_METADATA)
     name = _text_field("Frieda Amupolo", required=True)
-    email = _text_field("frieda@example.com", required=True)
+    email = _text_field("frieda@example.com", required=True, allow_none=True)
     url = _text_field("https://events.example/claim/Q2Zm…")
+    quantity = WholeNumber(metadata={"description": "places of a guest on the list at the gate", "example": 2})
     reason = fields.String(metadata={"enum": ["ALREADY_INVITED", "LISTED_TWICE"], "example": "LISTED_TWICE"})
 
 
 class InvitesData(Schema):
     invited = List(Nested(InvitedGuest), required=True)
+    listed = List(
+        Nested(InvitedGuest), required=True, metadata={"description": "guests on the list at the gate, without a mail"}
+    )
     duplicates = List(Nested(InvitedGuest), required=True)
     available = WholeNumber(required=True, metadata={"description": "places left in the block"})
     dry_run = Boolean(required=True)

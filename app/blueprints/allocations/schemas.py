@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validates_schema
 
-from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, E_TICKET, SLOT_STATES
+from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, E_TICKET, SLOT_STATES, WILL_CALL
 from app.web.fields import (
     Boolean,
     Choice,
@@ -161,8 +161,33 @@ class CodesBody(Schema):
 
 class Recipient(Schema):
     name = EmailName(required=True, min=1, max=200, metadata=PERSON_METADATA)
-    email = Email(allow_none=True)
+    email = Email(allow_none=True, metadata={"description": "not needed with the delivery `will_call`"})
     phone = Phone(allow_none=True)
+    delivery = Choice(
+        E_TICKET,
+        WILL_CALL,
+        load_default=E_TICKET,
+        metadata={"rare": True, "description": "`will_call` puts the guest on the list at the gate, without a mail"},
+    )
+    quantity = WholeNumber(
+        min=1,
+        max=MAX_PARTY_SIZE,
+        load_default=1,
+        metadata={"rare": True, "description": "places for a party; only with the delivery `will_call`"},
+    )
+
+    @validates_schema(skip_on_field_errors=True)
+    def check_delivery(self, data: dict[str, Any], **_: Any) -> None:
+        """A recipient who gets a mail needs an email address, and gets one place."""
+        if data["delivery"] == WILL_CALL:
+            return
+        problems = {}
+        if not data.get("email"):
+            problems["email"] = field_error("required", "This field is required.").messages
+        if data["quantity"] > 1:
+            problems["quantity"] = field_error("too_large", "A party needs the delivery will_call.").messages
+        if problems:
+            raise ValidationError(problems)
 
 
 class InviteBody(Schema):
@@ -189,18 +214,6 @@ class InviteBody(Schema):
             raise ValidationError(
                 {name: field_error("required", "This field is required.").messages for name in missing}
             )
-
-    @validates_schema(skip_on_field_errors=True)
-    def check_emails(self, data: dict[str, Any], **_: Any) -> None:
-        """Each recipient needs an email address."""
-        recipients = data.get("recipients") or []
-        errors = {
-            index: {"email": field_error("required", "This field is required.").messages}
-            for index, recipient in enumerate(recipients)
-            if not recipient.get("email")
-        }
-        if errors:
-            raise ValidationError({"recipients": errors})
 
     @post_load
     def build_recipients(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -27,13 +27,13 @@ from app.core.errors import AppError
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.core.paging import Order, Page, SortKey, page_of
 from app.events.queries import OwnEvent
-from app.web.fields import Boolean, Email, Text, WholeNumber, field_error
+from app.web.fields import Boolean, Choice, Email, Text, WholeNumber, field_error
 from app.web.schema import Query
 from app.web.text_fields import EmailName
 from app.web.types import RawData
 
-MAX_RECIPIENTS, MAX_SHOWN, MAX_WRONG_LINES = 500, 50, 10
-MAX_LIST_LENGTH = 60_000
+MAX_RECIPIENTS, MAX_SHOWN, MAX_WRONG_LINES, MAX_PARTY_SIZE = 500, 50, 10, 100
+PARTY = re.compile(r"(.+?)\s*\+\s*(\d{1,3})")
 SKIPPED_LABELS = {
     "REMINDED_RECENTLY": mark_plural("%(num)s was reminded in the last day", "%(num)s were reminded in the last day"),
     "NO_ADDRESS": mark_plural("%(num)s code has no address", "%(num)s codes have no address"),
@@ -43,11 +43,16 @@ SKIPPED_LABELS = {
 
 class RecipientSchema(Query):
     name = EmailName(required=True, min=1, max=200)
-    email = Email(required=True)
+    email = Email()
+    delivery = Choice(*states.DELIVERIES)
+    quantity = WholeNumber(min=1, max=MAX_PARTY_SIZE)
 
 
 class GuestLines(Text):
-    """One guest a line: a name and an address, with a comma, a semicolon or a tab between them."""
+    """One guest a line: a name and an address, with a comma, a semicolon or a tab between them.
+
+    A name alone is a guest on the list at the gate; "+2" after it is a party of three.
+    """
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
@@ -56,23 +61,33 @@ class GuestLines(Text):
             raise field_error("too_many", gettext("Invite at most %(most)s guests at once.", most=MAX_RECIPIENTS))
         recipients, wrong_numbers = [], []
         for number, line in lines:
-            parts = [part.strip() for part in re.split(r"[,;\t<>]", line) if part.strip()]
             try:
-                recipients.append(RecipientSchema().load({"name": " ".join(parts[:-1]), "email": parts[-1]}))
-            except (ValidationError, IndexError):
+                recipients.append(RecipientSchema().load(_split_line(line)))
+            except ValidationError:
                 wrong_numbers.append(str(number))
         if wrong_numbers:
             numbers = ", ".join(wrong_numbers[:MAX_WRONG_LINES])
             if len(wrong_numbers) > MAX_WRONG_LINES:
                 numbers = gettext("%(numbers)s and others", numbers=numbers)
             message = ngettext(
-                "Write a name and an e-mail address, and no web address. Correct line %(numbers)s.",
-                "Write a name and an e-mail address, and no web address. Correct lines %(numbers)s.",
+                "Write a name, or a name and an e-mail address, and no web address. Correct line %(numbers)s.",
+                "Write a name, or a name and an e-mail address, and no web address. Correct lines %(numbers)s.",
                 len(wrong_numbers),
                 numbers=numbers,
             )
             raise field_error("wrong_lines", message)
         return recipients
+
+
+def _split_line(line: str) -> dict[str, Any]:
+    parts = [part.strip() for part in re.split(r"[,;\t<>]", line) if part.strip()]
+    if parts and "@" in parts[-1]:
+        return {"name": " ".join(parts[:-1]), "email": parts[-1]}
+    name = " ".join(parts)
+    party = PARTY.fullmatch(name)
+    if party:
+        return {"name": party[1], "delivery": states.WILL_CALL, "quantity": int(party[2]) + 1}
+    return {"name": name, "delivery": states.WILL_CALL}
 
 
 class InviteSchema(Query):
@@ -89,7 +104,10 @@ INVITE = Form(
     Input(
         "recipients",
         lazy_gettext("Guests"),
-        hint=lazy_gettext("One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com"),
+        hint=lazy_gettext(
+            "One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com. A name alone goes on the "
+            "list at the gate; for a party of three write: Ras Sheehama +2"
+        ),
         type="textarea",
         messages={"required": lazy_gettext("Enter at least one guest.")},
         error_codes=(errors.InsufficientSlots.code,),
@@ -213,9 +231,12 @@ def create_codes(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
 
 def _send_invitations(caller: Caller, event_id: str, block_id: str, values: dict[str, Any]) -> str:
     invites = actions.invite_recipients(caller, event_id, block_id, **values, dry_run=False)
-    skipped = len(invites["duplicates"])
-    done = gettext("Invited: %(num)s.", num=len(invites["invited"]))
-    return done + (" " + gettext("Not invited: %(num)s.", num=skipped) if skipped else "")
+    counts = (
+        (gettext("Invited: %(num)s."), len(invites["invited"])),
+        (gettext("On the list at the gate: %(num)s."), len(invites["listed"])),
+        (gettext("Not invited: %(num)s."), len(invites["duplicates"])),
+    )
+    return " ".join(text % {"num": count} for text, count in counts if count)
 
 
 def _list_codes(block_id: str, *, sort: str, limit: int, after: SortKey | None, with_total: bool) -> Page:
@@ -238,9 +259,9 @@ def _render_invitations(event: OwnEvent, block: queries.BlockRow, form: FilledFo
         title=gettext("Invite guests: %(name)s", name=name_block(block)),
         lead=" ".join(
             (
-                gettext("Each guest gets a mail with a link to claim a ticket."),
+                gettext("A guest with an address gets a mail with a link to claim a ticket."),
                 ngettext("%(num)s place is free.", "%(num)s places are free.", block["available"]),
-                gettext("You see who gets a mail before anything is sent."),
+                gettext("You see the list before anything is sent."),
             )
         ),
         button=gettext("Check the list"),
@@ -255,7 +276,7 @@ def _render_check(event: OwnEvent, block: queries.BlockRow, form: FilledForm, in
         form=form,
         invites=invites,
         refusals=REFUSALS,
-        title=ngettext("%(num)s guest will get a mail", "%(num)s guests will get a mail", len(invites["invited"])),
+        title=gettext("Is the list right?"),
         path=request.path,
     )
 
