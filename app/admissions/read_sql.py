@@ -11,9 +11,11 @@ FIND_SCAN = text("""
       FROM admission WHERE event_id = :event_id AND nonce = :nonce AND conflict IS NULL HAVING count(*) > 0""")
 FIND_CONFLICT = text("""
     SELECT 1 FROM admission WHERE event_id = :event_id AND nonce = :nonce AND conflict IS NOT NULL LIMIT 1""")
-FIND_REENTRY = text(f"SELECT e.reentry FROM event e WHERE e.id = :event_id AND {OWNED_EVENT_SQL}")
+FIND_EVENT = text(
+    f"SELECT e.reentry, e.timezone, e.starts_at, e.ends_at, now() FROM event e WHERE e.id = :event_id AND {OWNED_EVENT_SQL}"
+)
 LIST_TYPES = text("""
-    SELECT y.id, y.name, y.sold, y.sold + y.claimed AS expected FROM ticket_type y
+    SELECT y.id, y.name, y.sold, y.sold + y.claimed AS expected, y.valid_from, y.valid_until FROM ticket_type y
      WHERE y.event_id = :event_id ORDER BY y.position""")
 SUM_TALLIES = text("""
     SELECT t.ticket_type_id, t.gate, t.quarter, sum(t.first_entries)::integer, sum(t.entries)::integer,

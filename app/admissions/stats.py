@@ -4,17 +4,29 @@
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 from app.accounts.caller import Caller
-from app.admissions.read_sql import FIND_REENTRY, LIST_TYPES, SUM_TALLIES
+from app.admissions.read_sql import FIND_EVENT, LIST_TYPES, SUM_TALLIES
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import NotFound
 from app.events.queries import ownership_params
-from app.events.reentry import COUNTED_REENTRY
+from app.events.reentry import COUNTED_REENTRY, get_entry_day, get_last_entry_day
 
 Figures = dict[str, Any]
+
+
+class TypePlaces(NamedTuple):
+    """A ticket type, its places that are sold, those that are sold or claimed, and when the gate admits them."""
+
+    id: str
+    name: str
+    sold: int
+    expected: int
+    valid_from: datetime | None
+    valid_until: datetime | None
 
 
 class Tally(NamedTuple):
@@ -29,32 +41,35 @@ class Tally(NamedTuple):
 
 
 def admission_stats(caller: Caller, event_id: str) -> Figures:
-    """Return the `total` of an event, and its `ticketTypes`, `gates` and `quarters`. Raises NotFound.
+    """Return the `total` of an event, its `ticketTypes`, `gates`, `quarters` and `days`, and `today`. Raises NotFound.
 
-    `inside` and `peak` are None unless the event counts exits.
+    `inside` and `peak` are None unless the event counts exits. The days are those of the event, and others with scans.
     """
     params = {"event_id": event_id, **ownership_params(caller)}
-    row = fetch_row(FIND_REENTRY, params)
+    row = fetch_row(FIND_EVENT, params)
     if row is None:
         raise NotFound()
-    counts_exits = row[0] == COUNTED_REENTRY
-    types = fetch_rows(LIST_TYPES, params)
+    reentry, timezone, starts_at, ends_at, now = row
+    counts_exits = reentry == COUNTED_REENTRY
+    types = [TypePlaces(*type_) for type_ in fetch_rows(LIST_TYPES, params)]
     tallies = [Tally(*tally) for tally in fetch_rows(SUM_TALLIES, params)]
-    places = {"sold": sum(type_[2] for type_ in types), "expected": sum(type_[3] for type_ in types)}
+    places = {"sold": sum(type_.sold for type_ in types), "expected": sum(type_.expected for type_ in types)}
     return {
         "total": {**places, **_summarise(tallies, counts_exits=counts_exits)},
         "ticketTypes": [
             {
-                "id": id,
-                "name": name,
-                "sold": sold,
-                "expected": expected,
-                **_summarise([tally for tally in tallies if tally.type_id == id], counts_exits=counts_exits),
+                "id": type_.id,
+                "name": type_.name,
+                "sold": type_.sold,
+                "expected": type_.expected,
+                **_summarise([tally for tally in tallies if tally.type_id == type_.id], counts_exits=counts_exits),
             }
-            for id, name, sold, expected in types
+            for type_ in types
         ],
         "gates": _list_gates(tallies),
         "quarters": _list_quarters(tallies),
+        "days": _list_days(tallies, types, timezone, starts_at, ends_at),
+        "today": get_entry_day(now, timezone),
     }
 
 
@@ -109,6 +124,34 @@ def _list_quarters(tallies: Sequence[Tally]) -> list[Figures]:
         }
         for quarter, group in _by(tallies, "quarter").items()
     ]
+
+
+def _list_days(
+    tallies: Sequence[Tally], types: Sequence[TypePlaces], timezone: str, starts_at: datetime, ends_at: datetime
+) -> list[Figures]:
+    by_day: dict[date, list[Tally]] = {day: [] for day in _list_event_days(timezone, starts_at, ends_at)}
+    for tally in tallies:
+        by_day.setdefault(get_entry_day(tally.quarter, timezone), []).append(tally)
+    return [
+        {
+            "date": day,
+            "expected": sum(type_.expected for type_ in types if _is_valid_on(type_, day, timezone)),
+            **dict(zip(("admitted", "entries", "exits"), _sum(by_day[day]), strict=True)),
+        }
+        for day in sorted(by_day)
+    ]
+
+
+def _list_event_days(timezone: str, starts_at: datetime, ends_at: datetime) -> list[date]:
+    first, last = starts_at.astimezone(ZoneInfo(timezone)).date(), get_last_entry_day(ends_at, timezone)
+    return [first + timedelta(days=number) for number in range((last - first).days + 1)]
+
+
+def _is_valid_on(type_: TypePlaces, day: date, timezone: str) -> bool:
+    """Whether the gate admits the type on a day, which ends at 5 in the morning; who may come from midnight on may not
+    come in the night before."""
+    begins = type_.valid_from is None or type_.valid_from.astimezone(ZoneInfo(timezone)).date() <= day
+    return begins and (type_.valid_until is None or day <= get_last_entry_day(type_.valid_until, timezone))
 
 
 def _by(tallies: Iterable[Tally], member: str) -> dict[Any, list[Tally]]:

@@ -14,6 +14,11 @@ def get_entry_day(moment: datetime, timezone: str) -> date:
     return (moment.astimezone(ZoneInfo(timezone)).replace(tzinfo=None) - DAY_BEGINS).date()
 
 
+def get_last_entry_day(end: datetime, timezone: str) -> date:
+    """Return the day of the last entry before `end`."""
+    return get_entry_day(end - timedelta(microseconds=1), timezone)
+
+
 def entry_day_sql(moment: str, timezone: str = "e.timezone") -> str:
     """Return the SQL of `get_entry_day`."""
     return f"(({moment} AT TIME ZONE {timezone}) - interval '{DAY_BEGINS.seconds} seconds')::date"

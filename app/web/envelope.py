@@ -1,7 +1,7 @@
 """The envelope of every JSON response: eight keys, always in this order."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -93,6 +93,8 @@ def _replace_large_integers(value: object) -> object:
 def _encode_value(value: object) -> object:
     if isinstance(value, datetime):
         return rfc3339(value)
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, set | frozenset):

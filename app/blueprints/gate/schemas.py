@@ -205,8 +205,20 @@ class QuarterFigures(Schema):
     )
 
 
+class DayFigures(Schema):
+    date = fields.Date(required=True, metadata={"description": "in the event's time zone; it ends at 5 in the morning"})
+    expected = WholeNumber(
+        required=True, metadata={"description": "sold and claimed places whose ticket type admits on this day"}
+    )
+    admitted = WholeNumber(required=True, metadata={"description": "places that entered for the first time"})
+    entries = WholeNumber(required=True)
+    exits = WholeNumber(required=True)
+
+
 class AdmissionStatsData(Schema):
     total = Nested(Figures, required=True)
     ticket_types = List(Nested(TypeFigures), required=True)
     gates = List(Nested(GateFigures), required=True)
     quarters = List(Nested(QuarterFigures), required=True)
+    days = List(Nested(DayFigures), required=True)
+    today = fields.Date(required=True)

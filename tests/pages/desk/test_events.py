@@ -290,7 +290,8 @@ def test_the_figure_of_sold_tickets_leads_to_the_sales(desk: Visitor, organiser:
 
 def test_what_is_still_free_is_limited_by_the_capacity(desk: Visitor, organiser: Client) -> None:
     types = [{"name": name, "priceMinor": 100, "quantity": 20} for name in ("Day", "Weekend")]
-    for fields, free in (({"capacity": 30}, 30), ({}, 40)):
+    limit = ' <span class="unit">within the capacity of 30</span>'
+    for fields, free in (({"capacity": 30}, f"30{limit}"), ({}, "40")):
         event = create_event(organiser, ticketTypes=types, **fields)
         assert f"<dt>Still free</dt><dd>{free}</dd>" in desk.open(f"{EVENTS}/{event['id']}").text
 

@@ -105,6 +105,17 @@ def test_the_figures_are_those_of_the_api(gate: Gate, desk: Visitor) -> None:
     assert 'id="figures" data-refresh-seconds="10"' in page and "to look at" not in page
 
 
+def test_an_event_of_several_days_has_figures_by_day(gate: Gate, desk: Visitor) -> None:
+    data(gate.scan(gate.claim()["code"]))
+    execute_sql("UPDATE event SET starts_at = now() - interval '1 second', ends_at = now() + interval '1 second'")
+    assert "By day" not in desk.open(build_path(gate)).text
+    execute_sql("UPDATE event SET starts_at = now() - interval '24 hours', ends_at = now() + interval '24 hours'")
+    page = desk.open(build_path(gate)).text
+    assert "By day" in page and "Entries today" in page and page.count("of 1 expected") == 2
+    execute_sql("UPDATE event SET starts_at = now() - interval '300 days'")
+    assert desk.open(build_path(gate)).text.count('data-label="Day"') == 1, "of a long event the days with entries"
+
+
 def test_the_page_says_that_the_event_begins_later(gate: Gate, desk: Visitor) -> None:
     execute_sql("UPDATE event SET starts_at = now() + interval '25 hours', ends_at = now() + interval '50 hours'")
     assert "scans count from now on" in desk.open(build_path(gate)).text

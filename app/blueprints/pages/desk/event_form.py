@@ -118,7 +118,10 @@ INPUTS = (
     Input(
         "capacity",
         lazy_gettext("Capacity"),
-        hint=lazy_gettext("How many people may come in all. It limits all ticket types together."),
+        hint=lazy_gettext(
+            "How many tickets there may be in all. It limits all ticket types together; with day tickets enter the sum of "
+            "the days."
+        ),
         inputmode="numeric",
         messages={"invalid_type": lazy_gettext("Enter a whole number.")},
         error_codes=("CAPACITY_COMMITTED",),

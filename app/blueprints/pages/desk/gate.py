@@ -30,6 +30,7 @@ blueprint = DeskPages("desk_gate", __name__, url_prefix="/desk/events/<event_id>
 """The modules `gate_…` add their pages to it."""
 READ, ADMIT, WRITE = may(GATE_READ), may(GATE_ADMIT), may(EVENTS_WRITE)
 QUARTER, MIN_QUARTERS, MAX_QUARTERS = timedelta(minutes=15), 8, 48
+MAX_DAYS = 14
 REENTRY_WORDS = {
     NO_REENTRY: lazy_gettext("Each ticket admits once"),
     DAILY_REENTRY: lazy_gettext("Each ticket admits once a day. A day ends at 5 in the morning"),
@@ -54,6 +55,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the figures of the gate. They bring themselves up to date."""
     event = queries.get_event(caller, event_id)
     figures, permissions = admission_stats(caller, event_id), get_permissions(caller, event)
+    days = _choose_days(figures["days"])
     return render_desk(
         "desk/gate.html",
         event=event,
@@ -61,6 +63,8 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         total=figures["total"],
         types=figures["ticketTypes"],
         gates=figures["gates"],
+        days=days,
+        today=next((day for day in days if day["date"] == figures["today"]), None),
         chart=_build_chart(event, figures["quarters"]),
         conflicts=count_conflicts(event_id) if permissions["may_admit"] else 0,
         reentry_text=REENTRY_WORDS[event.reentry],
@@ -94,6 +98,13 @@ def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
         name: caller.may(permission, organisation_id=event.organiser_id, event_id=event.id)
         for name, permission in permissions.items()
     }
+
+
+def _choose_days(days: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The days of an event of several days; of a long one the last days with entries."""
+    if len(days) > MAX_DAYS:
+        return [day for day in days if day["entries"]][-MAX_DAYS:]
+    return days if len(days) > 1 else []
 
 
 def _build_chart(event: OwnEvent, quarters: Sequence[dict[str, Any]]) -> Chart:
