@@ -31,6 +31,7 @@ def register(app: Flask) -> None:
 @click.option("--event", "event_id", required=True, metavar="ID", help="The event's id.")
 @click.option("--create-types", is_flag=True, help="Create ticket types that the event does not have.")
 @click.option("--allow-oversell", is_flag=True, help="Book more than the total; the surplus counts as oversold.")
+@click.option("--raise-totals", is_flag=True, help="Give a ticket type with too few places as many as are sold.")
 @click.option("--mapping", "mapped_columns", multiple=True, metavar="FIELD=COLUMN", help="The column of a field.")
 @click.option("--dry-run", is_flag=True, help="Check everything, write nothing.")
 def import_command(
@@ -38,6 +39,7 @@ def import_command(
     event_id: str,
     create_types: bool,
     allow_oversell: bool,
+    raise_totals: bool,
     mapped_columns: tuple[str, ...],
     dry_run: bool,
 ) -> None:
@@ -60,6 +62,7 @@ def import_command(
             source=ImportSource(clean_file_name(file.name), parsed.layout.format, hashlib.sha256(content).hexdigest()),
             create_types=create_types,
             allow_oversell=allow_oversell,
+            raise_totals=raise_totals,
             dry_run=dry_run,
             limit_statements=PATIENCE,
         )

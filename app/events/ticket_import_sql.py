@@ -81,7 +81,10 @@ SOLD_DELTAS = text("""
         SELECT old_type AS ticket_type_id, -1 AS delta FROM ticket_plan WHERE old_status = 'sold'
     ) moves GROUP BY ticket_type_id HAVING sum(delta) <> 0 ORDER BY ticket_type_id
 """)
-LOCK_TYPES = text("SELECT id, name, public, total FROM ticket_type WHERE id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE")
+LOCK_TYPES = text("""
+    SELECT id, name, public, total, total + oversold - public AS committed
+      FROM ticket_type WHERE id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE
+""")
 FIRST_ROW_BEYOND_TYPE = text("""
     SELECT row FROM ticket_plan
      WHERE ticket_type_id = :id AND status = 'sold' AND (old_status IS DISTINCT FROM 'sold' OR old_type <> :id)

@@ -191,6 +191,21 @@ def test_more_than_the_total_is_an_error_without_allow_oversell(
     assert_books_agree()
 
 
+def test_the_total_can_grow_with_what_is_sold(run: Run, owner: Client, event: dict[str, Any]) -> None:
+    """Also that of a type which was oversold before; a type with enough places keeps its number."""
+    small = {"id": event["ticketTypes"][0]["id"], "name": "Weekend pass", "priceMinor": 1, "quantity": 2}
+    owner.patch(f"/api/events/{event['id']}", {"ticketTypes": [small, *event["ticketTypes"][1:]]})
+    rows = [f"A{i},Weekend pass,Z,z@example.org,850,2026-10-01,\n" for i in range(7)]
+    run(HEADER + "".join(rows[:4]), "--allow-oversell")
+    content = HEADER + "".join(rows) + "B1,Complimentary,Z,z@example.org,0,2026-10-01,\n"
+    result = run(content, "--raise-totals")
+    assert result.exit_code == 0 and "Weekend pass has 7 tickets now; there were 2." in result.output
+    totals = stats(owner, event)["totals"]
+    assert (totals["total"], totals["sold"], totals["oversold"]) == (1507, 8, 0)
+    assert "Warning" not in run(content, "--raise-totals").output, "once more it has enough"
+    assert_books_agree()
+
+
 def test_refund_returns_the_place(run: Run, owner: Client, event: dict[str, Any]) -> None:
     run(HEADER + "A1,Weekend pass,Z,z@example.org,850,2026-10-01,\n")
     result = run(HEADER + "A1,Weekend pass,Z,z@example.org,850,2026-10-01,refunded\n")

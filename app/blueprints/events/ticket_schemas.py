@@ -42,6 +42,10 @@ class TicketImportBody(Multipart):
     dry_run = Boolean(load_default=False, metadata={"description": "check everything, write nothing"})
     create_types = Boolean(load_default=False, metadata={"description": "create ticket types that the event lacks"})
     allow_oversell = Boolean(load_default=False, metadata={"description": "book more than the total or the capacity"})
+    raise_totals = Boolean(
+        load_default=False,
+        metadata={"description": "give a ticket type with too few places as many as are sold, within the capacity"},
+    )
 
 
 class UnknownType(Schema):

@@ -72,6 +72,7 @@ class FileOptions(NamedTuple):
     new_types: Sequence[str] = ()
     create_types: bool = False
     allow_oversell: bool = False
+    raise_totals: bool = False
     dry_run: bool = False
     partial: bool = False
 
@@ -131,6 +132,7 @@ def import_data(
         source=source,
         create_types=options.create_types,
         allow_oversell=options.allow_oversell,
+        raise_totals=options.raise_totals,
         dry_run=options.dry_run,
         type_ids=options.ticket_types,
         new_types=options.new_types,

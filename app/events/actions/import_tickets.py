@@ -17,7 +17,7 @@ from app.core.errors import NotFound, ValidationFailed
 from app.core.spreadsheet import Rejected, RowError
 from app.core.transaction import transaction
 from app.events import queries, ticket_booking, ticket_import_sql
-from app.events.availability import book_sold
+from app.events.availability import book_sold, set_total
 from app.events.capacity import capacity_use
 from app.events.models import Event, TicketImport, TicketType
 from app.events.search_words import key_of
@@ -39,7 +39,7 @@ class ImportResult:
     """What an import did, or would do in a dry run: counts of tickets and ticket types.
 
     `cancelled` are those of the updated tickets that are not sold any more, `missing` the sold tickets of the event that
-    are not in the file. `chosen_types` are the names in the file for which a ticket type was chosen. `import_id` is None for
+    are not in the file. `raised_types` got more places. `chosen_types` are the names in the file for which a ticket type was chosen. `import_id` is None for
     a dry run.
     """
 
@@ -51,6 +51,7 @@ class ImportResult:
     missing: int
     new_types: int
     warnings: tuple[str, ...] = ()
+    raised_types: int = 0
     import_id: str | None = None
     chosen_types: Sequence[str] = ()
 
@@ -79,6 +80,7 @@ def import_tickets(
     source: ImportSource,
     create_types: bool,
     allow_oversell: bool,
+    raise_totals: bool = False,
     dry_run: bool,
     type_ids: Mapping[str, str] | None = None,
     new_types: Collection[str] = (),
@@ -91,7 +93,8 @@ def import_tickets(
 
     `type_ids` has the ticket types of the event for names in the file that the event lacks, `new_types` has those that become
     new ones; `create_types` makes all of them. `rows_by_type` has how many rows
-    of each type the whole file has, where `tickets` are a part of it: a new type has places for the others too. `limit_statements` sets how
+    of each type the whole file has, where `tickets` are a part of it: a new type has places for the others too. With
+    `raise_totals` a ticket type with too few places gets as many as are sold. `limit_statements` sets how
     long the transaction may take and wait; without them the limits of a request count. `actor` is who imports, where
     that is not the caller of the request. `on_result` runs in the transaction of the import, and not in a dry run.
     Imports into one event, and their undos, run one after the other, and changes of the event wait for them. Raises
@@ -110,12 +113,17 @@ def import_tickets(
                 rows_by_type or {},
                 None if create_types else {key_of(name) for name in new_types},
                 allow_oversell,
+                raise_totals,
                 dry_run,
             )
             if dry_run:
                 raise _DryRun(replace(result, import_id=None))
             counts = {"created": result.created, "updated": result.updated, "newTypes": result.new_types}
-            data = {"import": result.import_id, **counts}
+            data = {
+                "import": result.import_id,
+                **counts,
+                **({"raisedTypes": result.raised_types} if result.raised_types else {}),
+            }
             record(session, Action.TICKETS_IMPORTED, caller=actor, event_id=event_id, subject=event_id, data=data)
             if on_result is not None:
                 on_result(session, result)
@@ -133,6 +141,7 @@ def _import(
     rows_by_type: Mapping[str, int],
     new_keys: Collection[str] | None,
     allow_oversell: bool,
+    raise_totals: bool,
     dry_run: bool,
 ) -> ImportResult:
     """Book the tickets. `new_keys` has the keys of names that become ticket types, None stands for all.
@@ -156,9 +165,10 @@ def _import(
     # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
     if not dry_run:
         _write_tickets(session, event_id, import_id)
-    warnings = _book(session, ticket_booking.lock_event(session, event_id), allow_oversell)
-    if new_type_ids:
+    warnings, raised_types = _book(session, ticket_booking.lock_event(session, event_id), allow_oversell, raise_totals)
+    if new_type_ids or raised_types:
         event.version += 1
+        invalidate(session, "events")
     if not dry_run:
         ticket_booking.rewrite_tally(session)
     if counts.created or counts.updated:
@@ -173,6 +183,7 @@ def _import(
         missing=missing,
         new_types=len(new_type_ids),
         warnings=warnings,
+        raised_types=raised_types,
         import_id=import_id,
         chosen_types=_list_chosen_names(event, tickets, chosen_type_ids),
     )
@@ -240,9 +251,7 @@ def _create_types(
         for index, (name_key, group) in enumerate(by_key.items())
     }
     session.add_all(types.values())
-    if types:
-        invalidate(session, "events")
-        session.flush()
+    session.flush()
     return {name_key: ticket_type.id for name_key, ticket_type in types.items()}
 
 
@@ -288,26 +297,33 @@ def _check_plan(session: Session, event_id: str) -> None:
         raise Rejected(errors)
 
 
-def _book(session: Session, event: Event, allow_oversell: bool) -> tuple[str, ...]:
-    """Books the sold tickets; returns warnings about oversold places. Raises Rejected."""
+def _book(session: Session, event: Event, allow_oversell: bool, raise_totals: bool) -> tuple[tuple[str, ...], int]:
+    """Books the sold tickets; returns warnings, and how many ticket types got more places. Raises Rejected."""
+    raised_types = 0
     deltas = ticket_booking.list_deltas(session)
     errors, warnings = _check_capacity(session, event, sum(deltas.values()), allow_oversell)
     for row in session.execute(ticket_import_sql.LOCK_TYPES, {"ids": list(deltas)}).all():
         delta = deltas[row.id]
-        if delta > row.public and not allow_oversell:
+        if delta > row.public and raise_totals:
+            raised_types += 1
+            total = row.committed + delta
+            set_total(session, row.id, total)
+            book_sold(session, row.id, delta)
+            warnings.append(f"{row.name} has {total} tickets now; there were {row.total}.")
+        elif delta > row.public and not allow_oversell:
             row_number = (
                 session.scalar(ticket_import_sql.FIRST_ROW_BEYOND_TYPE, {"id": row.id, "free": row.public}) or 0
             )
             message = (
                 f"{delta} more would be sold, and only {row.public} of {row.total} are free; "
-                "--allow-oversell (allowOversell) books the surplus."
+                "--raise-totals (raiseTotals) makes more, --allow-oversell (allowOversell) books the surplus."
             )
             errors.append(RowError(row_number, "ticketType", "sold_out", message, row.name))
         else:
             book_sold(session, row.id, delta)
     if errors:
         raise Rejected(errors)
-    return tuple(warnings)
+    return tuple(warnings), raised_types
 
 
 def _check_capacity(
@@ -326,7 +342,7 @@ def _check_capacity(
         f"{count} more would be sold; {use.sold} sold and {use.allocated} allocated leave {use.available(count)} of "
         f"the event's capacity of {use.capacity}. --allow-oversell (allowOversell) books the surplus."
     )
-    return [RowError(row_number, "ticketType", "sold_out", message, event.name)], []
+    return [RowError(row_number, "", "sold_out", message, event.name)], []
 
 
 def _write_tickets(session: Session, event_id: str, import_id: str) -> None:

@@ -281,9 +281,27 @@ def test_more_than_there_are_places_needs_a_click(organiser: Client, desk: Visit
     page = upload(desk, path, HEADER + ROWS).text
     assert "Tickets that the file adds: 2. Free tickets of this type: 1 of 1." in page and "allow-oversell" not in page
     address = desk.page.request.path
+    assert "Raise the numbers and check again" in page and "the capacity" not in page
+    page = post(desk, f"{address}/check", raiseTotals="true").text
+    assert "Nothing is imported yet" in page and "Weekend pass: 2 tickets instead of 1." in page
+    assert data(organiser.get(f"/api/events/{event['id']}"))["ticketTypes"][0]["quantity"] == 1
+    post(desk, f"{address}/import")
+    changed = data(organiser.get(f"/api/events/{event['id']}"))
+    assert changed["ticketTypes"][0]["quantity"] == 2 and changed["version"] > event["version"]
+    assert "Sold above the total" not in desk.open(path).text
+
+
+def test_more_than_the_capacity_needs_a_click(organiser: Client, desk: Visitor) -> None:
+    types = [{"name": "Weekend pass", "priceMinor": 1, "quantity": 1}]
+    event = create_published_event(organiser, ticketTypes=types, capacity=1)
+    path = f"{EVENTS}/{event['id']}/sales"
+    upload(desk, path, HEADER + ROWS)
+    address = desk.page.request.path
+    page = post(desk, f"{address}/check", raiseTotals="true").text
+    assert "Import more than the capacity" in page and "Raise the numbers" not in page
     assert "Nothing is imported yet" in post(desk, f"{address}/check", allowOversell="true").text
     post(desk, f"{address}/import")
-    assert "Sold above the total" in desk.open(path).text
+    assert data(organiser.get(f"/api/events/{event['id']}"))["ticketTypes"][0]["quantity"] == 2
 
 
 def nul_workbook() -> bytes:

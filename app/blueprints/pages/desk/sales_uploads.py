@@ -153,13 +153,13 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         - (0 if upload.import_id else sum(_list_unknown_names(upload).values())),
         warnings=[translate_sentence(warning) for warning in result.get("warnings", [])],
         has_repeated_numbers=options.mapping and sum(map(_is_repeated_number, errors)) > MANY_REPEATS,
-        is_sold_out=any(error["code"] == "sold_out" for error in errors),
+        exceeded={error["column"] for error in errors if error["code"] == "sold_out"},
     )
 
 
 @blueprint.act("/uploads/<upload_id>/check", access=IMPORT)
 def check(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
-    """Check the file again: with ticket types for unknown names, and with more sold than there are places.
+    """Check the file again: with ticket types for unknown names, more tickets of a type, or more than the capacity.
 
     With `again` the ticket types that were chosen before are asked for again.
     """
@@ -180,6 +180,7 @@ def check(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
         ticket_types={**(options.ticket_types or {}), **chosen},
         new_types=sorted({*options.new_types, *choices} - {*chosen}),
         allow_oversell=options.allow_oversell or request.form.get("allowOversell") == "true",
+        raise_totals=options.raise_totals or request.form.get("raiseTotals") == "true",
     )
     return _process(caller, event_id, upload_id, _as_check(options), choices)
 

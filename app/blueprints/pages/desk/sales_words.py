@@ -70,6 +70,9 @@ SENTENCES = {
             "The event has %(capacity)s places. Sold: %(sold)s, kept for guests: %(allocated)s. Too many: %(surplus)s."
         )
     ),
+    "%(name)s has %(total)s tickets now; there were %(before)s.": mark_for_translation(
+        "%(name)s: %(total)s tickets instead of %(before)s."
+    ),
 }
 """Sentences with values, as an import writes them, and what the page says instead."""
 _FOR_PROGRAMS = re.compile(r"[;.] --\S+ \(\w+\).*$")
