@@ -202,7 +202,7 @@ def test_the_total_can_grow_with_what_is_sold(run: Run, owner: Client, event: di
     assert result.exit_code == 0 and "Weekend pass has 7 tickets now; there were 2." in result.output
     totals = stats(owner, event)["totals"]
     assert (totals["total"], totals["sold"], totals["oversold"]) == (1507, 8, 0)
-    assert "Warning" not in run(content, "--raise-totals").output, "once more it has enough"
+    assert "Warning" not in run(content, "--raise-totals").output, "and again it has enough"
     assert_books_agree()
 
 
