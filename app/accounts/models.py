@@ -66,7 +66,8 @@ class Account(Base):
 class OrganiserProfile(Base):
     """The profile of an account with the role organiser.
 
-    `pending_contact_email` becomes the public `contact_email` when its mailbox has confirmed it.
+    `pending_contact_email` becomes the public `contact_email` when its mailbox has confirmed it. With `transfers_only`
+    nobody pays a stall fee from a mobile wallet.
     """
 
     __tablename__ = "organiser_profile"
@@ -85,6 +86,7 @@ class OrganiserProfile(Base):
     requires_second_factor: Mapped[bool] = mapped_column(
         Boolean, default=False, server_default=text("false"), deferred=True
     )
+    transfers_only: Mapped[bool] = mapped_column(Boolean, default=False, server_default=text("false"), deferred=True)
 
 
 PROFILES: dict[str, type[Base]] = {"organiser": OrganiserProfile}

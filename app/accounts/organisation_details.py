@@ -28,7 +28,7 @@ class OrganisationDetails:
     """The details of an organisation. It is registered for VAT if it has a VAT number.
 
     `contact_email` is None while people write to the address with which the owner signs in. `pending_contact_email` is
-    not confirmed yet.
+    not confirmed yet. With `transfers_only` stall fees are paid by bank transfer, not from mobile wallets.
     """
 
     name: str
@@ -38,9 +38,10 @@ class OrganisationDetails:
     logo_url: str | None = None
     contact_email: str | None = None
     pending_contact_email: str | None = None
+    transfers_only: bool = False
 
 
-DETAIL_COLUMNS: tuple[QueryableAttribute[Any], ...] = (
+DETAIL_COLUMNS: tuple[QueryableAttribute[Any] | ColumnElement[Any], ...] = (
     OrganiserProfile.address,
     OrganiserProfile.vat_number,
     OrganiserProfile.bank_account_name,
@@ -50,6 +51,7 @@ DETAIL_COLUMNS: tuple[QueryableAttribute[Any], ...] = (
     OrganiserProfile.logo,
     OrganiserProfile.contact_email,
     OrganiserProfile.pending_contact_email,
+    func.coalesce(OrganiserProfile.transfers_only, False),
 )
 """The columns that `build_details` reads after the name."""
 
@@ -100,10 +102,13 @@ def build_details(
     logo: str | None,
     contact_email: str | None,
     pending_contact_email: str | None,
+    transfers_only: bool,
 ) -> OrganisationDetails:
     """The details from the name and the values of `DETAIL_COLUMNS`."""
     bank = None
     if bank_account_name and bank_account_number and bank_name:
         bank = BankDetails(bank_account_name, bank_account_number, bank_name, bank_branch_code)
     logo_url = f"{current_app.extensions['settings'].PUBLIC_BASE_URL}/media/{logo}" if logo else None
-    return OrganisationDetails(name, address, vat_number, bank, logo_url, contact_email, pending_contact_email)
+    return OrganisationDetails(
+        name, address, vat_number, bank, logo_url, contact_email, pending_contact_email, transfers_only
+    )

@@ -68,6 +68,7 @@ class FeePage(LinkPage):
     destination: str
     payee: str | None
     bank: BankDetails | None
+    transfers_only: bool
     includes_vat: bool
     paid_at: datetime | None
     invoice_number: str | None
@@ -127,6 +128,7 @@ def get_fee(token: str) -> FeePage:
     payment_status = stall_payments.build_payment_status(application, current_payment)
     wallet, organiser_id = application.payrail_msisdn, application.organiser_id
     payee = load_organisation_details(organiser_id) if organiser_id is not None else None
+    transfers_only = payee is not None and payee.transfers_only
     credit_note = find_credit_note(application.id) if application.paid_at else None
     return {
         **_build_link_page(resolved_link),
@@ -136,7 +138,8 @@ def get_fee(token: str) -> FeePage:
         "currency": "NAD",
         "amount": format_money(application.amount_minor),
         "payrail_msisdn": wallet and mask_number(wallet),
-        "destination": application.destination,
+        "destination": "bank" if transfers_only else application.destination,
+        "transfers_only": transfers_only,
         "payee": payee.name if payee else None,
         "bank": payee.bank if payee else None,
         "includes_vat": payee is not None and payee.vat_number is not None,

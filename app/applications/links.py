@@ -5,7 +5,7 @@ fingerprint: a stolen copy opens nothing. `advance_application` decides which st
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from flask import current_app
@@ -61,6 +61,7 @@ EVENT_CONTEXT_COLUMNS = (
     contact_sql(Application.organiser_id),
     Account.email,
     Account.language,
+    OrganiserProfile.transfers_only,
 )
 """The fields of `EventCalendar` and of `EventContext` after it."""
 LAST_OFFER_END_SQL = case((ApplicationLink.purpose == OFFER, Event.starts_at - LAST_OFFER_BEFORE_EVENT))
@@ -76,7 +77,7 @@ AnyRow = Row[*tuple[object, ...]]
 class EventContext:
     """The event's days and name, the organisation's name and contact address, and the owner's address and language.
 
-    They are None without an event.
+    They are None without an event. With `transfers_only` nobody pays the fee from a mobile wallet.
     """
 
     calendar: EventCalendar
@@ -85,6 +86,7 @@ class EventContext:
     contact: str | None = None
     owner_email: str | None = None
     language: str | None = None
+    transfers_only: bool = field(default=False, kw_only=True)
 
     @property
     def timezone(self) -> str | None:
@@ -357,11 +359,12 @@ def build_link_url(link: ApplicationLink) -> str:
 
 def build_event_context(column_values: Sequence[object]) -> EventContext:
     """The context from the values of `EVENT_CONTEXT_COLUMNS`."""
-    starts_at, ends_at, timezone, now, *texts = column_values
+    starts_at, ends_at, timezone, now, *texts, transfers_only = column_values
     assert isinstance(starts_at, datetime | None) and isinstance(ends_at, datetime | None)
     assert isinstance(timezone, str | None) and isinstance(now, datetime)
     event_calendar = EventCalendar(starts_at, ends_at, timezone, now)
-    return EventContext(event_calendar, *(None if value is None else str(value) for value in texts))
+    lines = (None if value is None else str(value) for value in texts)
+    return EventContext(event_calendar, *lines, transfers_only=bool(transfers_only))
 
 
 def join_event_context(statement: LinkQuery) -> LinkQuery:

@@ -132,6 +132,7 @@ DESCRIPTIONS: dict[str, str] = {
     "database": "State of the database.",
     "date": "Day in the event's time zone.",
     "day": "Day in the event's time zone.",
+    "days": "The figures of each day of the event, and of others with a scan.",
     "decidedAt": "When it was decided.",
     "decision": "What the organiser decided; null while open.",
     "declineReason": "The reason that the applicant is told.",

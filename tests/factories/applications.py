@@ -71,11 +71,12 @@ def find_mailed_token(page: str, email: str = EMAIL) -> str:
     raise AssertionError(f"no mail to {email} has a link to /{page}")
 
 
-def give_bank_details() -> None:
+def give_bank_details(*, transfers_only: bool = False) -> None:
     """Gives the organiser of the only application a profile with a bank account."""
     with transaction() as session:
         organiser_id = session.scalars(select(Application.organiser_id)).one()
-        session.add(OrganiserProfile(account_id=organiser_id, org_name="Lights", **BANK, bank_branch_code="482172"))
+        account = {"account_id": organiser_id, "org_name": "Lights", "transfers_only": transfers_only}
+        session.add(OrganiserProfile(**account, **BANK, bank_branch_code="482172"))
 
 
 def upload_documents(client: Client, token: str, *kinds: str, content: bytes = PDF, **form: str) -> Any:

@@ -86,6 +86,18 @@ def test_a_transfer_is_offered_with_or_without_an_account(client: Client, visito
     assert "To the bank account of the organiser." in visitor.open(f"/apply/{event['id']}").text
 
 
+def test_no_wallet_is_offered_where_only_transfers_are_taken(client: Client, visitor: Visitor) -> None:
+    owner = create_profiled_owner(client)
+    assert data(owner.patch(ORGANISATION, {"transfersOnly": True}))["transfersOnly"] is True
+    open_form(owner, visitor)
+    page = visitor.page.text
+    assert "The organiser takes the fee by bank transfer." in page and "wallet" not in page.split("<main")[1]
+    typed = {name: value for name, value in TYPED.items() if name not in ("destination", "payrailMsisdn")}
+    visitor.send(**typed)
+    (row,) = list_applications(owner)
+    assert (row["destination"], row["payrailMsisdn"]) == ("bank", None)
+
+
 def test_form_shows_fees_and_how_many_are_left(client: Client, owner: Client, visitor: Visitor) -> None:
     event = open_form(owner, visitor)
     create_approved_application(client, owner, eventId=event["id"], stallType="Food stall", amountMinor=150000)

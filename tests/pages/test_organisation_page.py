@@ -46,6 +46,15 @@ def test_details_and_logo_are_saved(app: Flask, owner: Account) -> None:
     assert load_organisation_details(owner.id).logo_url is None
 
 
+def test_wallets_are_not_accepted_where_the_organiser_says_so(app: Flask, owner: Account) -> None:
+    browser = sign_in_browser(app, owner)
+    browser.open(PAGE)
+    for value in ("true", ""):
+        browser.send(form=1, transfersOnly=value)
+        assert load_organisation_details(owner.id).transfers_only == bool(value)
+        assert browser.forms[1].fields.get("transfersOnly", "") == value
+
+
 def test_the_contact_address_is_saved_and_says_what_people_see_without_one(app: Flask, owner: Account) -> None:
     browser = sign_in_browser(app, owner)
     page = browser.open(PAGE)

@@ -18,7 +18,7 @@ from tests.factories.applications import (
     pay_stall_fee,
 )
 from tests.factories.events import create_organiser_client
-from tests.http import Client, data
+from tests.http import Client, data, list_problems
 from tests.pages.pages import Visitor
 
 
@@ -151,6 +151,30 @@ def test_a_payer_by_wallet_may_choose_a_transfer(client: Client, visitor: Visito
     give_bank_details()
     assert "Pay by bank transfer instead" in visitor.open(path).text
     assert "62001234567" in visitor.open(f"{path}?transfer=1").text
+
+
+def test_an_organiser_may_take_transfers_only(client: Client, visitor: Visitor) -> None:
+    """A payment that was started before ends with its code; a new one is refused, by the page and by the API."""
+    path = pay_page(client)
+    visitor.open(path)
+    give_bank_details(transfers_only=True)
+    page = visitor.send(payrailMsisdn="081 123 4567")
+    assert page.status_code == 422 and "by bank transfer only" in page.text and "62001234567" in page.text
+    page = visitor.open(f"{path}?wallet=1")
+    assert "62001234567" in page.text and "Send me a code" not in page.text and "mobile wallet" not in page.text
+    fee = data(client.get(f"{LIST}{path}"))
+    assert (fee["destination"], fee["transfersOnly"]) == ("bank", True)
+    answer = client.post(f"{LIST}{path}", {"payrailMsisdn": "0811234567"})
+    assert list_problems(answer) == {"payrailMsisdn": "not_accepted"}
+
+
+def test_a_payment_that_was_started_before_is_finished(client: Client, visitor: Visitor) -> None:
+    path = pay_page(client)
+    visitor.open(path)
+    visitor.send()
+    give_bank_details(transfers_only=True)
+    assert "another wallet" not in visitor.open(path).text
+    assert "is paid</h1>" in visitor.send(code=CODE).text
 
 
 def test_a_refunded_fee_is_not_paid_again(client: Client, visitor: Visitor) -> None:

@@ -27,7 +27,7 @@ from app.clients.payrail.errors import PayrailUnavailable
 from app.core.db import ReadOrWriteSession, release_connection
 from app.core.errors import AppError, ValidationFailed
 from app.core.ids import new_id
-from app.core.languages import find_page_language
+from app.core.languages import find_page_language, mark_for_translation
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 
@@ -67,9 +67,7 @@ def _reserve_payment(token: str, msisdn: str | None) -> tuple[ResolvedLink, Curr
         current_payment = stall_payments.find_current_payment(resolved_link.application.id, session)
         is_reusable = _is_reusable(current_payment, msisdn)
         if current_payment is None or not is_reusable:
-            stall_payment = _insert_payment(
-                session, resolved_link.application, msisdn, previous_payment=current_payment
-            )
+            stall_payment = _insert_payment(session, resolved_link, msisdn, previous_payment=current_payment)
         else:
             if current_payment.status in ("starting", "otp_required"):
                 check_event_open(session, resolved_link.application)
@@ -178,15 +176,19 @@ def _is_reusable(current_payment: CurrentPayment | None, msisdn: str | None) -> 
 
 def _insert_payment(
     session: ReadOrWriteSession,
-    application: Application,
+    resolved_link: ResolvedLink,
     msisdn: str | None,
     *,
     previous_payment: CurrentPayment | None,
 ) -> StallPayment:
     """Inserts a payment; `previous_payment` ends if it still waits for its code."""
+    application = resolved_link.application
     if application.status not in states.ACCEPTED_STATES or not application.payment_due:
         raise NothingDue(status=application.status, due=links.list_due_purposes(application))
     check_event_open(session, application)
+    if resolved_link.event_context.transfers_only:
+        message = mark_for_translation("The organiser takes stall fees by bank transfer only.")
+        raise ValidationFailed.of("payrailMsisdn", "not_accepted", message)
     wallet = msisdn or application.payrail_msisdn
     if wallet is None:
         raise ValidationFailed.of("payrailMsisdn", "required", "Say from which wallet the fee is to be paid.")

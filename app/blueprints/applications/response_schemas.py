@@ -233,8 +233,11 @@ class PaymentData(AboutData):
         metadata={
             "enum": ["payrail", "bank"],
             "example": "payrail",
-            "description": "how the applicant chose to pay; either way works",
+            "description": "how the applicant chose to pay; either way works, unless there are `transfersOnly`",
         },
+    )
+    transfers_only = Boolean(
+        required=True, metadata={"description": "the organiser takes stall fees by bank transfer only"}
     )
     bank = Nested(
         BankData,

@@ -221,4 +221,4 @@ class AdmissionStatsData(Schema):
     gates = List(Nested(GateFigures), required=True)
     quarters = List(Nested(QuarterFigures), required=True)
     days = List(Nested(DayFigures), required=True)
-    today = fields.Date(required=True)
+    today = fields.Date(required=True, metadata={"description": "the day that the gate counts for now"})

@@ -248,6 +248,7 @@ def _remember_sent(application: SubmittedApplication, terms: FormTerms, email: s
 
 def build_form_context(terms: FormTerms) -> dict[str, object]:
     """Return the variables of the template `apply_form.html`, next to the form itself."""
+    organisation = load_organisation_details(terms.organiser_id)
     return {
         "terms": terms,
         "fixed_email": mask_address(terms.email) if terms.email else "",
@@ -255,13 +256,14 @@ def build_form_context(terms: FormTerms) -> dict[str, object]:
             (offer.name, offer.name, _describe_offer(offer, has_own_fee=terms.fee_minor is None))
             for offer in terms.offers
         ],
+        "transfers_only": organisation.transfers_only,
         "payment_options": [
             ("payrail", gettext("From a mobile wallet"), gettext("With a code that comes to your phone.")),
             (
                 "bank",
                 gettext("By bank transfer"),
                 gettext("To the bank account of the organiser.")
-                if load_organisation_details(terms.organiser_id).bank
+                if organisation.bank
                 else gettext("Ask the organiser for the bank account later."),
             ),
         ],

@@ -184,6 +184,8 @@ def _find_documents_path(fee: link_queries.FeePage) -> str | None:
 
 def _pays_by_transfer(fee: link_queries.FeePage, form: FilledForm) -> bool:
     """Whether the page shows the bank account: the applicant chose a transfer, or asks for it here."""
+    if fee["transfers_only"]:
+        return fee["status"] == "due"
     if fee["status"] != "due" or "last_failure" in fee or form.errors or "wallet" in request.args:
         return False
     return fee["destination"] == "bank" or (fee["bank"] is not None and "transfer" in request.args)

@@ -52,6 +52,9 @@ class OrganisationData(Schema):
     bank = Nested(BankDetailsBody, required=True, allow_none=True)
     logo_url = fields.String(required=True, allow_none=True)
     requires_second_factor = Boolean(required=True)
+    transfers_only = Boolean(
+        required=True, metadata={"description": "stall fees are paid by bank transfer, and not from mobile wallets"}
+    )
 
 
 class OrganisationChanges(ConfirmedBody):
@@ -62,6 +65,9 @@ class OrganisationChanges(ConfirmedBody):
     bank = Nested(BankDetailsBody, allow_none=True, metadata={"rare": True})
     logo = UploadUrl(data_key="logoUrl", allow_none=True, metadata={"rare": True})
     requires_second_factor = Boolean(metadata={"example": False})
+    transfers_only = Boolean(
+        metadata={"example": False, "description": "stall fees are paid by bank transfer, and not from mobile wallets"}
+    )
 
 
 class MemberBody(Schema):

@@ -36,6 +36,7 @@ class OrganisationChanges(TypedDict, total=False):
     logo: str | None
     contact_email: str | None
     requires_second_factor: bool
+    transfers_only: bool
 
 
 def update_organisation(

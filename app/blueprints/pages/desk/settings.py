@@ -29,6 +29,7 @@ class DetailsSchema(Query):
     address = PostalAddress()
     contact_email = Email(data_key="contactEmail")
     vat_number = BankNumber(data_key="vatNumber", max=20)
+    transfers_only = Boolean(data_key="transfersOnly", load_default=False)
     logo = Text()
     remove_logo = Boolean(data_key="removeLogo")
 
@@ -67,6 +68,12 @@ DETAILS = Form(
         hint=lazy_gettext("Only if you are registered for VAT. With it, your invoices are tax invoices."),
         inputmode="numeric",
         messages=DIGITS,
+    ),
+    Input(
+        "transfersOnly",
+        lazy_gettext("Stall fees only by bank transfer"),
+        hint=lazy_gettext("Applicants then cannot pay from a mobile wallet. Add your bank details below."),
+        type="checkbox",
     ),
     Input(
         "logo", lazy_gettext("Logo"), hint=lazy_gettext("JPEG, PNG or WebP, up to 5 MB."), error_codes=PICTURE_ERRORS
@@ -110,6 +117,7 @@ def change(caller: Caller) -> ResponseReturnValue:
             name=values["name"],
             address=values.get("address"),
             vat_number=values.get("vat_number"),
+            transfers_only=values["transfers_only"],
         )
         if "contactEmail" in request.form:
             changes["contact_email"] = values.get("contact_email")
@@ -177,6 +185,7 @@ def _fill_details(caller: Caller) -> FilledForm:
         address=details.address or "",
         contactEmail=details.pending_contact_email or details.contact_email or "",
         vatNumber=details.vat_number or "",
+        transfersOnly="true" if details.transfers_only else "",
     )
 
 
