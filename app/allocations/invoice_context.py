@@ -1,7 +1,8 @@
 """The block, event, seller and buyer that an invoice or a credit note is made from."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
@@ -12,7 +13,7 @@ from app.accounts.organisation_details import OrganisationDetails, load_organisa
 from app.accounts.permissions import MONEY_WRITE
 from app.accounts.queries import owner_id_sql
 from app.allocations.models import AllocationBlock
-from app.core.formatting import HOME, format_day, format_when
+from app.core.formatting import HOME, format_calendar_day, format_day, format_when
 from app.core.languages import SOURCE_LANGUAGE, use_language
 from app.events import queries as events
 from app.events.event_rows import belongs_to
@@ -48,8 +49,8 @@ class InvoiceContext:
     """A block, and what its invoice says besides the money.
 
     `moment` is the database's time at the start of the transaction: the time of issue, which gives the printed date
-    and the year of the number. `due` is the printed day on which the invoice is due: two weeks later, at the latest the
-    day of the event.
+    and the year of the number. `due` is the printed day on which the invoice is due: that of the organiser, or two
+    weeks later, at the latest the day of the event.
     """
 
     block: AllocationBlock
@@ -108,9 +109,15 @@ def _build_invoice_context(row: ContextRow, organisation: OrganisationDetails) -
         buyer=_list_buyer_lines(block),
         facts=[fact for fact in facts if fact[1]],
         contact=contact,
-        due=format_day(max(now, min(now + DAYS_TO_PAY, starts_at)), HOME),
+        due=_format_due_day(block.pay_by, now, starts_at),
         moment=now,
     )
+
+
+def _format_due_day(pay_by: date | None, now: datetime, starts_at: datetime) -> str:
+    if pay_by is not None:
+        return format_calendar_day(max(pay_by, now.astimezone(ZoneInfo(HOME)).date()))
+    return format_day(max(now, min(now + DAYS_TO_PAY, starts_at)), HOME)
 
 
 def _in_one_line(name: str | None) -> str:

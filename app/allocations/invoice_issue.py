@@ -86,8 +86,11 @@ def build_invoice_document(context: InvoiceContext) -> InvoiceDocument:
 
 
 def digest_document(document: InvoiceDocument, context: InvoiceContext) -> str:
-    """Return what is the same for two invoices that say the same but for number and dates, in 32 hexadecimal digits."""
-    facts = [fact for fact in document.facts if fact[0] != DUE]
+    """Return what is the same for two invoices that say the same but for number and dates, in 32 hexadecimal digits.
+
+    The day until which the invoice is to be paid counts if the organiser has chosen it.
+    """
+    facts = [fact for fact in document.facts if fact[0] != DUE or context.block.pay_by]
     undated = replace(
         document, issued="", facts=facts, payment=build_payment_rows(context.organisation.bank, PREVIEW_REFERENCE)
     )

@@ -69,7 +69,8 @@ class AllocationBlock(EventRow, Base):
     """Places of one ticket type for a holder. `unit_price_minor` is in cents with VAT, before `discounts`.
 
     A link is valid while `…_live` is set and its generation is the present one; `open_claims` counts the places that
-    were claimed by the present open link. The `buyer_…` columns are for the invoice, whose buyer is the holder by default.
+    were claimed by the present open link. The `buyer_…` columns are for the invoice, whose buyer is the holder by default; `pay_by`
+    is the day until which it is to be paid.
     """
 
     __tablename__ = "allocation_block"
@@ -104,6 +105,7 @@ class AllocationBlock(EventRow, Base):
     buyer_address: Mapped[str | None] = mapped_column(String(500))
     buyer_vat_number: Mapped[str | None] = mapped_column(String(20))
     buyer_reference: Mapped[str | None] = mapped_column(String(80))
+    pay_by: Mapped[date | None] = mapped_column(Date)
     quantity: Mapped[int] = mapped_column(Integer)
     unit_price_minor: Mapped[int] = mapped_column(BigInteger)
     discounts: Mapped[list[DiscountJson]] = mapped_column(JSONB, default=list, server_default=text("'[]'"))

@@ -295,6 +295,7 @@ DESCRIPTIONS: dict[str, str] = {
     "password": "The password.",
     "path": "Path of this site to continue at.",
     "pausedAt": "When the merchant paused the business; null while active.",
+    "payBy": "The day until which it is to be paid.",
     "payment": "The stall fee and its state.",
     "paymentId": "Id of the payment.",
     "paymentMethodDiscounts": "Discounts for payment options.",

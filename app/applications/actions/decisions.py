@@ -4,16 +4,18 @@ A decider who asks for a link sees it; an applicant gets it only by mail.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import TypedDict, Unpack
+from zoneinfo import ZoneInfo
 
-from sqlalchemy import func
+from sqlalchemy import func, select
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
 from app.applications import documents, links, stall_payments, states, waitlist
 from app.applications.accepted_invites import end_stall, withdraw_accepted_invite
 from app.applications.actions.fees import remove_waiver
+from app.applications.calendar import EVENT_CALENDAR_COLUMNS, EventCalendar, end_of_day
 from app.applications.carried_documents import build_carry_jobs
 from app.applications.emails import build_activated_email_jobs, build_email_jobs, enqueue_email
 from app.applications.errors import AlreadyDecided, NothingDue, NotWithdrawable
@@ -25,15 +27,20 @@ from app.applications.stall_types import check_place_left
 from app.applications.states import StepNotAllowed
 from app.audit.actions import Action
 from app.core import throttle
-from app.core.db import ReadOrWriteSession
+from app.core.clock import rfc3339
+from app.core.db import ReadOrWriteSession, database_now
 from app.core.errors import StaleVersion, Throttled, ValidationFailed
+from app.core.formatting import HOME
 from app.core.languages import find_page_language
 from app.core.outbox import enqueue_all
 from app.core.throttle import Rule
 from app.core.transaction import transaction
+from app.events.models import Event
 
 GAP_LIMIT = Rule("application-link-gap", 1, timedelta(seconds=60))
 DAILY_LIMIT = Rule("application-links-a-day", 5, timedelta(days=1))
+MAX_TIME_TO_PAY = timedelta(days=366)
+"""For an application without an event."""
 REVISIONS = ((states.APPROVED, states.DECLINED), (states.DECLINED, states.SUBMITTED))
 FEE_STATES = (states.SUBMITTED, states.WAITLISTED, states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
 
@@ -52,6 +59,7 @@ class DecisionFields(TypedDict, total=False):
     """What a decider may say besides the decision. `reason` goes to the audit trail only."""
 
     fee_minor: int | None
+    pay_by: date | None
     reason: str | None
     override_quota: bool
     documents_required: list[str] | None
@@ -69,7 +77,7 @@ def decide_application(
     The same decision again changes nothing; of two simultaneous decisions the first counts.
 
     An approval takes a place of the stall type; `override_quota` takes one beyond its quantity. `fee_minor` sets another
-    fee than the application's, also of an approved one. With a reason, and while nothing is paid, an approval can become
+    fee than the application's, also of an approved one, `pay_by` the day until which it is to be paid. With a reason, and while nothing is paid, an approval can become
     a refusal, and a refusal can be taken back (`submitted`). The refusal of an activated application ends the stall.
 
     Raises NotFound, StaleVersion, ValidationFailed, AlreadyDecided, StepNotAllowed, StallTypeFull, NoWaitlist,
@@ -85,6 +93,7 @@ def decide_application(
             None,
             application.amount_minor,
         )
+        due_at = _find_new_due_time(session, application, fields.get("pay_by")) if decision == states.APPROVED else None
         if not reason and (changes_fee or fields.get("override_quota")):
             raise ValidationFailed.of(
                 "reason", "required", "Say why the fee or the quantity of the list does not count."
@@ -92,7 +101,7 @@ def decide_application(
         if application.status == states.WAITLISTED:
             fields = build_kept_terms(application) | fields
         is_decided = application.decision is not None
-        if decision in (application.decision, application.status) and not changes_fee:
+        if decision in (application.decision, application.status) and not changes_fee and due_at is None:
             _set_rank(session, application, fields)
             return
         if is_decided and decision != application.decision:
@@ -106,6 +115,10 @@ def decide_application(
             count_mails(session, load_sender(session, application.organiser_id or caller.id), [application.email])
         if changes_fee and fee_minor is not None:
             _set_fee(session, application, fee_minor, reason)
+        if due_at is not None:
+            _check_fee_open(application)
+            application.mode, application.scheduled_for = "schedule", due_at
+            record_application_act(session, Action.STALL_FEE_SET, application, dueAt=rfc3339(due_at))
         if decision == states.WAITLISTED:
             _put_on_waitlist(session, application, fields)
             return
@@ -255,10 +268,36 @@ def _reopen(session: ReadOrWriteSession, application: Application, reason: str |
     record_application_act(session, Action.APPLICATION_REOPENED, application, reason=reason)
 
 
-def _set_fee(session: ReadOrWriteSession, application: Application, fee_minor: int, reason: str | None) -> None:
-    """Sets another fee while nothing is paid. Raises StepNotAllowed, PaymentInProgress."""
+def _find_new_due_time(session: ReadOrWriteSession, application: Application, day: date | None) -> datetime | None:
+    """When the fee is due that is to be paid by a day; None if it is due then already, or no day is given.
+
+    Raises ValidationFailed for a day before today or after the event.
+    """
+    if day is None:
+        return None
+    row = session.execute(select(*EVENT_CALENDAR_COLUMNS).where(Event.id == application.event_id)).first()
+    calendar = EventCalendar(*row) if row else EventCalendar(None, None, None, database_now())
+    zone = ZoneInfo(calendar.timezone or HOME)
+    today = calendar.now.astimezone(zone).date()
+    last_day = calendar.ends_at.astimezone(zone).date() if calendar.ends_at else today + MAX_TIME_TO_PAY
+    if day < today:
+        raise ValidationFailed.of("payBy", "too_small", "Must be today or later.")
+    if day > last_day:
+        raise ValidationFailed.of("payBy", "too_large", f"Must not be after {last_day}.")
+    due_at = end_of_day(datetime.combine(day, time(12), zone), calendar.timezone)
+    due_at = due_at if calendar.ends_at is None else min(due_at, calendar.ends_at)
+    return None if due_at == application.scheduled_for else due_at
+
+
+def _check_fee_open(application: Application) -> None:
+    """Raises StepNotAllowed once the fee is settled."""
     if application.status not in FEE_STATES or application.paid_at is not None or application.waived_at is not None:
         raise StepNotAllowed(status=application.status)
+
+
+def _set_fee(session: ReadOrWriteSession, application: Application, fee_minor: int, reason: str | None) -> None:
+    """Sets another fee while nothing is paid. Raises StepNotAllowed, PaymentInProgress."""
+    _check_fee_open(application)
     stall_payments.end_open_payment(session, application.id)
     record_application_act(
         session,

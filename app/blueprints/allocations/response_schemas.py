@@ -107,6 +107,14 @@ class AllocationRow(Schema):
     buyer_address = _nullable_text_field("12 Independence Avenue\nWindhoek")
     buyer_vat_number = _nullable_text_field("4567890-01-5")
     buyer_reference = _nullable_text_field("PO-2026-118")
+    pay_by = fields.Date(
+        required=True,
+        allow_none=True,
+        metadata={
+            "example": "2026-12-31",
+            "description": "the day until which the invoice is to be paid, if it is chosen",
+        },
+    )
     quantity = WholeNumber(required=True)
     held = WholeNumber(required=True)
     available = WholeNumber(required=True)

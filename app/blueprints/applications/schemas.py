@@ -79,6 +79,13 @@ class DecisionBody(Schema):
         max=MAX_AMOUNT_MINOR,
         metadata={"rare": True, "description": "another fee than the application's, in NAD cents; it needs a reason"},
     )
+    pay_by = fields.Date(
+        metadata={
+            "rare": True,
+            "example": "2026-12-31",
+            "description": "with approved: the day until which the fee is to be paid, in the event's time zone",
+        }
+    )
     reason = Text(
         max=500,
         metadata={"rare": True, "description": "why the list does not apply, or why a decision is revised; not shown"},

@@ -1,10 +1,13 @@
 """Places that move or go back, invoices and reports of blocks at the desk."""
 
+from datetime import timedelta
+
 import pytest
 from flask import Flask
 
 from app.blueprints.pages.desk.event_form import format_today
-from app.core.formatting import format_money
+from app.core.clock import utcnow
+from app.core.formatting import format_calendar_day, format_money
 from tests.allocations.law import assert_books_agree
 from tests.factories.accounts import PASSWORD, list_mails_to, run_jobs
 from tests.factories.allocations import Block, create_another_block
@@ -210,6 +213,22 @@ def test_a_buyer_who_was_changed_meanwhile_is_not_overwritten(block: Block, desk
     page = desk.send(form=1, buyerAddress="\n".join(f"line {number}" for number in range(9)))
     assert page.status_code == 422 and "Enter at most 8 lines." in page.text
     assert desk.press(form=1, buyerName="Bank Windhoek", buyerAddress="A\nB C D").status_code == 303
+
+
+def test_the_day_until_which_an_invoice_is_paid_is_chosen(block: Block, desk: Visitor) -> None:
+    """The invoice has the day of the preview; another day in between is another invoice."""
+    day = (utcnow() + timedelta(days=45)).date()
+    desk.open(build_path(block, "invoice/buyer"))
+    assert "Choose today or a later day." in desk.send(form=1, payBy="2020-01-01").text
+    assert "Choose a day within a year." in desk.send(form=1, payBy="9999-12-31").text
+    page = desk.send(form=1, payBy=day.isoformat())
+    assert format_calendar_day(day) in page.text and block.now()["payBy"] == day.isoformat()
+    form = {**desk.forms[1].fields, "withoutBank": "true"}
+    data(block.owner.patch(f"{block.path}/invoice/buyer", {"payBy": (day + timedelta(days=1)).isoformat()}))
+    assert desk.flask.post(build_path(block, "invoice/issue"), data=form).status_code == 412
+    data(block.owner.patch(f"{block.path}/invoice/buyer", {"payBy": day.isoformat()}))
+    assert desk.flask.post(build_path(block, "invoice/issue"), data=form).status_code == 303
+    assert f"<dt>Pay by</dt><dd>{format_calendar_day(day)}</dd>" in desk.open(build_path(block, "invoice")).text
 
 
 def test_a_free_block_has_no_invoice(block: Block, desk: Visitor) -> None:

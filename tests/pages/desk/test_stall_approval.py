@@ -117,6 +117,20 @@ def test_way_to_pay_and_day_are_shown(
     assert due in desk.open(path).text
 
 
+def test_the_day_of_the_fee_is_chosen_and_changed(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event)
+    path = build_path(event, application)
+    desk.open(f"{path}/decide/approve")
+    assert "Choose today or a later day." in desk.send(form=1, payBy="2020-01-01").text
+    assert "The application is approved." in desk.send(form=1, payBy="2027-06-01").text
+    assert "Tue 1 June 2027" in desk.open(path).text
+    desk.open(f"{path}/decide/fee")
+    page = desk.send(form=1, reason="They asked for more time", payBy="2027-06-02").text
+    assert "The fee is changed." in page and "Wed 2 June 2027" in page
+
+
 def test_free_stall_has_no_way_to_pay(client: Client, organiser: Client, desk: Visitor) -> None:
     event = create_published_event(organiser, name="Desert Days")
     application = apply(client, event, amountMinor=0)

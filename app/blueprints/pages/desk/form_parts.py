@@ -11,6 +11,17 @@ WRONG_PRICE = {
     "invalid_type": lazy_gettext("Enter an amount like 450 or 450.50."),
 }
 VERSION = Input("version", "", type="hidden")
+PAY_BY = Input(
+    "payBy",
+    lazy_gettext("To be paid by"),
+    hint=lazy_gettext("Empty: two weeks after the approval, or the day that the applicant has chosen."),
+    type="date",
+    messages={
+        "invalid_type": lazy_gettext("Enter a day like 2026-12-04."),
+        "too_small": lazy_gettext("Choose today or a later day."),
+        "too_large": lazy_gettext("Choose a day before the event ends."),
+    },
+)
 
 
 class VersionSchema(Query):

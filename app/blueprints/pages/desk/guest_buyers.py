@@ -1,11 +1,14 @@
 """The buyer on the invoice of a block: name, postal address, VAT number and purchase order."""
 
+from dataclasses import replace
+
 from flask import Response
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.allocations import errors, queries
 from app.allocations.invoice_buyers import BUYER_FIELDS, find_previous_buyer, update_buyer
+from app.blueprints.pages.desk.form_parts import PAY_BY
 from app.blueprints.pages.desk.guest_block import get_event_block
 from app.blueprints.pages.desk.guest_papers import SETTLE, build_invoice_path
 from app.blueprints.pages.desk.guest_words import name_block, reword
@@ -48,6 +51,11 @@ BUYER = Form(
         lazy_gettext("Purchase order"),
         hint=lazy_gettext("The number of the buyer’s order, if they want it on the invoice."),
     ),
+    replace(
+        PAY_BY,
+        hint=lazy_gettext("Empty: two weeks after it is issued, and before the event."),
+        messages={**PAY_BY.messages, "too_large": lazy_gettext("Choose a day within a year.")},
+    ),
     Input("version", "", type="hidden"),
 )
 
@@ -62,7 +70,7 @@ def edit_buyer(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
         )
     entered = {name: block[name] for name in BUYER_FIELDS}
     previous = None if any(entered.values()) else find_previous_buyer(caller, block)
-    texts = {to_camel_case(name): value or "" for name, value in {**entered, **(previous or {})}.items()}
+    texts = {to_camel_case(name): str(value or "") for name, value in {**entered, **(previous or {})}.items()}
     form = BUYER.fill(**texts, version=str(block["version"]))
     return _render_buyer(event, block, form, is_from_last_time=previous is not None)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from marshmallow import fields
 from marshmallow.validate import OneOf
 
 from app.accounts.organisation_details import load_organisation_details
@@ -15,7 +16,7 @@ from app.applications.errors import StallTypeFull
 from app.applications.queries import ApplicationRecord
 from app.applications.serializers import build_calendar
 from app.applications.stall_types import find_stall_type, list_places
-from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
+from app.blueprints.pages.desk.form_parts import PAY_BY, VERSION, VersionSchema
 from app.blueprints.pages.desk.stall_words import FULL, RISK_LABELS, describe_payment
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.blueprints.pages.inputs import Amount
@@ -38,6 +39,7 @@ class ApprovalSchema(NotesSchema):
         Text(validate=[OneOf(KINDS)]), max=len(KINDS), example=[KINDS[0]], load_default=list
     )
     fee_minor = Amount(data_key="fee")
+    pay_by = fields.Date(data_key="payBy")
     override_quota = Boolean(load_default=False)
     reason = Text(max=500)
 
@@ -66,6 +68,7 @@ APPROVAL = Form(
     ApprovalSchema,
     Input("documentsRequired", lazy_gettext("Documents to ask for"), type="checkboxes"),
     FEE,
+    PAY_BY,
     Input(
         "overrideQuota",
         lazy_gettext("Approve although all places are taken"),

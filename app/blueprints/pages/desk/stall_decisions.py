@@ -1,17 +1,18 @@
 """The decision about one application, as forms: approve, decline, waitlist, revise, another fee, new links."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from flask import Response, url_for
 from flask.typing import ResponseReturnValue
+from marshmallow import fields
 
 from app.accounts.caller import Caller
 from app.applications import actions, states
 from app.applications.queries import ApplicationRecord
 from app.applications.stall_types import fold_name, list_places
-from app.blueprints.pages.desk.form_parts import VERSION, WRONG_NUMBER, VersionSchema, format_amount
+from app.blueprints.pages.desk.form_parts import PAY_BY, VERSION, WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stall_approval import (
     APPROVAL,
@@ -50,6 +51,7 @@ class RevisedRefusalSchema(RefusalSchema, RevisionSchema):
 
 class FeeSchema(RevisionSchema):
     fee_minor = Amount(data_key="fee", required=True)
+    pay_by = fields.Date(data_key="payBy")
 
 
 class WaitlistSchema(NotesSchema):
@@ -153,11 +155,11 @@ DECISIONS = {
         changed=states.DECLINED,
     ),
     "fee": Decision(
-        lazy_gettext("Set another fee"),
+        lazy_gettext("Change the fee"),
         lazy_gettext("The applicant gets a mail with what is due. Not possible once the fee is paid."),
-        lazy_gettext("Set the fee"),
+        lazy_gettext("Save"),
         lazy_gettext("The fee is changed. The applicant gets a mail."),
-        Form(FeeSchema, FEE, REASON, VERSION),
+        Form(FeeSchema, FEE, replace(PAY_BY, hint=lazy_gettext("Empty: as it is.")), REASON, VERSION),
         states.APPROVED,
         changed=states.APPROVED,
     ),

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
+from marshmallow import fields
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
@@ -19,6 +20,7 @@ from app.applications.stall_types import fold_name, list_places
 from app.applications.waitlist import find_next, list_waitlists
 from app.audit.actions import Action
 from app.audit.log import record_export
+from app.blueprints.pages.desk.form_parts import PAY_BY
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
 from app.blueprints.pages.desk.stall_history import list_history
 from app.blueprints.pages.desk.stall_words import (
@@ -66,6 +68,7 @@ class FilterSchema(Query):
 
 class ManySchema(Query):
     decline_reason = EmailText(max=1000)
+    pay_by = fields.Date(data_key="payBy")
 
 
 def link_application(row: Row) -> str:
@@ -105,6 +108,7 @@ APPLICATIONS = Table(
 )
 MANY_FORM = Form(
     ManySchema,
+    PAY_BY,
     Input(
         "declineReason",
         lazy_gettext("Reason for the applicants that you decline"),
@@ -184,8 +188,8 @@ def decide_many(caller: Caller, event_id: str) -> ResponseReturnValue:
     chosen_kinds = load_chosen_kinds(event.id)
     results = []
     for row in rows:
-        fields = values if decision == states.DECLINED else {"documents_required": _list_kinds(row, chosen_kinds)}
-        results.append((row, _decide(caller, row, decision, fields)))
+        kinds = {} if decision == states.DECLINED else {"documents_required": _list_kinds(row, chosen_kinds)}
+        results.append((row, _decide(caller, row, decision, {**values, **kinds})))
     return render_desk(
         "desk/stalls_decided.html",
         event=event,
@@ -233,10 +237,10 @@ def _list_chosen(caller: Caller, event_id: str, ids: list[str]) -> tuple[OwnEven
     return event, queries.list_chosen_applications(caller, event_id, chosen_ids)
 
 
-def _decide(caller: Caller, row: queries.ApplicationRecord, decision: str, fields: dict[str, Any]) -> str:
+def _decide(caller: Caller, row: queries.ApplicationRecord, decision: str, values: dict[str, Any]) -> str:
     """Decide one application. Returns why that was not possible, or nothing."""
     try:
-        actions.decide_application(caller, row["id"], decision=decision, **fields)
+        actions.decide_application(caller, row["id"], decision=decision, **values)
     except (*FORM_ERRORS, Throttled, NotFound) as error:
         return describe_error(reword(error))
     return ""
