@@ -18,7 +18,7 @@ def test_every_module_with_jobs_is_registered() -> None:
 
 def test_every_enqueued_kind_has_a_job() -> None:
     seen = 0
-    for path, tree in trees("app"):
+    for path, tree in trees("app", mentioning="enqueue|job_spec"):
         for called, call in calls(tree):
             if called not in ENQUEUE or path.startswith("app/core/outbox/"):
                 continue
@@ -38,7 +38,7 @@ def test_every_job_is_named_after_its_module() -> None:
 def test_every_job_is_enqueued_or_recurs() -> None:
     enqueued = {
         call.args[0].value
-        for path, tree in trees("app")
+        for path, tree in trees("app", mentioning="enqueue|job_spec")
         for called, call in calls(tree)
         if called in ENQUEUE and call.args and isinstance(call.args[0], ast.Constant)
     }

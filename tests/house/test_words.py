@@ -17,7 +17,9 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md",
 
 
 def text_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The comments and strings of a Python file, by line."""
+    """The comments and strings of a Python file, by line; of a file without a refused word none, which is quicker."""
+    if not words.TEXT.search(path.read_text()):
+        return
     with path.open("rb") as file:
         for token in tokenize.tokenize(file.readline):
             if token.type in (tokenize.COMMENT, tokenize.STRING):
@@ -53,7 +55,7 @@ def test_modules_are_named_by_a_topic() -> None:
 def test_functions_say_what_they_do() -> None:
     unclear = [
         f"{path}:{node.lineno} {node.name}"
-        for path, tree in trees(*PROGRAMS)
+        for path, tree in trees(*PROGRAMS, mentioning=rf"def _*({'|'.join(words.FUNCTIONS)})_*\b")
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef) and node.name.strip("_") in words.FUNCTIONS
     ]
@@ -63,7 +65,7 @@ def test_functions_say_what_they_do() -> None:
 def test_variables_are_named_after_what_they_hold() -> None:
     unclear = {
         f"{path}:{node.lineno} {bound}"
-        for path, tree in trees(*PROGRAMS)
+        for path, tree in trees(*PROGRAMS, mentioning=rf"\b({'|'.join(words.LOCALS)})\b")
         for function in ast.walk(tree)
         if isinstance(function, ast.FunctionDef)
         for node in ast.walk(function)
