@@ -155,7 +155,7 @@ def _create_function(database_url: str) -> None:
             text(
                 f"CREATE OR REPLACE FUNCTION {EMPTY_TABLES}() RETURNS text LANGUAGE plpgsql "
                 "SET session_replication_role = replica AS $$ DECLARE deleted bigint; large text[]; "
-                f"BEGIN {deletes} RETURN array_to_string(large, ', '); END $$".replace(":=", "\\:=")
+                f"BEGIN {deletes} RETURN array_to_string(large, ', '); END $$"
             )
         )
 

@@ -27,6 +27,7 @@ FORGED = (
 )
 UNVERIFIED = "unverified_"
 """The prefix of callers of the grid while their address is unverified."""
+STATES, RESTORE = "kept_table_states", "SELECT restore_kept_tables()"
 ALL_ROLES = ["customer", "merchant", "organiser", "admin"]
 
 
@@ -279,12 +280,14 @@ class World:
 
 
 def save_tables() -> None:
-    """Copy the rows of all tables into tables named `kept_…`."""
-    db.session.remove()
+    """Copy the rows of all tables into tables named `kept_…`, and create the function that restores them."""
+    drop_saved_tables()
     with transaction_engine(db.engine).begin() as connection:
         for table in db.metadata.sorted_tables:
-            connection.execute(text(f'DROP TABLE IF EXISTS "kept_{table.name}"'))
             connection.execute(text(f'CREATE UNLOGGED TABLE "kept_{table.name}" AS TABLE "{table.name}"'))
+        connection.execute(text(f"CREATE UNLOGGED TABLE {STATES} (name text PRIMARY KEY, state text)"))
+        connection.execute(text(_write_restore_function()))
+        connection.execute(text(RESTORE))
 
 
 def drop_saved_tables() -> None:
@@ -292,17 +295,31 @@ def drop_saved_tables() -> None:
     with transaction_engine(db.engine).begin() as connection:
         for table in db.metadata.sorted_tables:
             connection.execute(text(f'DROP TABLE IF EXISTS "kept_{table.name}"'))
+        connection.execute(text(f"DROP TABLE IF EXISTS {STATES}"))
 
 
 def restore_tables() -> None:
-    """Restore the rows of all tables, without triggers and foreign keys."""
+    """Restore the rows of the tables that have changed, without triggers and foreign keys."""
     db.session.remove()
-    steps = ["SET LOCAL session_replication_role = replica"]
-    for table in db.metadata.sorted_tables:
-        columns = ", ".join(f'"{column.name}"' for column in table.columns if column.computed is None)
-        steps.append(f'DELETE FROM "{table.name}"')
-        steps.append(
-            f'INSERT INTO "{table.name}" ({columns}) OVERRIDING SYSTEM VALUE SELECT {columns} FROM "kept_{table.name}"'
-        )
     with transaction_engine(db.engine).begin() as connection:
-        connection.execute(text("; ".join(steps)))
+        connection.execute(text(RESTORE))
+
+
+def _write_restore_function() -> str:
+    """The function in SQL. A table is unchanged while it has as many rows, and none of a later transaction."""
+    steps = []
+    for table in db.metadata.sorted_tables:
+        name, columns = table.name, ", ".join(f'"{item.name}"' for item in table.columns if item.computed is None)
+        state = f"""SELECT concat(count(*), ' ', max(xmin::text::bigint)) INTO current_rows FROM "{name}";"""
+        steps.append(
+            f"""{state}
+            IF NOT EXISTS (SELECT FROM {STATES} WHERE name = '{name}' AND state = current_rows) THEN
+                DELETE FROM "{name}";
+                INSERT INTO "{name}" ({columns}) OVERRIDING SYSTEM VALUE SELECT {columns} FROM "kept_{name}";
+                {state}
+                INSERT INTO {STATES} VALUES ('{name}', current_rows) ON CONFLICT (name) DO UPDATE SET state = excluded.state;
+            END IF;"""
+        )
+    return f"""
+        CREATE OR REPLACE FUNCTION restore_kept_tables() RETURNS void LANGUAGE plpgsql
+        SET session_replication_role = replica AS $$ DECLARE current_rows text; BEGIN {" ".join(steps)} END $$"""
