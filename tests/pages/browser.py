@@ -21,6 +21,8 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 ALL_RULES: dict[str, Any] = {}
 COLOUR_RULES: dict[str, Any] = {"runOnly": ["color-contrast", "link-in-text-block"]}
 """The rules whose result depends on the colour scheme."""
+RUN_AXE = "(rules) => axe.run({resultTypes: ['violations'], iframes: false, ...rules})"
+"""Without the frames: axe is not in them, so it could only wait for their answer, and the browser reports an error."""
 TARGET = 44
 SMALL_TARGETS = """(least) => [...document.querySelectorAll("input, button, .button, summary")]
     .filter((element) => element.checkVisibility() && !element.closest("label"))
@@ -71,7 +73,7 @@ class PageView:
         """The serious and critical violations that axe finds: rule and elements."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
-        found = self.page.evaluate("(rules) => axe.run({resultTypes: ['violations'], ...rules})", rules)
+        found = self.page.evaluate(RUN_AXE, rules)
         return [
             (item["id"], [node["html"] for node in item["nodes"]])
             for item in found["violations"]

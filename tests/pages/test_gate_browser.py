@@ -2,9 +2,7 @@
 
 import json
 import logging
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,7 +20,7 @@ from tests.factories.gate import Gate
 from tests.factories.payouts import fetch_scalar
 from tests.http import Client, data
 from tests.pages.browser import open_view
-from tests.pages.conftest import FLAGS, MISSING, Quiet
+from tests.pages.conftest import FLAGS, Quiet, find_chromium
 from tests.pages.gate_frames import BENT, FAR, FLAT, PAGE, TILTED, bend, draw_code, photograph, render_pdf, write_film
 from tests.pages.gate_service import GateService, Guest
 from tests.timing import assert_in_time
@@ -58,10 +56,7 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
 
 @contextmanager
 def launch(playwright: Playwright, *flags: str) -> Iterator[Browser]:
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path:
-        pytest.fail(MISSING)
-    browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *flags])
+    browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*FLAGS, *flags])
     yield browser
     browser.close()
 
