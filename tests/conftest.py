@@ -30,7 +30,15 @@ os.environ["FLASK_SKIP_DOTENV"] = "1"
 KEPT_TABLES = {"alembic_version", "signing_key"}
 EMPTY_TABLES, MANY_ROWS = "delete_rows_of_all_tables", 1000
 SERVICE_FOLDERS = {"deploy", "docs", "faults", "topology"}
-LONGEST_FILES = {"test_commands", "test_mixture", "test_outbox_faults", "test_upgrades"}
+LONGEST_FILES = {
+    "test_clients",
+    "test_commands",
+    "test_festival",
+    "test_guests_browser",
+    "test_mixture",
+    "test_outbox_faults",
+    "test_upgrades",
+}
 REAL_HASHER = authentication.HASHER
 _servers = ExitStack()
 # Hashes of real cost and the garbage of a million objects of modules would be a fifth of the suite's time.
@@ -46,11 +54,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sorts tests that start whole services to the front, the longest first, so that no worker ends with a long test.
+    """Sorts the longest tests and those that start whole services to the front, so that no worker ends with a long test.
 
     A control test, whose race may not happen, is retried once. Other tests are not.
     """
-    items.sort(key=lambda item: (item.path.parent.name not in SERVICE_FOLDERS, item.path.stem not in LONGEST_FILES))
+    items.sort(key=lambda item: (item.path.stem not in LONGEST_FILES, item.path.parent.name not in SERVICE_FOLDERS))
     for item in items:
         if item.get_closest_marker("control"):
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=".*"))
