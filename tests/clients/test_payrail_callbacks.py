@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -25,12 +26,17 @@ EVENT = {
 }
 
 
+@pytest.fixture(scope="module")
+def live_app(application: Flask) -> Flask:
+    """An application with a secret. Making one takes half a second, and no test here changes it."""
+    settings = application.extensions["settings"]
+    return app_for(database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, PAYRAIL_SECRET=SECRET)
+
+
 @pytest.fixture
-def live(app: Flask) -> Any:
-    settings = app.extensions["settings"]
-    other = app_for(database_url=settings.DATABASE_URL, redis_url=settings.REDIS_URL, PAYRAIL_SECRET=SECRET)
-    with other.app_context():
-        yield other
+def live(live_app: Flask) -> Iterator[Flask]:
+    with live_app.app_context():
+        yield live_app
 
 
 def signed(body: bytes, *, at: float | None = None, secret: str = SECRET) -> dict[str, str]:

@@ -40,10 +40,16 @@ class Inbox:
         return [f"{event.reference} {event.outcome}" for event in self.events]
 
 
+@pytest.fixture(scope="module")
+def live_app(application: Flask) -> Flask:
+    """An application with a secret. Making one takes half a second, and no test here changes it."""
+    ours = application.extensions["settings"]
+    return app_for(database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, PAYRAIL_SECRET=SECRET)
+
+
 @pytest.fixture
-def inbox(app: Flask, httpserver: HTTPServer) -> Inbox:
-    ours = app.extensions["settings"]
-    inbox = Inbox(app_for(database_url=ours.DATABASE_URL, redis_url=ours.REDIS_URL, PAYRAIL_SECRET=SECRET))
+def inbox(live_app: Flask, httpserver: HTTPServer) -> Inbox:
+    inbox = Inbox(live_app)
     httpserver.expect_request("/callbacks").respond_with_handler(inbox)
     return inbox
 
