@@ -1,11 +1,15 @@
 """Payment of the stall fee by a live rail, over HTTP from end to end."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from flask import Flask
 
+from app import create_app
+from app.clients import payrail
+from app.config import Settings
 from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from mock_rail import Fault, MockServer
@@ -15,7 +19,7 @@ from tests.factories.accounts import list_mails_to, run_jobs
 from tests.factories.applications import EMAIL
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
-from tests.settings import app_for
+from tests.settings import settings_for
 
 
 @pytest.fixture
@@ -32,19 +36,34 @@ def server(journal: Path) -> Iterator[MockServer]:
 @pytest.fixture
 def payer(app: Flask, server: MockServer) -> Iterator[Client]:
     """A client of an app whose payment rail is `server`."""
-    settings = app.extensions["settings"]
-    live_app = app_for(
-        database_url=settings.DATABASE_URL,
-        redis_url=settings.REDIS_URL,
-        data_dir=settings.DATA_DIR,
+    ours = app.extensions["settings"]
+    live_app = _make_live_app(ours.DATABASE_URL, ours.REDIS_URL, ours.DATA_DIR)
+    settings = _settings_of(ours.DATABASE_URL, ours.REDIS_URL, ours.DATA_DIR, server.url)
+    live_app.extensions["settings"] = settings
+    payrail.init_app(live_app, settings)
+    with live_app.app_context():
+        yield Client(live_app.test_client())
+
+
+@cache
+def _make_live_app(database_url: str, redis_url: str, data_dir: Path) -> Flask:
+    """The app, which takes half a second to make. Each test gives it new settings and the rail of its own server."""
+    app = create_app(_settings_of(database_url, redis_url, data_dir, "http://127.0.0.1:1"))
+    app.testing = True
+    return app
+
+
+def _settings_of(database_url: str, redis_url: str, data_dir: Path, rail_url: str) -> Settings:
+    return settings_for(
+        database_url=database_url,
+        redis_url=redis_url,
+        data_dir=data_dir,
         PAYRAIL_MODE="live",
-        PAYRAIL_URL=server.url,
+        PAYRAIL_URL=rail_url,
         PAYRAIL_KEY=KEY,
         PAYRAIL_SECRET=SECRET,
         PAYRAIL_TIMEOUT="0.8",
     )
-    with live_app.app_context():
-        yield Client(live_app.test_client())
 
 
 def list_captures(journal: Path) -> list[tuple[str, int]]:
