@@ -83,7 +83,7 @@ APPLICATIONS_SQL = f"""
      ORDER BY e.starts_at DESC, a.business_name, a.id {_END}"""
 
 ITEMS_SQL = f"""
-    SELECT i.id, i.name, concat_ws(' · ', i.sku, i.barcode, i.storage_location), i.sku, NULL, {_EVENT_COLUMNS}
+    SELECT i.id, i.name, concat_ws(' · ', nullif(i.sku, left(i.name, 80)), i.barcode, i.storage_location), i.sku, NULL, {_EVENT_COLUMNS}
       FROM (SELECT e.organiser_id, e.id, e.name, e.starts_at,
                    CAST(replace(%(item_query)s, '{EVENT_PLACEHOLDER}', right(e.id, {EVENT_TAG_LENGTH})) AS tsquery) AS query
               FROM event e WHERE {SCOPE_SQL}) e

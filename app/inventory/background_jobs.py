@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TypedDict
 
 from flask import current_app
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, and_, delete, func, select, update
 
 from app.core.db import ReadOrWriteSession, database_now
 from app.core.jobs import Run
@@ -21,6 +21,7 @@ from app.events.queries import hold
 from app.inventory.item_fields import JsonObject
 from app.inventory.models import StockJob
 
+IMPORT_KIND = "import"
 LINK_PURPOSE = "stock-file"
 RETENTION = timedelta(days=7)
 TIMEOUT = timedelta(hours=2)
@@ -30,6 +31,7 @@ STEPS: dict[str, frozenset[str]] = {
     "done": frozenset(),
     "failed": frozenset(),
 }
+IS_KEPT_SQL: ColumnElement[bool] = StockJob.asked["kept"].astext == "true"
 OPEN_STATES = tuple(state for state, next_states in STEPS.items() if next_states)
 
 
@@ -132,6 +134,11 @@ def create_finished_job(
     session.add(job)
     session.flush()
     return job.id
+
+
+def is_waiting_import_sql() -> ColumnElement[bool]:
+    """Return the condition of a kept file whose import was not started, for two hours."""
+    return and_(StockJob.kind == IMPORT_KIND, IS_KEPT_SQL, StockJob.created_at > func.now() - TIMEOUT)
 
 
 def delete_old_jobs(session: ReadOrWriteSession) -> None:

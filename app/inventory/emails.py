@@ -13,7 +13,7 @@ from app.clients.email_templates import render_email
 from app.clients.message import Message
 from app.core.db import db
 from app.events.models import Event
-from app.inventory.formatting import format_quantity
+from app.inventory.formatting import format_item, format_quantity
 from app.inventory.models import ITEM_TABLE
 from app.inventory.reminders import MAX_LISTED_ITEMS, Digest, DigestItem
 
@@ -61,7 +61,7 @@ def build_digest_email(digest: Digest, sender: EventSender, *, to: str, key: str
         event=digest.event_name,
         low=[_format_low_item(item, item.available) for item in digest.low],
         expiring=[
-            f"{item.name} ({item.sku}): {format_quantity(item.on_hand, item.unit)}, {_format_expiry(item.expiry_date, digest.today)}"
+            f"{format_item(item.name, item.sku)}: {format_quantity(item.on_hand, item.unit)}, {_format_expiry(item.expiry_date, digest.today)}"
             for item in digest.expiring
         ],
         more=digest.omitted_count,
@@ -101,7 +101,7 @@ def build_alert_email(
 def _format_low_item(item: DigestItem | AlertItem, available: Decimal) -> str:
     level = f"{format_quantity(available, item.unit)} available, reorder level {format_quantity(item.reorder_level)}"
     on_order = f", {format_quantity(item.on_order)} on order" if item.on_order else ""
-    return f"{item.name} ({item.sku}): {level}{on_order}"
+    return f"{format_item(item.name, item.sku)}: {level}{on_order}"
 
 
 def _format_expiry(expiry: date | None, today: date) -> str:

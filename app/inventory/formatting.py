@@ -4,6 +4,7 @@ from datetime import date
 from decimal import Decimal
 
 from app.core.formatting import format_money, format_number, pluralize
+from app.inventory.item_fields import MAX_SKU_LENGTH
 from app.inventory.reports.parameters import COUNT, DAY, MINOR, PRICE, QUANTITY, Field
 
 
@@ -11,6 +12,20 @@ def format_quantity(quantity: Decimal, unit: str | None = None) -> str:
     """Return a quantity without trailing zeros, with its unit if it has one: `12.5 kg`, `1 sleeve`, `39 sleeves`."""
     number = f"{quantity.normalize():f}"
     return f"{number} {unit if quantity == 1 else _pluralize_unit(unit)}" if unit else number
+
+
+def is_named_by_number(name: str, sku: str) -> bool:
+    """Return whether the number of an item is its name, apart from case, spaces and signs."""
+    return _fold_signs(name[:MAX_SKU_LENGTH]) == _fold_signs(sku)
+
+
+def format_item(name: str, sku: str) -> str:
+    """Return the name of an item with its number, or the name alone if the number says the same."""
+    return name if is_named_by_number(name, sku) else f"{name} ({sku})"
+
+
+def _fold_signs(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold())) or text
 
 
 def _pluralize_unit(unit: str) -> str:

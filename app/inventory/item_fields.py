@@ -7,6 +7,7 @@ from typing import TypedDict
 
 JsonObject = dict[str, object]
 MAX_QUANTITY = Decimal("999999999.999")
+MAX_SKU_LENGTH = 80
 TEXT, LINK, QUANTITY, PRICE, RATE, DATE = "text", "link", "quantity", "price", "rate", "date"
 DECIMAL_PLACES = {QUANTITY: 3, PRICE: 4, RATE: 4}
 
@@ -102,7 +103,7 @@ class AdjustedItem(ItemRow):
 
 ITEM_FIELDS = (
     ItemField("name", "name", TEXT, 140, required=True),
-    ItemField("sku", "sku", TEXT, 80, required=True),
+    ItemField("sku", "sku", TEXT, MAX_SKU_LENGTH, required=True),
     ItemField("imageUrl", "image_url", LINK, 500),
     ItemField("productType", "product_type", TEXT, 80),
     ItemField("expiryDate", "expiry_date", DATE),

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypedDict, cast
 
-from sqlalchemy import ColumnElement, RowMapping, Select, column, exists, func, literal, select
+from sqlalchemy import ColumnElement, RowMapping, ScalarSelect, Select, column, exists, func, literal, select
+from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account, OrganiserProfile
@@ -19,7 +20,7 @@ from app.core.ids import is_id
 from app.core.tokens import verify_download_token
 from app.events.models import Event
 from app.events.queries import owned
-from app.inventory.background_jobs import LINK_PURPOSE
+from app.inventory.background_jobs import LINK_PURPOSE, is_waiting_import_sql
 from app.inventory.errors import StockLinkExpired
 from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob, StockOrder, StockOrderLine
 from app.inventory.sql import ITEM_COLUMN_NAMES, MOVEMENT_COLUMN_NAMES
@@ -41,6 +42,21 @@ class StockEvent(NamedTuple):
     name: str
     timezone: str
     now: datetime
+
+
+class WaitingImport(TypedDict):
+    """An uploaded list whose import was not started; `check_id` is None while its columns are not chosen."""
+
+    id: str
+    check_id: str | None
+    file_name: str
+
+
+class StockOverview(NamedTuple):
+    """The categories, suppliers and storage locations of a stock, each in order, and the list that waits for its import."""
+
+    choices: dict[str, list[str]]
+    waiting_import: WaitingImport | None
 
 
 class ReportEvent(NamedTuple):
@@ -132,12 +148,43 @@ def list_latest_movements(caller: Caller, event_id: str) -> Sequence[RowMapping]
     return db.session.execute(statement).mappings().all()
 
 
-def list_choices(caller: Caller, event_id: str) -> dict[str, list[str]]:
-    """Return the categories, suppliers and storage locations of a stock, each in order. Raises NotFound."""
+def load_overview(caller: Caller, event_id: str) -> StockOverview:
+    """Return what the page of a stock shows beside its items. Raises NotFound."""
     event = get_event(caller, event_id)
     values = [func.array_agg(ITEM_COLUMNS[name].distinct()).label(name) for name in CHOICE_COLUMNS]
-    row = db.session.execute(select(*values).where(ITEM_COLUMNS.event_id == event.id)).mappings().one()
-    return {name: _list_spellings(row[name] or ())[:MAX_CHOICES] for name in CHOICE_COLUMNS}
+    waiting_import = _waiting_import_sql(event.id).label("waiting_import")
+    statement = select(*values, waiting_import).where(ITEM_COLUMNS.event_id == event.id)
+    row = db.session.execute(statement).mappings().one()
+    choices = {name: _list_spellings(row[name] or ())[:MAX_CHOICES] for name in CHOICE_COLUMNS}
+    return StockOverview(choices, row["waiting_import"])
+
+
+def _waiting_import_sql(event_id: str) -> ScalarSelect[Any]:
+    """The last uploaded list, if its import was not started: its id, its file name, and its last check."""
+    check = aliased(StockJob)
+    check_id = (
+        select(check.id)
+        .where(check.event_id == event_id, check.asked["import_id"].astext == StockJob.id)
+        .order_by(check.created_at.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    last_upload_id = (
+        select(StockJob.id)
+        .where(StockJob.event_id == event_id, StockJob.asked["dry_run"].astext == "false")
+        .order_by(StockJob.created_at.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return (
+        select(
+            func.jsonb_build_object(
+                "id", StockJob.id, "check_id", check_id, "file_name", StockJob.asked["file_name"].astext
+            )
+        )
+        .where(StockJob.id == last_upload_id, StockJob.event_id == event_id, is_waiting_import_sql())
+        .scalar_subquery()
+    )
 
 
 def _list_spellings(texts: Iterable[str | None]) -> list[str]:

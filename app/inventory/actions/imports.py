@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple, TypedDict, cast
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import select, update
 
 from app.accounts.caller import Caller
 from app.accounts.quotas import IMPORTS_QUOTA, count_unverified_use
@@ -37,7 +37,6 @@ MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 100_000
 MAX_SYNC_BYTES, MAX_SYNC_ROWS = 2 * 1024 * 1024, 5_000
 MAX_RETURNED_ERRORS = 1000
 PARSED_PERCENT = 70
-IMPORT_KIND = "import"
 
 
 class RowErrorJson(TypedDict):
@@ -70,9 +69,6 @@ class ImportJson(TypedDict, total=False):
     job_id: str
     status: str
     progress: int
-
-
-IS_KEPT: ColumnElement[bool] = StockJob.asked["kept"].astext == "true"
 
 
 class ImportFlags(TypedDict):
@@ -153,7 +149,7 @@ def check_prepared_import(*, caller: Caller, event_id: str, job_id: str, mapping
     with transaction() as session:
         data = session.scalar(
             update(StockJob)
-            .where(StockJob.id == job_id, *_build_waiting_conditions())
+            .where(StockJob.id == job_id, background_jobs.is_waiting_import_sql())
             .values(asked={**kept, "mapping": dict(mapping)})
             .returning(StockJob.input)
         )
@@ -173,10 +169,10 @@ def start_prepared_import(*, caller: Caller, event_id: str, job_id: str, check_i
         raise NotFound()
     with transaction() as session:
         flags = _build_flags(partial=partial, again=True, mapping=cast(Any, check.asked.get("mapping")))
-        statement = update(StockJob).where(StockJob.id == job.id, *_build_waiting_conditions())
+        statement = update(StockJob).where(StockJob.id == job.id, background_jobs.is_waiting_import_sql())
         if session.scalar(statement.values(asked=dict(flags)).returning(StockJob.id)) is not None:
             _enqueue_job(job.id)
-        elif session.scalar(select(IS_KEPT).where(StockJob.id == job.id)):
+        elif session.scalar(select(background_jobs.IS_KEPT_SQL).where(StockJob.id == job.id)):
             raise ImportExpired()
 
 
@@ -267,7 +263,9 @@ def _add_import_job(
 ) -> str:
     """Keep a file with the options of its import; with `kept` it waits until somebody starts it."""
     hold(session, event_id)
-    job = StockJob(event_id=event_id, account_id=caller.id, kind=IMPORT_KIND, asked=dict(options), input=data)
+    job = StockJob(
+        event_id=event_id, account_id=caller.id, kind=background_jobs.IMPORT_KIND, asked=dict(options), input=data
+    )
     session.add(job)
     session.flush()
     return job.id
@@ -286,12 +284,6 @@ def _add_check(
     check_id = _add_import_job(session, caller, event_id, data, {**flags, "import_id": import_id})
     _enqueue_job(check_id)
     return check_id
-
-
-def _build_waiting_conditions() -> tuple[ColumnElement[bool], ...]:
-    """A kept file whose import was not started, for two hours."""
-    is_recent = StockJob.created_at > func.now() - background_jobs.TIMEOUT
-    return StockJob.kind == IMPORT_KIND, IS_KEPT, is_recent
 
 
 def _enqueue_job(job_id: str) -> None:

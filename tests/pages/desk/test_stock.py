@@ -8,6 +8,7 @@ from werkzeug.test import TestResponse
 
 from app.accounts.models import Account
 from app.inventory import actions
+from app.inventory.formatting import format_item
 from tests.counting import count_statements
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.events import create_event
@@ -96,7 +97,8 @@ def test_the_stock_of_others_is_not_there(app: Flask, stock: DeskStock) -> None:
 
 
 def test_the_table_is_searched_filtered_and_sorted(stock: DeskStock, desk: Visitor) -> None:
-    assert "Items appear here" in desk.open(stock.desk_path).text
+    page = desk.open(stock.desk_path).text
+    assert "Items appear here" in page and "Enter new numbers" not in page
     stock.item(name="Lager", sku="BEE-1", category="Beer", supplier="Brewery", storageLocation="Bar", onHand=48.5)
     stock.item(name="Cups", sku="CUP-1", category="Consumable", supplier="Print House", onHand=1, reorderLevel=4)
     old = stock.item(name="Absinthe", sku="ABS-1", onHand=0)
@@ -300,7 +302,7 @@ def test_an_item_is_added_and_changed(stock: DeskStock, desk: Visitor) -> None:
     assert "The item is added." in page.text and "1 March 2027" in page.text and "285.14" in page.text
     desk.open(f"{stock.desk_path}/items/new")
     page = desk.send(form=1, name="Other", sku="bee-1")
-    assert page.status_code == 409 and "Another item has this SKU," in page.text
+    assert page.status_code == 409 and "Another item has this number," in page.text
     (item,) = stock.items()
     assert (item["onHand"], item["damaged"], item["category"]) == (12.5, 2, "Beer")
     path = f"{stock.desk_path}/items/{item['id']}"
@@ -314,6 +316,37 @@ def test_an_item_is_added_and_changed(stock: DeskStock, desk: Visitor) -> None:
     page = desk.send(form=1, name="Mine")
     assert page.status_code == 412 and "Open the page again" in page.text and stock.read(item)["name"] == "Lager 330 ml"
     assert desk.open(f"{path}/burn").status_code == desk.open(f"{stock.desk_path}/items/x").status_code == 404
+
+
+def test_an_item_without_a_number_has_its_name_as_its_number(stock: DeskStock, desk: Visitor) -> None:
+    desk.open(f"{stock.desk_path}/items/new")
+    name = "Ice bag, 2 kg, " + "x" * 100
+    page = desk.send(form=1, name=name, sku="")
+    assert "The item is added." in page.text and "SKU Ice" not in page.text
+    (item,) = stock.items()
+    assert (item["name"], item["sku"]) == (name, name[:80])
+    desk.open(f"{stock.desk_path}/items/new")
+    page = desk.send(form=1, name=name.upper())
+    assert page.status_code == 409 and "Without a number, the name is the number." in page.text
+    desk.open(f"{stock.desk_path}/items/{item['id']}/change")
+    assert "The item is saved." in desk.send(form=1, name="Ice", sku="").text
+    assert stock.read(item)["sku"] == "Ice"
+    desk.open(f"{stock.desk_path}/items/new")
+    assert desk.send(form=1, name="", sku="").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("name", "sku", "text"),
+    [
+        ("Ice bag", "Ice bag", "Ice bag"),
+        ("Ice bag", "ICE-BAG", "Ice bag"),
+        ("Ice bag", "ICE-1", "Ice bag (ICE-1)"),
+        ("???", "!!!", "??? (!!!)"),
+        ("x" * 140, "x" * 80, "x" * 140),
+    ],
+)
+def test_a_number_that_says_what_the_name_says_is_left_out(name: str, sku: str, text: str) -> None:
+    assert format_item(name, sku) == text
 
 
 def test_an_item_is_archived_and_restored(stock: DeskStock, desk: Visitor) -> None:

@@ -1,5 +1,6 @@
 """Lists of a stock at the desk: import after a check, orders, counts, reports, the reminder."""
 
+from html import unescape
 from io import BytesIO
 from typing import Any
 
@@ -88,7 +89,7 @@ def test_a_check_shows_what_would_change_of_each_item(stock: DeskStock, desk: Vi
     check = upload(desk, stock, build_csv("CUP-1,Cups,10,1,4,2,0,0", "bee-1,Lager,120,24,4,48,0,0"))
     run_due_jobs(worker="test")
     known, new = desk.open(check.request.path).text.split("<tbody>")[1].split("</tr>")[:2]
-    assert "Lager (bee-1)" in known and "SKU: BEE-1 → bee-1" in known and "On hand: 12 → 48" in known
+    assert "Lager (bee-1)" in known and "Item number (SKU): BEE-1 → bee-1" in known and "On hand: 12 → 48" in known
     assert "Cups (CUP-1)" in new and "New. " in new and "On hand: 2<" in new and "Damaged" not in new
 
 
@@ -122,6 +123,38 @@ def test_a_file_is_kept_for_two_hours(stock: DeskStock, desk: Visitor) -> None:
     execute_sql("UPDATE inventory_job SET created_at = now() - interval '3 hours' WHERE status = 'queued'")
     page = desk.send(form=1)
     assert page.status_code == 409 and "Choose it again." in page.text and stock.items() == []
+
+
+def continue_import(desk: Visitor, stock: DeskStock) -> Any:
+    """The page to which the stock leads when an import was left."""
+    page = desk.open(stock.desk_path).text
+    return desk.open(unescape(page.split('">Continue the import')[0].split('href="')[-1]))
+
+
+def test_an_import_that_was_left_is_continued_from_the_stock(
+    app: Flask, client: Client, stock: DeskStock, desk: Visitor, owner: Account
+) -> None:
+    assert "is not finished" not in desk.open(stock.desk_path).text
+    upload(desk, stock, "Product,Qty\nLager,48\n", "bar.csv")
+    assert "The import of bar.csv is not finished." in desk.open(stock.desk_path).text
+    assert "What are the columns?" in continue_import(desk, stock).text
+    check_path = desk.send(form=1, columnA="nameAndSku", columnB="onHand").request.path
+    run_due_jobs(worker="test")
+    assert "is not finished" not in open_as(app, client, owner, "viewer").open(stock.desk_path).text
+    assert continue_import(desk, stock).request.path == check_path
+    execute_sql("UPDATE inventory_job SET created_at = created_at - interval '3 hours' WHERE asked ? 'kept'")
+    assert "is not finished" not in desk.open(stock.desk_path).text
+    execute_sql("UPDATE inventory_job SET created_at = created_at + interval '3 hours' WHERE asked ? 'kept'")
+    upload(desk, stock, SHEET)
+    run_due_jobs(worker="test")
+    continue_import(desk, stock)
+    desk.send(form=1)
+    assert "is not finished" not in desk.open(stock.desk_path).text, "the newer list took the place of the first one"
+
+
+def test_the_headings_of_the_list_are_explained(stock: DeskStock, desk: Visitor) -> None:
+    page = desk.open(f"{stock.desk_path}/import").text
+    assert "<dt><code>parLevel</code></dt><dd>Fill up to. An order brings the item up to this number.</dd>" in page
 
 
 def test_a_file_that_was_imported_before_is_noticed(stock: DeskStock, desk: Visitor) -> None:

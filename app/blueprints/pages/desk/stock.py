@@ -137,13 +137,14 @@ def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
 
 
 def _render(caller: Caller, event_id: str, numbers: TypedNumbers | None = None) -> Response:
-    event = events.get_event(caller, event_id)
+    event, overview = events.get_event(caller, event_id), queries.load_overview(caller, event_id)
     return render_desk_table(
         "desk/stock.html",
-        _build_table(queries.list_choices(caller, event_id)),
+        _build_table(overview.choices),
         partial(item_list.list_items, caller, event_id),
         event=event,
         record_file=partial(record_export, Action.STOCK_EXPORTED, event_id=event_id, subject=event_id),
+        waiting_import=overview.waiting_import,
         row_form=numbers,
         numbers=numbers or TypedNumbers(NUMBER_FORM, {}),
         numbers_key=secrets.token_urlsafe(16),

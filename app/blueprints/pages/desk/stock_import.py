@@ -10,7 +10,7 @@ from app.accounts.caller import Caller
 from app.blueprints.pages.desk.column_form import ColumnForm
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stock import MAX_UPLOAD_BYTES, READ, WRITE, blueprint
-from app.blueprints.pages.desk.stock_items import LABELS
+from app.blueprints.pages.desk.stock_items import HINTS, LABELS
 from app.blueprints.pages.desk.stock_words import describe_row_error
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, find_upload_error
 from app.blueprints.pages.rendering import describe_error
@@ -20,7 +20,8 @@ from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.import_mappings import STOCK, find_mapping
 from app.inventory import actions, background_jobs, export, queries
-from app.inventory.actions.imports import IMPORT_KIND, ItemChangeJson
+from app.inventory.actions.imports import ItemChangeJson
+from app.inventory.formatting import format_item
 from app.inventory.stock_import.column_names import suggest_mapping
 from app.web.fields import Boolean, Text
 from app.web.schema import Query
@@ -169,7 +170,7 @@ def _load_job(caller: Caller, event_id: str, job_id: str) -> dict[str, Any]:
     result = state["result"]
     return {
         "job": state,
-        "is_import": job.kind == IMPORT_KIND,
+        "is_import": job.kind == background_jobs.IMPORT_KIND,
         "is_check": bool(job.asked.get("dry_run")),
         "is_over": state["status"] in ("done", "failed"),
         "problem": JOB_ERRORS.get(state.get("error", ""), gettext("This did not work. Try again."))
@@ -189,6 +190,7 @@ def _label_change(change: ItemChangeJson) -> dict[str, Any]:
     """What the page shows of a change: a new item without its name, its SKU and what is 0."""
     return {
         **change,
+        "item": format_item(change["name"], change["sku"]),
         "new_values": [
             {**value, "label": LABELS[value["name"]]}
             for value in change["new_values"]
@@ -238,14 +240,22 @@ def _render_columns(
 
 
 def _render_upload(caller: Caller, event_id: str, form: FilledForm) -> Response:
-    return render_desk("desk/stock_import.html", event=events.get_event(caller, event_id), form=form, path=request.path)
+    return render_desk(
+        "desk/stock_import.html",
+        event=events.get_event(caller, event_id),
+        form=form,
+        path=request.path,
+        headings=[
+            (name, LABELS[name], "" if name == "sku" else HINTS.get(name, "")) for name in export.HEADER.split(",")
+        ],
+    )
 
 
 def _render_check(
     caller: Caller, event_id: str, import_id: str, check_id: str, error: AppError | None = None
 ) -> Response:
     prepared, check = queries.get_job(caller, event_id, import_id), _load_job(caller, event_id, check_id)
-    if not (is_id(check_id) and check["is_check"] and prepared.kind == IMPORT_KIND):
+    if not (is_id(check_id) and check["is_check"] and prepared.kind == background_jobs.IMPORT_KIND):
         raise NotFound()
     return render_desk(
         "desk/stock_check.html",

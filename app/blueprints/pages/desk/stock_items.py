@@ -31,14 +31,25 @@ from app.core.formatting import format_full_date
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.inventory import actions, queries
-from app.inventory.formatting import format_quantity
-from app.inventory.item_fields import BUCKETS, DATE, DECIMAL_PLACES, ITEM_FIELDS, LINK, PRICE, QUANTITY, RATE, ItemField
+from app.inventory.formatting import format_quantity, is_named_by_number
+from app.inventory.item_fields import (
+    BUCKETS,
+    DATE,
+    DECIMAL_PLACES,
+    ITEM_FIELDS,
+    LINK,
+    MAX_SKU_LENGTH,
+    PRICE,
+    QUANTITY,
+    RATE,
+    ItemField,
+)
 from app.web.schema import Query
 from app.web.stock_fields import build_item_field
 
 LABELS = {
     "name": lazy_gettext("Name"),
-    "sku": lazy_gettext("SKU"),
+    "sku": lazy_gettext("Item number (SKU)"),
     "imageUrl": lazy_gettext("Address of a picture"),
     "productType": lazy_gettext("Type"),
     "expiryDate": lazy_gettext("Expires on"),
@@ -61,7 +72,7 @@ LABELS = {
     "notes": lazy_gettext("Notes"),
 }
 HINTS = {
-    "sku": lazy_gettext("Your own number for the item. Upper and lower case count as equal."),
+    "sku": lazy_gettext("Your own number for the item, if you have one. Left empty, it is the name."),
     "unit": lazy_gettext("For example: case, bottle, kg."),
     "parLevel": lazy_gettext("An order brings the item up to this number."),
     "reorderLevel": lazy_gettext("At this number or below, the item is low and is ordered."),
@@ -103,7 +114,7 @@ def _build_input(field: ItemField) -> Input:
 def _build_fields(fields: tuple[ItemField, ...]) -> dict[str, Any]:
     return {
         field.attribute: build_item_field(
-            field, required=field.required, number=Price if field.kind == PRICE else TypedNumber
+            field, required=field.required and field.name != "sku", number=Price if field.kind == PRICE else TypedNumber
         )
         for field in fields
     }
@@ -177,7 +188,7 @@ def create_item(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Add an item with its opening stock."""
     form = NEW_ITEM.from_request()
     try:
-        values = form.load()
+        values = _load_item(form)
         item_id = do_once(caller, lambda: str(actions.create_item(caller=caller, event_id=event_id, **values)["id"]))
     except FORM_ERRORS as error:
         return _render_new(caller, event_id, form.with_error(error))
@@ -198,6 +209,7 @@ def show_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnValu
         facts=[(LABELS[field.name], _format_fact(field, item[field.attribute])) for field in CHANGED_FIELDS[2:]],
         buckets=[(label, item[BUCKETS[name]]) for name, label in ALL_BUCKET_LABELS.items() if name in BUCKETS],
         format_quantity=format_quantity,
+        is_named_by_number=is_named_by_number,
         **get_permissions(caller, event),
     )
 
@@ -215,7 +227,7 @@ def change_item(caller: Caller, event_id: str, item_id: str) -> ResponseReturnVa
     """Save the fields of an item, unless somebody else has changed it since the form was opened."""
     item, form = queries.get_item(caller, event_id, item_id), ITEM_CHANGES.from_request()
     try:
-        values = {**dict.fromkeys(OPTIONAL_ATTRIBUTES), **form.load()}
+        values = {**dict.fromkeys(OPTIONAL_ATTRIBUTES), **_load_item(form)}
         do_once(caller, lambda: _update_item(caller, event_id, item_id, **values))
     except FORM_ERRORS as error:
         return _render_changes(caller, event_id, item, form.with_error(error))
@@ -238,6 +250,12 @@ def take_step(caller: Caller, event_id: str, item_id: str, step: str) -> Respons
     except FORM_ERRORS as error:
         return _render_step(caller, event_id, queries.get_item(caller, event_id, item_id), chosen_step, error)
     return go_to(_build_path(event_id, item_id), str(chosen_step.done))
+
+
+def _load_item(form: FilledForm) -> dict[str, Any]:
+    """The values of an item; without a number it gets its name as the number, as in a list without numbers."""
+    values = form.load()
+    return {"sku": values["name"][:MAX_SKU_LENGTH].strip(), **values}
 
 
 def _update_item(caller: Caller, event_id: str, item_id: str, version: int, **values: Any) -> str:

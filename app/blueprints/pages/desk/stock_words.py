@@ -42,7 +42,9 @@ STOCK_MESSAGES = {
     "INSUFFICIENT_STOCK": lazy_gettext("Enter a number that is not below what is reserved and damaged."),
     "QUANTITY_TOO_LARGE": lazy_gettext("Enter a smaller number."),
     "STALE_VERSION": lazy_gettext("Somebody else has changed this item. Look at its numbers, and save again."),
-    "SKU_TAKEN": lazy_gettext("Another item has this SKU, perhaps an archived one. Enter another SKU."),
+    "SKU_TAKEN": lazy_gettext(
+        "Another item has this number, perhaps an archived one. Without a number, the name is the number. Enter another one."
+    ),
 }
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
