@@ -40,6 +40,23 @@ class Tally(NamedTuple):
     exits: int
 
 
+class AdmittedType(NamedTuple):
+    """A ticket type with its sold and expected people, and how many of them entered."""
+
+    name: str
+    sold: int
+    expected: int
+    admitted: int
+
+
+def list_admitted_types(event_id: str) -> list[AdmittedType]:
+    """The ticket types of an event with how many people entered. The caller has checked the access to the event."""
+    params = {"event_id": event_id}
+    tallies = _by((Tally(*tally) for tally in fetch_rows(SUM_TALLIES, params)), "type_id")
+    types = [TypePlaces(*type_) for type_ in fetch_rows(LIST_TYPES, params)]
+    return [AdmittedType(type_.name, type_.sold, type_.expected, _sum(tallies.get(type_.id, ()))[0]) for type_ in types]
+
+
 def admission_stats(caller: Caller, event_id: str) -> Figures:
     """Return the `total` of an event, its `ticketTypes`, `gates`, `quarters` and `days`, and `today`. Raises NotFound.
 

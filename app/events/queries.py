@@ -86,6 +86,14 @@ def check_event(caller: Caller, id: str) -> None:
         raise NotFound()
 
 
+def check_is_over(caller: Caller, id: str) -> bool:
+    """Look up whether an event has ended. Raises NotFound unless the caller may read it."""
+    has_ended = db.session.scalar(select(Event.ends_at <= func.now()).where(Event.id == id, owned(caller)))
+    if has_ended is None:
+        raise NotFound()
+    return has_ended
+
+
 def lock_own_event(session: Session, caller: Caller, id: str) -> Event:
     """An event that the caller may change, locked until the transaction ends. Raises NotFound."""
     event = session.scalar(select(Event).where(Event.id == id, owned(caller)).with_for_update())

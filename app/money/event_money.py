@@ -18,7 +18,7 @@ from app.core.db import db
 from app.core.transaction import snapshot
 from app.events.event_rows import belongs_to
 from app.events.models import Ticket, TicketType
-from app.events.queries import check_event
+from app.events.queries import check_is_over
 from app.invoicing.documents import INVOICE
 from app.ledger.models import BLOCK_INVOICE, ORGANISATION, STALL_FEE, STALL_FEE_REFUND, LedgerEntry, LedgerTransaction
 
@@ -94,9 +94,14 @@ class EventMoney:
 
 def load_event_money(caller: Caller, event_id: str) -> EventMoney:
     """The money of an event, all of the same moment. Raises NotFound."""
+    return load_event_money_and_end(caller, event_id)[0]
+
+
+def load_event_money_and_end(caller: Caller, event_id: str) -> tuple[EventMoney, bool]:
+    """The money of an event, and whether the event is over, all of the same moment. Raises NotFound."""
     with snapshot():
-        check_event(caller, event_id)
-        return load_money_by_event([event_id])[event_id]
+        is_over = check_is_over(caller, event_id)
+        return load_money_by_event([event_id])[event_id], is_over
 
 
 def load_money_by_event(event_ids: Sequence[str]) -> dict[str, EventMoney]:

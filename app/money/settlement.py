@@ -8,6 +8,7 @@ from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.accounts.organisation_details import load_organisation_details
 from app.accounts.permissions import MONEY_READ
+from app.admissions.stats import list_admitted_types
 from app.applications.fee_books import list_event_fees
 from app.core.db import database_now, db, release_connection
 from app.core.errors import NotFound
@@ -48,6 +49,7 @@ def load_settlement(event_id: str, account_id: str) -> Settlement:
             made_by=db.session.scalar(select(Account.name).where(Account.id == account_id)) or "",
             money=load_money_by_event([event_id])[event_id],
             fees=list_event_fees(event_id),
+            admissions=list_admitted_types(event_id),
             documents=list_event_documents(event_id),
             vat=load_vat_summary(event.organiser_id, *build_period(FIRST_DAY, None), event_id),
         )

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Row
 
 from app.accounts.organisation_details import OrganisationDetails
+from app.admissions.stats import AdmittedType
 from app.core.formatting import format_clock, format_count, format_day, format_money, format_period, format_time
 from app.core.languages import SOURCE_LANGUAGE, mark_for_translation, use_language
 from app.core.pdf import Sheet
@@ -35,6 +36,7 @@ RECONCILED = "The books agree with the ledger to the cent."
 NOT_RECONCILED = (
     "The books do not agree with the ledger. Do not settle from this report before the difference is explained."
 )
+NOT_OVER = "The event is not over yet. The figures of this report will change: make it again afterwards."
 PAYOUT_NOTE = "Payouts: earnings and payouts of merchants are booked to the merchant and not to an event, so this report has none."
 DOCUMENT_COLUMNS = (
     Column("Number", 20),
@@ -64,6 +66,7 @@ class Settlement:
     made_by: str
     money: EventMoney
     fees: Sequence[Row[Any]]
+    admissions: Sequence[AdmittedType]
     documents: Sequence[Row[Any]]
     vat: VatSummary
 
@@ -92,11 +95,14 @@ def _draw(settlement: Settlement) -> bytes:
                 ("Tickets sold in your shop", format_money(money.sold_minor)),
             ]
         )
+        if event.ends_at > settlement.made_at:
+            sheet.heading(NOT_OVER)
         if money.reconciled:
             sheet.note(RECONCILED)
         else:
             sheet.heading(NOT_RECONCILED)
         _add_tickets(sheet, money)
+        _add_admissions(sheet, settlement.admissions)
         _add_sums(sheet, money)
         _add_vat(sheet, settlement.vat)
         _add_reconciliation(sheet, money)
@@ -138,6 +144,13 @@ def _add_tickets(sheet: Sheet, money: EventMoney) -> None:
     refunded_minor = sum(row.refunded_minor for row in money.tickets)
     rows.append(("All", str(sold), format_money(money.sold_minor), str(refunded), format_money(refunded_minor)))
     sheet.table(("Type", "Sold", "Takings", "Refunded", "Paid back"), rows, widths=(34, 12, 22, 12, 20), figures=4)
+
+
+def _add_admissions(sheet: Sheet, types: Sequence[AdmittedType]) -> None:
+    sheet.heading("Admitted at the gate", under="People by ticket type, each counted once.", room=60)
+    rows = [(row.name, *map(str, (row.sold, row.expected, row.admitted))) for row in types]
+    rows.append(("All", *(str(sum(getattr(row, name) for row in types)) for name in ("sold", "expected", "admitted"))))
+    sheet.table(("Type", "Sold", "Expected", "Admitted"), rows, widths=(46, 18, 18, 18), figures=3)
 
 
 def _add_sums(sheet: Sheet, money: EventMoney) -> None:

@@ -19,7 +19,7 @@ from app.core.transaction import transaction
 from tests.allocations.blocks import festival
 from tests.counting import count_statements
 from tests.factories.money import FEE, create_settled_event
-from tests.factories.payouts import fetch_scalar
+from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data
 from tests.pages.desk.test_events import open_as
 from tests.pages.desk.test_files import FILES, READERS, ROLES
@@ -267,6 +267,27 @@ def test_the_settlement_agrees_with_the_ledger_to_the_cent(desk: Visitor, event:
         assert text_ in pdf, text_
     assert money(340000) in pdf and "VAT" in pdf and "Payouts" in pdf and "Page 1 of" in pdf
     assert desk.open(FILES).text.count("Settlement report") >= 1
+
+
+@NEEDS_PDFTOTEXT
+def test_the_settlement_says_who_entered_and_whether_the_event_is_over(desk: Visitor, event: dict[str, Any]) -> None:
+    execute_sql(
+        "INSERT INTO admission_tally (event_id, ticket_type_id, gate, quarter, stripe, first_entries, entries, exits)"
+        " SELECT y.event_id, y.id, gate, date_trunc('hour', now()), 0, 2, 3, 1"
+        " FROM ticket_type y, unnest(ARRAY['A', 'B']) gate WHERE y.event_id = :event AND y.position = 0",
+        event=event["id"],
+    )
+    name = event["ticketTypes"][0]["name"]
+    assert "The event is not over yet: these figures" in desk.open(build_path(event)).text
+    pdf = read_pdf(desk, press(desk, "/settlement"))
+    assert "Admitted at the gate" in pdf and "The event is not over yet. The figures" in pdf
+    assert re.search(rf"{name} \d+ \d+ 4\b", pdf), pdf
+    execute_sql(
+        "UPDATE event SET starts_at = now() - interval '2 days', ends_at = now() - interval '1 day' WHERE id = :event",
+        event=event["id"],
+    )
+    assert "not over yet" not in desk.open(build_path(event)).text
+    assert "not over yet" not in read_pdf(desk, press(desk, "/settlement"))
 
 
 def test_two_who_ask_at_once_get_one_settlement(desk: Visitor, event: dict[str, Any]) -> None:

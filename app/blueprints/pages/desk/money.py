@@ -16,7 +16,7 @@ from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.invoicing.documents import CREDIT_NOTE, INVOICE
 from app.money.documents import FEE, SORTS, get_document_pdf, list_documents_query
-from app.money.event_money import EventMoney, load_event_money
+from app.money.event_money import EventMoney, load_event_money_and_end
 from app.money.settlement import request_settlement
 from app.money.settlement_pdf import FIGURE_LABELS
 from app.web.access import may
@@ -49,7 +49,7 @@ DOCUMENTS = Table(
 @blueprint.page("", access=READ)
 def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the money of an event."""
-    money = load_event_money(caller, event_id)
+    money, is_over = load_event_money_and_end(caller, event_id)
     event = events.get_event(caller, event_id)
     return render_desk_table(
         "desk/money.html",
@@ -57,6 +57,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         partial(list_documents_query, caller, event_id),
         event=event,
         money=money,
+        is_over=is_over,
         charts=_build_charts(money),
         figure_labels=FIGURE_LABELS,
         fee_source=FEE,
