@@ -5,7 +5,8 @@ was paid before, and no more is recorded. A credit note that comes after a payme
 back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 
 from sqlalchemy import func, select
@@ -14,10 +15,10 @@ from app.accounts.caller import Caller
 from app.allocations import sql
 from app.allocations.errors import InvoiceNotIssued, InvoiceSettled
 from app.allocations.invoice_context import lock_block_for_invoice
-from app.allocations.models import Invoice, InvoicePayment
+from app.allocations.models import AllocationBlock, Invoice, InvoicePayment
 from app.audit.actions import Action
 from app.audit.log import record
-from app.core.db import db
+from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction
 from app.invoicing.documents import INVOICE
@@ -44,62 +45,88 @@ def receive_invoice_payment(
     more), for a date in the future or more than a year ago, and for a transfer like one that is recorded.
     """
     with transaction() as session:
-        if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
-            raise NotFound()
-        is_of_block = (Invoice.block_id == block_id, Invoice.event_id == event_id)
-        invoice = session.scalar(select(Invoice).where(*is_of_block, Invoice.kind == INVOICE))
-        if invoice is None:
-            raise InvoiceNotIssued()
-        payments = list_invoice_payments(invoice)
-        transfers = [(payment.amount_minor, payment.reference, payment.received_on) for payment in payments]
-        is_repeated = (amount_minor, reference, received_on) in transfers
-        charged_minor = session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0
-        due_minor = int(charged_minor) - sum(payment.amount_minor for payment in payments)
-        if due_minor <= 0 and is_repeated:
-            return
-        if due_minor <= 0:
-            raise InvoiceSettled()
-        errors = list_transfer_errors(
-            "What is due is", due_minor, amount_minor=amount_minor, received_on=received_on, part=part
-        )
-        if is_repeated:
-            message = "A transfer of this amount, text and day is recorded. If this is another one, give it another reference."
-            errors.append({"path": "reference", "code": "repeated", "message": message})
-        if errors:
-            raise ValidationFailed(errors)
-        payment = InvoicePayment(
-            invoice_id=invoice.id,
-            number=len(payments) + 1,
-            event_id=event_id,
+        record_invoice_payment(
+            session,
+            caller,
+            event_id,
+            block_id,
             amount_minor=amount_minor,
             reference=reference,
             received_on=received_on,
-            recorded_by=caller.id,
+            part=part,
         )
-        session.add(payment)
-        session.flush()
-        post_event_transaction(
-            BLOCK_INVOICE,
-            payment.booking,
-            invoice.organiser_id,
-            event_id,
-            {ORGANISATION: amount_minor, BANK: -amount_minor},
-            description=invoice.number,
+
+
+def record_invoice_payment(
+    session: ReadOrWriteSession,
+    caller: Caller,
+    event_id: str,
+    block_id: str,
+    *,
+    amount_minor: int,
+    reference: str,
+    received_on: date,
+    part: bool,
+) -> None:
+    """`receive_invoice_payment` in a transaction that is open."""
+    if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
+        raise NotFound()
+    is_of_block = (Invoice.block_id == block_id, Invoice.event_id == event_id)
+    invoice = session.scalar(select(Invoice).where(*is_of_block, Invoice.kind == INVOICE))
+    if invoice is None:
+        raise InvoiceNotIssued()
+    payments = list_invoice_payments(invoice)
+    transfers = [(payment.amount_minor, payment.reference, payment.received_on) for payment in payments]
+    is_repeated = (amount_minor, reference, received_on) in transfers
+    charged_minor = session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0
+    due_minor = int(charged_minor) - sum(payment.amount_minor for payment in payments)
+    if due_minor <= 0 and is_repeated:
+        return
+    if due_minor <= 0:
+        raise InvoiceSettled()
+    errors = list_transfer_errors(
+        "What is due is", due_minor, amount_minor=amount_minor, received_on=received_on, part=part
+    )
+    if is_repeated:
+        message = (
+            "A transfer of this amount, text and day is recorded. If this is another one, give it another reference."
         )
-        record(
-            session,
-            Action.INVOICE_RECEIVED,
-            organisation_id=invoice.organiser_id,
-            event_id=event_id,
-            subject=invoice.id,
-            data={
-                "block": block_id,
-                "number": invoice.number,
-                "amountMinor": amount_minor,
-                "reference": reference,
-                "receivedOn": received_on.isoformat(),
-            },
-        )
+        errors.append({"path": "reference", "code": "repeated", "message": message})
+    if errors:
+        raise ValidationFailed(errors)
+    payment = InvoicePayment(
+        invoice_id=invoice.id,
+        number=len(payments) + 1,
+        event_id=event_id,
+        amount_minor=amount_minor,
+        reference=reference,
+        received_on=received_on,
+        recorded_by=caller.id,
+    )
+    session.add(payment)
+    session.flush()
+    post_event_transaction(
+        BLOCK_INVOICE,
+        payment.booking,
+        invoice.organiser_id,
+        event_id,
+        {ORGANISATION: amount_minor, BANK: -amount_minor},
+        description=invoice.number,
+    )
+    record(
+        session,
+        Action.INVOICE_RECEIVED,
+        organisation_id=invoice.organiser_id,
+        event_id=event_id,
+        subject=invoice.id,
+        data={
+            "block": block_id,
+            "number": invoice.number,
+            "amountMinor": amount_minor,
+            "reference": reference,
+            "receivedOn": received_on.isoformat(),
+        },
+    )
 
 
 def list_invoice_payments(invoice: Invoice) -> Sequence[InvoicePayment]:
@@ -108,6 +135,50 @@ def list_invoice_payments(invoice: Invoice) -> Sequence[InvoicePayment]:
         InvoicePayment.invoice_id == invoice.id, InvoicePayment.event_id == invoice.event_id
     )
     return db.session.scalars(statement.order_by(InvoicePayment.number)).all()
+
+
+@dataclass
+class OpenInvoice:
+    """An invoice with what is due for it, in cents, its payments by amount and day, and those of a statement."""
+
+    block_id: str
+    due_minor: int
+    transfers: set[tuple[int, date]]
+    seen_transfers: set[tuple[int, date]] = field(default_factory=set)
+
+
+def lock_invoices(session: ReadOrWriteSession, event_id: str, numbers: Collection[str]) -> dict[str, OpenInvoice]:
+    """Lock the blocks of the event's invoices with these numbers, in the order of their ids; return the invoices by number."""
+    if not numbers:
+        return {}
+    is_asked = (Invoice.event_id == event_id, Invoice.kind == INVOICE, Invoice.number.in_(numbers))
+    block_ids = session.scalars(select(Invoice.block_id).where(*is_asked)).all()
+    session.execute(
+        select(AllocationBlock.id)
+        .where(AllocationBlock.event_id == event_id, AllocationBlock.id.in_(block_ids))
+        .order_by(AllocationBlock.id)
+        .with_for_update()
+    )
+    invoices = session.scalars(select(Invoice).where(*is_asked)).all()
+    charged_by_block = dict(
+        session.execute(
+            select(Invoice.block_id, func.sum(Invoice.total_minor))
+            .where(Invoice.event_id == event_id, Invoice.block_id.in_(block_ids))
+            .group_by(Invoice.block_id)
+        )
+        .tuples()
+        .all()
+    )
+    open_by_id = {
+        invoice.id: OpenInvoice(invoice.block_id, int(charged_by_block[invoice.block_id]), set())
+        for invoice in invoices
+    }
+    is_payment = (InvoicePayment.event_id == event_id, InvoicePayment.invoice_id.in_(open_by_id))
+    for payment in session.scalars(select(InvoicePayment).where(*is_payment)):
+        open_invoice = open_by_id[payment.invoice_id]
+        open_invoice.due_minor -= payment.amount_minor
+        open_invoice.transfers.add((payment.amount_minor, payment.received_on))
+    return {invoice.number: open_by_id[invoice.id] for invoice in invoices}
 
 
 register_check("every payment of a block's invoice is booked, once", sql.PAYMENTS_UNLIKE_THEIR_BOOKINGS)

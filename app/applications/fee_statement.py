@@ -88,6 +88,7 @@ TEXT_COLUMNS = (
 COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
 DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
 REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
+NUMBER_PATTERN = re.compile(r"(?<!\d)(20\d\d)[\s-]*(\d{6})(?!\d)")
 MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
 
 
@@ -108,15 +109,22 @@ class StatementRow:
         characters = "".join(character for character in self.text.upper() if character.isalnum())
         return {f"MA-{match[1]}" for match in REFERENCE_PATTERN.finditer(characters)}
 
+    @property
+    def possible_numbers(self) -> set[str]:
+        """What in the text may be the number of a block's invoice."""
+        return {f"{match[1]}-{match[2]}" for match in NUMBER_PATTERN.finditer(self.text)}
+
 
 @dataclass(frozen=True)
 class MatchedRow:
-    """A row with the application that it pays, or the reason why it pays none."""
+    """A row with the application or the block's invoice that it pays, or the reason why it pays none."""
 
     row: StatementRow
     status: str
     reason: str | None = None
     application: Application | None = None
+    invoice_number: str | None = None
+    block_id: str | None = None
 
 
 def parse_statement(data: bytes) -> list[StatementRow]:
@@ -200,11 +208,11 @@ def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
         if row.is_outgoing:
             debits.append(row)
             continue
-        for reference in row.possible_references:
+        for reference in row.possible_references | row.possible_numbers:
             credits_by_key[reference, row.amount_minor].append(row.number)
     reversed_numbers: set[int] = set()
     for debit in debits:
-        for reference in debit.possible_references:
+        for reference in debit.possible_references | debit.possible_numbers:
             numbers = credits_by_key[reference, debit.amount_minor]
             if numbers and day_by_number[numbers[0]] <= day_by_number[debit.number]:
                 reversed_numbers.add(numbers.pop(0))

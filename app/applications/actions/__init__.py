@@ -15,7 +15,6 @@ from app.applications.actions.document_requests import ask_again
 from app.applications.actions.document_upload import upload_documents
 from app.applications.actions.drafts import save_draft
 from app.applications.actions.fee_refunds import refund_fee
-from app.applications.actions.fee_statements import import_statement
 from app.applications.actions.fees import receive_fee, waive_fee
 from app.applications.actions.payments import start_payment, verify_otp
 from app.applications.actions.picture_upload import upload_pictures
@@ -31,7 +30,6 @@ __all__ = [
     "ask_again",
     "change_contact",
     "decide_application",
-    "import_statement",
     "find_submitted_form",
     "offer_place",
     "open_document",

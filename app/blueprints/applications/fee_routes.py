@@ -4,10 +4,10 @@ from flask import Response
 from werkzeug.datastructures import FileStorage
 
 from app.accounts.permissions import MONEY_READ, MONEY_WRITE
-from app.applications import actions, errors, fee_books, queries
-from app.applications.actions.fee_statements import StatementResult
+from app.applications import errors, fee_books, queries
 from app.applications.fee_books import FeeBooks
 from app.blueprints.applications import fee_schemas
+from app.money import statements
 from app.web.access import get_current_caller, may
 from app.web.blueprint import Blueprint
 from app.web.paging import Listing
@@ -48,11 +48,11 @@ def export_fees(event_id: str) -> Response:
     limit=CSV_LIMIT,
     errors=[errors.StatementUnreadable],
 )
-def import_statement(event_id: str, file: FileStorage, dry_run: bool) -> StatementResult:
-    """Record the stall fees that a bank statement shows as received: CSV or XLSX, up to 5,000 rows.
+def import_statement(event_id: str, file: FileStorage, dry_run: bool) -> statements.StatementResult:
+    """Record the stall fees and invoices of blocks that a bank statement shows as received: CSV or XLSX, up to 5,000 rows.
 
-    A row pays a fee if its description has the application's reference and its amount is the whole fee. The columns are
-    found by their names. Without `dryRun=false` nothing is written. Money that went out is left out, and what came in and
+    A row pays a fee if its description has the application's reference and its amount is the whole fee. It pays an invoice
+    if its description has the number, and its amount is what is due or a part of it. The columns are found by their names. Without `dryRun=false` nothing is written. Money that went out is left out, and what came in and
     went out again pays nothing; a statement that is sent again changes nothing.
     """
-    return actions.import_statement(get_current_caller(), event_id, file.read(), dry_run=dry_run)
+    return statements.import_statement(get_current_caller(), event_id, file.read(), dry_run=dry_run)

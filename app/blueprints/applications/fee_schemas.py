@@ -4,11 +4,11 @@ from typing import Any
 
 from marshmallow import fields, pre_dump
 
-from app.applications.actions.fee_statements import StatementResult
 from app.applications.fee_books import FEE_STATUSES
 from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, MatchedRow
 from app.applications.states import REFUND_STATES, STATES
 from app.blueprints.applications.response_schemas import CREDIT_NOTE_NUMBER
+from app.money.statements import StatementResult
 from app.web.fields import Boolean, Choice, File, List, Nested, WholeNumber
 from app.web.schema import Multipart, Query, Schema
 
@@ -19,6 +19,8 @@ STATEMENT_REASONS = (
     "wrong_amount",
     "paid_already",
     "nothing_due",
+    "more_than_due",
+    "invoice_settled",
     "payment_in_progress",
     "repeated",
     "reversed",
@@ -80,13 +82,17 @@ class StatementLine(Schema):
         required=True, allow_none=True, metadata={"example": "MA-7K2Q9XRD", "description": "of the application"}
     )
     application_id = fields.String(required=True, allow_none=True)
+    invoice_number = fields.String(
+        required=True, allow_none=True, metadata={"example": None, "description": "of the invoice of a block"}
+    )
+    block_id = fields.String(required=True, allow_none=True, metadata={"example": None})
     reason = fields.String(
         required=True,
         allow_none=True,
         metadata={
             "enum": [*STATEMENT_REASONS, None],
             "example": None,
-            "description": "why the row pays no fee",
+            "description": "why the row pays nothing",
         },
     )
 
@@ -100,12 +106,14 @@ class StatementLine(Schema):
             "text": matched.row.text,
             "reference": application and application.reference,
             "application_id": application and application.id,
+            "invoice_number": matched.invoice_number,
+            "block_id": matched.block_id,
             "reason": matched.reason,
         }
 
 
 class StatementData(Schema):
-    """The rows that pay a fee, those that were recorded before, and the others with the reason."""
+    """The rows that pay a fee or an invoice, those that were recorded before, and the others with the reason."""
 
     dry_run = Boolean(required=True)
     matched = List(Nested(StatementLine), required=True)

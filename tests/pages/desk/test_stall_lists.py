@@ -6,6 +6,7 @@ from typing import Any
 from flask import Flask
 
 from app.accounts.models import Account
+from tests.allocations.blocks import block_of, festival
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.applications import (
     LIST,
@@ -17,7 +18,7 @@ from tests.factories.applications import (
 from tests.factories.events import update_event
 from tests.factories.merchants import create_merchant_account, create_participant, invite_merchants
 from tests.http import Client, data
-from tests.pages.desk.test_events import open_as
+from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.desk.test_stalls import apply, build_path, read
 from tests.pages.desk.test_stalls import event as event
 from tests.pages.pages import Reader, Visitor
@@ -120,8 +121,24 @@ def test_a_bank_statement_is_looked_at_and_then_recorded(
     assert "Recorded (1)" in send("", rows=rows).text and read(organiser, application)["payment"]["status"] == "paid"
     assert "Recorded before (1)" in send("", rows=rows).text
     page = send(content)
-    assert "Recorded before (1)" in page.text and "Record the fees" not in page.text
+    assert "Recorded before (1)" in page.text and "Record what it pays" not in page.text
     assert send("", rows="\0nonsense").status_code == 422
+
+
+def test_a_bank_statement_pays_invoices_of_blocks(organiser: Client, desk: Visitor) -> None:
+    block = block_of(festival(organiser))
+    path = f"{EVENTS}/{block.event_id}/stalls/statement"
+    number = data(organiser.post(f"/api/events/{block.event_id}/allocations/{block.id}/invoice/email"), 202)["number"]
+    desk.open(path)
+    content = f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,EFT {number}\n{TRANSFER_DAY},9000.00,{number}\n"
+    body = {"csrf_token": desk.forms[1].fields["csrf_token"], "file": (BytesIO(content.encode()), "statement.csv")}
+    page = desk.flask.post(path, data=body, content_type="multipart/form-data")
+    assert "Pays a fee or an invoice (1)" in page.text and "More than is due for the invoice" in page.text
+    assert page.text.count(f'/guests/{block.id}/invoice">{number}</a>') == 2
+    rows = Reader(page.text).forms[1].fields["rows"]
+    page = desk.flask.post(path, data={"csrf_token": body["csrf_token"], "rows": rows})
+    assert "Payments of invoices recorded: 1." in page.text and "Fees recorded as received: 0." in page.text
+    assert data(organiser.get(f"/api/events/{block.event_id}/allocations/{block.id}/invoice"))["dueMinor"] == 600000
 
 
 def test_only_who_may_changes_types_and_records_statements(

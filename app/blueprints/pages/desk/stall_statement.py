@@ -1,11 +1,9 @@
-"""A bank statement that pays stall fees: first looked at, then recorded."""
+"""A bank statement that pays stall fees and invoices of blocks: first looked at, then recorded."""
 
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.applications import actions
-from app.applications.actions.fee_statements import StatementResult
 from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, write_statement
 from app.blueprints.pages.desk.shell import render_desk
 from app.blueprints.pages.desk.stall_fees import SETTLE
@@ -14,16 +12,19 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, fin
 from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
+from app.money.statements import StatementResult, import_statement
 from app.web.fields import Text
 from app.web.schema import Query
 
 REASONS = {
-    "no_reference": lazy_gettext("No reference of an application"),
+    "no_reference": lazy_gettext("No reference of an application and no number of an invoice"),
     "unknown_reference": lazy_gettext("The reference belongs to no application to this event"),
-    "several_references": lazy_gettext("References of several applications"),
+    "several_references": lazy_gettext("References or numbers of several payments"),
     "wrong_amount": lazy_gettext("Not the whole fee"),
     "paid_already": lazy_gettext("This fee is paid already"),
     "nothing_due": lazy_gettext("No fee is due"),
+    "more_than_due": lazy_gettext("More than is due for the invoice"),
+    "invoice_settled": lazy_gettext("Nothing is due for this invoice"),
     "payment_in_progress": lazy_gettext("A payment by wallet is in progress"),
     "repeated": lazy_gettext("The reference is in another row as well"),
     "reversed": lazy_gettext("A later row sends the money back"),
@@ -65,11 +66,11 @@ def read_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
     form, file, rows = STATEMENT.fill(), request.files.get("file"), request.form.get("rows")
     try:
         if rows is not None:
-            result = actions.import_statement(caller, event_id, rows.encode(), dry_run=False)
+            result = import_statement(caller, event_id, rows.encode(), dry_run=False)
         elif file is None or not file.filename:
             raise ValidationFailed.of("file", "required", gettext("Choose a file."))
         else:
-            result = actions.import_statement(caller, event_id, file.read(), dry_run=True)
+            result = import_statement(caller, event_id, file.read(), dry_run=True)
     except FORM_ERRORS as error:
         return _render(caller, event_id, form.with_error(error))
     return _render(caller, event_id, form, result)

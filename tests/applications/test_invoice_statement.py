@@ -1,0 +1,121 @@
+"""Bank statements: rows that pay the invoice of a block, or a part of it, are found and recorded once."""
+
+from typing import Any
+
+import pytest
+
+from app.allocations.models import AllocationBlock as Block
+from tests.allocations.blocks import block_of, festival
+from tests.applications.test_fee_statement import send
+from tests.factories.accounts import run_jobs
+from tests.factories.applications import TRANSFER_DAY, create_approved_application
+from tests.factories.events import create_organiser_client
+from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
+from tests.http import Client, data
+from tests.races import run_concurrently
+
+
+@pytest.fixture
+def owner(client: Client) -> Client:
+    return create_organiser_client(client)
+
+
+@pytest.fixture
+def event(owner: Client) -> dict[str, Any]:
+    return festival(owner)
+
+
+@pytest.fixture
+def block(owner: Client, event: dict[str, Any]) -> Block:
+    """A block with an invoice of N$ 8,500."""
+    block = block_of(event)
+    data(owner.post(f"{build_path(block)}/email"), 202)
+    run_jobs()
+    return block
+
+
+def build_path(block: Block) -> str:
+    return f"/api/events/{block.event_id}/allocations/{block.id}/invoice"
+
+
+def find_number(owner: Client, block: Block) -> str:
+    return str(data(owner.get(build_path(block)))["number"])
+
+
+def list_reasons(result: Any) -> list[str]:
+    return [line["reason"] for line in data(result)["unmatched"]]
+
+
+def test_an_invoice_is_paid_in_parts_beside_a_fee(
+    client: Client, owner: Client, event: dict[str, Any], block: Block
+) -> None:
+    number = find_number(owner, block)
+    fee = create_approved_application(client, owner, eventId=event["id"], documentsRequired=[])["reference"]
+    lines = (
+        f"{TRANSFER_DAY},3000.00,EFT INV {number} BANK WINDHOEK",
+        f"{TRANSFER_DAY},2500.00,EFT {fee}",
+        f"{TRANSFER_DAY},5500.00,rest of {number.replace('-', ' ')}",
+    )
+    found = data(send(owner, event, *lines))
+    assert [(line["invoiceNumber"], line["blockId"], line["reference"]) for line in found["matched"]] == [
+        (number, block.id, None),
+        (None, None, fee),
+        (number, block.id, None),
+    ]
+    assert data(owner.get(build_path(block)))["payments"] == []
+    data(send(owner, event, *lines, dryRun="false"))
+    invoice = data(owner.get(build_path(block)))
+    assert invoice["dueMinor"] == 0
+    assert [(payment["amountMinor"], payment["reference"]) for payment in invoice["payments"]] == [
+        (300000, f"EFT INV {number} BANK WINDHOEK"),
+        (550000, f"rest of {number.replace('-', ' ')}"),
+    ]
+    again = data(send(owner, event, *lines, dryRun="false"))
+    assert (again["matched"], len(again["alreadyRecorded"]), again["unmatched"]) == ([], 3, [])
+    assert fetch_scalar("SELECT count(*) FROM audit_entry WHERE action = 'money.invoice_received'") == 2
+    assert_ledger_integrity()
+
+
+def test_rows_that_pay_no_invoice_say_why(owner: Client, event: dict[str, Any], block: Block) -> None:
+    number = find_number(owner, block)
+    other = block_of(event, 4)
+    data(owner.post(f"{build_path(other)}/email"), 202)
+    by_hand = {"amountMinor": 100000, "reference": "EFT 1", "receivedOn": TRANSFER_DAY, "part": True}
+    data(owner.post(f"{build_path(block)}/received", by_hand))
+    for line, reasons in {
+        f"{TRANSFER_DAY},7500.01,{number}": ["more_than_due"],
+        f"2001-01-01,10.00,{number}": ["too_early"],
+        f"2199-01-01,10.00,{number}": ["future"],
+        f"never,10.00,{number}": ["date_unreadable"],
+        f"{TRANSFER_DAY},10.00,{number} {find_number(owner, other)}": ["several_references"],
+        f"{TRANSFER_DAY},10.00,1{number}": ["no_reference"],
+        f"{TRANSFER_DAY},10.00,{number}0": ["no_reference"],
+        f"{TRANSFER_DAY},10.00,2026-999999": ["no_reference"],
+        f"{TRANSFER_DAY},10.00,{number}\n{TRANSFER_DAY},10.00,{number} B": ["repeated"],
+        f"{TRANSFER_DAY},10.00,{number}\n{TRANSFER_DAY},-10.00,{number}": ["reversed"],
+        f"{TRANSFER_DAY},7000.00,{number}\n{TRANSFER_DAY},501.00,{number}": ["more_than_due"],
+        f"{TRANSFER_DAY},1000.00,{number}": [],
+    }.items():
+        assert list_reasons(send(owner, event, line)) == reasons, line
+    data(owner.post(f"{build_path(block)}/received", {**by_hand, "amountMinor": 750000, "reference": "EFT 2"}))
+    assert list_reasons(send(owner, event, f"{TRANSFER_DAY},10.00,{number}", dryRun="false")) == ["invoice_settled"]
+    assert len(data(owner.get(build_path(block)))["payments"]) == 2
+
+
+def test_the_number_of_another_event_or_organiser_pays_nothing(
+    client: Client, owner: Client, event: dict[str, Any], block: Block
+) -> None:
+    line = f"{TRANSFER_DAY},8500.00,{find_number(owner, block)}"
+    assert list_reasons(send(owner, festival(owner), line, dryRun="false")) == ["no_reference"]
+    stranger = create_organiser_client(client)
+    assert list_reasons(send(stranger, festival(stranger), line, dryRun="false")) == ["no_reference"]
+    assert send(stranger, event, line, dryRun="false").status_code == 404
+    assert data(owner.get(build_path(block)))["payments"] == []
+
+
+def test_of_two_who_send_a_statement_at_once_one_records_it(owner: Client, event: dict[str, Any], block: Block) -> None:
+    line = f"{TRANSFER_DAY},3000.00,{find_number(owner, block)}"
+    results = run_concurrently(4, lambda _: data(send(owner, event, line, dryRun="false")))
+    assert sorted(len(result["matched"]) for result in results) == [0, 0, 0, 1]
+    assert data(owner.get(build_path(block)))["dueMinor"] == 550000
+    assert_ledger_integrity()
