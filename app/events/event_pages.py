@@ -81,6 +81,7 @@ class EventPage:
     lineup: list[Performance]
     sponsors: list[EventSponsor]
     offers: list[TicketOffer]
+    has_stall_types: bool
     is_listed: bool
     is_over: bool
     version: int
@@ -159,6 +160,7 @@ def load_event_page(slug: str) -> EventPage:
             EventSponsor(entry["name"], entry.get("tier"), entry.get("href"), entry.get("logoUrl"))
             for entry in event["sponsors"]
         ],
+        has_stall_types=bool(event["stallTypes"]),
         offers=_build_offers(event, cast(dict[str, Any], load_ticket_inventory(row["id"]))),
     )
 

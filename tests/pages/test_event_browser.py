@@ -50,6 +50,7 @@ def create_full_event(owner: Client, **fields: Any) -> dict[str, Any]:
             "sponsors": [{"name": "Kalahari Coffee", "tier": "gold", "href": "https://coffee.example"}],
             "ticketsUrl": "https://tickets.example/lights",
             "isCashless": True,
+            "stallTypes": [{"name": "Food", "feeMinor": 250000}],
             **fields,
         },
     )

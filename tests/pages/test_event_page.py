@@ -18,6 +18,7 @@ from tests.http import Client, data
 from tests.pages.pages import Visitor
 
 LINEUP = [{"name": "Ees", "stage": "River stage", "startsAt": "2027-06-04T19:30:00"}, {"name": "Shishani"}]
+STALL_TYPES = [{"name": "Food", "feeMinor": 250000}]
 TYPES = [
     {
         "name": "Weekend pass",
@@ -72,6 +73,7 @@ def test_the_page_says_when_where_and_what_it_costs(owner: Client, visitor: Visi
         ticketTypes=TYPES,
         sponsors=[{"name": "Kalahari Coffee", "tier": "gold", "href": "https://coffee.example"}],
         ticketsUrl="https://tickets.example/dunes",
+        stallTypes=STALL_TYPES,
     )
     page = visitor.open("/e/dune-nights")
     assert page.status_code == 200
@@ -109,6 +111,7 @@ def test_acts_are_in_the_order_of_their_times(owner: Client, visitor: Visitor) -
 def test_it_has_no_button_for_tickets_without_their_address(owner: Client, visitor: Visitor) -> None:
     event = create_published_event(owner, ticketTypes=None, capacity=10)
     page = visitor.open(f"/e/{event['slug']}").text
+    assert "Apply for a stall" not in page, "it has no stall types"
     assert "Get tickets" not in page and "<h2>Tickets</h2>" not in page and 'class="cover"' not in page
     assert "https://www.openstreetmap.org/search?query=River+grounds%2C+Windhoek%2C+Namibia" in page
 
@@ -124,7 +127,11 @@ def test_it_says_how_the_sale_goes(owner: Client, visitor: Visitor, sold: int, w
 
 def test_an_event_that_is_over_says_so(owner: Client, visitor: Visitor) -> None:
     event = create_published_event(
-        owner, startDate="2026-01-09", endDate="2026-01-10", ticketsUrl="https://tickets.example"
+        owner,
+        startDate="2026-01-09",
+        endDate="2026-01-10",
+        ticketsUrl="https://tickets.example",
+        stallTypes=STALL_TYPES,
     )
     page = visitor.open(f"/e/{event['slug']}").text
     assert "This event is over." in page and "Sales have ended" in page
