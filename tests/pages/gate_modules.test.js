@@ -55,7 +55,7 @@ test("who is not on the list is for a person to look at", () => {
   assert.deepEqual([judge(null).result, judge(null).code], ["look", "NOT_ON_LIST"]);
   assert.equal(judge(build({ 5: "n", 3: null })).code, "NOT_CLAIMED");
   assert.equal(judge(build({ 5: "r" })).code, "SLOT_REVOKED");
-  assert.equal(judge(build({ 5: "r", 1: "t" })).code, "TICKET_CANCELLED");
+  assert.equal(judge(build({ 5: "r", 1: "t" })).code, "TICKET_ENDED");
 });
 
 test("a ticket is valid from a time to before another, its own or that of its type", () => {
@@ -129,6 +129,9 @@ test("the service's answer says who, when and where", () => {
   const data = { name: "Jonas", admittedAt: "2026-12-04T17:00:00Z", gate: "North", by: "Phone 2" };
   const verdict = judgeAnswer({ ok: false, code: "ALREADY_ADMITTED", message: "", data });
   assert.deepEqual([verdict.result, verdict.at, verdict.by, verdict.confirmed], ["no", NOW - 3_600_000, "Phone 2", true]);
+  const refused = { ok: false, code: "TICKET_CANCELLED", message: "" };
+  assert.equal(judgeAnswer({ ...refused, data: { status: "refunded" } }).code, "TICKET_REFUNDED");
+  assert.equal(judgeAnswer({ ...refused, data: { status: "cancelled" } }).code, "TICKET_CANCELLED");
   assert.equal(judgeAnswer({ ok: true, code: "SUCCESS", message: "", data: { admitted: 2, remaining: 1 } }).result, "yes");
   const scan = { occurredAt: "2026-12-04T17:00:00Z", gate: "East", verdict: { name: "Jonas" } };
   assert.deepEqual([judgeRepeat(scan).code, judgeRepeat(scan).gate], ["ALREADY_ADMITTED", "East"]);

@@ -72,7 +72,9 @@ def _describe_days(data: Data) -> str:
 _REASONS: dict[str, Callable[[Data], str]] = {
     "ALREADY_ADMITTED": lambda _: gettext("Already in"),
     "SLOT_REVOKED": lambda _: gettext("This ticket was taken back."),
-    "TICKET_CANCELLED": lambda _: gettext("This ticket was cancelled."),
+    "TICKET_CANCELLED": lambda data: (
+        gettext("This ticket was refunded.") if data["status"] == "refunded" else gettext("This ticket was cancelled.")
+    ),
     "NOT_CLAIMED": lambda _: gettext("Not claimed yet: the guest opens the link in their mail."),
     "WRONG_EVENT": lambda data: gettext("For another event: {event}").format(event=data["eventName"]),
     "WRONG_DAY": _describe_days,

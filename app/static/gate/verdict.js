@@ -28,7 +28,7 @@ export function judgePlace(place, { type, reentry, timezone, direction, expected
   const validUntil = toMilliseconds(until) ?? toTime(type?.validUntil);
   const known = { name, ticketType, remaining: expected.length };
   if (direction === "out" && reentry !== "counted") return build("NO_REENTRY", known);
-  if (state === "r") return build(kind === "t" ? "TICKET_CANCELLED" : "SLOT_REVOKED", known);
+  if (state === "r") return build(kind === "t" ? "TICKET_ENDED" : "SLOT_REVOKED", known);
   if (state === "n") return build("NOT_CLAIMED", known);
   if (direction === "out") return build(state === "a" && leftAt == null ? "LEFT" : "NOT_INSIDE", known);
   const isParty = count !== undefined && expected.length > 0;
@@ -71,7 +71,8 @@ export function judgeAnswer({ ok, code, message, data }) {
   const at = toTime(data.admittedAt ?? data.revokedAt);
   const { eventName } = data;
   // A text that no ticket can have: a long address, the lines of a business card.
-  return build(code === "VALIDATION_FAILED" ? "TICKET_NOT_FOUND" : code, { ...known, at, eventName, validFrom: toTime(data.validFrom), validUntil: toTime(data.validUntil) });
+  const reason = code === "VALIDATION_FAILED" ? "TICKET_NOT_FOUND" : data.status === "refunded" ? "TICKET_REFUNDED" : code;
+  return build(reason, { ...known, at, eventName, validFrom: toTime(data.validFrom), validUntil: toTime(data.validUntil) });
 }
 
 /** @param {string} code @param {Partial<Verdict>} details @returns {Verdict} */
