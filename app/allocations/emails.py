@@ -12,7 +12,7 @@ from app.allocations.ticket_data import UNNAMED_HOLDER, Ticket
 from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
-from app.core.formatting import format_money, format_time
+from app.core.formatting import format_money, format_time, format_when
 from app.events.calendar_file import CALENDAR_TYPE
 from app.events.map_links import build_map_link
 from app.invoicing.documents import CREDIT_NOTE, InvoiceDocument
@@ -96,7 +96,7 @@ def build_allocator_link_email(block: BlockRow, *, key: str) -> Message:
         reply_to=block["contact_email"],
         name=block["holder_name"] or "",
         event=block["event_name"],
-        when=format_time(block["starts_at"], zone),
+        when=format_when(block["starts_at"], block["ends_at"], zone),
         where=", ".join(part for part in (block["venue"], block["city"]) if part),
         map_url=build_map_link(None, None, (block["venue"], block["city"])),
         kind=block["ticket_type_name"],

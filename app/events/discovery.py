@@ -70,6 +70,7 @@ class EventEntry(NamedTuple):
     is_cashless: bool
     slug: str
     timezone: str
+    ends_at: datetime
 
     @property
     def starts_at(self) -> datetime:

@@ -226,6 +226,7 @@ def _select_rows(names: frozenset[str], *keys: ColumnElement[Any], event: type[E
         event.is_cashless,
         event.slug,
         event.timezone,
+        event.ends_at,
         *keys,
         event.starts_at,
     ).where(*filter_conditions(names, event))

@@ -9,7 +9,7 @@ from flask import Flask
 from tests.allocations.blocks import festival, organiser_of
 from tests.allocations.documents import HOSTILE
 from tests.counting import record_statements
-from tests.factories.accounts import list_mails_to
+from tests.factories.accounts import list_mails_to, run_jobs
 from tests.http import Client, data
 from tests.pages.pages import Visitor
 
@@ -53,6 +53,14 @@ def test_invitation_becomes_a_ticket_on_the_page(client: Client, visitor: Visito
     assert pdf.content_type == "application/pdf" and pdf.data.startswith(b"%PDF-")
     (ticket,) = list_mails_to("frieda@guest.example")
     assert ticket["subject"] == "Windhoek Lights: your ticket" and "data:image/png;base64," in ticket["html"]
+
+
+def test_the_holder_reads_when_an_event_of_several_days_ends(client: Client, visitor: Visitor) -> None:
+    owner, block, _ = a_block(client, holder={"name": "Eva", "email": "eva@sponsor.example"})
+    period = "Fri 4 June 2027, 18:00 to Sun 6 June 2027, 23:00 (Windhoek)"
+    assert period in visitor.open(allocator_link(owner, block)).text
+    run_jobs()
+    assert period in list_mails_to("eva@sponsor.example")[-1]["text"]
 
 
 def test_another_browser_does_not_see_the_ticket(app: Flask, client: Client, visitor: Visitor) -> None:

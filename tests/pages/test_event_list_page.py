@@ -45,6 +45,15 @@ def test_filters_find_events(owner: Client, visitor: Visitor) -> None:
         assert read_names(visitor.open(f"/events{query}")) == names, query
 
 
+@pytest.mark.parametrize("query", ["", "?q=dune", "?from=2027-01-01"])
+def test_the_list_says_when_an_event_of_several_days_ends(owner: Client, visitor: Visitor, query: str) -> None:
+    create_published_event(owner, name="Dune Nights")
+    create_published_event(owner, name="Dune Fair", endDate="2027-06-04T23:00:00")
+    page = visitor.open(f"/events{query}").text
+    assert ">Fri 4 June 2027, 18:00 to Sun 6 June 2027, 23:00 (Windhoek)</time>" in page
+    assert ">Fri 4 June 2027, 18:00 (Windhoek)</time>" in page
+
+
 def test_a_search_that_finds_nothing_suggests_names(owner: Client, visitor: Visitor) -> None:
     create_published_event(owner, name="Windhoek Lights")
     page = visitor.open("/events?q=windhuk+lights").text

@@ -11,7 +11,7 @@ from app.blueprints.pages.claim import render_ended_link
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
 from app.core.errors import AppError, Gone, NotFound
-from app.core.formatting import format_time
+from app.core.formatting import format_time, format_when
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext
 from app.web.fields import Boolean, Choice, Email
@@ -180,7 +180,7 @@ class BlockContext(TypedDict):
 
     block: link_queries.AllocatorBlock
     contact: str
-    begins: str
+    when: str
     until: str
     status_labels: dict[str, str]
 
@@ -190,7 +190,7 @@ def _build_context(block: link_queries.AllocatorBlock) -> BlockContext:
     return {
         "block": block,
         "contact": block["contact_email"],
-        "begins": format_time(block["starts_at"], zone),
+        "when": format_when(block["starts_at"], block["ends_at"], zone),
         "until": format_time(block["release_at"], zone) if block["release_at"] else "",
         "status_labels": STATUS_LABELS,
     }
