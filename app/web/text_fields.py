@@ -96,14 +96,21 @@ class OneTimeCode(Secret):
         super().__init__(length=6, **kwargs)
 
 
-class BankNumber(Text):
-    """An account number, a branch code or a VAT number: digits, blanks and hyphens; loaded without the separators."""
+class GroupedDigits(Text):
+    """A VAT number: digits with blanks and hyphens between them, as they were typed."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         text = super()._deserialize(value, attr, data, **kwargs)
         if not _NUMBER_PATTERN.fullmatch(text):
             raise field_error("invalid_number", "Must be digits; blanks and hyphens between them are allowed.")
-        return re.sub("[ -]", "", text)
+        return text
+
+
+class BankNumber(GroupedDigits):
+    """An account number or a branch code, loaded without the separators."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        return re.sub("[ -]", "", super()._deserialize(value, attr, data, **kwargs))
 
 
 class Pin(Secret):

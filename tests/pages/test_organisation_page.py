@@ -36,11 +36,11 @@ def test_details_and_logo_are_saved(app: Flask, owner: Account) -> None:
     page = browser.send(form=1, name="Windhoek Lights", address="12 Lüderitz Street", vatNumber="VAT 7")
     assert page.status_code == 422 and "Enter digits only" in page.text and "12 Lüderitz Street" in page.text
     answer = browser.press(
-        form=1, address="12 Lüderitz Street", vatNumber="1234567015", logo=(io.BytesIO(picture("PNG")), "logo.png")
+        form=1, address="12 Lüderitz Street", vatNumber=" 1234567-01-5 ", logo=(io.BytesIO(picture("PNG")), "logo.png")
     )
     assert answer.status_code == 303
     details = load_organisation_details(owner.id)
-    assert (details.address, details.vat_number) == ("12 Lüderitz Street", "1234567015")
+    assert (details.address, details.vat_number) == ("12 Lüderitz Street", "1234567-01-5")
     assert details.logo_url and f'src="{urlsplit(details.logo_url).path}"' in browser.open(PAGE).text
     browser.send(form=1, address="12 Lüderitz Street", removeLogo="true")
     assert load_organisation_details(owner.id).logo_url is None
@@ -53,6 +53,13 @@ def test_wallets_are_not_accepted_where_the_organiser_says_so(app: Flask, owner:
         browser.send(form=1, transfersOnly=value)
         assert load_organisation_details(owner.id).transfers_only == bool(value)
         assert browser.forms[1].fields.get("transfersOnly", "") == value
+
+
+def test_the_settings_begin_with_the_organisation(app: Flask, owner: Account) -> None:
+    page = sign_in_browser(app, owner).open(PAGE).text
+    main = page[page.index("<main") :]
+    assert main.index("/desk/team") < main.index('name="vatNumber"') < main.index("/desk/keys")
+    assert ">Accounting</a>" in page and ">Money</a>" not in page, "the money of an event has that name"
 
 
 def test_the_contact_address_is_saved_and_says_what_people_see_without_one(app: Flask, owner: Account) -> None:

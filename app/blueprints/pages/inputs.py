@@ -9,7 +9,7 @@ from app.core.languages import lazy_gettext
 from app.web.fields import Text, field_error
 from app.web.schema import Query
 from app.web.stock_fields import DecimalNumber
-from app.web.text_fields import Link, OneTimeCode
+from app.web.text_fields import HttpsLink, Link, OneTimeCode
 from app.web.types import RawData
 
 PICTURE_ERRORS = tuple(error.code for error in images.PROBLEMS)
@@ -24,9 +24,18 @@ class TypedLink(Link):
     """A link as people type it: the name of a site without a scheme gets https."""
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
-        if isinstance(value, str) and _SITE.match(value.strip()):
-            value = f"https://{value.strip()}"
-        return super()._deserialize(value, attr, data, **kwargs)
+        return super()._deserialize(_add_scheme(value), attr, data, **kwargs)
+
+
+class TypedHttpsLink(HttpsLink):
+    """An https link as people type it: the name of a site without a scheme gets https."""
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        return super()._deserialize(_add_scheme(value), attr, data, **kwargs)
+
+
+def _add_scheme(value: object) -> object:
+    return f"https://{value.strip()}" if isinstance(value, str) and _SITE.match(value.strip()) else value
 
 
 def parse_amount(text: str) -> int | None:

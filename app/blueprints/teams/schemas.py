@@ -9,7 +9,7 @@ from app.accounts.permissions import DEVICE_KINDS, MERCHANT, ORGANISER, OWNER, R
 from app.web.confirmation import ConfirmedBody
 from app.web.fields import Boolean, Choice, Email, EndTimeField, Id, List, Nested, Secret, Text, TimeField
 from app.web.schema import Query, Schema
-from app.web.text_fields import BankNumber, EmailName, Name, PostalAddress, UploadUrl
+from app.web.text_fields import BankNumber, EmailName, GroupedDigits, Name, PostalAddress, UploadUrl
 
 MAX_EVENTS = 100
 ID = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
@@ -60,7 +60,7 @@ class OrganisationData(Schema):
 class OrganisationChanges(ConfirmedBody):
     name = Name(min=2, max=200, metadata={"example": "Windhoek Lights"})
     address = PostalAddress(allow_none=True, metadata={"example": "12 Lüderitz Street, Windhoek"})
-    vat_number = BankNumber(max=20, allow_none=True, metadata={"example": "1234567015"})
+    vat_number = GroupedDigits(max=20, allow_none=True, metadata={"example": "1234567015"})
     contact_email = Email(allow_none=True, metadata=CONTACT)
     bank = Nested(BankDetailsBody, allow_none=True, metadata={"rare": True})
     logo = UploadUrl(data_key="logoUrl", allow_none=True, metadata={"rare": True})

@@ -78,7 +78,7 @@ def test_the_times_and_other_facts_are_saved_and_cleared(
     typed = {
         "publishAt": "2027-05-01T08:00",
         "salesEndAt": "2027-06-04T12:00",
-        "ticketsUrl": "https://tickets.example/lights",
+        "ticketsUrl": "tickets.example/lights",
         "keywords": "reggae, river ,",
         "latitude": "-22.5609",
         "longitude": "17.0658",

@@ -356,7 +356,7 @@ def settle(page: Page) -> None:
 
 
 def hand_the_books_to_the_accountant(page: Page) -> None:
-    open_section(page, "Money", of="Desk")
+    open_section(page, "Accounting", of="Desk")
     expect(page.get_by_role("row", name=FESTIVAL)).to_contain_text(show_money(FEE + BLOCK))
     journal = csv.DictReader(download(page, "Journal as CSV").decode("utf-8-sig").splitlines())
     assert sorted(float(row["debit"]) for row in journal if row["accountName"] == "Bank") == [FEE, BLOCK]

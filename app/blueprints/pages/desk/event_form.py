@@ -11,6 +11,7 @@ from marshmallow import ValidationError, validates_schema
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS
 from app.blueprints.pages.desk.form_parts import VERSION
 from app.blueprints.pages.forms import FilledForm, Form, Input
+from app.blueprints.pages.inputs import TypedHttpsLink
 from app.core.clock import utcnow
 from app.core.errors import ValidationFailed
 from app.core.formatting import HOME
@@ -21,7 +22,7 @@ from app.events.validation import CATEGORIES
 from app.events.visibility import PUBLISHED, UNLISTED
 from app.web.fields import Boolean, Choice, EndTimeField, Number, Text, TimeField, WholeNumber, field_error
 from app.web.schema import Query, to_camel_case
-from app.web.text_fields import HttpsLink, Name
+from app.web.text_fields import Name
 from app.web.types import RawData
 
 DEFAULT_COUNTRY = "NA"
@@ -68,7 +69,7 @@ class EventChangesSchema(NewEventSchema):
     timezone = Choice(*countries.list_zones(), required=True)
     sales_end_at = EndTimeField()
     publish_at = TimeField()
-    tickets_url = HttpsLink()
+    tickets_url = TypedHttpsLink()
     keywords = Keywords(load_default=list)
     latitude = Number(min=-90, max=90)
     longitude = Number(min=-180, max=180)
@@ -156,7 +157,7 @@ EXTRA_INPUTS = (
         hint=lazy_gettext("The page of your ticket seller. The button on the page of the event leads there."),
         type="url",
         inputmode="url",
-        messages={"invalid_url": lazy_gettext("Enter an address that begins with https://.")},
+        messages={"invalid_url": lazy_gettext("Enter a web address like https://example.com.")},
     ),
     Input(
         "keywords",

@@ -45,7 +45,7 @@ class Link(NamedTuple):
 ORGANISATION_SECTIONS = (
     Section(lazy_gettext("Home"), "desk.show", may(EVENTS_READ)),
     Section(lazy_gettext("Events"), "desk_events.show", may(EVENTS_READ)),
-    Section(lazy_gettext("Money"), "desk_organisation_money.show", may(MONEY_READ, whole_organisation=True)),
+    Section(lazy_gettext("Accounting"), "desk_organisation_money.show", may(MONEY_READ, whole_organisation=True)),
     Section(lazy_gettext("Files"), "desk_files.show", may(EVENTS_READ)),
     Section(lazy_gettext("Team"), "desk_team.show", may(MEMBERS_READ, whole_organisation=True)),
     Section(lazy_gettext("Audit trail"), "desk_audit.show", may(AUDIT_READ, whole_organisation=True)),

@@ -17,7 +17,7 @@ from app.teams import actions, queries
 from app.web.access import may
 from app.web.fields import Boolean, Email, Text
 from app.web.schema import Query
-from app.web.text_fields import BankNumber, Name, PostalAddress
+from app.web.text_fields import BankNumber, GroupedDigits, Name, PostalAddress
 
 blueprint = DeskPages("desk_settings", __name__, url_prefix="/desk/settings", max_bytes=MAX_PICTURE_FORM_BYTES)
 ACCESS = may(MEMBERS_WRITE, whole_organisation=True)
@@ -28,7 +28,7 @@ class DetailsSchema(Query):
     name = Name(required=True, min=2, max=200)
     address = PostalAddress()
     contact_email = Email(data_key="contactEmail")
-    vat_number = BankNumber(data_key="vatNumber", max=20)
+    vat_number = GroupedDigits(data_key="vatNumber", max=20)
     transfers_only = Boolean(data_key="transfersOnly", load_default=False)
     logo = Text()
     remove_logo = Boolean(data_key="removeLogo")
@@ -66,7 +66,6 @@ DETAILS = Form(
         "vatNumber",
         lazy_gettext("VAT registration number"),
         hint=lazy_gettext("Only if you are registered for VAT. With it, your invoices are tax invoices."),
-        inputmode="numeric",
         messages=DIGITS,
     ),
     Input(
