@@ -8,7 +8,7 @@ from app.core.outbox.executor import run_due_jobs
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.money import create_settled_event
 from tests.http import Client
-from tests.pages.browser import open_view
+from tests.pages.browser import NARROW, open_view
 from tests.pages.test_team_browser import sign_in
 from tests.pages.test_team_pages import create_owner
 
@@ -42,3 +42,28 @@ def test_an_organiser_settles_an_event(
         page.get_by_role("button", name="All invoices as ZIP").click()
         page.goto(f"{address}/desk/files")
         view.check("files")
+
+
+def test_amounts_and_the_header_keep_to_the_lines_of_a_phone(
+    app: Flask, client: Client, address: str, chromium: Browser
+) -> None:
+    owner = create_owner("Namib Events")
+    event = create_settled_event(client, create_signed_in_client(client, owner))
+    with open_view(chromium, "desk-money", scripts=False) as view:
+        sign_in(view.page, address, owner.email)
+        view.page.set_viewport_size({"width": NARROW, "height": 720})
+        view.page.goto(f"{address}/desk/events/{event['id']}/money")
+        right_edges = view.page.locator("td.amount").evaluate_all(
+            """cells => cells.map(cell => {
+                const text = document.createRange();
+                text.selectNodeContents(cell);
+                return [cell.closest("tr"), text].map(part => Math.round(part.getBoundingClientRect().right));
+            }).filter(edges => edges[0])"""
+        )
+        assert right_edges and all(row == text for row, text in right_edges), right_edges
+        name, sign_out = (
+            view.page.locator(part).bounding_box() for part in (".organiser", "button:has-text('Sign out')")
+        )
+        assert name and sign_out and sign_out["y"] < name["y"] + name["height"], "they are in one line"
+        chart = view.page.locator(".chart svg").first.bounding_box()
+        assert chart and chart["height"] > NARROW * 0.4

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from app.core.formatting import format_number
 from app.core.languages import gettext
 
-WIDTH, HEIGHT, TOP, BOTTOM = 640, 240, 24, 28
+WIDTH, HEIGHT, TOP, BOTTOM = 560, 280, 24, 28
 BAR_SHARE, MAX_BAR_WIDTH, MAX_LABELS, CHARACTER_WIDTH = 0.7, 120, 8, 11
 """A character is that wide on a phone, where the letters are larger."""
 BARS, LINE = "bars", "line"
