@@ -11,9 +11,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, exists, func, literal, or_, select, union_all
 
 from app.accounts.caller import Caller
+from app.accounts.models import OrganiserProfile
 from app.accounts.permissions import (
     EVENTS_WRITE,
     GATE_ADMIT,
+    MEMBERS_WRITE,
     MESSAGES_WRITE,
     MONEY_READ,
     MONEY_WRITE,
@@ -23,7 +25,7 @@ from app.accounts.permissions import (
 from app.admissions.models import Admission
 from app.applications.models import Application, StallFeeRefund
 from app.applications.queries import HAS_NEW_DOCUMENTS_SQL, IS_FEE_OVERDUE_SQL
-from app.applications.states import REFUND_REFUSED, SUBMITTED
+from app.applications.states import AWAITING_PAYMENT, REFUND_REFUSED, SUBMITTED
 from app.audit.actions import Action
 from app.audit.models import AuditEntry
 from app.campaigns.models import Campaign, Recipient
@@ -38,10 +40,23 @@ from app.files.states import FAILED
 from app.inventory.models import StockItem
 from app.money.settlement import SETTLEMENT_KIND
 
-PUBLISH, APPLICATIONS, DOCUMENTS, FEES, REFUNDS, LOW_STOCK, CONFLICTS, FAILED_MAILS, UNDELIVERED, SETTLEMENT = (
+(
+    PUBLISH,
+    APPLICATIONS,
+    DOCUMENTS,
+    BANK_DETAILS,
+    FEES,
+    REFUNDS,
+    LOW_STOCK,
+    CONFLICTS,
+    FAILED_MAILS,
+    UNDELIVERED,
+    SETTLEMENT,
+) = (
     "publish",
     "applications",
     "documents",
+    "bank_details",
     "fees",
     "refunds",
     "low_stock",
@@ -80,6 +95,15 @@ def _select_applications() -> TaskQuery:
 
 def _select_new_documents() -> TaskQuery:
     return select().where(Application.event_id == Event.id, HAS_NEW_DOCUMENTS_SQL, _is_not_over())
+
+
+def _select_fees_without_account() -> TaskQuery:
+    """Fees that nobody can pay by transfer, because the organisation has no bank details."""
+    has_account = exists().where(
+        OrganiserProfile.account_id == Event.organiser_id, OrganiserProfile.bank_account_number.is_not(None)
+    )
+    is_due = Application.status == AWAITING_PAYMENT
+    return select().where(Application.event_id == Event.id, is_due, ~has_account, _is_not_over())
 
 
 def _select_unpaid_fees() -> TaskQuery:
@@ -152,6 +176,7 @@ TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     CONFLICTS: (GATE_ADMIT, _select_conflicts),
     APPLICATIONS: (STALLS_DECIDE, _select_applications),
     DOCUMENTS: (STALLS_DECIDE, _select_new_documents),
+    BANK_DETAILS: (MEMBERS_WRITE, _select_fees_without_account),
     REFUNDS: (MONEY_WRITE, _select_refused_refunds),
     FEES: (MONEY_WRITE, _select_unpaid_fees),
     FAILED_MAILS: (MESSAGES_WRITE, _select_failed_mails),

@@ -94,6 +94,7 @@ def test_owner_sees_all_kinds_and_others_nothing(client: Client, owner: Account,
         ("conflicts", "Windhoek Lights", 2),
         ("applications", "Windhoek Lights", 1),
         ("documents", "Windhoek Lights", 1),
+        ("bank_details", "Windhoek Lights", 1),
         ("fees", "Windhoek Lights", 1),
         ("undelivered", "Windhoek Lights", 1),
         ("low_stock", "Windhoek Lights", 1),
@@ -101,6 +102,15 @@ def test_owner_sees_all_kinds_and_others_nothing(client: Client, owner: Account,
     ]
     assert list_kinds(build_caller(create_account("organiser"))) == []
     assert list_tasks(build_caller(create_customer())) == []
+
+
+def test_bank_details_are_missing_until_they_are_entered(client: Client, owner: Account, organiser: Client) -> None:
+    create_tasks(client, organiser)
+    execute_sql(
+        "INSERT INTO organiser_profile (account_id, org_name, bank_account_number) VALUES (:id, 'Lights', '62001234567')",
+        id=owner.id,
+    )
+    assert "bank_details" not in [task.kind for task in list_tasks(build_caller(owner))]
 
 
 @pytest.mark.parametrize("role", KINDS_BY_ROLE)

@@ -18,6 +18,7 @@ from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.desk.home import load_home_events
 from app.desk.tasks import (
     APPLICATIONS,
+    BANK_DETAILS,
     CONFLICTS,
     DOCUMENTS,
     FAILED_MAILS,
@@ -72,6 +73,16 @@ TASK_WORDS = {
         lazy_gettext("Look at the documents"),
         "desk_stalls.show",
         {"hasNewDocuments": "true"},
+    ),
+    BANK_DETAILS: TaskWords(
+        mark_plural(
+            "%(num)s stall fee is due, and you have no bank details",
+            "%(num)s stall fees are due, and you have no bank details",
+        ),
+        lazy_gettext("missing bank details"),
+        lazy_gettext("Add bank details"),
+        "desk_settings.show_bank",
+        {"event_id": None, "next": "/desk"},
     ),
     REFUNDS: TaskWords(
         mark_plural("%(num)s refund was refused", "%(num)s refunds were refused"),
@@ -167,6 +178,5 @@ def _list_first_steps() -> list[tuple[str, bool, str]]:
 def _describe_task(task: Task) -> TaskItem:
     words = TASK_WORDS[task.kind]
     text = ngettext(*words.counted, task.count)
-    return TaskItem(
-        task.event_name, text, words.button, url_for(words.endpoint, event_id=task.event_id, **words.filters)
-    )
+    url = url_for(words.endpoint, **{"event_id": task.event_id, **words.filters})
+    return TaskItem(task.event_name, text, words.button, url)
