@@ -60,6 +60,12 @@ COUNT_PLAN = text("""
            count(*) FILTER (WHERE old_status = 'sold' AND status <> 'sold') AS cancelled
       FROM ticket_plan
 """)
+SUM_NEW_PRICES = text(
+    "SELECT coalesce(sum(price_minor), 0)::bigint FROM ticket_plan WHERE known IS NULL AND NOT skipped"
+)
+LIST_CANCELLED = text("""
+    SELECT reference, name FROM ticket_plan WHERE old_status = 'sold' AND status <> 'sold' ORDER BY row LIMIT :limit
+""")
 COUNT_MISSING = text("""
     SELECT count(*) FROM ticket t
      WHERE t.event_id = :event AND t.status = 'sold' AND NOT EXISTS (SELECT FROM ticket_plan p WHERE p.known = t.id)

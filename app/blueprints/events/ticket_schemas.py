@@ -55,6 +55,13 @@ class UnknownType(Schema):
     rows = WholeNumber(required=True, metadata={"description": "how many rows have it", "example": 12})
 
 
+class CancelledTicket(Schema):
+    """A ticket that is not sold any more."""
+
+    reference = fields.String(required=True, metadata={"example": "A-1042"})
+    name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
+
+
 class TicketImportData(Schema):
     """What an import did."""
 
@@ -83,6 +90,15 @@ class TicketImportData(Schema):
         },
     )
     new_types = WholeNumber(required=True, metadata={"description": "number of new ticket types", "example": 1})
+    new_type_names = List(
+        fields.String(metadata={"example": "Early Bird"}), required=True, metadata={"description": "their names"}
+    )
+    created_minor = WholeNumber(
+        required=True, metadata={"description": "what the created tickets cost together, in cents", "example": 8500000}
+    )
+    cancelled_tickets = List(
+        Nested(CancelledTicket), required=True, metadata={"description": "the first fifty of the cancelled tickets"}
+    )
     wrong_rows = WholeNumber(
         required=True,
         metadata={"description": "of mode partial: rows with errors that are left out; 0 if nothing can be imported"},

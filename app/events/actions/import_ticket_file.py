@@ -15,7 +15,7 @@ from app.core.languages import mark_for_translation
 from app.core.spreadsheet import NotASheet, Rejected, Row, RowError, TooManyRows, open_sheet
 from app.core.text_normalization import clean_file_name
 from app.events import queries
-from app.events.actions.import_tickets import ImportResult, ImportSource, UnknownTypes, import_tickets
+from app.events.actions.import_tickets import CancelledTicket, ImportResult, ImportSource, UnknownTypes, import_tickets
 from app.events.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.events.ticket_files import ParsedFile, SoldTicket, parse_sheet
 
@@ -54,6 +54,9 @@ class TicketImportJson(TypedDict):
     wrong_rows: int
     warnings: list[str]
     chosen_types: list[str]
+    created_minor: int
+    cancelled_tickets: list[CancelledTicket]
+    new_type_names: list[str]
     unknown_types: list[UnknownTypeJson]
     errors: list[dict[str, object]]
     error_count: int
@@ -241,6 +244,9 @@ class _Report:
             "wrong_rows": wrong_rows,
             "warnings": list(result.warnings),
             "chosen_types": list(result.chosen_types),
+            "created_minor": result.created_minor,
+            "cancelled_tickets": list(result.cancelled_tickets),
+            "new_type_names": list(result.new_type_names),
             "unknown_types": [{"name": name, "rows": count} for name, count in self.unknown_types.items()],
             "errors": [error._asdict() for error in self.errors[:MAX_RETURNED_ERRORS]],
             "error_count": len(self.errors),

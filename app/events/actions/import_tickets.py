@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from sqlalchemy import Row, func, select, text
 from sqlalchemy.orm import Session
@@ -24,6 +24,8 @@ from app.events.search_words import key_of
 from app.events.ticket_files import SoldTicket
 from app.events.timezones import to_instant
 
+MAX_LISTED = 50
+
 
 class ImportSource(NamedTuple):
     """The imported file: its name, layout and SHA-256 in hex, and the name of who imports it (None for a command)."""
@@ -34,13 +36,21 @@ class ImportSource(NamedTuple):
     imported_by: str | None = None
 
 
+class CancelledTicket(TypedDict):
+    """A ticket that is not sold any more."""
+
+    reference: str
+    name: str | None
+
+
 @dataclass(frozen=True)
 class ImportResult:
     """What an import did, or would do in a dry run: counts of tickets and ticket types.
 
-    `cancelled` are those of the updated tickets that are not sold any more, `missing` the sold tickets of the event that
-    are not in the file. `raised_types` got more places. `chosen_types` are the names in the file for which a ticket type was chosen. `import_id` is None for
-    a dry run.
+    `cancelled` are those of the updated tickets that are not sold any more, `cancelled_tickets` the first fifty of them,
+    `missing` the sold tickets of the event that are not in the file. `created_minor` is what the created tickets cost
+    together, in cents. `raised_types` got more places. `chosen_types` are the names in the file for which a ticket type
+    was chosen. `import_id` is None for a dry run.
     """
 
     created: int
@@ -52,6 +62,9 @@ class ImportResult:
     new_types: int
     warnings: tuple[str, ...] = ()
     raised_types: int = 0
+    created_minor: int = 0
+    cancelled_tickets: Sequence[CancelledTicket] = ()
+    new_type_names: Sequence[str] = ()
     import_id: str | None = None
     chosen_types: Sequence[str] = ()
 
@@ -161,6 +174,9 @@ def _import(
     _check_plan(session, event_id)
     missing = session.scalar(ticket_import_sql.COUNT_MISSING, {"event": event_id}) or 0
     counts = session.execute(ticket_import_sql.COUNT_PLAN).one()
+    created_minor = session.scalar(ticket_import_sql.SUM_NEW_PRICES) or 0
+    cancelled = session.execute(ticket_import_sql.LIST_CANCELLED, {"limit": MAX_LISTED}) if counts.cancelled else ()
+    cancelled_tickets = [CancelledTicket(reference=row.reference, name=row.name) for row in cancelled]
     import_id = _add_import(session, event_id, source, counts, list(new_type_ids.values()))
     # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
     if not dry_run:
@@ -184,6 +200,9 @@ def _import(
         new_types=len(new_type_ids),
         warnings=warnings,
         raised_types=raised_types,
+        created_minor=created_minor,
+        cancelled_tickets=cancelled_tickets,
+        new_type_names=sorted({ticket.ticket_type for ticket in of_unknown_type}),
         import_id=import_id,
         chosen_types=_list_chosen_names(event, tickets, chosen_type_ids),
     )

@@ -245,7 +245,7 @@ def test_only_the_names_that_were_chosen_become_ticket_types(event: dict[str, An
     page = post(desk, f"{address}/check", name="Early Bird", type=event["ticketTypes"][0]["id"]).text
     assert "Backstage" in page and "New ticket types" not in page
     page = post(desk, f"{address}/check", name="Backstage", type="new").text
-    assert "<dt>New ticket types</dt><dd>1</dd>" in page and "“Early Bird” is Weekend pass" in page
+    assert "<dt>New ticket types</dt><dd>1 <span" in page and "“Early Bird” is Weekend pass" in page
     page = post(desk, columns, columnA="reference", columnC="ticketType").text
     assert "Zoë" in page and "Ticket types that the event does not have" in page and "New ticket types" not in page
 
@@ -273,6 +273,17 @@ def test_errors_are_listed_by_row_and_column(desk: Visitor, path: str) -> None:
     assert "Import the tickets" not in page and "--" not in page
     page = post(desk, f"{desk.page.request.path}/import").text
     assert "cannot be imported like this" in page and count_rows("ticket") == 0
+
+
+def test_the_check_names_cancelled_tickets_new_types_and_the_money(desk: Visitor, path: str) -> None:
+    upload(desk, path, HEADER + ROWS)
+    page = post(desk, f"{desk.page.request.path}/import").text
+    assert "Price of the new tickets</dt><dd>N$\u00a01\u202f700.00" in page and "cancelled ticket" not in page
+    cancelled = ROWS.replace("sold", "cancelled", 1)
+    page = upload(desk, path, HEADER + cancelled + "A9,<b>Camping</b>,Nela,,120,2026-10-01,sold,nine\n")
+    page = post(desk, f"{desk.page.request.path}/check", name="<b>Camping</b>", type="new").text
+    assert "1 cancelled ticket<" in page and "<li>A1 · <bdi>" in page
+    assert '<dt>New ticket types</dt><dd>1 <span class="unit">&lt;b&gt;Camping' in page and "N$\u00a0120.00" in page
 
 
 def test_more_than_there_are_places_needs_a_click(organiser: Client, desk: Visitor) -> None:
