@@ -103,9 +103,7 @@ def _build_invoice_context(row: ContextRow, organisation: OrganisationDetails) -
         organiser_id=organiser_id,
         organisation=organisation,
         ticket_type=ticket_type,
-        seller=list_known_lines(
-            _in_one_line(organisation.name), organisation.address, _in_one_line(owner.name), contact, owner.phone
-        ),
+        seller=list_known_lines(_in_one_line(organisation.name), organisation.address, contact),
         buyer=_list_buyer_lines(block),
         facts=[fact for fact in facts if fact[1]],
         contact=contact,

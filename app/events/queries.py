@@ -12,7 +12,7 @@ from app.core.errors import NotFound
 from app.events import visibility
 from app.events.discovery_sql import EventFilters, filter_conditions, filter_values
 from app.events.models import Event
-from app.events.ticket_types import find_covering_phase
+from app.events.ticket_types import find_covering_phase, list_types_outside
 
 OwnEvent = Event
 """An event with its ticket types, as `get_event` returns it."""
@@ -185,6 +185,9 @@ def _build_warnings(event: Event) -> dict[str, list[dict[str, str]]]:
     if event.ends_at <= event.updated_at:
         message = "The event ended before it was saved: it takes no applications, and its links do not work."
         warnings.append({"path": "endDate", "code": "event_is_over", "message": message})
+    for index in list_types_outside(event):
+        message = "The gate admits this ticket type only before the event begins, or after it ends."
+        warnings.append({"path": f"ticketTypes[{index}]", "code": "type_outside_event", "message": message})
     for index, ticket_type in enumerate(event.ticket_types):
         for position in range(len(ticket_type.phases)):
             covering = find_covering_phase(ticket_type.phases, position)

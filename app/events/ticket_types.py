@@ -187,6 +187,16 @@ def find_endless_phase(phases: Sequence[Phase]) -> Phase | None:
     return next((phase for phase in phases if phase.quantity is None and phase.ends_at is None), None)
 
 
+def list_types_outside(event: Event) -> list[int]:
+    """The positions of the ticket types that the gate admits only before the event begins, or after it ends."""
+    return [
+        position
+        for position, ticket_type in enumerate(event.ticket_types)
+        if (ticket_type.valid_until is not None and ticket_type.valid_until <= event.starts_at)
+        or (ticket_type.valid_from is not None and ticket_type.valid_from >= event.ends_at)
+    ]
+
+
 def _covers(phase: Phase, other: Phase) -> bool:
     starts_before = phase.starts_at is None or (other.starts_at is not None and phase.starts_at <= other.starts_at)
     ends_after = phase.ends_at is None or (other.ends_at is not None and other.ends_at <= phase.ends_at)

@@ -41,7 +41,8 @@ _ACCOUNT_NAMES = ", ".join(f"('{code}', '{name}')" for code, name in ACCOUNTS.it
 JOURNAL_SQL = f"""
     WITH document AS ({TAXED_DOCUMENTS_SQL}), leg AS (
         SELECT issued_at AS at, 'D-' || number AS entry, account.code, account.amount, account.vat_percent,
-               account.vat_minor, number AS document, paper -> 'buyer' ->> 0 AS description, event_id
+               account.vat_minor, number AS document, paper -> 'buyer' ->> 0 AS description, event_id,
+               NULL::date AS received_on, NULL::text AS transfer
           FROM document
          CROSS JOIN LATERAL (VALUES ('{RECEIVABLES}', total_minor, NULL, NULL, 1),
                                     (income, vat_minor - total_minor, vat_percent, vat_minor, 2),
@@ -52,8 +53,13 @@ JOURNAL_SQL = f"""
                CASE e.account WHEN 'bank' THEN '{BANK}' WHEN 'rail_clearing' THEN '{RAIL}' ELSE '{RECEIVABLES}' END,
                -e.amount_minor, NULL, NULL, t.description,
                CASE t.kind WHEN 'stall_fee' THEN 'Stall fee paid' WHEN 'stall_fee_refund' THEN 'Stall fee refunded'
-                    ELSE 'Invoice of a block paid' END, t.event_id
+                    ELSE 'Invoice of a block paid' END, t.event_id,
+               coalesce(p.received_on, f.received_on), coalesce(p.reference, f.reference)
           FROM ledger_transaction t JOIN ledger_entry e ON e.transaction_id = t.id
+          LEFT JOIN invoice_payment p
+            ON t.kind = 'block_invoice' AND p.event_id = t.event_id AND p.invoice_id = split_part(t.reference, '-', 1)
+           AND p.number = CAST(coalesce(nullif(split_part(t.reference, '-', 2), ''), '1') AS integer)
+          LEFT JOIN stall_fee_record f ON t.kind = 'stall_fee' AND f.application_id = t.reference
          WHERE t.owner_id = %(organisation_id)s AND t.kind IN ('stall_fee', 'stall_fee_refund', 'block_invoice')
            AND t.occurred_at >= (CAST(%(since)s AS date))::timestamp AT TIME ZONE '{HOME}'
            AND t.occurred_at < (CAST(%(until)s AS date) + 1)::timestamp AT TIME ZONE '{HOME}'
@@ -68,7 +74,8 @@ JOURNAL_SQL = f"""
            CASE WHEN amount > 0 THEN to_char(amount / 100.0, 'FM999999999990.00') END,
            CASE WHEN amount < 0 THEN to_char(-amount / 100.0, 'FM999999999990.00') END, 'NAD',
            CAST(vat_percent AS text), to_char(vat_minor / 100.0, 'FM999999999990.00'),
-           {escape_sql("document")}, {escape_sql("description")}, {escape_sql("event_name")}
+           {escape_sql("document")}, {escape_sql("description")}, {escape_sql("event_name")},
+           CAST(received_on AS text), {escape_sql("transfer")}
       FROM line ORDER BY at, entry, amount DESC, code
 """
 

@@ -129,6 +129,15 @@ def test_every_entry_of_the_journal_balances(owner: Client, event: dict[str, Any
         amount = Decimal(row["debit"] or 0) - Decimal(row["credit"] or 0)
         sums[row["entry"]] += amount
         accounts[row["accountCode"]] += amount
+    received = {
+        (row["description"], row["receivedOn"], bool(row["transfer"])) for row in rows if row["entry"][0] == "L"
+    }
+    assert {(what, bool(day), has_text) for what, day, has_text in received} == {
+        ("Stall fee paid", True, True),
+        ("Stall fee paid", False, False),
+        ("Stall fee refunded", False, False),
+        ("Invoice of a block paid", True, True),
+    }
     assert not any(sums.values())
     assert (accounts["1000"], accounts["1010"]) == (Decimal("10500.00"), Decimal("2500.00"))
     gross = accounts["2100"] + accounts["4000"] + accounts["4100"]

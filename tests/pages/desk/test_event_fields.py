@@ -277,6 +277,25 @@ def test_an_act_outside_the_event_is_refused_with_the_times_of_the_event(
         assert desk.press(form=1, **type_row("lineup", 0, name="Ees", startsAt=typed)).status_code == status
 
 
+def test_day_tickets_of_a_moved_event_are_named(desk: Visitor, organiser: Client) -> None:
+    day = {
+        "name": "Friday",
+        "priceMinor": 1,
+        "quantity": 5,
+        "validFrom": "2027-06-04T12:00",
+        "validUntil": "2027-06-05T05:00",
+    }
+    event = create_published_event(organiser, ticketTypes=[day, {"name": "Weekend", "priceMinor": 1, "quantity": 5}])
+    assert "warnings" not in event
+    open_page(desk, event, "edit")
+    moved = {"startsAt": "2027-07-05T18:00", "endsAt": "2027-07-06T23:00"}
+    page = desk.send(form=1, country="NA", timezone="Africa/Windhoek", **moved)
+    assert "The gate does not admit these tickets during the event: Friday." in page.text
+    (warning,) = data(organiser.get(f"/api/events/{event['id']}"))["warnings"]
+    assert (warning["path"], warning["code"]) == ("ticketTypes[0]", "type_outside_event")
+    assert open_page(desk, event, "ticket-types").count("The event is at another time.") == 1
+
+
 def test_acts_of_a_moved_event_stay_until_their_times_change(desk: Visitor, organiser: Client) -> None:
     event = create_published_event(organiser, lineup=[{"name": "Ees", "startsAt": "2027-06-05T20:00"}])
     open_page(desk, event, "edit")

@@ -239,7 +239,7 @@ def test_a_fee_is_received_once_and_sent_back(
     assert page.status_code == 422 and "Enter a larger number." in page.text
     page = desk.send(form=1, reason="Fell ill", amountMinor="9000")
     assert page.status_code == 422 and "Enter the fee, or less." in page.text
-    assert "The fee is being sent back." in desk.send(form=1, reason="Fell ill", amountMinor="").text
+    assert "The refund is recorded." in desk.send(form=1, reason="Fell ill", amountMinor="").text
     assert "Refunded" in desk.open(path).text and desk.open(f"{path}/fee/nothing").status_code == 404
 
 

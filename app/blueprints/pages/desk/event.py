@@ -35,6 +35,7 @@ from app.events import actions, queries, visibility
 from app.events.capacity import capacity_use
 from app.events.queries import OwnEvent
 from app.events.reentry import NO_REENTRY
+from app.events.ticket_types import list_types_outside
 from app.events.validation import find_times_outside
 from app.web.access import may
 from app.web.schema import to_camel_case
@@ -117,6 +118,13 @@ def _describe_move(event: OwnEvent, previous_times: tuple[datetime, datetime]) -
     advice = []
     if find_times_outside(event):
         advice.append(gettext("Acts are now before or after the event. Change their times under Line-up."))
+    if outside := [event.ticket_types[position].name for position in list_types_outside(event)]:
+        advice.append(
+            gettext(
+                "The gate does not admit these tickets during the event: %(names)s. Change their times under Ticket types.",
+                names=", ".join(outside),
+            )
+        )
     if any(ticket_type.sold or ticket_type.allocated for ticket_type in event.ticket_types):
         advice.append(
             gettext(

@@ -132,18 +132,33 @@ def _render_release(caller: Caller, event: OwnEvent, block: queries.BlockRow, fo
         lead=gettext(
             "Unused places: %(unused)s (free: %(free)s, invited: %(invited)s). Tickets for the public: %(before)s "
             "now, and %(after)s if all unused places go back. Free places go first, then the oldest invitations. "
-            "Their links and codes end, and no mail is sent. You cannot undo this, but you can take places from "
+            "Their links and codes end, and guests get no mail. You cannot undo this, but you can take places from "
             "the public again while it has some.",
             unused=preview["released"],
             free=block["available"],
             invited=block["invited"],
             after=preview["public_available_after"],
             before=preview["public_available_before"],
-        ),
+        )
+        + _describe_credit(block),
         button=gettext("Give them back"),
         back=build_block_path(event.id, block["id"]),
         is_dangerous=True,
     )
+
+
+def _describe_credit(block: queries.BlockRow) -> str:
+    """That places of an invoiced block are credited, and who gets the credit note."""
+    if block["invoice"] is None:
+        return ""
+    if block["holder_email"]:
+        text = gettext(
+            "The invoice is issued: the places that go back are credited, and %(email)s gets the credit note by mail.",
+            email=block["holder_email"],
+        )
+    else:
+        text = gettext("The invoice is issued: the places that go back are credited.")
+    return f" {text}"
 
 
 def _render_plan(event: OwnEvent, block: queries.BlockRow, form: FilledForm) -> Response:

@@ -116,7 +116,9 @@ FEE_ACTS = {
             "note."
         ),
         lazy_gettext("Send the fee back"),
-        lazy_gettext("The fee is being sent back."),
+        lazy_gettext(
+            "The refund is recorded. A wallet gets the money by itself. If the fee came by transfer, send the money now."
+        ),
         Form(
             RefundSchema,
             Input(

@@ -30,7 +30,7 @@ from app.core.errors import AppError, NotFound
 from app.core.languages import gettext
 from app.events import actions, queries
 from app.events.queries import OwnEvent
-from app.events.ticket_types import find_covering_phase, find_endless_phase, list_type_fields
+from app.events.ticket_types import find_covering_phase, find_endless_phase, list_type_fields, list_types_outside
 from app.web.access import may
 
 blueprint = DeskPages("desk_ticket_types", __name__, url_prefix="/desk/events/<event_id>/ticket-types")
@@ -49,6 +49,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         may_write=may_write,
         find_covering_phase=find_covering_phase,
         find_endless_phase=find_endless_phase,
+        types_outside=list_types_outside(event),
     )
 
 
