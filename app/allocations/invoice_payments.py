@@ -37,9 +37,11 @@ def receive_invoice_payment(
     reference: str,
     received_on: date,
     part: bool = False,
+    paid_back: bool = False,
 ) -> None:
     """Record that what is due for a block's invoice came in by bank transfer, or a `part` of it. When all is paid, a transfer
-    of the same amount, reference and day again changes nothing.
+    of the same amount, reference and day again changes nothing. With `paid_back` the organiser has sent what they owe the
+    buyer after a credit note.
 
     Raises NotFound, InvoiceNotIssued, InvoiceSettled, and ValidationFailed for another amount than is due (of a part: for
     more), for a date in the future or more than a year ago, and for a transfer like one that is recorded.
@@ -54,6 +56,7 @@ def receive_invoice_payment(
             reference=reference,
             received_on=received_on,
             part=part,
+            paid_back=paid_back,
         )
 
 
@@ -67,6 +70,7 @@ def record_invoice_payment(
     reference: str,
     received_on: date,
     part: bool,
+    paid_back: bool = False,
 ) -> None:
     """`receive_invoice_payment` in a transaction that is open."""
     if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
@@ -77,15 +81,20 @@ def record_invoice_payment(
         raise InvoiceNotIssued()
     payments = list_invoice_payments(invoice)
     transfers = [(payment.amount_minor, payment.reference, payment.received_on) for payment in payments]
-    is_repeated = (amount_minor, reference, received_on) in transfers
+    sign = -1 if paid_back else 1
+    is_repeated = (sign * amount_minor, reference, received_on) in transfers
     charged_minor = session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0
-    due_minor = int(charged_minor) - sum(payment.amount_minor for payment in payments)
+    due_minor = sign * (int(charged_minor) - sum(payment.amount_minor for payment in payments))
     if due_minor <= 0 and is_repeated:
         return
     if due_minor <= 0:
         raise InvoiceSettled()
     errors = list_transfer_errors(
-        "What is due is", due_minor, amount_minor=amount_minor, received_on=received_on, part=part
+        "You owe back" if paid_back else "What is due is",
+        due_minor,
+        amount_minor=amount_minor,
+        received_on=received_on,
+        part=part,
     )
     if is_repeated:
         message = (
@@ -98,7 +107,7 @@ def record_invoice_payment(
         invoice_id=invoice.id,
         number=len(payments) + 1,
         event_id=event_id,
-        amount_minor=amount_minor,
+        amount_minor=sign * amount_minor,
         reference=reference,
         received_on=received_on,
         recorded_by=caller.id,
@@ -110,7 +119,7 @@ def record_invoice_payment(
         payment.booking,
         invoice.organiser_id,
         event_id,
-        {ORGANISATION: amount_minor, BANK: -amount_minor},
+        {ORGANISATION: payment.amount_minor, BANK: -payment.amount_minor},
         description=invoice.number,
     )
     record(
@@ -122,7 +131,7 @@ def record_invoice_payment(
         data={
             "block": block_id,
             "number": invoice.number,
-            "amountMinor": amount_minor,
+            "amountMinor": payment.amount_minor,
             "reference": reference,
             "receivedOn": received_on.isoformat(),
         },

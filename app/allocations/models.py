@@ -285,11 +285,14 @@ class Invoice(EventRow, Base):
 
 
 class InvoicePayment(EventRow, Base):
-    """A bank transfer that paid a block's invoice or a part of it, at most what was due. `number` counts them from 1."""
+    """A bank transfer that paid a block's invoice or a part of it, at most what was due. `number` counts them from 1.
+
+    Below zero is what the organiser has paid back after a credit note.
+    """
 
     __tablename__ = "invoice_payment"
     __table_args__ = (
-        CheckConstraint("amount_minor > 0", name="amount"),
+        CheckConstraint("amount_minor <> 0", name="amount"),
         CheckConstraint("number > 0", name="number"),
         parent_key("invoice_id", "invoice"),
     )

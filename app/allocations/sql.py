@@ -347,7 +347,7 @@ PAYMENTS_UNLIKE_THEIR_BOOKINGS = """
                   i.organiser_id AS owner, i.event_id, p.amount_minor AS amount, 'bank' AS account
              FROM invoice_payment p JOIN invoice i ON i.id = p.invoice_id AND i.event_id = p.event_id) paid
       FULL JOIN (
-           SELECT t.reference, t.owner_id AS owner, t.event_id, t.amount_minor AS amount, e.account
+           SELECT t.reference, t.owner_id AS owner, t.event_id, -e.amount_minor AS amount, e.account
              FROM ledger_transaction t JOIN ledger_entry e ON e.transaction_id = t.id AND e.account <> 'organisation'
             WHERE t.kind = 'block_invoice') booked
      USING (reference)

@@ -53,7 +53,8 @@ JOURNAL_SQL = f"""
                CASE e.account WHEN 'bank' THEN '{BANK}' WHEN 'rail_clearing' THEN '{RAIL}' ELSE '{RECEIVABLES}' END,
                -e.amount_minor, NULL, NULL, t.description,
                CASE t.kind WHEN 'stall_fee' THEN 'Stall fee paid' WHEN 'stall_fee_refund' THEN 'Stall fee refunded'
-                    ELSE 'Invoice of a block paid' END, t.event_id,
+                    ELSE CASE WHEN p.amount_minor < 0 THEN 'Paid back for an invoice of a block'
+                              ELSE 'Invoice of a block paid' END END, t.event_id,
                coalesce(p.received_on, f.received_on), coalesce(p.reference, f.reference)
           FROM ledger_transaction t JOIN ledger_entry e ON e.transaction_id = t.id
           LEFT JOIN invoice_payment p

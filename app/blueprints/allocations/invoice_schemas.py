@@ -62,10 +62,14 @@ class ReceivedInvoiceBody(Schema):
         required=True, metadata={"example": "2026-06-05", "description": "the day in the account, of the last year"}
     )
     part = Boolean(load_default=False, metadata={"rare": True, "description": "less came than is due"})
+    paid_back = Boolean(
+        load_default=False,
+        metadata={"rare": True, "description": "you have sent the buyer what you owe them after a credit note"},
+    )
 
 
 class InvoicePaymentData(Schema):
-    """A bank transfer that paid the invoice or a part of it."""
+    """A bank transfer that paid the invoice or a part of it; below zero what you have paid back."""
 
     amount_minor = WholeNumber(required=True, metadata={"example": 1700000})
     reference = fields.String(required=True, metadata={"example": "2026-000001", "description": "of the transfer"})

@@ -13,11 +13,12 @@ from tests.factories.accounts import PASSWORD, list_mails_to, run_jobs
 from tests.factories.allocations import Block, create_another_block
 from tests.factories.applications import TRANSFER_DAY
 from tests.factories.payouts import fetch_scalar
-from tests.http import Client, data
+from tests.http import Client, data, read_error
 from tests.pages.desk.test_guests import block as block
 from tests.pages.desk.test_guests import build_path
 from tests.pages.pages import Visitor
 from tests.pages.test_stall_page import find_title
+from tests.races import run_concurrently
 from tests.teams.test_organisation_details import BANK
 from tests.teams.test_second_factor_rule import ORGANISATION
 
@@ -229,6 +230,30 @@ def test_the_day_until_which_an_invoice_is_paid_is_chosen(block: Block, desk: Vi
     data(block.owner.patch(f"{block.path}/invoice/buyer", {"payBy": day.isoformat()}))
     assert desk.flask.post(build_path(block, "invoice/issue"), data=form).status_code == 303
     assert f"<dt>Pay by</dt><dd>{format_calendar_day(day)}</dd>" in desk.open(build_path(block, "invoice")).text
+
+
+def test_what_was_paid_back_is_recorded_once_and_booked(block: Block, desk: Visitor) -> None:
+    """Two at once record it once; more than is owed, and paying back what is not owed, change nothing."""
+    block.owner.get(f"{block.path}/invoice.pdf")
+    due = data(block.owner.get(f"{block.path}/invoice"))["dueMinor"]
+    transfer = {"amountMinor": due, "reference": "R1", "receivedOn": TRANSFER_DAY}
+    assert read_error(block.post("invoice/received", **transfer, paidBack=True))[1] == "INVOICE_SETTLED"
+    data(block.post("invoice/received", **transfer))
+    data(block.post("release-unused", quantity=4))
+    run_jobs()
+    owed = -data(block.owner.get(f"{block.path}/invoice"))["dueMinor"]
+    assert owed == due * 4 // 10
+    desk.open(build_path(block, "invoice/received"))
+    assert desk.send(form=1, amountMinor=str(owed // 100 + 1)).status_code == 422
+    body = {**transfer, "amountMinor": owed, "paidBack": True}
+    answers = run_concurrently(4, lambda _: block.post("invoice/received", **body))
+    assert [answer.status_code for answer in answers] == [200] * 4
+    invoice = data(block.owner.get(f"{block.path}/invoice"))
+    assert invoice["dueMinor"] == 0 and [row["amountMinor"] for row in invoice["payments"]] == [due, -owed]
+    money = data(block.owner.get(f"/api/events/{block.event['id']}/money"))
+    assert money["reconciled"] is True and money["blockInvoices"]["paidMinor"] == due - owed
+    assert "Paid back:" in desk.open(build_path(block, "invoice")).text
+    assert_books_agree()
 
 
 def test_a_free_block_has_no_invoice(block: Block, desk: Visitor) -> None:

@@ -51,6 +51,7 @@ class ReceivedSchema(Query):
     reference = Name(required=True, min=1, max=80)
     received_on = fields.Date(required=True)
     part = Boolean(load_default=False)
+    paid_back = Boolean(data_key="paidBack", load_default=False)
 
 
 MAIL_FORM = Form(
@@ -121,6 +122,7 @@ RECEIVED = Form(
         },
     ),
     Input("part", lazy_gettext("This is only a part. The rest stays due."), type="checkbox"),
+    Input("paidBack", "", type="hidden"),
 )
 
 
@@ -203,15 +205,16 @@ def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
     """Show the form for a transfer that pays the invoice. Raises InvoiceNotIssued."""
     event, block = get_event_block(caller, event_id, block_id)
     invoice = invoices.get_invoice(caller, event_id, block_id)
-    if invoice["due_minor"] <= 0:
+    if invoice["due_minor"] == 0:
         return send_back(
             build_invoice_path(event_id, block_id),
             gettext("Nothing is due for this invoice: it is paid, or credited in full."),
         )
     form = RECEIVED.fill(
-        amountMinor=format_amount(max(0, invoice["due_minor"])),
+        amountMinor=format_amount(abs(invoice["due_minor"])),
         reference=invoice["number"],
         receivedOn=format_today(event.timezone),
+        paidBack="true" if invoice["due_minor"] < 0 else "",
     )
     return _render_payment(event, block, invoice, form)
 
@@ -336,14 +339,22 @@ def _render_invoice_mail(caller: Caller, event: OwnEvent, block: queries.BlockRo
 
 
 def _render_payment(event: OwnEvent, block: queries.BlockRow, invoice: Any, form: FilledForm) -> Response:
+    amount = format_money(abs(invoice["due_minor"]))
+    if form.value("paidBack") == "true":
+        title = gettext("Record what you paid back for invoice %(number)s", number=invoice["number"])
+        lead = gettext(
+            "You owe %(amount)s back. Record it when you have sent it. You cannot undo this here.", amount=amount
+        )
+    else:
+        title = gettext("Record the payment of invoice %(number)s", number=invoice["number"])
+        lead = gettext(
+            "%(amount)s is due. Record what is on your bank account. You cannot undo this here.", amount=amount
+        )
     return render_desk_form(
         form,
         event=event,
-        title=gettext("Record the payment of invoice %(number)s", number=invoice["number"]),
-        lead=gettext(
-            "%(amount)s is due. Record what is on your bank account. You cannot undo this here.",
-            amount=format_money(invoice["due_minor"]),
-        ),
+        title=title,
+        lead=lead,
         button=gettext("Record the payment"),
         back=build_invoice_path(event.id, block["id"]),
     )
