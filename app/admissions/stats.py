@@ -16,6 +16,7 @@ from app.events.queries import ownership_params
 from app.events.reentry import COUNTED_REENTRY, get_entry_day, get_last_entry_day
 
 Figures = dict[str, Any]
+MAX_DAYS = 366
 
 
 class TypePlaces(NamedTuple):
@@ -67,7 +68,7 @@ def admission_stats(caller: Caller, event_id: str) -> Figures:
     if row is None:
         raise NotFound()
     reentry, timezone, starts_at, ends_at, now = row
-    counts_exits = reentry == COUNTED_REENTRY
+    counts_exits, today = reentry == COUNTED_REENTRY, get_entry_day(now, timezone)
     types = [TypePlaces(*type_) for type_ in fetch_rows(LIST_TYPES, params)]
     tallies = [Tally(*tally) for tally in fetch_rows(SUM_TALLIES, params)]
     places = {"sold": sum(type_.sold for type_ in types), "expected": sum(type_.expected for type_ in types)}
@@ -85,8 +86,8 @@ def admission_stats(caller: Caller, event_id: str) -> Figures:
         ],
         "gates": _list_gates(tallies),
         "quarters": _list_quarters(tallies),
-        "days": _list_days(tallies, types, timezone, starts_at, ends_at),
-        "today": get_entry_day(now, timezone),
+        "days": _list_days(tallies, types, timezone, starts_at, ends_at, today),
+        "today": today,
     }
 
 
@@ -144,11 +145,17 @@ def _list_quarters(tallies: Sequence[Tally]) -> list[Figures]:
 
 
 def _list_days(
-    tallies: Sequence[Tally], types: Sequence[TypePlaces], timezone: str, starts_at: datetime, ends_at: datetime
+    tallies: Sequence[Tally],
+    types: Sequence[TypePlaces],
+    timezone: str,
+    starts_at: datetime,
+    ends_at: datetime,
+    today: date,
 ) -> list[Figures]:
-    by_day: dict[date, list[Tally]] = {day: [] for day in _list_event_days(timezone, starts_at, ends_at)}
+    by_day: dict[date, list[Tally]] = {day: [] for day in _list_event_days(timezone, starts_at, ends_at, today)}
     for tally in tallies:
-        by_day.setdefault(get_entry_day(tally.quarter, timezone), []).append(tally)
+        if tally.entries or tally.exits:
+            by_day.setdefault(get_entry_day(tally.quarter, timezone), []).append(tally)
     return [
         {
             "date": day,
@@ -159,8 +166,12 @@ def _list_days(
     ]
 
 
-def _list_event_days(timezone: str, starts_at: datetime, ends_at: datetime) -> list[date]:
-    first, last = starts_at.astimezone(ZoneInfo(timezone)).date(), get_last_entry_day(ends_at, timezone)
+def _list_event_days(timezone: str, starts_at: datetime, ends_at: datetime, today: date) -> list[date]:
+    """The days of an event; of one of more than a year only today."""
+    last = get_last_entry_day(ends_at, timezone)
+    first = min(starts_at.astimezone(ZoneInfo(timezone)).date(), last)
+    if (last - first).days > MAX_DAYS:
+        return [today] if first <= today <= last else []
     return [first + timedelta(days=number) for number in range((last - first).days + 1)]
 
 

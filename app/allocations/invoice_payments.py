@@ -160,7 +160,7 @@ def lock_invoices(session: ReadOrWriteSession, event_id: str, numbers: Collectio
     """Lock the blocks of the event's invoices with these numbers, in the order of their ids; return the invoices by number."""
     if not numbers:
         return {}
-    is_asked = (Invoice.event_id == event_id, Invoice.kind == INVOICE, Invoice.number.in_(numbers))
+    is_asked = (Invoice.event_id == event_id, Invoice.kind == INVOICE, Invoice.number == func.any(list(numbers)))
     block_ids = session.scalars(select(Invoice.block_id).where(*is_asked)).all()
     session.execute(
         select(AllocationBlock.id)

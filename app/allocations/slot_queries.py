@@ -98,9 +98,13 @@ def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[R
 
 
 def find_taken_guests(session: Session, block_id: str, keys: Sequence[str]) -> set[str]:
-    """Return which of these addresses, or of these names in lower case of guests without one, have a slot in the block."""
-    key = func.coalesce(AllocationSlot.email, func.lower(AllocationSlot.name))
-    statement = select(key).where(
-        AllocationSlot.block_id == block_id, AllocationSlot.ended_at.is_(None), key == func.any(list(keys))
+    """Return which of these addresses, or of these names of guests without one, have a slot in the block.
+
+    The names are case-folded.
+    """
+    is_address = AllocationSlot.email == func.any(list(keys))
+    is_named = AllocationSlot.email.is_(None) & AllocationSlot.name.is_not(None)
+    statement = select(AllocationSlot.email, AllocationSlot.name).where(
+        AllocationSlot.block_id == block_id, AllocationSlot.ended_at.is_(None), is_address | is_named
     )
-    return set(session.scalars(statement))
+    return {email or (name or "").casefold() for email, name in session.execute(statement)}

@@ -143,7 +143,11 @@ def build_deadline(
 
 def is_after_event(scheduled_for: datetime, calendar: EventCalendar) -> bool:
     """Whether the event is over on the day that the applicant chose, because it has moved since."""
-    return calendar.ends_at is not None and scheduled_for > calendar.ends_at
+    zone = ZoneInfo(calendar.timezone or HOME)
+    return (
+        calendar.ends_at is not None
+        and scheduled_for.astimezone(zone).date() > calendar.ends_at.astimezone(zone).date()
+    )
 
 
 def find_last_day(calendar: EventCalendar) -> date:

@@ -88,7 +88,8 @@ TEXT_COLUMNS = (
 COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
 DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
 REFERENCE_PATTERN = re.compile(rf"(?=MA([{REFERENCE_ALPHABET}]{{8}}))")
-NUMBER_PATTERN = re.compile(r"(?<!\d)(20\d\d)[\s-]*(\d{6})(?!\d)")
+NUMBER_PATTERN = re.compile(r"(?<![^\W_])(?<![^\W_][/-])(20\d\d)[\s-]*(\d{6})(?!\d)")
+"""Not behind a letter or a digit: `CN-2026-000001` is a credit note, and other sellers have numbers like `PO-2026-000001`."""
 MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
 
 
@@ -208,11 +209,11 @@ def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
         if row.is_outgoing:
             debits.append(row)
             continue
-        for reference in row.possible_references | row.possible_numbers:
+        for reference in row.possible_references or row.possible_numbers:
             credits_by_key[reference, row.amount_minor].append(row.number)
     reversed_numbers: set[int] = set()
     for debit in debits:
-        for reference in debit.possible_references | debit.possible_numbers:
+        for reference in debit.possible_references or debit.possible_numbers:
             numbers = credits_by_key[reference, debit.amount_minor]
             if numbers and day_by_number[numbers[0]] <= day_by_number[debit.number]:
                 reversed_numbers.add(numbers.pop(0))

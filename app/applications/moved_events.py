@@ -125,5 +125,5 @@ def describe_after_move(context: EmailContext) -> list[str]:
     scheduled_for = application.scheduled_for
     if application.payment_due and scheduled_for is not None and is_after_event(scheduled_for, calendar):
         day = format_day(scheduled_for, calendar.timezone)
-        lines.append(gettext("On %(day)s, when you wanted to pay, the event is over. Pay earlier.", day=day))
+        lines.append(gettext("On %(day)s, when the fee was to be paid, the event is over. Pay earlier.", day=day))
     return [*lines, *(str(build_link_deadline(link, application, context.event_context)) for link in context.links)]

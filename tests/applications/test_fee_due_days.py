@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.core.clock import utcnow
-from tests.factories.accounts import list_mails_to
+from tests.factories.accounts import list_mails_to, run_jobs
 from tests.factories.applications import (
     EMAIL,
     LIST,
@@ -16,7 +16,8 @@ from tests.factories.applications import (
     find_mailed_token,
     pay_stall_fee,
 )
-from tests.factories.events import create_organiser_client, create_published_event
+from tests.factories.events import create_organiser_client, create_published_event, update_event
+from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data, list_problems, read_error
 
 
@@ -43,7 +44,7 @@ def test_the_day_of_the_approval_counts_and_stands_in_the_mail(owner: Client, ap
     decide_application(owner, applied, documentsRequired=[], payBy=day_in(30))
     assert read_due(owner, applied) == f"{day_in(30)}T21:59:59.000Z"
     shown = data(owner.get(f"{LIST}/{applied['id']}"))
-    assert (shown["mode"], shown["scheduledFor"]) == ("schedule", f"{day_in(30)}T21:59:59.000Z")
+    assert (shown["mode"], shown["scheduledFor"]) == ("now", f"{day_in(30)}T21:59:59.000Z")
     assert f" {int(day_in(30)[-2:])} " in list_mails_to(EMAIL)[0]["text"]
 
 
@@ -83,3 +84,33 @@ def test_an_application_without_an_event_has_a_year(client: Client, owner: Clien
     assert applied["status"] == "awaiting_payment"
     decide_application(owner, applied, payBy=day_in(20))
     assert read_due(owner, applied).startswith(day_in(20))
+
+
+def test_the_last_day_stays_when_the_event_ends_an_hour_earlier(owner: Client, applied: dict[str, Any]) -> None:
+    """Nobody is told to pay earlier, least of all because of a day that they did not choose."""
+    decide_application(owner, applied, documentsRequired=[], payBy=day_in(61))
+    event = data(owner.get(f"/api/events/{fetch_scalar('SELECT event_id FROM merchant_application')}"))
+    update_event(owner, event, endDate=f"{day_in(61)}T19:00:00")
+    assert read_due(owner, applied).startswith(day_in(61))
+    for _ in range(3):
+        execute_sql("UPDATE outbox SET run_at = now() - interval '1 minute' WHERE run_at > now()")
+        run_jobs()
+    (mail,) = [mail for mail in list_mails_to(EMAIL) if "has moved" in mail["subject"]]
+    assert "the event is over" not in mail["text"]
+
+
+def test_an_approval_without_a_day_after_one_with_it_has_two_weeks(owner: Client, applied: dict[str, Any]) -> None:
+    decide_application(owner, applied, documentsRequired=[], payBy=day_in(3))
+    decide_application(owner, applied, "declined", reason="x")
+    decide_application(owner, applied, "submitted", reason="x")
+    decide_application(owner, applied, documentsRequired=[])
+    assert read_due(owner, applied).startswith(day_in(14))
+
+
+def test_a_day_for_a_free_stall_changes_nothing(client: Client, owner: Client) -> None:
+    free = create_application(client, owner, amountMinor=0)
+    decide_application(owner, free)
+    mails = len(list_mails_to(EMAIL))
+    decide_application(owner, free, payBy=day_in(31))
+    assert fetch_scalar("SELECT count(*) FROM audit_entry WHERE action = 'money.stall_fee_set'") == 0
+    assert len(list_mails_to(EMAIL)) == mails

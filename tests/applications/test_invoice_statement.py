@@ -119,3 +119,26 @@ def test_of_two_who_send_a_statement_at_once_one_records_it(owner: Client, event
     assert sorted(len(result["matched"]) for result in results) == [0, 0, 0, 1]
     assert data(owner.get(build_path(block)))["dueMinor"] == 550000
     assert_ledger_integrity()
+
+
+@pytest.mark.parametrize("prefix", ["CN-", "PO-", "QUOTE/", "X"])
+def test_the_number_of_another_document_pays_no_invoice(
+    owner: Client, event: dict[str, Any], block: Block, prefix: str
+) -> None:
+    number = find_number(owner, block)
+    data(send(owner, event, f"{TRANSFER_DAY},1000.00,Returned {prefix}{number}", dryRun="false"))
+    assert data(owner.get(build_path(block)))["payments"] == []
+
+
+def test_a_text_like_a_number_reverses_no_fee(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    fee = create_approved_application(client, owner, eventId=event["id"], documentsRequired=[])["reference"]
+    lines = (f"{TRANSFER_DAY},2500.00,{fee} BRANCH 2026001234", f"{TRANSFER_DAY},-2500.00,SUPPLIER BRANCH 2026001234")
+    assert len(data(send(owner, event, *lines))["matched"]) == 1
+
+
+def test_very_many_numbers_are_looked_up_at_once(owner: Client, event: dict[str, Any]) -> None:
+    lines = [
+        f"{TRANSFER_DAY},1.00," + " ".join(f"20{26 + j}-{(i * 20 + j) % 1000000:06d}" for j in range(20))
+        for i in range(4900)
+    ]
+    data(send(owner, event, *lines))

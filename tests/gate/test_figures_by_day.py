@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from app.admissions.stats import TypePlaces, _is_valid_on
+from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.gate import Gate
 from tests.factories.payouts import execute_sql
 from tests.gate.test_daily_reentry import DAY, scan_ago
@@ -75,3 +76,25 @@ def test_each_day_has_who_came_and_who_is_expected(gate: Gate) -> None:
 def test_a_day_before_the_event_with_a_scan_is_there(gate: Gate) -> None:
     data(scan_ago(gate, gate.sell().secret or "", 2 * DAY))
     assert [day["entries"] for day in get_stats(gate)["days"]] == [1, 0, 0, 0]
+
+
+def test_an_event_of_one_night_has_a_day(client: Client) -> None:
+    owner = create_organiser_client(client)
+    event = create_published_event(owner, startDate="2027-01-09T00:30:00", endDate="2027-01-09T04:30:00")
+    (day,) = data(owner.get(f"/api/events/{event['id']}/admissions/stats"))["days"]
+    assert day["date"] == "2027-01-08"
+
+
+def test_a_very_long_event_has_the_days_with_entries(client: Client) -> None:
+    gate = Gate(client)
+    execute_sql("UPDATE event SET ends_at = '3027-01-09'")
+    assert get_stats(gate)["days"] == []
+    execute_sql("UPDATE event SET starts_at = now() - interval '3 days'")
+    data(gate.scan(gate.sell().secret))
+    assert [day["entries"] for day in get_stats(gate)["days"]] == [1]
+
+
+def test_an_undone_scan_leaves_no_day(gate: Gate) -> None:
+    admission = data(scan_ago(gate, gate.sell().secret or "", 2 * DAY))["admissionId"]
+    data(gate.undo(admission))
+    assert len(get_stats(gate)["days"]) == 3

@@ -18,6 +18,7 @@ from tests.factories.applications import (
     pay_stall_fee,
 )
 from tests.factories.events import create_organiser_client
+from tests.factories.payouts import execute_sql
 from tests.http import Client, data, list_problems
 from tests.pages.pages import Visitor
 
@@ -174,7 +175,16 @@ def test_a_payment_that_was_started_before_is_finished(client: Client, visitor: 
     visitor.send()
     give_bank_details(transfers_only=True)
     assert "another wallet" not in visitor.open(path).text
+    assert "Send me a code" not in visitor.open(f"{path}?wallet=1").text
     assert "is paid</h1>" in visitor.send(code=CODE).text
+
+
+def test_an_interrupted_start_is_not_repeated_where_only_transfers_are_taken(client: Client) -> None:
+    path = f"{LIST}{pay_page(client)}"
+    data(client.post(path))
+    execute_sql("UPDATE stall_payment SET status = 'starting'")
+    give_bank_details(transfers_only=True)
+    assert list_problems(client.post(path)) == {"payrailMsisdn": "not_accepted"}
 
 
 def test_a_refunded_fee_is_not_paid_again(client: Client, visitor: Visitor) -> None:

@@ -114,7 +114,7 @@ def test_chosen_day_after_the_event_is_due_when_it_begins(client: Client, owner:
     assert fee["dueAt"] == earlier["startsAt"] and fee["expiresAt"] == earlier["endsAt"]
     let_an_hour_pass()
     (mail,) = list_moves()
-    assert "when you wanted to pay, the event is over. Pay earlier." in mail["text"] and "/pay/" in mail["text"]
+    assert "when the fee was to be paid, the event is over. Pay earlier." in mail["text"] and "/pay/" in mail["text"]
     move(owner, event, 30, 31)
     assert get_fee(client)["dueAt"] == chosen["dueAt"]
 

@@ -202,7 +202,7 @@ def _split_duplicates(
 
 def _build_key(recipient: Recipient) -> str:
     """What tells guests apart: the address, or without one the name."""
-    return recipient.get("email") or recipient["name"].lower()
+    return recipient.get("email") or recipient["name"].casefold()
 
 
 def _is_expected_at_gate(recipient: Recipient) -> bool:

@@ -93,7 +93,9 @@ def decide_application(
             None,
             application.amount_minor,
         )
-        due_at = _find_new_due_time(session, application, fields.get("pay_by")) if decision == states.APPROVED else None
+        pay_by = fields.get("pay_by") if decision == states.APPROVED else None
+        is_due = bool(application.amount_minor if fee_minor is None else fee_minor)
+        due_at = _find_new_due_time(session, application, pay_by) if is_due and pay_by is not None else None
         if not reason and (changes_fee or fields.get("override_quota")):
             raise ValidationFailed.of(
                 "reason", "required", "Say why the fee or the quantity of the list does not count."
@@ -117,7 +119,7 @@ def decide_application(
             _set_fee(session, application, fee_minor, reason)
         if due_at is not None:
             _check_fee_open(application)
-            application.mode, application.scheduled_for = "schedule", due_at
+            application.scheduled_for = due_at
             record_application_act(session, Action.STALL_FEE_SET, application, dueAt=rfc3339(due_at))
         if decision == states.WAITLISTED:
             _put_on_waitlist(session, application, fields)
@@ -265,16 +267,16 @@ def _reopen(session: ReadOrWriteSession, application: Application, reason: str |
     application.set_status(states.SUBMITTED)
     application.documents_submitted_at = None
     application.decision = application.decided_at = application.decided_by = application.decline_reason = None
+    if application.mode == "now":
+        application.scheduled_for = None
     record_application_act(session, Action.APPLICATION_REOPENED, application, reason=reason)
 
 
-def _find_new_due_time(session: ReadOrWriteSession, application: Application, day: date | None) -> datetime | None:
-    """When the fee is due that is to be paid by a day; None if it is due then already, or no day is given.
+def _find_new_due_time(session: ReadOrWriteSession, application: Application, day: date) -> datetime | None:
+    """The end of the day until which the fee is to be paid; None if that was the day before.
 
     Raises ValidationFailed for a day before today or after the event.
     """
-    if day is None:
-        return None
     row = session.execute(select(*EVENT_CALENDAR_COLUMNS).where(Event.id == application.event_id)).first()
     calendar = EventCalendar(*row) if row else EventCalendar(None, None, None, database_now())
     zone = ZoneInfo(calendar.timezone or HOME)
@@ -285,7 +287,6 @@ def _find_new_due_time(session: ReadOrWriteSession, application: Application, da
     if day > last_day:
         raise ValidationFailed.of("payBy", "too_large", f"Must not be after {last_day}.")
     due_at = end_of_day(datetime.combine(day, time(12), zone), calendar.timezone)
-    due_at = due_at if calendar.ends_at is None else min(due_at, calendar.ends_at)
     return None if due_at == application.scheduled_for else due_at
 
 

@@ -69,6 +69,8 @@ def _reserve_payment(token: str, msisdn: str | None) -> tuple[ResolvedLink, Curr
         if current_payment is None or not is_reusable:
             stall_payment = _insert_payment(session, resolved_link, msisdn, previous_payment=current_payment)
         else:
+            if current_payment.status == "starting":
+                _check_wallet_accepted(resolved_link)
             if current_payment.status in ("starting", "otp_required"):
                 check_event_open(session, resolved_link.application)
             if current_payment.status != "starting":
@@ -174,6 +176,13 @@ def _is_reusable(current_payment: CurrentPayment | None, msisdn: str | None) -> 
     )
 
 
+def _check_wallet_accepted(resolved_link: ResolvedLink) -> None:
+    """Raises ValidationFailed where the organiser takes transfers only."""
+    if resolved_link.event_context.transfers_only:
+        message = mark_for_translation("The organiser takes stall fees by bank transfer only.")
+        raise ValidationFailed.of("payrailMsisdn", "not_accepted", message)
+
+
 def _insert_payment(
     session: ReadOrWriteSession,
     resolved_link: ResolvedLink,
@@ -186,9 +195,7 @@ def _insert_payment(
     if application.status not in states.ACCEPTED_STATES or not application.payment_due:
         raise NothingDue(status=application.status, due=links.list_due_purposes(application))
     check_event_open(session, application)
-    if resolved_link.event_context.transfers_only:
-        message = mark_for_translation("The organiser takes stall fees by bank transfer only.")
-        raise ValidationFailed.of("payrailMsisdn", "not_accepted", message)
+    _check_wallet_accepted(resolved_link)
     wallet = msisdn or application.payrail_msisdn
     if wallet is None:
         raise ValidationFailed.of("payrailMsisdn", "required", "Say from which wallet the fee is to be paid.")

@@ -87,7 +87,7 @@ NO_BILLING: actions.BillingChanges = {"billing_address": None, "billing_vat_numb
 def start(token: str) -> Response:
     """Show the fee and the state of the payment."""
     fee = link_queries.get_fee(token)
-    is_code_sent = fee["status"] == "otp_required" and "wallet" not in request.args
+    is_code_sent = fee["status"] == "otp_required" and (fee["transfers_only"] or "wallet" not in request.args)
     return _render(token, fee, CODE.fill() if is_code_sent else _build_wallet_form(fee).fill())
 
 

@@ -112,7 +112,9 @@ def test_an_event_of_several_days_has_figures_by_day(gate: Gate, desk: Visitor) 
     execute_sql("UPDATE event SET starts_at = now() - interval '24 hours', ends_at = now() + interval '24 hours'")
     page = desk.open(build_path(gate)).text
     assert "By day" in page and "Entries today" in page and page.count("of 1 expected") == 2
+    execute_sql("UPDATE admission_tally SET quarter = quarter - interval '2 days'")
     execute_sql("UPDATE event SET starts_at = now() - interval '300 days'")
+    assert "Entries today" in desk.open(build_path(gate)).text, "before the first scan of the day too"
     assert desk.open(build_path(gate)).text.count('data-label="Day"') == 1, "of a long event the days with entries"
 
 

@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Any
 
+import pytest
+
 from app.accounts.models import Account
 from tests.allocations.law import assert_books_agree
 from tests.factories.accounts import list_mails_to, run_jobs
@@ -54,6 +56,8 @@ def test_wrong_lines_of_guests_are_said_and_kept(block: Block, desk: Visitor) ->
         ("", "Enter at least one guest."),
         ("a@example.com\nBen, ben@example.com\nwww.example.com, c@example.com", "Correct lines 1, 3."),
         ("Anna\nBen, ben.example.com", "Correct line 2."),
+        ("Name, E-mail\nAnna, anna@example,com", "Correct lines 1, 2."),
+        ("Anna, anna@example.com, +2\nBen +1000", "Correct lines 1, 2."),
         ("Anna +100", "Correct line 1."),
         ("Anna\nBen +9", "Only 10 places of this block are free."),
         (";;;", "Correct line 1."),
@@ -84,12 +88,22 @@ def test_guests_without_an_address_are_on_the_list_at_the_gate(block: Block, des
     ] * 3
     assert data(block.admit(found[1]["slotId"], nonce="n1", count=3))["partySize"] == 3
     desk.open(build_path(block, "invite"))
+    page = desk.send(form=1, recipients="ben@example.com; Ben Amutenya")
+    assert "<li><bdi>Ben Amutenya</bdi>, ben@example.com</li>" in page.text
+    desk.open(build_path(block, "invite"))
     page = desk.send(form=1, recipients="RAS SHEEHAMA\nMinor")
     assert "has a place of this block" in page.text and "Put them on the list" in page.text
     desk.press(form=1, send="true")
     desk.press(form=1, send="true")
     assert block.now()["claimed"] == 2
     assert_books_agree()
+
+
+@pytest.mark.parametrize("name", ["ΙΩΑΝΝΗΣ", "İbrahim"])
+def test_the_same_name_is_a_duplicate_in_any_script(block: Block, name: str) -> None:
+    guest = {"name": name, "delivery": "will_call"}
+    data(block.post("invite", recipients=[guest]), 201)
+    assert data(block.post("invite", recipients=[guest]), 201)["listed"] == []
 
 
 def test_the_list_at_the_gate_by_the_api(block: Block) -> None:

@@ -15,7 +15,7 @@ from tests.factories.applications import (
 )
 from tests.factories.events import create_published_event
 from tests.factories.merchants import create_merchant_account
-from tests.factories.payouts import run_all_jobs
+from tests.factories.payouts import execute_sql, run_all_jobs
 from tests.http import Client, data
 from tests.pages.desk.test_stalls import apply, build_path, read
 from tests.pages.pages import Visitor
@@ -129,6 +129,15 @@ def test_the_day_of_the_fee_is_chosen_and_changed(
     desk.open(f"{path}/decide/fee")
     page = desk.send(form=1, reason="They asked for more time", payBy="2027-06-02").text
     assert "The fee is changed." in page and "Wed 2 June 2027" in page
+
+
+def test_the_approval_warns_where_only_transfers_are_taken(
+    client: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event)
+    execute_sql("UPDATE organiser_profile SET transfers_only = true")
+    page = desk.open(f"{build_path(event, application)}/decide/approve").text
+    assert "has chosen to pay by bank transfer" in page and "The applicant cannot see where to pay" in page
 
 
 def test_free_stall_has_no_way_to_pay(client: Client, organiser: Client, desk: Visitor) -> None:

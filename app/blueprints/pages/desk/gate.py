@@ -55,6 +55,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the figures of the gate. They bring themselves up to date."""
     event = queries.get_event(caller, event_id)
     figures, permissions = admission_stats(caller, event_id), get_permissions(caller, event)
+    today = next((day for day in figures["days"] if day["date"] == figures["today"]), None)
     days = _choose_days(figures["days"])
     return render_desk(
         "desk/gate.html",
@@ -64,7 +65,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         types=figures["ticketTypes"],
         gates=figures["gates"],
         days=days,
-        today=next((day for day in days if day["date"] == figures["today"]), None),
+        today=today if event.ends_at - event.starts_at > timedelta(days=1) else None,
         chart=_build_chart(event, figures["quarters"]),
         conflicts=count_conflicts(event_id) if permissions["may_admit"] else 0,
         reentry_text=REENTRY_WORDS[event.reentry],
@@ -102,9 +103,8 @@ def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
 
 def _choose_days(days: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The days of an event of several days; of a long one the last days with entries."""
-    if len(days) > MAX_DAYS:
-        return [day for day in days if day["entries"]][-MAX_DAYS:]
-    return days if len(days) > 1 else []
+    days = days if len(days) > 1 else []
+    return days if len(days) <= MAX_DAYS else [day for day in days if day["entries"]][-MAX_DAYS:]
 
 
 def _build_chart(event: OwnEvent, quarters: Sequence[dict[str, Any]]) -> Chart:

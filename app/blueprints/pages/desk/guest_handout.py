@@ -33,7 +33,8 @@ from app.web.text_fields import EmailName
 from app.web.types import RawData
 
 MAX_RECIPIENTS, MAX_SHOWN, MAX_WRONG_LINES, MAX_PARTY_SIZE = 500, 50, 10, 100
-PARTY = re.compile(r"(.+?)\s*\+\s*(\d{1,3})")
+PARTY = re.compile(r"(.+?)\s*\+\s*(\d{1,6})")
+HEADING = re.compile(r"\be-?mail\b", re.IGNORECASE)
 SKIPPED_LABELS = {
     "REMINDED_RECENTLY": mark_plural("%(num)s was reminded in the last day", "%(num)s were reminded in the last day"),
     "NO_ADDRESS": mark_plural("%(num)s code has no address", "%(num)s codes have no address"),
@@ -81,10 +82,11 @@ class GuestLines(Text):
 
 def _split_line(line: str) -> dict[str, Any]:
     parts = [part.strip() for part in re.split(r"[,;\t<>]", line) if part.strip()]
-    if parts and "@" in parts[-1]:
-        return {"name": " ".join(parts[:-1]), "email": parts[-1]}
-    name = " ".join(parts)
+    addresses = [part for part in parts if "@" in part]
+    name = " ".join(part for part in parts if part not in addresses)
     party = PARTY.fullmatch(name)
+    if addresses or HEADING.search(name):
+        return {"name": "" if party or len(addresses) != 1 else name, "email": " ".join(addresses)}
     if party:
         return {"name": party[1], "delivery": states.WILL_CALL, "quantity": int(party[2]) + 1}
     return {"name": name, "delivery": states.WILL_CALL}

@@ -115,12 +115,14 @@ def _describe_fee(event: OwnEvent, row: ApplicationRecord) -> str:
     due_at = calculate_due_at(states.PAYMENT, calendar, decided_at=calendar.now, scheduled_for=row["scheduled_for"])
     if due_at is None or not row["amount_minor"]:
         return ""
+    organisation = load_organisation_details(event.organiser_id)
+    shown_row: Any = {**row, "destination": "bank"} if organisation.transfers_only else row
     text = gettext(
         "Due by %(due)s. The applicant has chosen to pay %(payment)s.",
         due=format_deadline(due_at, event.timezone),
-        payment=describe_payment(row),
+        payment=describe_payment(shown_row),
     )
-    if row["destination"] == "bank" and load_organisation_details(event.organiser_id).bank is None:
+    if organisation.bank is None and shown_row["destination"] == "bank":
         text += " " + gettext("The applicant cannot see where to pay: the settings have no bank details yet.")
     return text
 

@@ -74,7 +74,7 @@ def describe_payment(row: ApplicationRecord) -> str:
         method = gettext("from the wallet %(number)s", number=mask_number(row["payrail_msisdn"]))
     else:
         method = gettext("from a mobile wallet")
-    if row["scheduled_for"] is None:
+    if row["mode"] == "now" or row["scheduled_for"] is None:
         return gettext("%(method)s, once approved", method=method)
     return gettext("%(method)s, on %(day)s", method=method, day=format_day(row["scheduled_for"], row["event_timezone"]))
 
