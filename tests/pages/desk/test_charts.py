@@ -4,27 +4,63 @@ from itertools import pairwise
 
 import pytest
 
-from app.blueprints.pages.desk.charts import BARS, CHARACTER_WIDTH, LINE, Point, build_chart
+from app.blueprints.pages.desk.charts import (
+    BARS,
+    CHARACTER_WIDTH,
+    LINE,
+    PHONE_CHARACTER_WIDTH,
+    ROW_HEIGHT,
+    Point,
+    build_chart,
+)
 
 
 @pytest.mark.parametrize("kind", [BARS, LINE])
-@pytest.mark.parametrize("count", [1, 2, 8, 22, 48, 66])
+@pytest.mark.parametrize("count", [1, 2, 5, 8, 22, 48, 66])
 @pytest.mark.parametrize("limit", [None, 123_456])
-def test_labels_and_values_end_within_the_chart(kind: str, count: int, limit: int | None) -> None:
-    chart = build_chart("Sold", [Point("22 Sep", 12_345, limit) for _ in range(count)], kind=kind)
-    for mark in chart.marks:
-        for middle, text, is_shown in (
-            (mark.label_x, mark.short_label, mark.shows_label),
-            (mark.text_x, mark.text, mark.shows_value),
-        ):
-            half = len(text) * CHARACTER_WIDTH / 2
-            assert not is_shown or (middle - half >= 0 and middle + half <= chart.width), (text, middle)
-    labels = [(mark.label_x, mark.short_label) for mark in chart.marks if mark.shows_label]
+@pytest.mark.parametrize("label", ["22 Sep", "Weekend pass", "A name that is longer than a label"])
+@pytest.mark.parametrize("size", [CHARACTER_WIDTH, PHONE_CHARACTER_WIDTH])
+def test_labels_and_values_end_within_the_chart(
+    kind: str, count: int, limit: int | None, label: str, size: int
+) -> None:
+    chart = build_chart("Sold", [Point(label, 12_345, limit) for _ in range(count)], kind=kind)
+    is_phone = size == PHONE_CHARACTER_WIDTH
+    labels = [mark for mark in chart.marks if mark.shows_label and not (mark.label_class == "wide" and is_phone)]
+    rows: dict[int, list[tuple[float, str]]] = {}
+    for mark in labels:
+        y = mark.label_y + (ROW_HEIGHT if is_phone and mark.label_class == "low" else 0)
+        rows.setdefault(y, []).append((mark.label_x, mark.short_label))
     values = [(mark.text_x, mark.text) for mark in chart.marks if mark.shows_value]
-    assert labels and values
-    for texts, gap in ((labels, 1), (values, 0)):
+    assert labels and values and max(rows) < chart.height
+    for texts, gap in (*((row, 1) for row in rows.values()), (values, 0)):
+        for middle, text in texts:
+            half = len(text) * size / 2
+            assert middle - half >= 0 and middle + half <= chart.width, (text, middle)
         for (one, text), (other, other_text) in pairwise(texts):
-            assert other - one >= ((len(text) + len(other_text)) / 2 + gap) * CHARACTER_WIDTH, "texts do not touch"
+            assert other - one >= ((len(text) + len(other_text)) / 2 + gap) * size - 0.2, "texts do not touch"
+
+
+@pytest.mark.parametrize(
+    ("labels", "rows"),
+    [
+        ([f"{day} November" for day in range(10, 14)], 1),
+        ([f"{day} Nov" for day in range(10, 18)], 1),
+        (["Weekend pass", "By transfer", "Day ticket", "VIP"], 1),
+        ([f"Weekend pass {number}" for number in range(8)], 2),
+    ],
+)
+def test_labels_are_whole_where_there_is_room(labels: list[str], rows: int) -> None:
+    marks = build_chart("Sold", [Point(label, 1) for label in labels]).marks
+    assert [mark.short_label for mark in marks if mark.shows_label] == labels
+    assert len({mark.label_y for mark in marks}) == rows
+
+
+def test_a_phone_has_two_rows_and_fewer_names_but_cuts_none() -> None:
+    marks = build_chart("Sold", [Point(f"{day} Nov", 1) for day in range(10, 18)]).marks
+    assert [mark.label_class for mark in marks] == ["", "low"] * 4
+    marks = build_chart("Sold", [Point(f"Weekend pass {number}", 1) for number in range(8)]).marks
+    on_phone = [mark for mark in marks if mark.label_class != "wide"]
+    assert 2 <= len(on_phone) < 8 and all(mark.short_label == mark.label for mark in on_phone)
 
 
 def test_a_label_with_room_is_at_its_mark() -> None:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from app.core.formatting import format_number
 from app.core.languages import gettext
 
-WIDTH, HEIGHT, TOP, BOTTOM = 560, 280, 24, 28
-BAR_SHARE, MAX_BAR_WIDTH, MAX_LABELS, CHARACTER_WIDTH = 0.7, 120, 8, 11
-"""A character is that wide on a phone, where the letters are larger."""
+WIDTH, HEIGHT, TOP, BOTTOM, ROW_HEIGHT = 560, 302, 24, 50, 22
+BAR_SHARE, MAX_BAR_WIDTH, MAX_LABELS, MAX_LABEL_LENGTH = 0.7, 120, 8, 20
+CHARACTER_WIDTH, PHONE_CHARACTER_WIDTH = 7, 11
+"""On a phone the letters are larger."""
 BARS, LINE = "bars", "line"
 
 
@@ -24,9 +25,10 @@ class Point(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A point as drawn. `shows_label` and `shows_value` say what has room beside it; `short_label` has room in any case.
+    """A point as drawn. `shows_label` and `shows_value` say what has room; `label_class` that a label has
+    none on a phone (`wide`), or has it there only in the second row (`low`).
 
-    `label_x` and `text_x` are the middles of the texts, which end within the chart.
+    `label_x` and `text_x` are the middles of the texts, which end within the chart. Labels are in two rows if one is full.
     """
 
     label: str
@@ -34,14 +36,22 @@ class Mark(NamedTuple):
     text: str
     x: float
     label_x: float
+    label_y: int
     text_x: float
     y: float
     bar_x: float
     bar_width: float
     bar_height: float
     shows_label: bool
+    label_class: str
     shows_value: bool
     limit_y: float | None = None
+
+
+class _Place(NamedTuple):
+    x: float
+    row: int
+    style: str
 
 
 class Chart(NamedTuple):
@@ -65,33 +75,31 @@ def build_chart(
     """
     highest = max((max(point.value, point.limit or 0) for point in points), default=0)
     step, room = WIDTH / max(len(points), 1), HEIGHT - TOP - BOTTOM
-    label_step = -(-len(points) // MAX_LABELS) or 1
     texts = [_describe_value(point, format_value) for point in points]
     values = _choose_values(points, texts, step)
-    max_length, bar_width = int(step * label_step / CHARACTER_WIDTH) - 1, min(step * BAR_SHARE, MAX_BAR_WIDTH)
+    bar_width = min(step * BAR_SHARE, MAX_BAR_WIDTH)
+    labels = [_shorten(point.label) for point in points]
+    places = _place_labels(labels, step)
     marks: list[Mark] = []
-    label_end = 0.0
     for index, point in enumerate(points):
         height = room * point.value / highest if highest else 0
         x = step * (index + 0.5)
-        short_label = point.label if len(point.label) <= max_length else f"{point.label[: max_length - 1]}…"
-        label_x, half = _keep_inside(x, short_label), len(short_label) * CHARACTER_WIDTH / 2
-        shows_label = index % label_step == 0 and label_x - half >= label_end
-        if shows_label:
-            label_end = label_x + half + CHARACTER_WIDTH
+        place = places.get(index, _Place(x, 0, ""))
         marks.append(
             Mark(
                 label=point.label,
-                short_label=short_label,
+                short_label=labels[index],
                 text=texts[index],
                 x=round(x, 1),
-                label_x=label_x,
+                label_x=place.x,
+                label_y=HEIGHT - BOTTOM + (place.row + 1) * ROW_HEIGHT - 2,
                 text_x=_keep_inside(x, texts[index]),
                 y=round(HEIGHT - BOTTOM - height, 1),
                 bar_x=round(x - bar_width / 2, 1),
                 bar_width=round(bar_width, 1),
                 bar_height=round(height, 1),
-                shows_label=shows_label,
+                shows_label=index in places,
+                label_class=place.style,
                 shows_value=index in values,
                 limit_y=None
                 if point.limit is None
@@ -99,6 +107,28 @@ def build_chart(
             )
         )
     return Chart(title, kind, marks, " ".join(f"{mark.x},{mark.y}" for mark in marks))
+
+
+def _shorten(label: str) -> str:
+    return label if len(label) <= MAX_LABEL_LENGTH else f"{label[: MAX_LABEL_LENGTH - 1]}…"
+
+
+def _place_labels(labels: Sequence[str], step: float) -> dict[int, _Place]:
+    """Where the labels that have room are written: in the first row, or else in the second, also on a phone or not."""
+    places = {}
+    ends = {(row, size): 0.0 for row in (0, 1) for size in (CHARACTER_WIDTH, PHONE_CHARACTER_WIDTH)}
+    every = -(-len(labels) // MAX_LABELS) or 1
+    for index in range(0, len(labels), every):
+        middle, length = step * (index + 0.5), len(labels[index])
+        for row, phone_row in ((0, 0), (0, 1), (0, None), (1, 1), (1, None)):
+            rows = {CHARACTER_WIDTH: row} | ({} if phone_row is None else {PHONE_CHARACTER_WIDTH: phone_row})
+            x = _keep_inside(middle, labels[index], max(rows))
+            is_near = phone_row is None or abs(x - middle) <= step * every / 2
+            if is_near and all(x - length * size / 2 >= ends[row, size] for size, row in rows.items()):
+                ends |= {(row, size): x + (length / 2 + 1) * size for size, row in rows.items()}
+                places[index] = _Place(x, row, "wide" if phone_row is None else "low" if phone_row > row else "")
+                break
+    return places
 
 
 def _describe_value(point: Point, format_value: Callable[[int], str]) -> str:
@@ -109,14 +139,14 @@ def _describe_value(point: Point, format_value: Callable[[int], str]) -> str:
 
 def _choose_values(points: Sequence[Point], texts: Sequence[str], step: float) -> set[int]:
     """The positions of the values that are written, so that no two touch."""
-    if len(points) <= MAX_LABELS and max(map(len, texts), default=0) * CHARACTER_WIDTH <= step:
+    if len(points) <= MAX_LABELS and max(map(len, texts), default=0) * PHONE_CHARACTER_WIDTH <= step:
         return set(range(len(points)))
     highest, last = max(range(len(points)), key=lambda index: points[index].value, default=0), len(points) - 1
-    room = (len(texts[highest]) + len(texts[last])) * CHARACTER_WIDTH
+    room = (len(texts[highest]) + len(texts[last])) * PHONE_CHARACTER_WIDTH
     return {highest, last} if (last - highest) * step >= room else {highest}
 
 
-def _keep_inside(x: float, text: str) -> float:
+def _keep_inside(x: float, text: str, size: int = PHONE_CHARACTER_WIDTH) -> float:
     """The middle of a text at `x`, moved so far that the text ends within the chart."""
-    half = min(len(text) * CHARACTER_WIDTH, WIDTH) / 2
+    half = min(len(text) * size, WIDTH) / 2
     return round(min(max(x, half), WIDTH - half), 1)
