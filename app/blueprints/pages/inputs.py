@@ -1,11 +1,13 @@
 """Fields that several forms have: the code from an e-mail, a new password, a link, and an amount of money."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
 from app.blueprints.pages.forms import Input
 from app.core import images
-from app.core.languages import lazy_gettext
+from app.core.languages import gettext, lazy_gettext
+from app.inventory.formatting import format_quantity
 from app.web.fields import Text, field_error
 from app.web.schema import Query
 from app.web.stock_fields import DecimalNumber
@@ -15,7 +17,9 @@ from app.web.types import RawData
 PICTURE_ERRORS = tuple(error.code for error in images.PROBLEMS)
 """The errors of an uploaded picture, for the field of its file."""
 MAX_AMOUNT_MINOR, MAX_AMOUNT_LENGTH = 10**12, 30
-_COMMA_THOUSANDS, _FOUR_DECIMALS = re.compile(r"[1-9]\d{0,2}(,\d{3})+"), re.compile(r"\d{1,15}[.,]\d{4}", re.ASCII)
+_MAY_BE_TWO = re.compile(r"([1-9]\d{0,2})[.,](\d{3})", re.ASCII)
+_SPACED_THOUSANDS = re.compile(r"[1-9]\d{0,2}(\s\d{3})+([.,]\d+)?")
+_FOUR_DECIMALS = re.compile(r"\d{1,15}[.,]\d{4}", re.ASCII)
 _SITE = re.compile(r"\w[\w-]*(?:\.[\w-]+)+(?:[/?#]|$)")
 _AMOUNT = re.compile(r"(\d+|[1-9]\d{0,2}(?:[.,]\d{3})+)(?:[.,](\d{1,2}))?")
 
@@ -61,12 +65,22 @@ class Amount(Text):
 
 
 class TypedNumber(DecimalNumber):
-    """A number as people type it, also with a decimal comma. `1,500` may be two numbers, and is refused."""
+    """A number as people type it: with a decimal comma, or blanks between thousands, as pages write them.
+
+    `1,500` and `1.500` may be two numbers, and are refused; `1.5000` is one.
+    """
 
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
         text = str(value).strip()
-        if _COMMA_THOUSANDS.fullmatch(text):
-            raise field_error("invalid_type", "Must be a number.")
+        if match := _MAY_BE_TWO.fullmatch(text):
+            decimal = format_quantity(Decimal(f"{match[1]}.{match[2]}"))
+            whole = match[1] + match[2]
+            raise field_error(
+                "ambiguous",
+                gettext("Is it %(whole)s or %(decimal)s? Write it like one of these.", whole=whole, decimal=decimal),
+            )
+        if _SPACED_THOUSANDS.fullmatch(text):
+            text = re.sub(r"\s", "", text)
         number = text if "." in text else text.replace(",", ".", 1)
         return super()._deserialize(number, attr, data, **kwargs)
 

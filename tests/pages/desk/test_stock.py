@@ -405,12 +405,46 @@ def test_a_price_is_read_like_other_money(stock: DeskStock, desk: Visitor, typed
 def test_a_number_that_may_be_two_is_refused(stock: DeskStock, desk: Visitor) -> None:
     desk.open(f"{stock.desk_path}/items/new")
     page = desk.send(form=1, name="Lager", sku="LAG-1", costPrice="0.285", onHand="1,500")
-    assert (
-        page.status_code == 422 and "Enter an amount like 1500" in page.text and "Enter a number like 12" in page.text
-    )
+    assert page.status_code == 422 and "Enter an amount like 1500" in page.text and "Is it 1500 or 1.5?" in page.text
+    item = stock.item(name="Lager", onHand=10)
+    for typed, text in (
+        ("1.200", "Is it 1200 or 1.2? Write it like one of these."),
+        ("1,190", "Is it 1190 or 1.19? Write it like one of these."),
+        ("1,200,000", "Enter a number like 12 or 12.5."),
+        ("1 20", "Enter a number like 12 or 12.5."),
+        ("1\u00a0200\u00a00", "Enter a number like 12 or 12.5."),
+    ):
+        desk.open(stock.desk_path)
+        page = save(desk, item, quantity=typed)
+        assert page.status_code == 422 and text in page.text, typed
+    assert stock.read(item) == item
+
+
+@pytest.mark.parametrize(
+    ("typed", "number"),
+    [
+        ("7,5", 7.5),
+        ("0.125", 0.125),
+        ("1.2000", 1.2),
+        ("1 200", 1200),
+        ("1\u202f190", 1190),
+        ("1\u00a0234\u00a0567,5", 1234567.5),
+        ("1 200.125", 1200.125),
+    ],
+)
+def test_a_number_is_read_as_pages_write_it(stock: DeskStock, desk: Visitor, typed: str, number: float) -> None:
     item = stock.item(name="Lager", onHand=10)
     desk.open(stock.desk_path)
-    assert "The number is saved." in save(desk, item, quantity="7,5").text
+    assert "The number is saved." in save(desk, item, quantity=typed).text
+    assert stock.read(item)["onHand"] == number
+
+
+def test_a_number_with_three_decimals_stays_when_an_item_is_saved(stock: DeskStock, desk: Visitor) -> None:
+    item = stock.item(name="Lager", parLevel=1.234, taxRate=7.125)
+    desk.open(f"{stock.desk_path}/items/{item['id']}/change")
+    assert "The item is saved." in desk.send(form=1, name="Beer").text
+    saved = stock.read(item)
+    assert (saved["name"], saved["parLevel"], saved["taxRate"]) == ("Beer", 1.234, 7.125)
 
 
 def test_rare_fields_are_folded_away_until_one_is_used(organiser: Client, desk: Visitor) -> None:

@@ -279,9 +279,9 @@ def _format_value(value: Any) -> str:
 
 
 def _format_input(field: ItemField, value: Any) -> str:
-    """The value of a field of the form. A price with three decimals gets a fourth, or it would read as thousands."""
+    """The value of a field of the form. A number with three decimals gets a fourth, or it would read as thousands."""
     text = _format_value(value)
-    return f"{text}0" if field.kind == PRICE and len(text.partition(".")[2]) == 3 else text
+    return f"{text}0" if field.kind in DECIMAL_PLACES and len(text.partition(".")[2]) == 3 else text
 
 
 def _format_fact(field: ItemField, value: Any) -> str:
