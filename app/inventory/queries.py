@@ -23,7 +23,7 @@ from app.events.queries import owned
 from app.inventory.background_jobs import LINK_PURPOSE, is_waiting_import_sql
 from app.inventory.errors import StockLinkExpired
 from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob, StockOrder, StockOrderLine
-from app.inventory.sql import ITEM_COLUMN_NAMES, MOVEMENT_COLUMN_NAMES
+from app.inventory.sql import ITEM_COLUMN_NAMES, MAX_ITEMS, MOVEMENT_COLUMN_NAMES, UNFILLED_ITEMS_SQL
 
 ITEM_COLUMNS = ITEM_TABLE.c
 ITEM_SELECTION = [ITEM_COLUMNS[name] for name in ITEM_COLUMN_NAMES]
@@ -94,6 +94,11 @@ def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
 def has_items(event_id: str) -> bool:
     """Whether the stock has an item, also an archived one. The caller has checked the access to the event."""
     return bool(db.session.scalar(select(exists().where(ITEM_TABLE.c.event_id == event_id))))
+
+
+def list_unfilled_items(event_id: str) -> Sequence[RowMapping]:
+    """The low items that no order fills up, by name. The caller has checked the access to the event."""
+    return db.session.execute(UNFILLED_ITEMS_SQL, {"event": event_id, "most": MAX_ITEMS}).mappings().all()
 
 
 def list_movements_query(caller: Caller, event_id: str, item_id: str) -> Select[*tuple[Any, ...]]:

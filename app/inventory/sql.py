@@ -96,6 +96,10 @@ _DUE_ITEMS_SQL = f"""
        AND (CAST(:ids AS text[]) IS NULL OR i.id = ANY(CAST(:ids AS text[])))
      ORDER BY i.id LIMIT :most
 """
+UNFILLED_ITEMS_SQL = text(f"""
+    SELECT i.id, i.name, i.available, i.unit FROM inventory_item i
+     WHERE i.event_id = :event AND {DUE_CONDITION_SQL} AND {ORDER_QUANTITY_SQL} <= 0 ORDER BY lower(i.name), i.id LIMIT :most
+""")
 _LINE_COLUMNS = "i.id, i.supplier, i.sku, i.name, i.unit, i.cost_price"
 PREVIEW_ORDERS_SQL = text(f"""
     SELECT NULL AS order_id, {_LINE_COLUMNS}, due.quantity FROM ({_DUE_ITEMS_SQL}) due JOIN inventory_item i USING (id)

@@ -201,6 +201,21 @@ def test_low_items_are_ordered_once(stock: DeskStock, desk: Visitor) -> None:
     assert desk.open(f"{stock.desk_path}/orders/{late['id']}").status_code == 404
 
 
+def test_low_items_that_no_order_fills_up_are_named(
+    app: Flask, client: Client, owner: Account, stock: DeskStock, desk: Visitor
+) -> None:
+    stock.item(name="Lager", onHand=1, reorderLevel=4, parLevel=20)
+    stock.item(name="Plenty", onHand=9, reorderLevel=4)
+    assert "Low, without a number" not in desk.open(f"{stock.desk_path}/order").text
+    cups = stock.item(name="Cups <b>", onHand=1, reorderLevel=4, unit="case", minOrderQty=0, parLevel=0)
+    page = desk.open(f"{stock.desk_path}/order").text
+    part = page.partition("Low, without a number to fill up to")[2]
+    link = f"{stock.desk_path}/items/{cups['id']}/change"
+    assert "Cups &lt;b&gt;</bdi>: 1 case" in part and link in part and "Lager" not in part and "Plenty" not in page
+    page = open_as(app, client, owner, "viewer").open(f"{stock.desk_path}/order").text
+    assert "Cups &lt;b&gt;</bdi>: 1 case" in page and link not in page
+
+
 def test_an_order_of_anything_else_orders_nothing(stock: DeskStock, desk: Visitor) -> None:
     stock.item(name="Lager", onHand=1, reorderLevel=4)
     desk.open(f"{stock.desk_path}/order")

@@ -150,6 +150,7 @@ def _render_reorder(caller: Caller, event_id: str) -> Response:
         partial(queries.list_orders_query, caller, event_id),
         event=event,
         reorder=reorder,
+        unfilled_items=queries.list_unfilled_items(event.id),
         item_ids=",".join(line.item_id for order in reorder.orders for line in order.lines),
         format_quantity=format_quantity,
         path=request.path,
