@@ -22,6 +22,7 @@ from app.events.models import Event
 from app.events.queries import owned
 from app.inventory.background_jobs import LINK_PURPOSE, is_waiting_import_sql
 from app.inventory.errors import StockLinkExpired
+from app.inventory.item_fields import MAX_SKU_LENGTH
 from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob, StockOrder, StockOrderLine
 from app.inventory.sql import ITEM_COLUMN_NAMES, MAX_ITEMS, MOVEMENT_COLUMN_NAMES, UNFILLED_ITEMS_SQL
 
@@ -91,9 +92,11 @@ def get_item(caller: Caller, event_id: str, item_id: str) -> RowMapping:
     return row
 
 
-def has_items(event_id: str) -> bool:
-    """Whether the stock has an item, also an archived one. The caller has checked the access to the event."""
-    return bool(db.session.scalar(select(exists().where(ITEM_TABLE.c.event_id == event_id))))
+def has_own_numbers(event_id: str) -> bool:
+    """Whether an item of the stock, also an archived one, has another SKU than its name. The caller has checked the access."""
+    name = func.trim(func.left(ITEM_COLUMNS.name, MAX_SKU_LENGTH))
+    other_sku = ITEM_COLUMNS.event_id == event_id, func.lower(ITEM_COLUMNS.sku) != func.lower(name)
+    return bool(db.session.scalar(select(exists().where(*other_sku))))
 
 
 def list_unfilled_items(event_id: str) -> Sequence[RowMapping]:

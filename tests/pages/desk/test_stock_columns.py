@@ -99,7 +99,10 @@ def test_a_list_without_numbers_is_imported_by_its_names(stock: DeskStock, desk:
     }
     upload(desk, stock, "Product,Qty\nLAGER,50\n")
     assert read_counts(check(desk, **chosen)) == [0, 1, 0]
-    page = upload(desk, stock, "Item,Count\nCider,50\n")
+    rows = "Item,Count\nCider,50\n"
+    assert '<option value="nameAndSku" selected>' in upload(desk, stock, rows).text
+    stock.item(name="Stout", sku="BEE-7")
+    page = upload(desk, stock, rows)
     assert '<option value="nameAndSku" selected>' not in page.text, "the items may have other numbers"
 
 

@@ -212,10 +212,10 @@ def _build_check_path(event_id: str, import_id: str, check_id: str) -> str:
 
 
 def _suggest_mapping(event_id: str, columns: Sequence[str]) -> dict[str, str]:
-    """The usual columns. In the first list of a stock, if it has no column of numbers, the name is the SKU as well."""
+    """The usual columns. Without a column of numbers the name is the SKU as well, unless items have numbers of their own."""
     mapping = suggest_mapping(columns)
     is_unnumbered = "name" in mapping and "sku" not in mapping
-    return {"sku": mapping["name"], **mapping} if is_unnumbered and not queries.has_items(event_id) else mapping
+    return {"sku": mapping["name"], **mapping} if is_unnumbered and not queries.has_own_numbers(event_id) else mapping
 
 
 def _render_columns(
