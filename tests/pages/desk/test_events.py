@@ -139,6 +139,20 @@ def test_home_lists_what_waits_and_the_events(desk: Visitor, organiser: Client, 
     assert "0 of 20 tickets sold" in page
 
 
+def test_home_leads_who_only_admits_to_the_gate_of_an_event_that_runs(
+    app: Flask, client: Client, owner: Account, desk: Visitor, organiser: Client
+) -> None:
+    running, other = (create_published_event(organiser, name=name) for name in ("Desert Days", "River Nights"))
+    execute_sql("UPDATE event SET starts_at = now() - interval '1 hour' WHERE id = :id", id=running["id"])
+    path = f"{EVENTS}/{running['id']}/gate"
+    for role in ("viewer", "manager"):
+        assert path not in open_as(app, client, owner, role).open(HOME).text
+    door = open_as(app, client, owner, "door")
+    page = door.open(HOME).text
+    assert f'href="{path}">Gate<span class="hidden"> Desert Days</span>' in page and f"{other['id']}/gate" not in page
+    assert "You scan with a phone that is paired" in door.open(path).text
+
+
 def test_home_shows_a_new_organiser_the_first_steps(
     app: Flask, client: Client, owner: Account, desk: Visitor, organiser: Client
 ) -> None:

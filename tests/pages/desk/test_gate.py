@@ -53,6 +53,7 @@ def test_each_role_sees_and_does_what_it_may(app: Flask, client: Client, owner: 
     if role in READERS:
         for text, roles in (("All scans", SCANNERS), ("Phones</a>", MANAGERS), ("/gate/reentry", MANAGERS)):
             assert (text in answer.text) == (role in roles), text
+        assert ("You scan with a phone that is paired" in answer.text) == (role == "door")
     pages = {
         "/log": SCANNERS,
         "/conflicts": SCANNERS,

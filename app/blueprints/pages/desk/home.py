@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.organisation_details import load_organisation_details
-from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
+from app.accounts.permissions import DEVICES, EVENTS_READ, EVENTS_WRITE, GATE_ADMIT
 from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.navigation import is_registered
 from app.blueprints.pages.desk.settings import ACCESS as SETTINGS
@@ -35,7 +35,7 @@ from app.desk.tasks import (
 from app.web.access import may
 
 blueprint = DeskPages("desk", __name__)
-READ = may(EVENTS_READ)
+READ, ADMIT, PAIR = may(EVENTS_READ), may(GATE_ADMIT), may(DEVICES)
 CREATE = may(EVENTS_WRITE, whole_organisation=True)
 
 
@@ -155,6 +155,7 @@ def show(caller: Caller) -> ResponseReturnValue:
         first_steps=[] if has_events or not may_use(CREATE) else _list_first_steps(),
         visibility_labels=VISIBILITY_LABELS,
         may_create=may_use(CREATE),
+        is_door=may_use(ADMIT) and not may_use(PAIR),
     )
 
 
