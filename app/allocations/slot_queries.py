@@ -83,6 +83,15 @@ def get_slot(caller: Caller, event_id: str, slot_id: str) -> RowMapping:
     return row
 
 
+def count_party_outside(slot: RowMapping) -> int:
+    """Return how many of the party of a slot are not admitted yet; 0 without a party."""
+    if slot["party_size"] == 1:
+        return 0
+    is_outside = AllocationSlot.party_size > 1, AllocationSlot.status == states.CLAIMED
+    statement = select(func.count()).where(AllocationSlot.party_id == slot["party_id"], *is_outside)
+    return db.session.scalar(statement) or 0
+
+
 def list_claim_codes_query(block_id: str) -> SlotsQuery:
     """Select the claim codes of a block that have not ended, with who has used them."""
     return select(CLAIM_CODE_COLUMN, *CODE_SLOT_COLUMNS).where(

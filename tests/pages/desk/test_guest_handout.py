@@ -80,6 +80,10 @@ def test_guests_without_an_address_are_on_the_list_at_the_gate(block: Block, des
     desk.press(form=1, send="true")
     page = desk.open(build_path(block))
     assert "Invited: 1. On the list at the gate: 2. Not invited: 1." in page.text
+    assert (
+        page.text.count('class="first">Ras Sheehama · party of 3<') == 3
+        and page.text.count(' class="first">Anna<') == 1
+    )
     now = block.now()
     assert (now["claimed"], now["invited"], now["available"]) == (4, 1, 5)
     found = data(block.owner.get(f"{block.events}/will-call?q=ras sheeh"))["slots"]
@@ -267,4 +271,13 @@ def test_some_of_a_party_come_in(client: Client, block: Block, desk: Visitor) ->
     assert "a party of 3" in desk.open(path).text
     page = desk.send(form=1, count="4")
     assert page.status_code == 409 and "Only 3 people of this party are still outside." in page.text
-    assert "is admitted." in desk.send(form=1, count="2").text and block.now()["admitted"] == 2
+    assert "Empty: one." in page.text
+    page = desk.send(form=1, count="2")
+    assert "Frieda is admitted. Of this party still outside: 1." in page.text and block.now()["admitted"] == 2
+    assert page.text.count("party of 3") == 3
+    last = next(
+        slot["slotId"] for slot in data(block.owner.get(f"{block.events}/will-call"))["slots"] if not slot["admittedAt"]
+    )
+    desk.open(f"{build_list_path(block)}/will-call/{last}")
+    page = desk.send(form=1, count="")
+    assert "Frieda is admitted." in page.text and "still outside" not in page.text and block.now()["admitted"] == 3

@@ -194,9 +194,10 @@ def _describe_place(row: Row, block: queries.BlockRow, *, with_tickets: bool) ->
         ticket, ticket_url = row["code"], links.build_link_url("ticket", row["id"], row["generation"])
     elif with_tickets and row["status"] == states.INVITED:
         ticket, ticket_url = gettext("Claim link"), links.build_link_url("claim", row["id"], row["generation"])
+    party = gettext("party of %(size)s", size=row["party_size"]) if row["party_size"] > 1 else ""
     return {
         **row,
-        "title": name_slot(row),
+        "title": " · ".join(filter(None, (name_slot(row), party))),
         "timezone": block["timezone"],
         "ticket": ticket,
         "ticket_url": ticket_url,

@@ -50,6 +50,7 @@ SEARCH.marks_optional = False
 COUNT = Input(
     "count",
     lazy_gettext("How many of the party come in"),
+    hint=lazy_gettext("Empty: one."),
     inputmode="numeric",
     messages={"invalid_type": WRONG_NUMBER, "too_small": lazy_gettext("Enter 1 or more.")},
     error_codes=(errors.PartyTooSmall.code,),
@@ -103,9 +104,10 @@ def admit(caller: Caller, event_id: str, slot_id: str) -> ResponseReturnValue:
         actions.admit_slot(caller, event_id, slot_id, **values)
     except FORM_ERRORS as error:
         return _render_admission(event, slot, form.with_error(reword(error)))
-    return go_to(
-        url_for("desk_guests.show_will_call", event_id=event_id), gettext("%(name)s is admitted.", name=name_slot(slot))
-    )
+    done = gettext("%(name)s is admitted.", name=name_slot(slot))
+    if outside := slot_queries.count_party_outside(slot):
+        done = f"{done} {gettext('Of this party still outside: {count}').format(count=outside)}."
+    return go_to(url_for("desk_guests.show_will_call", event_id=event_id), done)
 
 
 def _get_event_slot(caller: Caller, event_id: str, slot_id: str) -> tuple[OwnEvent, Any]:
