@@ -1,6 +1,8 @@
 """The stalls of an event at the desk: table, one application, decisions, fees, several at once."""
 
+import csv
 import re
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -127,8 +129,26 @@ def test_the_table_shows_what_waits_first_and_is_filtered(
     assert "Nothing matches" in desk.open(f"{build_path(event)}?feeState=overdue").text
     answer = desk.open(f"{build_path(event)}?format=csv")
     assert "Ruusa Bakes" in answer.text and "800.00" in answer.text
+    assert "ruusa@stalls.example" not in desk.open(build_path(event)).text
     draft = create_event(organiser)
     assert "/apply/" not in desk.open(build_path(draft)).text
+
+
+def test_the_file_has_the_contacts_and_times_of_the_event(
+    app: Flask, client: Client, owner: Account, event: dict[str, Any]
+) -> None:
+    contact = {"contactName": "=Ruusa", "phone": "+264811234567", "products": "Vetkoek"}
+    applied = apply(client, event, "Ruusa Bakes", **contact)
+    moment = "2026-11-28T22:20:00Z"
+    execute_sql("UPDATE merchant_application SET created_at = :moment WHERE id = :id", moment=moment, id=applied["id"])
+    for role, zone, time in (("owner", "Africa/Windhoek", "2026-11-29 00:20"), ("viewer", "UTC", "2026-11-28 22:20")):
+        execute_sql("UPDATE event SET timezone = :zone WHERE id = :id", zone=zone, id=event["id"])
+        file = open_as(app, client, owner, role).open(f"{build_path(event)}?format=csv").data.decode("utf-8-sig")
+        (row,) = csv.DictReader(StringIO(file))
+        assert row["Applied"] == time
+        assert (row["Contact"], row["E-mail"]) == ("'=Ruusa", "ruusa@stalls.example")
+        assert (row["Phone"].lstrip("'"), row["Sells"]) == ("+264811234567", "Vetkoek")
+    assert open_as(app, client, owner, "door").open(f"{build_path(event)}?format=csv").status_code == 403
 
 
 def test_the_table_takes_few_statements(client: Client, event: dict[str, Any], desk: Visitor) -> None:

@@ -59,7 +59,7 @@ class DetailsColumn(Column):
     def format(self, row: Row) -> str:
         return _describe(row[self.key], self.labels)
 
-    def format_csv(self, row: Row) -> str:
+    def format_csv(self, row: Row, zone: str = "") -> str:
         return escape(self.format(row))
 
 

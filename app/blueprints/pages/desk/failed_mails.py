@@ -27,7 +27,7 @@ class SubjectColumn(Column):
     def format(self, row: Row) -> str:
         return str(row["business_name"] or row["block_name"] or "")
 
-    def format_csv(self, row: Row) -> str:
+    def format_csv(self, row: Row, zone: str = "") -> str:
         return escape(self.format(row))
 
 

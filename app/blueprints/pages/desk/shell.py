@@ -42,7 +42,7 @@ STILL_RUNNING = mark_for_translation("We are still working on this form. Wait a 
 
 
 class DeskEvent(Protocol):
-    """What the frame needs of an event: an `Event`, or a row of its columns."""
+    """What the frame and files need of an event: an `Event`, or a row of its columns."""
 
     @property
     def id(self) -> str: ...
@@ -50,6 +50,8 @@ class DeskEvent(Protocol):
     def name(self) -> str: ...
     @property
     def organiser_id(self) -> str: ...
+    @property
+    def timezone(self) -> str: ...
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,13 @@ APPLICATIONS = Table(
     ),
     empty=lazy_gettext("Applications appear here when somebody applies."),
 )
+CONTACT_IN_FILE = (
+    Column("contact_name", lazy_gettext("Contact")),
+    Column("email", lazy_gettext("E-mail")),
+    Column("phone", lazy_gettext("Phone")),
+    Column("products", lazy_gettext("Sells")),
+)
+"""What the page of an application shows to all who may read the table."""
 MANY_FORM = Form(
     ManySchema,
     PAY_BY,
@@ -220,10 +227,14 @@ def get_event_application(
 
 
 def _build_table(event: OwnEvent) -> Table:
-    """The table with the stall types of the event as a filter. Without any, applicants have typed theirs."""
+    """The table with the stall types of the event as a filter, and in a file with the contacts.
+
+    Without any types, applicants have typed theirs.
+    """
     names = [listed["name"] for listed in event.stall_types]
     options = [("", gettext("All")), *((name, name) for name in names)]
-    return APPLICATIONS.with_options("stallType", options) if names else APPLICATIONS
+    table = APPLICATIONS.with_columns(*CONTACT_IN_FILE) if request.args.get("format") == "csv" else APPLICATIONS
+    return table.with_options("stallType", options) if names else table
 
 
 def _list_applications(caller: Caller, event_id: str, **filters: Any) -> queries.ListQuery:

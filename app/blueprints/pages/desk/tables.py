@@ -99,15 +99,15 @@ class Column:
         value = row[self.key]
         return self.colours.get(value, find_colour(value))
 
-    def format_csv(self, row: Row) -> str:
-        """The text of the cell in a file: amounts as 1234.50, times in UTC, and no formulas."""
+    def format_csv(self, row: Row, zone: str = "") -> str:
+        """The text of the cell in a file: amounts as 1234.50, times as 2026-11-28 10:20 in a zone or in UTC, no formulas."""
         value = row[self.key]
         if value is None:
             return ""
         if self.kind == MONEY:
             return f"{value / 100:.2f}"
         if isinstance(value, datetime):
-            return rfc3339(value)
+            return f"{value.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}" if zone else rfc3339(value)
         if isinstance(value, date):
             return value.isoformat()
         if self.kind == NUMBER:
@@ -144,6 +144,12 @@ class Table:
         self.filters = filters or Form(NoFilters)
         self.filters.marks_optional = False
         self.listing = Listing(name, Schema, sorts, default_sort, returns_page=returns_page)
+
+    def with_columns(self, *columns: Column) -> "Table":
+        """The table with these columns too, at the end."""
+        table = copy(self)
+        table.columns = (*self.columns, *columns)
+        return table
 
     def with_options(self, name: str, options: Sequence[tuple[str, str]]) -> "Table":
         """The table with a filter whose choices are known only now."""
@@ -200,7 +206,7 @@ def render_desk_table(
     record_file: Callable[[], None] | None = None,
     **context: Any,
 ) -> Response:
-    """Return the page of a table, or with `format=csv` the file of all its rows.
+    """Return the page of a table, or with `format=csv` the file of all its rows, for one event with times of its time zone.
 
     The template gets the `TablePage` as `page`. A filter with an error shows no rows. `row_form` is the form of a row
     after an error, which decides the HTTP status.
@@ -218,7 +224,7 @@ def render_desk_table(
     if request.args.get("format") == "csv":
         if record_file is not None and request.method != "HEAD":
             record_file()
-        return _build_csv(table, _list_all_rows(table, view, sort, values))
+        return _build_csv(table, _list_all_rows(table, view, sort, values), event.timezone if event else "")
     page = _load_table_page(table, view, filters, sort, values)
     return render_desk(template, event=event, form=row_form or filters, page=page, **context)
 
@@ -253,11 +259,11 @@ def _list_all_rows(table: Table, view: View, sort: str, values: Mapping[str, obj
             return
 
 
-def _build_csv(table: Table, rows: Iterator[Row]) -> Response:
+def _build_csv(table: Table, rows: Iterator[Row], zone: str) -> Response:
     file = StringIO()
     writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow([str(column.label) for column in table.columns])
-    writer.writerows([column.format_csv(row) for column in table.columns] for row in rows)
+    writer.writerows([column.format_csv(row, zone) for column in table.columns] for row in rows)
     headers = {"Content-Disposition": f'attachment; filename="{table.name}.csv"', "Cache-Control": "no-store"}
     return Response(BYTE_ORDER_MARK + file.getvalue().encode(), content_type="text/csv; charset=utf-8", headers=headers)
 
