@@ -77,7 +77,9 @@ def end_offer(session: OrmSession, application: Application) -> bool:
 
 
 class Waiting(NamedTuple):
-    """An application on the waitlist; `can_get_offer` unless it has no address, or has had its offer."""
+    """An application on the waitlist; `can_get_offer` unless it has no address, has had its offer, or the event is
+    too near.
+    """
 
     id: str
     reference: str
@@ -103,8 +105,9 @@ def list_waitlists(caller: Caller, event_id: str) -> Mapping[str, Sequence[Waiti
             Application.stall_type,
             Application.waitlist_rank,
             has_offer,
-            IS_NEXT_SQL,
+            IS_NEXT_SQL & EVENT_HAS_TIME_SQL,
         )
+        .join(Event, Event.id == Application.event_id)
         .where(can_decide_sql(caller), Application.event_id == event_id, Application.status == WAITLISTED)
         .order_by(*LINE_ORDER)
     )

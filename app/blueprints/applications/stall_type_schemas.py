@@ -17,7 +17,8 @@ class WaitingData(Schema):
     )
     has_offer = Boolean(required=True, metadata={"example": False, "description": "of a place, by mail"})
     can_get_offer = Boolean(
-        required=True, metadata={"example": True, "description": "has an address, and had no offer yet"}
+        required=True,
+        metadata={"example": True, "description": "has an address, had no offer yet, and the event is not too near"},
     )
 
 

@@ -17,6 +17,7 @@ from tests.factories.applications import (
 )
 from tests.factories.events import update_event
 from tests.factories.merchants import create_merchant_account, create_participant, invite_merchants
+from tests.factories.payouts import execute_sql
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, open_as
 from tests.pages.desk.test_stalls import apply, build_path, read
@@ -48,6 +49,10 @@ def test_free_place_is_offered_to_the_next_in_line(
         assert "1 place is free, and goes to the first in line. Next: Second Grill." in page
         assert page.count(f'href="{build_path(event, second)}/offer"') == 1
         assert "has to become free" not in page
+        execute_sql("UPDATE event SET starts_at = now() + interval '2 days 11 hours'")
+        page = desk.open(path).text
+        assert "1 place is free." in page and "Nobody in line can get one now" in page and "/offer" not in page
+        execute_sql("UPDATE event SET starts_at = now() + interval '20 days'")
     desk.open(f"{build_path(event, third)}/offer")
     page = desk.send(form=1)
     assert page.status_code == 409 and "You cannot do this with the application now." in page.text
