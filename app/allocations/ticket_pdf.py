@@ -38,7 +38,9 @@ SMALL_QR_SIZE = 38 * mm
 TERMS = (
     lazy_gettext("Anyone who shows the code first is admitted, so do not post a picture of it."),
     lazy_gettext("Show it on paper, or on a screen turned up bright. No code at hand? Tell your name at the gate."),
-    lazy_gettext("To pass the ticket on, open it with the link in your e-mail, or ask the person who gave it to you."),
+)
+PASS_ON = lazy_gettext(
+    "To pass the ticket on, open it with the link in your e-mail, or ask the person who gave it to you."
 )
 
 
@@ -147,7 +149,10 @@ def _draw_holder(pen: TextWriter, ticket: Ticket, y: float) -> float:
 
 def _draw_terms(pen: TextWriter, ticket: Ticket, y: float) -> None:
     contact_line = gettext("Questions? %(organiser)s, %(contact)s", organiser=ticket.organiser, contact=ticket.contact)
-    for term in (f"{ticket.visit.entry_rule} {TERMS[0]}", *map(str, TERMS[1:]), contact_line):
+    terms = [f"{ticket.visit.entry_rule} {TERMS[0]}", *map(str, TERMS[1:])]
+    if ticket.may_pass_on:
+        terms.append(str(PASS_ON))
+    for term in (*terms, contact_line):
         for line in break_lines(printable(term), REGULAR, 9, RIGHT - LEFT, most=2):
             pen.put(line, LEFT, y, size=9, colour=MUTED)
             y -= 12.5

@@ -9,6 +9,7 @@ from PIL import Image
 from app.allocations import qr_codes
 from app.allocations.ticket_pdf import draw_pack_pdf, draw_ticket_pdf
 from tests.allocations.documents import HOSTILE, build_ticket
+from tests.pdf_text import NEEDS_PDFTOTEXT, read_pdf
 
 
 def test_same_ticket_has_the_same_bytes() -> None:
@@ -22,6 +23,13 @@ def test_ticket_pdf_accepts_hostile_names(name: str) -> None:
         name=name, event=name, host=name, block=name, organiser=name, where=name, kind=name[:120], party=12
     )
     assert draw_ticket_pdf([hostile_ticket]).rstrip().endswith(b"%%EOF")
+
+
+@NEEDS_PDFTOTEXT
+def test_only_a_ticket_that_may_be_passed_on_says_how() -> None:
+    for may_pass_on in (True, False):
+        said = read_pdf(draw_ticket_pdf([build_ticket(may_pass_on=may_pass_on)]))
+        assert ("To pass the ticket on" in said) == may_pass_on
 
 
 def test_png_is_the_code_with_its_quiet_zone() -> None:

@@ -1,23 +1,12 @@
 """The report of a block for its holder."""
 
-import shutil
-import subprocess
-
-import pytest
-
 from tests.factories.accounts import list_mails_to, run_jobs
 from tests.factories.allocations import Block, claim_slot, create_block
 from tests.factories.payouts import execute_sql
 from tests.http import Client, data, read_error
+from tests.pdf_text import NEEDS_PDFTOTEXT, read_pdf
 
-NEEDS_PDFTOTEXT = pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext reads what is on the page")
 HOLDER = {"name": "Tuli", "email": "tuli@bank.example", "organisation": "Bank Windhoek"}
-
-
-def read_pdf(data: bytes) -> str:
-    return subprocess.run(
-        ["pdftotext", "-layout", "-", "-"], input=data, capture_output=True, check=True
-    ).stdout.decode()
 
 
 def used_block(client: Client) -> Block:

@@ -1,17 +1,15 @@
 """The hours of a crew as CSV and PDF."""
 
 import csv
-import shutil
-import subprocess
 from datetime import UTC, datetime
 from io import StringIO
 
-import pytest
 from sqlalchemy import text
 
 from app.core.transaction import transaction
 from tests.factories.crew import create_stall, post_shift, replace_crew, start_shift
 from tests.http import Client, data
+from tests.pdf_text import NEEDS_PDFTOTEXT, read_pdf
 
 
 def create_worked_stall(client: Client) -> tuple[Client, str]:
@@ -49,15 +47,12 @@ def test_csv_has_a_row_for_each_person_and_day(client: Client) -> None:
     ]
 
 
-@pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext reads what is on the page")
+@NEEDS_PDFTOTEXT
 def test_pdf_has_the_days_and_the_sums(client: Client) -> None:
     me, path = create_worked_stall(client)
     response = me.get(f"{path}/hours.pdf")
     assert response.content_type == "application/pdf"
-    extraction = subprocess.run(
-        ["pdftotext", "-layout", "-", "-"], input=response.data, capture_output=True, check=True
-    )
-    content = extraction.stdout.decode()
+    content = read_pdf(response.data)
     for expected in ("Selma, till", "=Jonas", "Fri 20 November 2026", "1:30", "2:05", "3:35", "7:40"):
         assert expected in content
 

@@ -1,8 +1,6 @@
 """The money of an event and of an organisation at the desk: who sees it, the figures, the exports, the settlement."""
 
 import re
-import shutil
-import subprocess
 from datetime import date
 from io import BytesIO
 from typing import Any
@@ -26,11 +24,11 @@ from tests.pages.desk.test_files import FILES, READERS, ROLES
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_team_pages import create_owner
+from tests.pdf_text import NEEDS_PDFTOTEXT, read_pdf
 
 MONEY = "/desk/money"
 EXPORTS = ("journal.csv", "vat.csv", "vat.pdf")
 HOSTILE = ("never", "2026-02-30", "10000-01-01", "-1", "0" * 400, "2026-01-01T00:00", "\x00", "' OR 1=1")
-NEEDS_PDFTOTEXT = pytest.mark.skipif(not shutil.which("pdftotext"), reason="pdftotext reads what is on the page")
 
 
 @pytest.fixture
@@ -65,11 +63,10 @@ def press(visitor: Visitor, action: str) -> str:
     return f"{answer.headers['Location']}/download"
 
 
-def read_pdf(visitor: Visitor, path: str) -> str:
+def open_pdf(visitor: Visitor, path: str) -> str:
     answer = visitor.open(path)
     assert answer.status_code == 200 and answer.data.startswith(b"%PDF"), answer.text
-    said = subprocess.run(["pdftotext", "-layout", "-", "-"], input=answer.data, capture_output=True, check=True)
-    return show(said.stdout.decode())
+    return show(read_pdf(answer.data))
 
 
 def damage(statement: str) -> None:
@@ -105,7 +102,7 @@ def test_a_member_of_one_event_sees_its_money_only(
     assert visitor.open(build_path(other)).status_code == 404
     assert visitor.open(MONEY).status_code == 403
     visitor.open(build_path(mine))
-    assert "Namib Events" in read_pdf(visitor, press(visitor, "/settlement"))
+    assert "Namib Events" in open_pdf(visitor, press(visitor, "/settlement"))
 
 
 def test_money_of_others_is_not_there(app: Flask, desk: Visitor, event: dict[str, Any]) -> None:
@@ -150,7 +147,7 @@ def test_a_difference_is_loud(desk: Visitor, event: dict[str, Any]) -> None:
     page = show(desk.open(MONEY).text)
     assert 'role="alert"' in page and "at Windhoek Lights" in page
     desk.open(build_path(event))
-    assert "do not agree with the ledger" in read_pdf(desk, press(desk, "/settlement"))
+    assert "do not agree with the ledger" in open_pdf(desk, press(desk, "/settlement"))
 
 
 @NEEDS_PDFTOTEXT
@@ -161,7 +158,7 @@ def test_invoices_are_listed_with_what_is_open_and_downloaded(desk: Visitor, eve
     (open_row,) = [row for row in rows if money(340000) in row and 'data-label="Number"' in row]
     assert open_row.count(money(340000)) == 2
     document = open_row.split("/documents/")[1][:24]
-    pdf = read_pdf(desk, f"{build_path(event)}/documents/{document}")
+    pdf = open_pdf(desk, f"{build_path(event)}/documents/{document}")
     assert "Tax invoice" in pdf and money(340000) in pdf
     assert fetch_scalar("SELECT count(*) FROM audit_entry WHERE action = 'exports.invoice'") == 1
     assert "STL-" in desk.open(f"{build_path(event)}?format=csv").text
@@ -181,7 +178,7 @@ def test_exports_have_the_days_and_the_event(organiser: Client, desk: Visitor, e
     assert len(lines) == 1 + len(vat["lines"]) and all(",15," in line for line in lines[1:])
     assert sum(round(float(line.split(",")[6]) * 100) for line in lines[1:]) == vat["vatMinor"]
     assert money(vat["vatMinor"]) in show(desk.open(f"{MONEY}?{query}").text)
-    pdf = read_pdf(desk, f"{MONEY}/vat.pdf?{query}")
+    pdf = open_pdf(desk, f"{MONEY}/vat.pdf?{query}")
     assert money(vat["vatMinor"]) in pdf and "Windhoek Lights" in pdf and "VAT registration number" in pdf
     assert "No invoice of this period has VAT" in desk.open(f"{MONEY}?from=2020-01-01&to=2020-12-31").text
 
@@ -236,7 +233,7 @@ def test_an_archive_has_a_limit(desk: Visitor, event: dict[str, Any], monkeypatc
 def test_the_settlement_agrees_with_the_ledger_to_the_cent(desk: Visitor, event: dict[str, Any]) -> None:
     desk.open(build_path(event))
     path = press(desk, "/settlement")
-    pdf = read_pdf(desk, path)
+    pdf = open_pdf(desk, path)
     for kind, label in (
         ("stall_fee", "Stall fees that came in"),
         ("stall_fee_refund", "Stall fees sent back"),
@@ -279,7 +276,7 @@ def test_the_settlement_says_who_entered_and_whether_the_event_is_over(desk: Vis
     )
     name = event["ticketTypes"][0]["name"]
     assert "The event is not over yet: these figures" in desk.open(build_path(event)).text
-    pdf = read_pdf(desk, press(desk, "/settlement"))
+    pdf = open_pdf(desk, press(desk, "/settlement"))
     assert "Admitted at the gate" in pdf and "The event is not over yet. The figures" in pdf
     assert re.search(rf"{name} \d+ \d+ 4\b", pdf), pdf
     execute_sql(
@@ -287,7 +284,7 @@ def test_the_settlement_says_who_entered_and_whether_the_event_is_over(desk: Vis
         event=event["id"],
     )
     assert "not over yet" not in desk.open(build_path(event)).text
-    assert "not over yet" not in read_pdf(desk, press(desk, "/settlement"))
+    assert "not over yet" not in open_pdf(desk, press(desk, "/settlement"))
 
 
 def test_two_who_ask_at_once_get_one_settlement(desk: Visitor, event: dict[str, Any]) -> None:
