@@ -39,7 +39,7 @@ def test_an_organiser_signs_up_in_a_browser_alone(
         page.get_by_label("Remember this device").check()
         page.get_by_role("button", name="Sign in").click()
         expect(page).to_have_url(f"{address}/desk")
-        page.get_by_role("link", name="Account").click()
+        page.get_by_role("link", name="Account", exact=True).click()
         view.check("account")
         page.get_by_role("button", name="Sign out").click()
         view.check("signed-out")

@@ -234,7 +234,7 @@ def test_the_owner_requires_a_second_factor_and_signs_in_again(
     with open_view(chromium, SERIES, scripts=scripts) as view:
         page = view.page
         sign_in(page, address, owner.email)
-        page.get_by_role("link", name="Account").click()
+        page.get_by_role("link", name="Account", exact=True).click()
         view.check("account-of-two-organisations")
         turn_on(owner)
         page.get_by_role("link", name="See the team of Windhoek Lights").click()

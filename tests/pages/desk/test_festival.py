@@ -253,7 +253,7 @@ def keep_places_for_a_sponsor(page: Page) -> None:
 def hand_a_place_to_a_guest(desk: Page, guest: Page, address: str) -> str:
     """Invite a guest, who claims a ticket; return its code."""
     follow(desk, "Invite guests")
-    send(desk, {"Guests": f"Anna Shilongo, {GUEST}"}, "Check the list", "1 guest will get a mail")
+    send(desk, {"Guests": f"Anna Shilongo, {GUEST}"}, "Check the list", "1 guest gets a mail")
     send(desk, {}, "Send 1 invitation", "Invited: 1.")
     guest.goto(address + find_link(GUEST, "claim"))
     send(guest, {}, "Claim my ticket", "Your ticket")
