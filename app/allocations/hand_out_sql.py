@@ -5,13 +5,10 @@ They have the form and the parameters of the changes in `sql.py`.
 
 from sqlalchemy import text
 
-from app.allocations.sql import INSERT_SLOT_EVENTS, RECORD_CHANGES
+from app.allocations.sql import FREE_SLOTS, INSERT_SLOT_EVENTS, RECORD_CHANGES
 
 ASSIGN_CLAIM_CODES = text(f"""
-    WITH free_slots AS (
-        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
-         ORDER BY id LIMIT :count),
+    WITH {FREE_SLOTS},
     changed AS (
         UPDATE allocation_slot s
            SET status = 'invited', via = 'code', code = c.code, given_at = now(), version = s.version + 1
@@ -23,10 +20,7 @@ ASSIGN_CLAIM_CODES = text(f"""
     SELECT id, code FROM changed ORDER BY id""")
 
 INVITE_RECIPIENTS = text(f"""
-    WITH free_slots AS (
-        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
-         ORDER BY id LIMIT :count),
+    WITH {FREE_SLOTS},
     changed AS (
         UPDATE allocation_slot s
            SET status = 'invited', via = 'invite', name = r.name, email = r.email, phone = r.phone,
@@ -52,10 +46,7 @@ REMIND_RECIPIENTS = text(f"""
     SELECT id, name, email, generation FROM changed ORDER BY id""")
 
 LIST_GUESTS = text(f"""
-    WITH free_slots AS (
-        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
-         ORDER BY id LIMIT :count),
+    WITH {FREE_SLOTS},
     places AS (
         SELECT f.id, g.*, min(f.id) OVER (PARTITION BY g.guest) AS party_id, count(*) OVER (PARTITION BY g.guest) AS size
           FROM free_slots f

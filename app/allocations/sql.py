@@ -113,6 +113,13 @@ RECORD_CHANGES = f"""
 then `updated_ticket_type` is empty. Places come from the public count; returning places first reduce `oversold`.
 """
 
+FREE_SLOTS = """
+    free_slots AS (
+        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
+         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
+         ORDER BY id LIMIT :count)"""
+"""The CTE of so many free places of a block, numbered from one."""
+
 INSERT_SLOTS = text(f"""
     WITH changed AS (
         INSERT INTO allocation_slot AS s (id, block_id, event_id, ticket_type_id)
@@ -201,10 +208,7 @@ CLAIM_PACK = text(f"""
     WITH new_pack AS (
         INSERT INTO ticket_pack (id, block_id, event_id, count, status, created_by)
         VALUES (:pack_id, :block_id, :event_id, :count, 'queued', :actor_id) RETURNING id),
-    free_slots AS (
-        SELECT id, row_number() OVER (ORDER BY id) AS number FROM allocation_slot
-         WHERE block_id = :block_id AND event_id = :event_id AND given_at IS NULL AND ended_at IS NULL
-         ORDER BY id LIMIT :count),
+    {FREE_SLOTS},
     pack_slots AS (
         INSERT INTO ticket_pack_slot (slot_id, pack_id, event_id, number)
         SELECT f.id, p.id, :event_id, f.number FROM free_slots f, new_pack p RETURNING slot_id),
