@@ -35,6 +35,8 @@ class Evidence:
     """What the rail has noted."""
     audience: list[str] = field(default_factory=list)
     uncertain_allowed: int = 0
+    is_database_clock_wrong: bool = False
+    """Then scans may be refused as too far ahead or too old."""
     longest_transaction: float = 0.0
     leaks: dict[str, str] = field(default_factory=dict)
     mistakes: list[str] = field(default_factory=list)

@@ -167,6 +167,7 @@ def _evidence(scene: Scene) -> Evidence:
         rail=journal_of_rail(it),
         audience=_reachable(world),
         uncertain_allowed=scene.allow_uncertain(),
+        is_database_clock_wrong=scene.is_database_clock_wrong,
         longest_transaction=scene.watch.longest_transaction,
         leaks=leaks(it),
         mistakes=mistakes(it),

@@ -180,4 +180,5 @@ def set_aside(scene: Scene) -> Path:
         subprocesses.ENVIRONMENT.clear()
         subprocesses.ENVIRONMENT.update(before)
     scene.killed["stack"] += 1
+    scene.is_database_clock_wrong = True
     return clock

@@ -45,6 +45,7 @@ class Scene:
     notes: list[str] = field(default_factory=list)
     killed: Counter[str] = field(default_factory=Counter)
     uncertain_allowed: int = 0
+    is_database_clock_wrong: bool = False
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.seed)
