@@ -1,6 +1,6 @@
 """Who the invoice of a block is for, and until when it is to be paid, as the organiser says before it is issued."""
 
-from datetime import date, timedelta
+from datetime import date
 from typing import TypedDict, Unpack
 from zoneinfo import ZoneInfo
 
@@ -14,14 +14,14 @@ from app.allocations.queries import BlockRow, has_invoice
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.db import database_now, db
-from app.core.errors import NotFound, StaleVersion, ValidationFailed
+from app.core.errors import NotFound, StaleVersion
 from app.core.formatting import HOME
 from app.core.transaction import transaction
 from app.events import queries as events
 from app.events.models import Event
+from app.invoicing.transfers import check_pay_by
 
 BUYER_FIELDS = ("buyer_name", "buyer_address", "buyer_vat_number", "buyer_reference", "pay_by")
-MAX_TIME_TO_PAY = timedelta(days=366)
 BUYER_INVOICED_MESSAGE = "The invoice of this block is issued, so its buyer no longer changes."
 
 
@@ -51,9 +51,10 @@ def update_buyer(
     expected_version: int | None = None,
     **changes: Unpack[BuyerChanges],
 ) -> None:
-    """Change the buyer of a block's invoice, and the day until which it is to be paid. The same values again change nothing.
+    """Change the buyer of a block's invoice, and the day until which it is to be paid.
 
-    Raises NotFound, BlockInvoiced, ValidationFailed for a day before today or in more than a year, and StaleVersion if the block has another version than the expected one.
+    The same values again change nothing. Raises NotFound, BlockInvoiced, ValidationFailed for a day before today or in more
+    than a year, and StaleVersion if the block has another version than the expected one.
     """
     with transaction() as session:
         block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
@@ -67,21 +68,13 @@ def update_buyer(
             raise BlockInvoiced(BUYER_INVOICED_MESSAGE)
         if expected_version not in (None, block.version):
             raise StaleVersion()
-        if "pay_by" in changed:
-            _check_day(changes.get("pay_by"))
+        if "pay_by" in changed and (pay_by := changes["pay_by"]) is not None:
+            check_pay_by(pay_by, today=database_now().astimezone(ZoneInfo(HOME)).date())
         for name in changed:
             setattr(block, name, new_values[name])
         block.version, block.updated_at = block.version + 1, func.now()
         data = {"changed": changed}
         record(session, Action.BLOCK_CHANGED, event_id=event_id, subject=block_id, data=data)
-
-
-def _check_day(day: date | None) -> None:
-    today = database_now().astimezone(ZoneInfo(HOME)).date()
-    if day is not None and day < today:
-        raise ValidationFailed.of("payBy", "too_small", "Must be today or later.")
-    if day is not None and day > today + MAX_TIME_TO_PAY:
-        raise ValidationFailed.of("payBy", "too_large", "Must be within a year.")
 
 
 def find_previous_buyer(caller: Caller, block: BlockRow) -> PreviousBuyer | None:

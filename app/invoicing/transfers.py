@@ -1,13 +1,16 @@
-"""Bank transfers that pay fees and invoices: the days on which they can have come in."""
+"""Bank transfers that pay fees and invoices: the days on which they can have come in, and until which they are to."""
 
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 from app.core.db import database_now
+from app.core.errors import ValidationFailed
 from app.core.formatting import HOME, format_money
 
 MAX_AGE = timedelta(days=365)
 """How long ago a transfer may have come in."""
+MAX_TIME_TO_PAY = timedelta(days=366)
+"""How late a fee or an invoice may be due."""
 FUTURE, TOO_EARLY = "future", "too_early"
 DAY_MESSAGES = {FUTURE: "Must not be in the future.", TOO_EARLY: "Must not be more than a year ago."}
 
@@ -34,3 +37,12 @@ def list_transfer_errors(
     if day_problem:
         errors.append({"path": "receivedOn", "code": day_problem, "message": DAY_MESSAGES[day_problem]})
     return errors
+
+
+def check_pay_by(day: date, *, today: date, last_day: date | None = None) -> None:
+    """Raise ValidationFailed for a day until which nobody can pay: before today, or after the last one, by default in a year."""
+    if day < today:
+        raise ValidationFailed.of("payBy", "too_small", "Must be today or later.")
+    last_day = last_day or today + MAX_TIME_TO_PAY
+    if day > last_day:
+        raise ValidationFailed.of("payBy", "too_large", f"Must not be after {last_day}.")

@@ -36,11 +36,10 @@ from app.core.outbox import enqueue_all
 from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.events.models import Event
+from app.invoicing.transfers import check_pay_by
 
 GAP_LIMIT = Rule("application-link-gap", 1, timedelta(seconds=60))
 DAILY_LIMIT = Rule("application-links-a-day", 5, timedelta(days=1))
-MAX_TIME_TO_PAY = timedelta(days=366)
-"""For an application without an event."""
 REVISIONS = ((states.APPROVED, states.DECLINED), (states.DECLINED, states.SUBMITTED))
 FEE_STATES = (states.SUBMITTED, states.WAITLISTED, states.AWAITING_DOCUMENTS, states.AWAITING_PAYMENT)
 
@@ -77,8 +76,9 @@ def decide_application(
     The same decision again changes nothing; of two simultaneous decisions the first counts.
 
     An approval takes a place of the stall type; `override_quota` takes one beyond its quantity. `fee_minor` sets another
-    fee than the application's, also of an approved one, `pay_by` the day until which it is to be paid. With a reason, and while nothing is paid, an approval can become
-    a refusal, and a refusal can be taken back (`submitted`). The refusal of an activated application ends the stall.
+    fee than the application's, also of an approved one, and `pay_by` the day until which it is to be paid. With a reason,
+    and while nothing is paid, an approval can become a refusal, and a refusal can be taken back (`submitted`). The refusal
+    of an activated application ends the stall.
 
     Raises NotFound, StaleVersion, ValidationFailed, AlreadyDecided, StepNotAllowed, StallTypeFull, NoWaitlist,
     PaymentInProgress, StallHasShifts, ApplicationsClosed for an approval or the waitlist, SenderNotVerified,
@@ -223,7 +223,7 @@ def _set_decision(
     application.set_status(decision)
     application.decision, application.decided_by, application.decided_at = decision, decided_by, func.now()
     application.documents_reopened_at = None
-    application.decline_reason = fields.get("decline_reason")
+    application.decline_reason = fields.get("decline_reason") if decision == states.DECLINED else None
     application.reviewer_notes, application.risk_level = fields.get("reviewer_notes"), fields.get("risk_level")
     action = Action.APPLICATION_DECLINED if decision == states.DECLINED else Action.APPLICATION_APPROVED
     details = {name: value for name, value in fields.items() if name in ("reason", "override_quota") and value}
@@ -281,11 +281,8 @@ def _find_new_due_time(session: ReadOrWriteSession, application: Application, da
     calendar = EventCalendar(*row) if row else EventCalendar(None, None, None, database_now())
     zone = ZoneInfo(calendar.timezone or HOME)
     today = calendar.now.astimezone(zone).date()
-    last_day = calendar.ends_at.astimezone(zone).date() if calendar.ends_at else today + MAX_TIME_TO_PAY
-    if day < today:
-        raise ValidationFailed.of("payBy", "too_small", "Must be today or later.")
-    if day > last_day:
-        raise ValidationFailed.of("payBy", "too_large", f"Must not be after {last_day}.")
+    last_day = calendar.ends_at.astimezone(zone).date() if calendar.ends_at else None
+    check_pay_by(day, today=today, last_day=last_day)
     due_at = end_of_day(datetime.combine(day, time(12), zone), calendar.timezone)
     return None if due_at == application.scheduled_for else due_at
 

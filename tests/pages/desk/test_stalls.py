@@ -289,10 +289,11 @@ def test_several_are_decided_by_the_same_action(
     assert "Decide 2 applications" in page.text
     token = desk.forms[1].fields["csrf_token"]
     ids = [first["id"], second["id"]]
-    body = {"csrf_token": token, "id": ids, "decision": "approved"}
+    body = {"csrf_token": token, "id": ids, "decision": "approved", "declineReason": "For those who are declined."}
     page = desk.flask.post(f"{build_path(event)}/decide", data=body)
     assert "1 of 2 decided" in page.text and "All places of this stall type are taken." in page.text
     assert [read(organiser, application)["decision"] for application in (first, second)] == ["approved", None]
+    assert read(organiser, first)["declineReason"] is None
     mails = len(list_mails_to("kapana@stalls.example"))
     assert "1 of 2 decided" in desk.flask.post(f"{build_path(event)}/decide", data=body).text
     assert len(list_mails_to("kapana@stalls.example")) == mails
