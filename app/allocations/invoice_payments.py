@@ -8,6 +8,7 @@ back.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import NotRequired, TypedDict, Unpack
 
 from sqlalchemy import func, select
 
@@ -28,51 +29,33 @@ from app.ledger.models import BANK, BLOCK_INVOICE, ORGANISATION
 from app.ledger.transactions import post_event_transaction
 
 
-def receive_invoice_payment(
-    caller: Caller,
-    event_id: str,
-    block_id: str,
-    *,
-    amount_minor: int,
-    reference: str,
-    received_on: date,
-    part: bool = False,
-    paid_back: bool = False,
-) -> None:
-    """Record that what is due for a block's invoice came in by bank transfer, or a `part` of it. When all is paid, a transfer
-    of the same amount, reference and day again changes nothing. With `paid_back` the organiser has sent what they owe the
-    buyer after a credit note.
+class Transfer(TypedDict):
+    """A bank transfer: what came in, all that is due or a `part` of it, or with `paid_back` what the organiser has sent."""
 
-    Raises NotFound, InvoiceNotIssued, InvoiceSettled, and ValidationFailed for another amount than is due (of a part: for
-    more), for a date in the future or more than a year ago, and for a transfer like one that is recorded.
+    amount_minor: int
+    reference: str
+    received_on: date
+    part: NotRequired[bool]
+    paid_back: NotRequired[bool]
+
+
+def receive_invoice_payment(caller: Caller, event_id: str, block_id: str, **transfer: Unpack[Transfer]) -> None:
+    """Record that what is due for a block's invoice came in by bank transfer, or what is owed after a credit note went out.
+
+    When nothing is left, a transfer of the same amount, reference and day again changes nothing. Raises NotFound,
+    InvoiceNotIssued, InvoiceSettled, and ValidationFailed for another amount than is due (of a part: for more), for a date
+    in the future or more than a year ago, and for a transfer like one that is recorded.
     """
     with transaction() as session:
-        record_invoice_payment(
-            session,
-            caller,
-            event_id,
-            block_id,
-            amount_minor=amount_minor,
-            reference=reference,
-            received_on=received_on,
-            part=part,
-            paid_back=paid_back,
-        )
+        record_invoice_payment(session, caller, event_id, block_id, **transfer)
 
 
 def record_invoice_payment(
-    session: ReadOrWriteSession,
-    caller: Caller,
-    event_id: str,
-    block_id: str,
-    *,
-    amount_minor: int,
-    reference: str,
-    received_on: date,
-    part: bool,
-    paid_back: bool = False,
+    session: ReadOrWriteSession, caller: Caller, event_id: str, block_id: str, **transfer: Unpack[Transfer]
 ) -> None:
     """`receive_invoice_payment` in a transaction that is open."""
+    amount_minor, reference, received_on = transfer["amount_minor"], transfer["reference"], transfer["received_on"]
+    is_paid_back, is_part = transfer.get("paid_back", False), transfer.get("part", False)
     if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
         raise NotFound()
     is_of_block = (Invoice.block_id == block_id, Invoice.event_id == event_id)
@@ -81,7 +64,7 @@ def record_invoice_payment(
         raise InvoiceNotIssued()
     payments = list_invoice_payments(invoice)
     transfers = [(payment.amount_minor, payment.reference, payment.received_on) for payment in payments]
-    sign = -1 if paid_back else 1
+    sign = -1 if is_paid_back else 1
     is_repeated = (sign * amount_minor, reference, received_on) in transfers
     charged_minor = session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0
     due_minor = sign * (int(charged_minor) - sum(payment.amount_minor for payment in payments))
@@ -90,11 +73,11 @@ def record_invoice_payment(
     if due_minor <= 0:
         raise InvoiceSettled()
     errors = list_transfer_errors(
-        "You owe back" if paid_back else "What is due is",
+        "You owe back" if is_paid_back else "What is due is",
         due_minor,
         amount_minor=amount_minor,
         received_on=received_on,
-        part=part,
+        part=is_part,
     )
     if is_repeated:
         message = (
@@ -157,7 +140,10 @@ class OpenInvoice:
 
 
 def lock_invoices(session: ReadOrWriteSession, event_id: str, numbers: Collection[str]) -> dict[str, OpenInvoice]:
-    """Lock the blocks of the event's invoices with these numbers, in the order of their ids; return the invoices by number."""
+    """Lock the blocks of the event's invoices with these numbers, in the order of their ids.
+
+    Returns the invoices by number.
+    """
     if not numbers:
         return {}
     is_asked = (Invoice.event_id == event_id, Invoice.kind == INVOICE, Invoice.number == func.any(list(numbers)))

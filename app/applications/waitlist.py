@@ -77,7 +77,7 @@ def end_offer(session: OrmSession, application: Application) -> bool:
 
 
 class Waiting(NamedTuple):
-    """An application on the waitlist; `can_get_offer` unless it has no address, has had its offer, or the event is
+    """An application on the waitlist; `can_get_offer` unless it has no address, got an offer before, or the event is
     too near.
     """
 

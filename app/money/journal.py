@@ -1,7 +1,8 @@
 """The journal of an organisation as CSV, for its accountant: each document and each payment is a balanced entry.
 
 A document is booked on the day of its issue, a payment or refund on the day on which it was recorded, both in Windhoek.
-Of a transfer `receivedOn` is the day in the account, and `transfer` its text. Amounts have a decimal point. An account has the code of `sql.ACCOUNTS`.
+Of a transfer `receivedOn` is the day in the account, and `transfer` its text. Amounts have a decimal point. An account has
+the code of `sql.ACCOUNTS`.
 """
 
 from collections.abc import Iterator

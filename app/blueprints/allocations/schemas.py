@@ -20,10 +20,11 @@ from app.web.fields import (
     WholeNumber,
     field_error,
 )
+from app.web.scans import MAX_PARTY_SIZE
 from app.web.schema import Query, RequiredFieldsSchema, Schema, to_camel_case
 from app.web.text_fields import EmailName, Name
 
-MAX_SLOTS, MAX_RECIPIENTS, MAX_PARTY_SIZE = 5000, 500, 100
+MAX_SLOTS, MAX_RECIPIENTS = 5000, 500
 MAX_PRICE_MINOR = 10**12
 MAX_RELEASE_STEPS = 20
 PERSON_METADATA = {"example": "Frieda Amupolo"}

@@ -28,11 +28,12 @@ from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.core.paging import Order, Page, SortKey, page_of
 from app.events.queries import OwnEvent
 from app.web.fields import Boolean, Choice, Email, Text, WholeNumber, field_error
+from app.web.scans import MAX_PARTY_SIZE
 from app.web.schema import Query
 from app.web.text_fields import EmailName
 from app.web.types import RawData
 
-MAX_RECIPIENTS, MAX_SHOWN, MAX_WRONG_LINES, MAX_PARTY_SIZE = 500, 50, 10, 100
+MAX_RECIPIENTS, MAX_SHOWN, MAX_WRONG_LINES = 500, 50, 10
 PARTY = re.compile(r"(.+?)\s*\+\s*(\d{1,6})")
 HEADING = re.compile(r"\be-?mail\b", re.IGNORECASE)
 SKIPPED_LABELS = {

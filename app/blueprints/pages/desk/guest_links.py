@@ -18,9 +18,9 @@ from app.core.errors import AppError, NotFound
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
 from app.web.fields import Boolean, EndTimeField, WholeNumber
+from app.web.scans import MAX_PARTY_SIZE
 from app.web.schema import Query
 
-MAX_PARTY_SIZE = 100
 NUMBER = {
     "invalid_type": WRONG_NUMBER,
     "too_small": lazy_gettext("Enter 1 or more."),

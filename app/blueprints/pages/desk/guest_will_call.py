@@ -21,10 +21,11 @@ from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.web.access import may
 from app.web.fields import Secret, Text, WholeNumber
+from app.web.scans import MAX_PARTY_SIZE
 from app.web.schema import Query
 
 GATE_ACCESS, ADMIT = may(GATE_READ), may(GATE_ADMIT)
-MAX_GUESTS, MAX_PARTY_SIZE = 50, 100
+MAX_GUESTS = 50
 
 
 class SearchSchema(Query):
