@@ -202,7 +202,7 @@ def _import(
         raised_types=raised_types,
         created_minor=created_minor,
         cancelled_tickets=cancelled_tickets,
-        new_type_names=sorted({ticket.ticket_type for ticket in of_unknown_type}),
+        new_type_names=sorted({key_of(it.ticket_type): it.ticket_type for it in reversed(of_unknown_type)}.values()),
         import_id=import_id,
         chosen_types=_list_chosen_names(event, tickets, chosen_type_ids),
     )

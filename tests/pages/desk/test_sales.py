@@ -280,10 +280,12 @@ def test_the_check_names_cancelled_tickets_new_types_and_the_money(desk: Visitor
     page = post(desk, f"{desk.page.request.path}/import").text
     assert "Price of the new tickets</dt><dd>N$\u00a01\u202f700.00" in page and "cancelled ticket" not in page
     cancelled = ROWS.replace("sold", "cancelled", 1)
-    page = upload(desk, path, HEADER + cancelled + "A9,<b>Camping</b>,Nela,,120,2026-10-01,sold,nine\n")
+    new = "A9,<b>Camping</b>,Nela,,120,2026-10-01,sold,nine\nB1,<B>CAMPING</B>,Otto,,120,2026-10-01,sold,ten\n"
+    upload(desk, path, HEADER + cancelled + new)
     page = post(desk, f"{desk.page.request.path}/check", name="<b>Camping</b>", type="new").text
     assert "1 cancelled ticket<" in page and "<li>A1 · <bdi>" in page
-    assert '<dt>New ticket types</dt><dd>1 <span class="unit">&lt;b&gt;Camping' in page and "N$\u00a0120.00" in page
+    assert '<dt>New ticket types</dt><dd>1 <span class="unit">&lt;b&gt;Camping&lt;/b&gt;</span>' in page
+    assert "N$\u00a0240.00" in page
 
 
 def test_more_than_there_are_places_needs_a_click(organiser: Client, desk: Visitor) -> None:
