@@ -271,7 +271,7 @@ def add_page(run: Run, campaign: RowMapping, after: str) -> str | None:
         **audience.parameters,
     }
     with transaction() as session:
-        run.hold_in(session)
+        run.progress_in(session)
         session.execute(delivery_sql.CUSTOM_PLAN)
         statement = delivery_sql.add_page_sql(audience.type, audience.ordered_channels)
         people_count, last_person = session.execute(statement, parameters).one()

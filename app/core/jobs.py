@@ -71,6 +71,7 @@ class LeaseProtocol(Protocol):
 
     def fence(self) -> None: ...
     def hold_in(self, session: ReadOrWriteSession) -> None: ...
+    def progress_in(self, session: ReadOrWriteSession) -> None: ...
     def done_in(self, session: ReadOrWriteSession) -> None: ...
 
 
@@ -93,6 +94,13 @@ class Run:
     def hold_in(self, session: ReadOrWriteSession) -> None:
         """Renew the lease in an open transaction, for jobs that work in pages. Raises LostLease."""
         self.lease.hold_in(session)
+
+    def progress_in(self, session: ReadOrWriteSession) -> None:
+        """Renew the lease in the transaction of a page that no later attempt repeats, and forget earlier attempts.
+
+        So a job is given up after five kills without progress, however often it was killed. Raises LostLease.
+        """
+        self.lease.progress_in(session)
 
     def done_in(self, session: ReadOrWriteSession) -> None:
         """End a LOCAL job in the transaction that has its effect. Raises LostLease: let it roll back."""

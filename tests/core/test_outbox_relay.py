@@ -3,6 +3,7 @@
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -84,6 +85,28 @@ def test_an_expired_lease_is_taken_back(app: Flask, kind: str, fenced: bool, sta
     assert expire_leases(PACE) == 1
     assert [(row.state, row.lost) for row in rows(kind)] == [(state, 1)]
     assert "the process that held it ended" in (rows(kind)[0].last_error or "")
+
+
+@pytest.mark.parametrize(
+    ("progresses", "commits", "state"), [(True, True, "ready"), (True, False, "dead"), (False, True, "dead")]
+)
+def test_a_job_is_given_up_after_five_kills_without_progress(
+    app: Flask, progresses: bool, commits: bool, state: str
+) -> None:
+    with transaction():
+        enqueue("core.local", does="x")
+    for _ in range(6):
+        lease = lease_next(None, worker="test", tuning=PACE)
+        if lease is None:
+            break
+        if progresses:
+            with suppress(ZeroDivisionError), transaction() as session:
+                lease.progress_in(session)
+                if not commits:
+                    raise ZeroDivisionError
+        change("UPDATE outbox SET lease_until = now() - interval '1 second'")
+        expire_leases(PACE)
+    assert [row.state for row in rows("core.local")] == [state]
 
 
 def test_concurrent_relays_take_a_row_back_once(app: Flask) -> None:

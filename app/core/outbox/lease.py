@@ -39,7 +39,9 @@ LEASE_ANY = text(_LEASE.format(chosen_id=f"COALESCE(({_CRITICAL}), ({_ORDINARY})
 LEASE_CRITICAL = text(_LEASE.format(chosen_id=f"({_CRITICAL})", is_due=_IS_DUE))
 EXTEND = text("""
     UPDATE outbox SET lease_until = now() + make_interval(secs => :lease),
-           effect_at = CASE WHEN :fence THEN now() ELSE effect_at END
+           effect_at = CASE WHEN :fence THEN now() ELSE effect_at END,
+           lost = CASE WHEN :progressed THEN 0 ELSE lost END,
+           postponed = CASE WHEN :progressed THEN attempts - 1 ELSE postponed END
     WHERE id = :id AND lease_token = :token AND state = 'leased' RETURNING id
 """)
 RECORD_OUTCOME = text("""
@@ -111,7 +113,11 @@ class Lease:
 
     def hold_in(self, session: ReadOrWriteSession) -> None:
         """Renew the lease in the caller's transaction. Raises LostLease."""
-        self._extend(session, fence=False)
+        self._extend(session)
+
+    def progress_in(self, session: ReadOrWriteSession) -> None:
+        """Renew the lease in the caller's transaction and forget the attempts before this one. Raises LostLease."""
+        self._extend(session, progressed=True)
 
     def done_in(self, session: ReadOrWriteSession) -> None:
         """End the row in the caller's transaction. Raises LostLease."""
@@ -126,8 +132,14 @@ class Lease:
                 notify_failures([FailedRow(self.kind, state, outcome.error or "", self.payload)])
         return state is not None
 
-    def _extend(self, session: ReadOrWriteSession, *, fence: bool) -> None:
-        params = {"id": self.id, "token": self.token, "lease": self.seconds, "fence": fence}
+    def _extend(self, session: ReadOrWriteSession, *, fence: bool = False, progressed: bool = False) -> None:
+        params = {
+            "id": self.id,
+            "token": self.token,
+            "lease": self.seconds,
+            "fence": fence,
+            "progressed": progressed,
+        }
         if session.execute(EXTEND, params).first() is None:
             raise LostLease(self.kind)
 
