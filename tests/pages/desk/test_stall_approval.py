@@ -76,6 +76,61 @@ def test_several_are_asked_for_the_same_documents(
     assert (kinds[0], len(kinds[1]), kinds[2]) == (["identity"], 4, ["tax_clearance"])
 
 
+def open_joint(desk: Visitor, event: dict[str, Any], *applications: dict[str, Any]) -> str:
+    ids = "&".join(f"id={application['id']}" for application in applications)
+    return desk.open(f"{build_path(event)}/decide?{ids}").text
+
+
+def list_asked(organiser: Client, *applications: dict[str, Any]) -> list[list[str]]:
+    return [[document["kind"] for document in read(organiser, each)["documents"]] for each in applications]
+
+
+def send_joint(desk: Visitor, event: dict[str, Any], *applications: dict[str, Any], **values: Any) -> str:
+    body = {name: value for name, value in desk.forms[1].fields.items() if name != "documentsRequired"}
+    body |= {"id": [application["id"] for application in applications], "decision": "approved", **values}
+    return desk.flask.post(f"{build_path(event)}/decide", data=body).text
+
+
+def test_the_documents_of_several_of_one_type_are_ticked(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    first, second, waiting = (apply(client, event, f"Stall {number}", **CRAFTS) for number in range(3))
+    decide_application(organiser, waiting, "waitlisted", documentsRequired=["identity"])
+    page = open_joint(desk, event, first, second, waiting)
+    assert list_ticked(page) == [*KINDS[:3]] and page.count('<span class="fine">Identity document</span>') == 1
+    page = send_joint(desk, event, first, second, waiting, documentsRequired=["identity", "food_safety"])
+    assert "3 of 3 decided" in page
+    assert list_asked(organiser, first, second) == [["identity", "food_safety"]] * 2
+    assert list_asked(organiser, waiting) == [["identity"]], "those of the waitlist were chosen there"
+
+
+def test_no_tick_for_several_asks_for_no_document(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    first, second = (apply(client, event, f"Stall {number}", **CRAFTS) for number in range(2))
+    open_joint(desk, event, first, second)
+    send_joint(desk, event, first, second)
+    assert list_asked(organiser, first, second) == [[], []]
+
+
+def test_a_wrong_day_keeps_the_ticks(client: Client, organiser: Client, event: dict[str, Any], desk: Visitor) -> None:
+    crafts = apply(client, event, **CRAFTS)
+    open_joint(desk, event, crafts)
+    page = send_joint(desk, event, crafts, documentsRequired=["identity"], payBy="soon")
+    assert list_ticked(page) == ["identity"] and read(organiser, crafts)["status"] == "submitted"
+    page = send_joint(desk, event, crafts, documentsRequired=["passport"])
+    assert read(organiser, crafts)["status"] == "submitted"
+
+
+def test_an_application_that_changed_its_type_gets_the_documents_of_it(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    crafts, food = apply(client, event, "Ruusa Crafts", **CRAFTS), apply(client, event)
+    open_joint(desk, event, crafts)
+    send_joint(desk, event, crafts, food, documentsRequired=["identity"])
+    assert list_asked(organiser, crafts, food) == [["identity"], [*KINDS]]
+
+
 def test_documents_that_come_along_are_shown_as_there(
     client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
 ) -> None:

@@ -34,10 +34,13 @@ class NotesSchema(VersionSchema):
     risk_level = Choice(*states.RISK_LEVELS)
 
 
+def build_documents_field() -> ListOrText:
+    """A field of the kinds of documents that an approval asks for; none without a tick."""
+    return ListOrText(Text(validate=[OneOf(KINDS)]), max=len(KINDS), example=[KINDS[0]], load_default=list)
+
+
 class ApprovalSchema(NotesSchema):
-    documents_required = ListOrText(
-        Text(validate=[OneOf(KINDS)]), max=len(KINDS), example=[KINDS[0]], load_default=list
-    )
+    documents_required = build_documents_field()
     fee_minor = Amount(data_key="fee")
     pay_by = fields.Date(data_key="payBy")
     override_quota = Boolean(load_default=False)
@@ -58,6 +61,12 @@ NOTES = (
         options=[("", lazy_gettext("Not set")), *RISK_LABELS.items()],
     ),
 )
+DOCUMENTS = Input(
+    "documentsRequired",
+    lazy_gettext("Documents to ask for"),
+    type="checkboxes",
+    options=[(kind, lazy_gettext(label)) for kind, label in LABELS.items()],
+)
 FEE = Input(
     "fee",
     lazy_gettext("Fee in N$"),
@@ -66,7 +75,7 @@ FEE = Input(
 )
 APPROVAL = Form(
     ApprovalSchema,
-    Input("documentsRequired", lazy_gettext("Documents to ask for"), type="checkboxes"),
+    DOCUMENTS,
     FEE,
     PAY_BY,
     Input(

@@ -1,18 +1,15 @@
-"""The stalls of an event: the applications as a table, one application, and several decided at once."""
+"""The stalls of an event: the applications as a table, and one application."""
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from flask import Response, request, url_for
+from flask import request, url_for
 from flask.typing import ResponseReturnValue
-from marshmallow import fields
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
-from app.applications import actions, queries, states
+from app.applications import queries, states
 from app.applications.actions.contact import OPEN_STATES
-from app.applications.document_suggestions import load_chosen_kinds, suggest_kinds
 from app.applications.documents import LABELS
 from app.applications.placed_stalls import find_stall_number
 from app.applications.serializers import serialize_application
@@ -20,7 +17,6 @@ from app.applications.stall_types import fold_name, list_places
 from app.applications.waitlist import find_next, list_waitlists
 from app.audit.actions import Action
 from app.audit.log import record_export
-from app.blueprints.pages.desk.form_parts import PAY_BY
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
 from app.blueprints.pages.desk.stall_history import list_history
 from app.blueprints.pages.desk.stall_words import (
@@ -31,13 +27,10 @@ from app.blueprints.pages.desk.stall_words import (
     RISK_LABELS,
     STATE_LABELS,
     describe_payment,
-    reword,
 )
 from app.blueprints.pages.desk.tables import CODE, DAY, MONEY, STATUS, Column, Row, Table, render_desk_table
-from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
-from app.blueprints.pages.rendering import describe_error
-from app.core.errors import NotFound, Throttled, ValidationFailed
-from app.core.ids import is_id
+from app.blueprints.pages.forms import Form, Input
+from app.core.errors import NotFound
 from app.core.languages import gettext, lazy_gettext, mark_plural
 from app.desk.failed_mails import find_failed_mail
 from app.events import queries as events
@@ -45,7 +38,6 @@ from app.events.queries import OwnEvent
 from app.web.access import may
 from app.web.fields import Boolean, Choice, Text
 from app.web.schema import Query
-from app.web.text_fields import EmailText
 
 MAX_STATEMENT_BYTES = 2 * 1024 * 1024
 MAX_DECIDED = 50
@@ -55,7 +47,7 @@ blueprint = DeskPages(
     "desk_stalls", __name__, url_prefix="/desk/events/<event_id>/stalls", max_bytes=MAX_STATEMENT_BYTES
 )
 """The modules `stall_…` add their pages to it."""
-READ, DECIDE, MANY = may(STALLS_READ), may(STALLS_DECIDE).with_verified_email(), may(STALLS_DECIDE)
+READ, DECIDE = may(STALLS_READ), may(STALLS_DECIDE).with_verified_email()
 
 
 class FilterSchema(Query):
@@ -64,11 +56,6 @@ class FilterSchema(Query):
     stall_type = Text(max=120)
     fee_state = Choice(*queries.FEE_STATES)
     has_new_documents = Boolean()
-
-
-class ManySchema(Query):
-    decline_reason = EmailText(max=1000)
-    pay_by = fields.Date(data_key="payBy")
 
 
 def link_application(row: Row) -> str:
@@ -113,16 +100,6 @@ CONTACT_IN_FILE = (
     Column("products", lazy_gettext("Sells")),
 )
 """What the page of an application shows to all who may read the table."""
-MANY_FORM = Form(
-    ManySchema,
-    PAY_BY,
-    Input(
-        "declineReason",
-        lazy_gettext("Reason for the applicants that you decline"),
-        hint=lazy_gettext("The applicants read it in the mail. Leave out web addresses."),
-        type="textarea",
-    ),
-)
 
 
 @blueprint.page("", access=READ)
@@ -174,39 +151,6 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
     )
 
 
-@blueprint.page("/decide", access=MANY)
-def confirm_many(caller: Caller, event_id: str) -> ResponseReturnValue:
-    """List the chosen applications, and ask what to do with them."""
-    return _render_many(caller, event_id, request.args.getlist("id"))
-
-
-@blueprint.act("/decide", access=DECIDE)
-def decide_many(caller: Caller, event_id: str) -> ResponseReturnValue:
-    """Approve or decline each of the chosen applications by itself, and say which could not be decided."""
-    form, ids = MANY_FORM.from_request(), request.form.getlist("id")
-    decision = request.form.get("decision", "")
-    if decision not in (states.APPROVED, states.DECLINED):
-        raise NotFound()
-    try:
-        values = form.load()
-    except ValidationFailed as error:
-        return _render_many(caller, event_id, ids, form.with_error(error))
-    event, rows = _list_chosen(caller, event_id, ids)
-    chosen_kinds = load_chosen_kinds(event.id)
-    results = []
-    for row in rows:
-        kinds = {} if decision == states.DECLINED else {"documents_required": _list_kinds(row, chosen_kinds)}
-        results.append((row, _decide(caller, row, decision, {**values, **kinds})))
-    return render_desk(
-        "desk/stalls_decided.html",
-        event=event,
-        word=gettext("Approved") if decision == states.APPROVED else gettext("Declined"),
-        decided=[row for row, problem in results if not problem],
-        refused=[(row, problem) for row, problem in results if problem],
-        link=link_application,
-    )
-
-
 def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
     """What the caller may do with the stalls of the event, for the buttons."""
     permissions = {"may_decide": STALLS_DECIDE, "may_settle": MONEY_WRITE, "may_invite": STALLS_INVITE}
@@ -239,45 +183,6 @@ def _build_table(event: OwnEvent) -> Table:
 
 def _list_applications(caller: Caller, event_id: str, **filters: Any) -> queries.ListQuery:
     return queries.list_desk_applications_query(caller, event_id=event_id, **filters)
-
-
-def _list_chosen(caller: Caller, event_id: str, ids: list[str]) -> tuple[OwnEvent, Sequence[queries.ApplicationRecord]]:
-    """The chosen applications of the event, each once and in their order. Raises NotFound."""
-    event = events.get_event(caller, event_id)
-    chosen_ids = [id for id in dict.fromkeys(ids) if is_id(id)][:MAX_DECIDED]
-    return event, queries.list_chosen_applications(caller, event_id, chosen_ids)
-
-
-def _decide(caller: Caller, row: queries.ApplicationRecord, decision: str, values: dict[str, Any]) -> str:
-    """Decide one application. Returns why that was not possible, or nothing."""
-    try:
-        actions.decide_application(caller, row["id"], decision=decision, **values)
-    except (*FORM_ERRORS, Throttled, NotFound) as error:
-        return describe_error(reword(error))
-    return ""
-
-
-def _list_kinds(row: queries.ApplicationRecord, chosen_kinds: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """The documents that an approval without a form asks for; those of the waitlist were chosen there."""
-    is_chosen = row["status"] != states.SUBMITTED
-    return row["documents_required"] if is_chosen else suggest_kinds(chosen_kinds, row["stall_type"]).kinds
-
-
-def _render_many(caller: Caller, event_id: str, ids: list[str], form: Any = None) -> Response:
-    event, chosen_rows = _list_chosen(caller, event_id, ids)
-    rows = [row for row in chosen_rows if row["status"] in DECIDABLE]
-    chosen_kinds = load_chosen_kinds(event.id)
-    return render_desk(
-        "desk/stalls_decide.html",
-        event=event,
-        form=form or MANY_FORM.fill(),
-        rows=rows,
-        documents={
-            row["id"]: ", ".join(gettext(LABELS[kind]) for kind in _list_kinds(row, chosen_kinds)) for row in rows
-        },
-        state_labels=STATE_LABELS,
-        path=request.path,
-    )
 
 
 def _find_line(caller: Caller, event: OwnEvent, row: queries.ApplicationRecord) -> dict[str, Any]:
