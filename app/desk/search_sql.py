@@ -62,10 +62,16 @@ GUESTS_SQL = f"""
              ORDER BY lower(t.name), t.id {_END})
             UNION ALL
            (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference
-              FROM ticket t WHERE t.event_id = e.id AND t.status <> 'sold' AND t.reference = %(exact)s)) g
+              FROM ticket t WHERE t.event_id = e.id AND t.status <> 'sold' AND t.reference = %(exact)s)
+            UNION ALL
+           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference
+              FROM ticket t
+             WHERE t.event_id = e.id AND upper(t.order_number) = upper(%(exact)s)
+               AND NOT CASE WHEN t.status = 'sold' THEN t.search @@ e.query ELSE t.reference = %(exact)s END
+             ORDER BY lower(t.name), t.id {_END})) g
      ORDER BY e.starts_at DESC, lower(g.name), g.id {_END}"""
 """Places and imported tickets. A place that nobody has claimed is found until the event ends, for it is in no index, and
-a ticket that is not sold any more by its whole number."""
+a ticket that is not sold any more by its whole number. All tickets are found by the whole number of their order."""
 
 BLOCKS_SQL = f"""
     SELECT b.id, coalesce(b.name, b.holder_organisation, b.holder_name, b.holder_email, b.kind),

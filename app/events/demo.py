@@ -194,4 +194,5 @@ def _generate_tickets(counts: Mapping[str, int], prices: Mapping[str, int]) -> I
             buyer = random_numbers.choice(NAMES)
             email = f"fan{random_numbers.randrange(400)}@example.com"
             reference = f"DEMO-{name[:3].upper()}-{number + 1:04}"
-            yield SoldTicket(row, reference, name, buyer, email, prices[name], utcnow() - age, "sold")
+            sold_at, order_number = utcnow() - age, f"D{row // 2:05}"
+            yield SoldTicket(row, reference, name, buyer, email, prices[name], sold_at, "sold", order_number)

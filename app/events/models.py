@@ -205,6 +205,7 @@ class PricePhase(EventRow, Base):
 class Ticket(EventRow, Base):
     """A ticket sold elsewhere and imported. `reference` is the seller's number of it, unique within the event.
 
+    - `order_number` is the seller's number of the order, which has several tickets.
     - `secret` is what its QR code or barcode says.
     - `valid_from` and `valid_until` limit this ticket; without them those of its type count.
     - `admitted_at` is the first entry that was not undone; `left_at` is set while the guest is outside again.
@@ -220,6 +221,12 @@ class Ticket(EventRow, Base):
         Index("ix_ticket_change", "event_id", "transaction_id", postgresql_where=text("transaction_id IS NOT NULL")),
         Index("ix_ticket_takings", "ticket_type_id", "status", "event_id", "price_minor"),
         Index("ix_ticket_holders", "event_id", "email", postgresql_where=text("status = 'sold'")),
+        Index(
+            "ix_ticket_order_number",
+            "event_id",
+            text("upper(order_number)"),
+            postgresql_where=text("order_number IS NOT NULL"),
+        ),
         Index("ix_ticket_search", "search", postgresql_using="gin", postgresql_where=text("status = 'sold'")),
         {"postgresql_with": {"fillfactor": "85"}},
     )
@@ -234,6 +241,7 @@ class Ticket(EventRow, Base):
     sold_at: Mapped[datetime] = mapped_column(Timestamp)
     status: Mapped[str] = mapped_column(String(20))
     imported_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    order_number: Mapped[str | None] = mapped_column(String(120))
     secret: Mapped[str | None] = mapped_column(String(200, collation="C"))
     valid_from: Mapped[datetime | None] = mapped_column(Timestamp)
     valid_until: Mapped[datetime | None] = mapped_column(Timestamp)
@@ -294,6 +302,7 @@ class TicketImportChange(EventRow, Base):
     price_minor: Mapped[int | None] = mapped_column(BigInteger)
     sold_at: Mapped[datetime | None] = mapped_column(Timestamp)
     status: Mapped[str | None] = mapped_column(String(20))
+    order_number: Mapped[str | None] = mapped_column(String(120))
     secret: Mapped[str | None] = mapped_column(String(200, collation="C"))
     valid_from: Mapped[datetime | None] = mapped_column(Timestamp)
     valid_until: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -32,6 +32,7 @@ class SoldTicket(NamedTuple):
     price_minor: int | None
     sold_at: datetime | None
     status: str
+    order_number: str | None = None
     secret: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
@@ -170,6 +171,7 @@ class _RowParser:
             price_minor=self._parse_price(),
             sold_at=self._parse_cell("sold_at", self.read_cell("sold_at"), spreadsheet_cells.parse_time),
             status=self._parse_status(),
+            order_number=self._parse_text("order_number", self.read_cell("order_number"), 120),
             secret=self._parse_cell("secret", self.read_cell("secret"), spreadsheet_cells.parse_secret),
             valid_from=self._parse_cell("valid_from", self.read_cell("valid_from"), spreadsheet_cells.parse_time),
             valid_until=self._parse_cell("valid_until", self.read_cell("valid_until"), _parse_end),
@@ -202,7 +204,10 @@ class _RowParser:
     def _parse_required(self, field: str, cell: str, max_length: int) -> str:
         if not cell:
             self._add_error(self.column_name(field), "required", mark_for_translation("Must not be empty."), "")
-        return self._parse_cell(field, cell, lambda text: spreadsheet_cells.parse_text(text, longest=max_length)) or ""
+        return self._parse_text(field, cell, max_length) or ""
+
+    def _parse_text(self, field: str, cell: str, max_length: int) -> str | None:
+        return self._parse_cell(field, cell, lambda text: spreadsheet_cells.parse_text(text, longest=max_length))
 
     def _parse_cell(self, field: str, cell: str, parse: Callable[[str], T]) -> T | None:
         try:
@@ -261,6 +266,7 @@ OWN = Layout(
         "sold_at": ("soldat",),
         "status": ("status",),
         "currency": ("currency",),
+        "order_number": ("ordernumber", "order"),
         "secret": ("secret", "barcode", "ticketsecret"),
         "valid_from": ("validfrom",),
         "valid_until": ("validuntil",),
@@ -284,6 +290,7 @@ PRETIX = Layout(
         "sold_at": ("orderdate",),
         "status": ("status",),
         "currency": ("currency",),
+        "order_number": ("ordercode",),
         "secret": ("ticketsecret",),
         "valid_from": ("validfrom",),
         "valid_until": ("validuntil",),
@@ -320,6 +327,7 @@ EVENTBRITE = Layout(
         "sold_at": ("orderdate",),
         "status": ("attendeestatus",),
         "currency": ("currency",),
+        "order_number": ("order#", "orderid"),
         "secret": ("barcode#",),
         "valid_from": (),
         "valid_until": (),
@@ -355,6 +363,7 @@ FIELDS = {
     "currency": "currency",
     "soldAt": "sold_at",
     "status": "status",
+    "orderNumber": "order_number",
     "secret": "secret",
     "validFrom": "valid_from",
     "validUntil": "valid_until",

@@ -19,8 +19,8 @@ PATIENCE = (
 CREATE_STAGING = text("""
     CREATE TEMP TABLE ticket_staging (
         row int, reference text COLLATE "C", ticket_type_id text COLLATE "C", name text, email text,
-        price_minor bigint, sold_at timestamptz, status text, secret text COLLATE "C", valid_from timestamptz,
-        valid_until timestamptz
+        price_minor bigint, sold_at timestamptz, status text, order_number text, secret text COLLATE "C",
+        valid_from timestamptz, valid_until timestamptz
     ) ON COMMIT DROP
 """)
 COPY_TO_STAGING = "COPY ticket_staging FROM STDIN"
@@ -28,7 +28,8 @@ CREATE_PLAN = text("""
     CREATE TEMP TABLE ticket_plan (
         row int, reference text COLLATE "C", ticket_type_id text COLLATE "C", status text, known text COLLATE "C",
         old_type text COLLATE "C", old_status text, name text, email text, price_minor bigint, sold_at timestamptz,
-        secret text COLLATE "C", valid_from timestamptz, valid_until timestamptz, skipped boolean, same boolean
+        order_number text, secret text COLLATE "C", valid_from timestamptz, valid_until timestamptz, skipped boolean,
+        same boolean
     ) ON COMMIT DROP
 """)
 """The columns have types, because PostgreSQL keeps the plans of statements for imports and undos."""
@@ -37,7 +38,8 @@ PLAN_IMPORT = text("""
     SELECT s.row, s.reference, s.ticket_type_id, s.status, t.id AS known, t.ticket_type_id AS old_type,
            t.status AS old_status, coalesce(s.name, t.name) AS name, coalesce(s.email, t.email) AS email,
            coalesce(s.price_minor, t.price_minor, k.price_minor) AS price_minor,
-           coalesce(s.sold_at, t.sold_at, now()) AS sold_at, coalesce(s.secret, t.secret) AS secret,
+           coalesce(s.sold_at, t.sold_at, now()) AS sold_at,
+           coalesce(s.order_number, t.order_number) AS order_number, coalesce(s.secret, t.secret) AS secret,
            coalesce(s.valid_from, t.valid_from) AS valid_from, coalesce(s.valid_until, t.valid_until) AS valid_until,
            t.id IS NULL AND s.status <> 'sold' AS skipped,
            t.id IS NOT NULL AND (t.ticket_type_id, t.status) = (s.ticket_type_id, s.status)
@@ -45,6 +47,7 @@ PLAN_IMPORT = text("""
                AND coalesce(s.email, t.email) IS NOT DISTINCT FROM t.email
                AND coalesce(s.price_minor, t.price_minor) = t.price_minor
                AND coalesce(s.sold_at, t.sold_at) = t.sold_at
+               AND coalesce(s.order_number, t.order_number) IS NOT DISTINCT FROM t.order_number
                AND coalesce(s.secret, t.secret) IS NOT DISTINCT FROM t.secret
                AND coalesce(s.valid_from, t.valid_from) IS NOT DISTINCT FROM t.valid_from
                AND coalesce(s.valid_until, t.valid_until) IS NOT DISTINCT FROM t.valid_until AS same
@@ -106,17 +109,17 @@ RELEASE_SECRETS = text("""
 """)
 KEEP_PREVIOUS_VALUES = text("""
     INSERT INTO ticket_import_change (import_id, event_id, ticket_id, ticket_type_id, name, email, price_minor, sold_at,
-                                      status, secret, valid_from, valid_until)
+                                      status, order_number, secret, valid_from, valid_until)
     SELECT :import_id, t.event_id, t.id, t.ticket_type_id, t.name, t.email, t.price_minor, t.sold_at,
-           t.status, t.secret, t.valid_from, t.valid_until
+           t.status, t.order_number, t.secret, t.valid_from, t.valid_until
       FROM ticket_plan p JOIN ticket t ON t.id = p.known AND t.event_id = :event WHERE NOT p.same
 """)
 INSERT_TICKETS = text(f"""
     WITH created AS (
-        INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status, secret,
-                            valid_from, valid_until, transaction_id)
-        SELECT {NEW_ID_SQL}, :event, ticket_type_id, reference, name, email, price_minor, sold_at, status, secret,
-               valid_from, valid_until, pg_current_xact_id()
+        INSERT INTO ticket (id, event_id, ticket_type_id, reference, name, email, price_minor, sold_at, status,
+                            order_number, secret, valid_from, valid_until, transaction_id)
+        SELECT {NEW_ID_SQL}, :event, ticket_type_id, reference, name, email, price_minor, sold_at, status,
+               order_number, secret, valid_from, valid_until, pg_current_xact_id()
           FROM ticket_plan WHERE known IS NULL AND NOT skipped ORDER BY row
         RETURNING id, event_id)
     INSERT INTO ticket_import_change (import_id, event_id, ticket_id) SELECT :import_id, event_id, id FROM created
@@ -124,8 +127,8 @@ INSERT_TICKETS = text(f"""
 UPDATE_TICKETS = text("""
     UPDATE ticket t
        SET ticket_type_id = p.ticket_type_id, name = p.name, email = p.email, price_minor = p.price_minor,
-           sold_at = p.sold_at, status = p.status, secret = p.secret, valid_from = p.valid_from,
-           valid_until = p.valid_until, transaction_id = pg_current_xact_id()
+           sold_at = p.sold_at, status = p.status, order_number = p.order_number, secret = p.secret,
+           valid_from = p.valid_from, valid_until = p.valid_until, transaction_id = pg_current_xact_id()
       FROM ticket_plan p WHERE t.id = p.known AND t.event_id = :event AND NOT p.same
 """)
 NOTIFY_GATE = text(f"SELECT pg_notify('{GATE_CHANNEL}', :event)")

@@ -40,9 +40,9 @@ LOCK_TICKETS = text("""
          WHERE c.import_id = :import_id AND c.event_id = :event ORDER BY t.id FOR UPDATE OF t) locked""")
 PLAN_UNDO = text("""
     INSERT INTO ticket_plan (known, old_type, old_status, ticket_type_id, status, name, email, price_minor, sold_at,
-                             secret, valid_from, valid_until, same)
+                             order_number, secret, valid_from, valid_until, same)
     SELECT t.id, t.ticket_type_id, t.status, c.ticket_type_id, c.status, c.name, c.email, c.price_minor, c.sold_at,
-           c.secret, c.valid_from, c.valid_until, false
+           c.order_number, c.secret, c.valid_from, c.valid_until, false
       FROM ticket_import_change c JOIN ticket t ON t.id = c.ticket_id AND t.event_id = c.event_id
      WHERE c.import_id = :import_id AND c.event_id = :event
 """)

@@ -64,6 +64,8 @@ OTHER_NAMES = {
     "soldAt": ("date", "sold on", "purchased at", "purchase date", "Gekauft am", "Kaufdatum", "Bestelldatum", "Datum",
                "gekoop op", "verkoop op"),
     "status": ("state", "payment status", "Zahlungsstatus", "Zustand", "toestand"),
+    "orderNumber": ("order no", "order code", "order id", "booking no", "booking number", "Bestellnummer", "Bestellnr",
+                    "Buchungsnr", "Buchungsnummer", "Auftragsnummer", "bestelnommer", "besprekingsnommer"),
     "secret": ("code", "QR code", "barcode content", "Barcode-Inhalt", "Strichcode", "QR-Code", "strepieskode", "kode"),
     "validFrom": ("Gültig ab", "geldig vanaf"),
     "validUntil": ("Gültig bis", "geldig tot"),
@@ -77,7 +79,7 @@ PARTS_OF_NAMES = {*FIRST_NAMES, "name", "naam"}
 def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
     """The column of each field whose name one of the formats or another seller has. A column is one field.
 
-    The column of last names is one beside a column of first names or alone: whole names need none.
+    A column of orders is the number of the ticket only if no other is. The column of last names is one beside a column of first names or alone: whole names need none.
     """
     names = {
         field: [
@@ -86,6 +88,7 @@ def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
         ]
         for field, attribute in FIELDS.items()
     }
+    names["reference"].sort(key=set(names["orderNumber"]).__contains__)
     if "vorname" in map(column_key, columns):
         names["lastName"].append("name")
     has_last_names = match_columns(columns, {"lastName": names["lastName"]})
@@ -100,12 +103,12 @@ def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
 
 
 def suggest_for_sample(sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What `suggest_mapping` says, but a column with the same value in several rows is no number of a ticket: it may be that
-    of the order. Then the code that is scanned is the number too, if there is one."""
+    """What `suggest_mapping` says, but a column with the same value in several rows is no number of a ticket: it is taken
+    for that of the order. Then the code that is scanned is the number too, if there is one."""
     mapping = suggest_mapping([column["name"] for column in sample])
     repeated = {column["name"] for column in sample if column.get("repeats")}
     if mapping.get("reference") in repeated:
-        del mapping["reference"]
+        mapping.setdefault("orderNumber", mapping.pop("reference"))
         if "secret" in mapping and mapping["secret"] not in repeated:
             mapping["reference"] = mapping["secret"]
     return mapping

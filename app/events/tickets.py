@@ -24,8 +24,8 @@ def list_tickets_query(
     import_id: str | None = None,
     admitted: bool | None = None,
 ) -> ListQuery:
-    """The imported tickets of an event. `q` is a part of the name, the beginning of the reference or the address, or the
-    whole secret.
+    """The imported tickets of an event. `q` is a part of the name, the beginning of the reference, the order number or
+    the address, or the whole secret.
 
     The secret is None for callers who may neither admit nor change guests: it is the ticket. The price is None for
     callers who may not read the event's money. Raises NotFound.
@@ -46,6 +46,7 @@ def list_tickets_query(
         (Ticket.price_minor if may(MONEY_READ) else null()).label("price_minor"),
         Ticket.sold_at,
         Ticket.status,
+        Ticket.order_number,
         (Ticket.secret if shows_secret else null()).label("secret"),
         Ticket.valid_from,
         Ticket.valid_until,
@@ -55,7 +56,8 @@ def list_tickets_query(
     joined = select(*columns).join(TicketType, belongs_to(Ticket.ticket_type_id, TicketType))
     statement = joined.where(Ticket.event_id == event.id)
     if q is not None:
-        starts = or_(Ticket.reference.istartswith(q, autoescape=True), Ticket.email.istartswith(q, autoescape=True))
+        beginnings = (Ticket.reference, Ticket.order_number, Ticket.email)
+        starts = or_(*(column.istartswith(q, autoescape=True) for column in beginnings))
         is_secret = Ticket.secret == q if shows_secret else false()
         statement = statement.where(or_(Ticket.name.icontains(q, autoescape=True), starts, is_secret))
     if status is not None:

@@ -13,7 +13,7 @@ from app.core.db import db
 from app.events.actions import import_ticket_file
 from app.events.models import Ticket
 from app.events.ticket_files import build_layout
-from app.events.ticket_uploads import suggest_mapping
+from app.events.ticket_uploads import suggest_for_sample, suggest_mapping
 from tests.events.test_import import DATA, TYPES, as_excel
 from tests.factories.accounts import create_account, create_signed_in_client
 from tests.factories.events import create_organiser_client, create_published_event
@@ -193,6 +193,63 @@ def test_a_ticket_is_found_by_its_whole_secret(owner: Client, path: str) -> None
     for q, found in (("two", ["A2"]), ("tw", [])):
         tickets = data(owner.get(path, query_string={"q": q}))["tickets"]
         assert [ticket["reference"] for ticket in tickets] == found
+
+
+ORDERS = "Ticket No,Order No,Kind\n71,B-9,Weekend pass\n72,B-9,Weekend pass\n73,b-10,Weekend pass\n"
+ORDER_COLUMNS = {"reference": "Ticket No", "orderNumber": "Order No", "ticketType": "Kind"}
+
+
+def test_tickets_are_found_by_their_order(owner: Client, path: str) -> None:
+    data(send(owner, path, ORDERS, mapping=json.dumps(ORDER_COLUMNS)))
+    for q, found in (("b-9", ["71", "72"]), ("B-1", ["73"]), ("9", [])):
+        tickets = data(owner.get(path, query_string={"q": q}))["tickets"]
+        assert [ticket["reference"] for ticket in tickets] == found, q
+    assert [ticket["orderNumber"] for ticket in tickets] == []
+    assert [row["orderNumber"] for row in data(owner.get(path))["tickets"]] == ["B-9", "B-9", "b-10"]
+
+
+def test_orders_of_pretix_and_eventbrite_are_read(owner: Client, path: str) -> None:
+    data(send(owner, path, (DATA / "pretix-positions.csv").read_bytes()))
+    tickets = data(owner.get(path, query_string={"q": "K9DCE-2"}))["tickets"]
+    assert [ticket["orderNumber"] for ticket in tickets] == ["K9DCE"]
+
+
+def test_an_order_number_is_kept_and_can_be_corrected(owner: Client, path: str) -> None:
+    data(send(owner, path, ORDERS, mapping=json.dumps(ORDER_COLUMNS)))
+    without = "reference,ticketType\n71,Weekend pass\n"
+    assert data(send(owner, path, without))["unchanged"] == 1
+    changed = data(send(owner, path, "reference,ticketType,orderNumber\n71,Weekend pass,B-11\n"))
+    assert changed["updated"] == 1 and data(owner.get(path))["tickets"][0]["orderNumber"] == "B-11"
+    data(owner.post(f"{path}/imports/{changed['importId']}/undo"))
+    assert data(owner.get(path))["tickets"][0]["orderNumber"] == "B-9"
+
+
+def test_a_long_order_number_is_an_error(owner: Client, path: str) -> None:
+    response = send(owner, path, f"reference,ticketType,orderNumber\n1,Weekend pass,{'x' * 121}\n")
+    assert [(error["row"], error["column"]) for error in response.get_json()["data"]["errors"]] == [(2, "orderNumber")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "reference", "order_number"),
+    [
+        (["Ticket No", "Order No", "Kind"], "Ticket No", "Order No"),
+        (["Order No", "Kind"], "Order No", None),
+        (["Ticketnummer", "Bestellnummer", "Ticketart"], "Ticketnummer", "Bestellnummer"),
+    ],
+)
+def test_a_column_of_orders_is_the_number_of_the_ticket_only_without_one(
+    columns: list[str], reference: str, order_number: str | None
+) -> None:
+    mapping = suggest_mapping(columns)
+    assert (mapping.get("reference"), mapping.get("orderNumber")) == (reference, order_number)
+
+
+def test_a_number_that_repeats_is_that_of_the_order() -> None:
+    sample = [
+        {"name": "Order No", "values": ["1"], "repeats": True},
+        {"name": "Barcode", "values": ["7", "8"], "repeats": False},
+    ]
+    assert suggest_for_sample(sample) == {"reference": "Barcode", "orderNumber": "Order No", "secret": "Barcode"}
 
 
 def test_columns_and_states_of_other_sellers_are_known() -> None:

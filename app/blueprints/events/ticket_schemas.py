@@ -170,7 +170,8 @@ class TicketFilters(Query):
         max=200,
         metadata={
             "example": "zoë",
-            "description": "part of the name, beginning of the reference or the email address, or the whole secret",
+            "description": "part of the name, beginning of the reference, the order number or the email address, or the "
+            "whole secret",
         },
     )
     status = Choice(*STATUSES)
@@ -195,6 +196,9 @@ class TicketRow(Schema):
     price_minor = WholeNumber(required=True, allow_none=True)
     sold_at = TimeField(required=True, metadata={"description": "when it was sold"})
     status = fields.String(required=True, metadata={"example": "sold"})
+    order_number = fields.String(
+        required=True, allow_none=True, metadata={"description": "the seller's number of the order", "example": "K9DCE"}
+    )
     secret = fields.String(
         required=True,
         allow_none=True,

@@ -294,6 +294,7 @@ def _fill_staging(session: Session, tickets: Iterable[SoldTicket], type_ids: dic
                     ticket.price_minor,
                     sold_at,
                     ticket.status,
+                    ticket.order_number,
                     ticket.secret,
                     valid_from,
                     valid_until,

@@ -10,7 +10,7 @@ from app.accounts.models import Account
 from app.core.db import fetch_row
 from tests.counting import count_statements
 from tests.factories.allocations import claim_slot, create_block
-from tests.factories.events import create_event, update_event
+from tests.factories.events import create_event, create_published_event, update_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.factories.tickets import add_tickets
 from tests.http import Client, data
@@ -91,6 +91,20 @@ def test_guests_are_found_by_name_address_code_and_number(
     viewer = open_as(app, client, owner, "viewer")
     assert "Nothing matches" in viewer.open(f"{SEARCH}?q={code}").text
     assert f"/desk/events/{event['id']}" in desk.open(f"{SEARCH}?q=nights").text
+
+
+def test_tickets_are_found_by_the_number_of_their_order(client: Client, organiser: Client, desk: Visitor) -> None:
+    event = create_published_event(organiser)
+    add_tickets(event, "ONE", "TWO", "OTHER")
+    execute_sql("UPDATE ticket SET order_number = 'Ord-77' WHERE secret <> 'OTHER'")
+    execute_sql("UPDATE ticket SET status = 'refunded' WHERE secret = 'TWO'")
+    page = desk.open(f"{SEARCH}?q=ord-77").text
+    assert "R-ONE" in page and "R-TWO" in page and "R-OTHER" not in page
+    assert "Nothing matches" in desk.open(f"{SEARCH}?q=ord-7").text
+    execute_sql("UPDATE ticket SET order_number = reference")
+    for number in ("R-ONE", "R-TWO"):
+        page = desk.open(f"{SEARCH}?q={number}").text
+        assert page.count(f"sales/tickets?q={number}") == 1, "found twice"
 
 
 def test_items_stalls_and_invoices_are_found_by_their_numbers(client: Client, organiser: Client, desk: Visitor) -> None:

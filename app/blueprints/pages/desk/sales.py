@@ -49,6 +49,7 @@ def _build_tickets_table(event: OwnEvent) -> Table:
     return Table(
         "tickets",
         Column("reference", gettext("Ticket number"), sort="reference"),
+        Column("order_number", gettext("Order")),
         Column("name", gettext("Name")),
         Column("email", gettext("E-mail")),
         Column("ticket_type", gettext("Ticket type")),
@@ -64,7 +65,7 @@ def _build_tickets_table(event: OwnEvent) -> Table:
             Input(
                 "q",
                 gettext("Search"),
-                hint=gettext("Part of the name, beginning of number or e-mail, or the whole code."),
+                hint=gettext("Part of the name, beginning of ticket or order number or e-mail, or the whole code."),
                 type="search",
             ),
             Input("ticketTypeId", gettext("Ticket type"), options=[("", gettext("All")), *types]),

@@ -30,6 +30,7 @@ FIELD_LABELS = {
     "currency": lazy_gettext("Currency"),
     "soldAt": lazy_gettext("Day or time of the sale"),
     "status": lazy_gettext("State: sold, cancelled, refunded"),
+    "orderNumber": lazy_gettext("Number of the order"),
     "secret": lazy_gettext("Code in the QR code or barcode"),
     "validFrom": lazy_gettext("Valid from"),
     "validUntil": lazy_gettext("Valid until"),
