@@ -1,6 +1,12 @@
 """The changes of the stock; each function is one transaction."""
 
-from app.inventory.actions.imports import check_prepared_import, import_stock, prepare_import, start_prepared_import
+from app.inventory.actions.imports import (
+    check_prepared_import,
+    discard_prepared_import,
+    import_stock,
+    prepare_import,
+    start_prepared_import,
+)
 from app.inventory.actions.items import adjust_item, create_item, update_item
 from app.inventory.actions.purchase_orders import reorder_items
 from app.inventory.actions.reminders import enqueue_digest, update_reminder
@@ -12,6 +18,7 @@ __all__ = [
     "update_reminder",
     "create_item",
     "check_prepared_import",
+    "discard_prepared_import",
     "import_stock",
     "prepare_import",
     "start_prepared_import",

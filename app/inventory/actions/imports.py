@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple, TypedDict, cast
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from app.accounts.caller import Caller
 from app.accounts.quotas import IMPORTS_QUOTA, count_unverified_use
@@ -174,6 +174,13 @@ def start_prepared_import(*, caller: Caller, event_id: str, job_id: str, check_i
             _enqueue_job(job.id)
         elif session.scalar(select(background_jobs.IS_KEPT_SQL).where(StockJob.id == job.id)):
             raise ImportExpired()
+
+
+def discard_prepared_import(*, caller: Caller, event_id: str, job_id: str) -> None:
+    """Delete a kept file whose import was not started; one that was started goes on. Raises NotFound."""
+    job = queries.get_job(caller, event_id, job_id)
+    with transaction() as session:
+        session.execute(delete(StockJob).where(StockJob.id == job.id, background_jobs.is_waiting_import_sql()))
 
 
 def run_import_job(run: Run, job_id: str) -> None:

@@ -152,6 +152,33 @@ def test_an_import_that_was_left_is_continued_from_the_stock(
     assert "is not finished" not in desk.open(stock.desk_path).text, "the newer list took the place of the first one"
 
 
+def test_a_list_that_was_left_is_discarded(
+    app: Flask, client: Client, stock: DeskStock, desk: Visitor, owner: Account
+) -> None:
+    upload(desk, stock, "Product,Qty\nLager,48\n", "bar.csv")
+    columns_path = desk.page.request.path
+    assert "Discard the list" in desk.open(stock.desk_path).text
+    path = columns_path.replace("/columns", "/discard")
+    assert open_as(app, client, owner, "viewer").flask.post(path).status_code in (400, 403)
+    form = next(number for number, form in enumerate(desk.forms) if form.action.endswith("/discard"))
+    page = desk.send(form=form)
+    assert "It was not imported." in page.text and "is not finished" not in page.text
+    assert desk.open(columns_path).status_code == 404 and stock.items() == []
+
+
+def test_an_import_that_has_started_is_not_discarded(stock: DeskStock, desk: Visitor) -> None:
+    check = upload(desk, stock, SHEET)
+    run_due_jobs(worker="test")
+    desk.open(stock.desk_path)
+    form = next(number for number, form in enumerate(desk.forms) if form.action.endswith("/discard"))
+    fields = desk.forms[form]
+    desk.open(check.request.path)
+    desk.send(form=1)
+    desk.flask.post(fields.action, data=fields.fields)
+    run_due_jobs(worker="test")
+    assert stock.items() != []
+
+
 def test_the_headings_of_the_list_are_explained(stock: DeskStock, desk: Visitor) -> None:
     page = desk.open(f"{stock.desk_path}/import").text
     assert "<dt><code>parLevel</code></dt><dd>Fill up to. An order brings the item up to this number.</dd>" in page
