@@ -92,3 +92,20 @@ VAT_SQL = f"""
       FROM ({TAXED_DOCUMENTS_SQL}) document WHERE vat_percent IS NOT NULL
      GROUP BY vat_percent, kind ORDER BY vat_percent DESC, kind DESC
 """
+
+OPEN_PAYMENTS_SQL = """
+    SELECT a.reference, coalesce(a.business_name, a.contact_name, a.reference) AS name, a.amount_minor, false
+      FROM merchant_application a
+     WHERE a.event_id = %(event)s AND a.status = ANY(%(states)s) AND a.amount_minor > 0
+       AND a.paid_at IS NULL AND a.waived_at IS NULL
+     UNION ALL
+    SELECT i.number, i.paper -> 'buyer' ->> 0, due.minor, true
+      FROM invoice i CROSS JOIN LATERAL (
+           SELECT CAST((SELECT sum(c.total_minor) FROM invoice c
+                         WHERE c.event_id = i.event_id AND c.block_id = i.block_id)
+                       - coalesce((SELECT sum(p.amount_minor) FROM invoice_payment p
+                                    WHERE p.event_id = i.event_id AND p.invoice_id = i.id), 0) AS bigint) AS minor) due
+     WHERE i.event_id = %(event)s AND i.kind = 'invoice' AND due.minor > 0
+     ORDER BY name, 1
+"""
+"""The stall fees and the invoices of blocks of an event that are not paid: `event, states` are its parameters."""

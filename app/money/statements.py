@@ -1,23 +1,38 @@
 """Recording the stall fees and the invoices of blocks that a bank statement shows as received.
 
 A row pays an invoice if its text has the number of one invoice of the event and no reference of an application, and its
-amount is what is due or a part of it.
+amount is what is due or a part of it. For a row without a reference a person may choose what it pays; it is then
+recorded with the reference in front of its text.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from app.accounts.caller import Caller
 from app.allocations.invoice_payments import OpenInvoice, lock_invoices, record_invoice_payment
 from app.applications.actions.fee_statements import MAX_TEXT, match_fees, record_fee
-from app.applications.fee_statement import MATCHED, RECORDED, UNMATCHED, MatchedRow, parse_statement
-from app.core.db import ReadOrWriteSession, database_now, release_connection
+from app.applications.fee_statement import (
+    MATCHED,
+    RECORDED,
+    UNMATCHED,
+    MatchedRow,
+    StatementRow,
+    parse_statement,
+    write_statement,
+)
+from app.applications.states import ACCEPTED_STATES
+from app.core.db import ReadOrWriteSession, database_now, fetch_rows, release_connection
 from app.core.formatting import HOME
 from app.core.transaction import transaction
 from app.events.queries import get_event
 from app.invoicing.transfers import find_day_problem
+from app.money.sql import OPEN_PAYMENTS_SQL
+
+MAX_ROWS_TO_ASSIGN, MAX_CANDIDATES = 100, 50
+"""What a page lists, at most."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +41,57 @@ class StatementResult:
 
     dry_run: bool
     rows: list[MatchedRow]
+
+
+class OpenPayment(NamedTuple):
+    """A fee or an invoice of a block that is not paid: the reference or number, who pays it, and what is due in cents."""
+
+    reference: str
+    name: str
+    due_minor: int
+    is_payable_in_parts: bool
+
+    def can_be_paid_by(self, row: StatementRow) -> bool:
+        if row.amount_minor is None or row.day is None or row.problem:
+            return False
+        return row.amount_minor <= self.due_minor if self.is_payable_in_parts else row.amount_minor == self.due_minor
+
+
+RowToAssign = tuple[MatchedRow, list[OpenPayment]]
+
+
+def list_rows_to_assign(caller: Caller, event_id: str, rows: Sequence[MatchedRow]) -> list[RowToAssign]:
+    """The first rows without a reference of the event, each with what it may pay by its amount; not those without any.
+
+    Raises NotFound.
+    """
+    nameless_rows = [matched for matched in rows if matched.reason in ("no_reference", "unknown_reference")]
+    open_payments = list_open_payments(caller, event_id) if nameless_rows else []
+    candidates = (
+        (matched, [payment for payment in open_payments if payment.can_be_paid_by(matched.row)])
+        for matched in nameless_rows
+    )
+    return [(matched, payments[:MAX_CANDIDATES]) for matched, payments in candidates if payments][:MAX_ROWS_TO_ASSIGN]
+
+
+def list_open_payments(caller: Caller, event_id: str) -> list[OpenPayment]:
+    """The fees and the invoices of blocks of an event for which money is due. Raises NotFound."""
+    params = {"event": get_event(caller, event_id).id, "states": [*ACCEPTED_STATES]}
+    return [*map(OpenPayment._make, fetch_rows(OPEN_PAYMENTS_SQL, params))]
+
+
+def add_references(data: bytes, references: Sequence[str]) -> bytes:
+    """The statement with a reference in front of the text of each of its last rows; an empty one leaves the row as it is.
+
+    Raises StatementUnreadable.
+    """
+    rows = parse_statement(data)
+    first = max(0, len(rows) - len(references))
+    chosen = [
+        replace(row, text=f"{reference} {row.text}") if reference else row
+        for row, reference in zip(rows[first:], references, strict=False)
+    ]
+    return write_statement([*rows[:first], *chosen]).encode()
 
 
 def import_statement(caller: Caller, event_id: str, data: bytes, *, dry_run: bool) -> StatementResult:

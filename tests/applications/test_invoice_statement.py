@@ -95,6 +95,8 @@ def test_rows_that_pay_no_invoice_say_why(owner: Client, event: dict[str, Any], 
         f"{TRANSFER_DAY},10.00,{number}\n{TRANSFER_DAY},-10.00,{number}": ["reversed"],
         f"{TRANSFER_DAY},7000.00,{number}\n{TRANSFER_DAY},501.00,{number}": ["more_than_due"],
         f"{TRANSFER_DAY},1000.00,{number}": [],
+        f"{TRANSFER_DAY},1001.00,INV {number.replace('-', '/')}": [],
+        f"{TRANSFER_DAY},1001.00,PO/{number.replace('-', '/')}": ["no_reference"],
     }.items():
         assert list_reasons(send(owner, event, line)) == reasons, line
     data(owner.post(f"{build_path(block)}/received", {**by_hand, "amountMinor": 750000, "reference": "EFT 2"}))

@@ -12,7 +12,7 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, fin
 from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
-from app.money.statements import StatementResult, import_statement
+from app.money.statements import StatementResult, add_references, import_statement, list_rows_to_assign
 from app.web.fields import Text
 from app.web.schema import Query
 
@@ -66,7 +66,8 @@ def read_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
     form, file, rows = STATEMENT.fill(), request.files.get("file"), request.form.get("rows")
     try:
         if rows is not None:
-            result = import_statement(caller, event_id, rows.encode(), dry_run=False)
+            data = add_references(rows.encode(), request.form.getlist("pays"))
+            result = import_statement(caller, event_id, data, dry_run=False)
         elif file is None or not file.filename:
             raise ValidationFailed.of("file", "required", gettext("Choose a file."))
         else:
@@ -83,13 +84,17 @@ def _render(caller: Caller, event_id: str, form: FilledForm, result: StatementRe
         if result is None
         else {status: [row for row in result.rows if row.status == status] for status in (MATCHED, RECORDED, UNMATCHED)}
     )
+    rows_to_assign = list_rows_to_assign(caller, event_id, groups[UNMATCHED]) if result and result.dry_run else []
     return render_desk(
         "desk/stall_statement.html",
         event=event,
         form=form,
         result=result,
         groups=groups,
-        rows_to_record=write_statement([it.row for it in groups[MATCHED]]) if result and result.dry_run else None,
+        candidates={matched.row.number: payments for matched, payments in rows_to_assign},
+        rows_to_record=write_statement(
+            [it.row for it in (*groups.get(MATCHED, ()), *(matched for matched, _ in rows_to_assign))]
+        ),
         reasons=REASONS,
         path=url_for("desk_stalls.read_statement", event_id=event_id),
     )

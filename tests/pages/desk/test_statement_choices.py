@@ -1,0 +1,123 @@
+"""Rows of a bank statement for which a person chooses the fee or the invoice that they pay."""
+
+import re
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from tests.allocations.blocks import block_of, festival
+from tests.counting import count_statements
+from tests.factories.applications import TRANSFER_DAY, create_application, create_approved_application
+from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
+from tests.http import Client, data
+from tests.pages.desk.test_events import EVENTS
+from tests.pages.pages import Reader, Visitor
+
+ROWS = (
+    f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,EFT KAPANA MARCH\n{TRANSFER_DAY},3000.00,GOLD\n"
+    f"{TRANSFER_DAY},99999.00,RENT\n"
+)
+
+
+@pytest.fixture
+def event(organiser: Client) -> dict[str, Any]:
+    return festival(organiser)
+
+
+@pytest.fixture
+def fee(client: Client, organiser: Client, event: dict[str, Any]) -> str:
+    """The reference of an application with a fee of N$ 2,500 that is due."""
+    application = create_approved_application(client, organiser, eventId=event["id"], documentsRequired=[])
+    return str(application["reference"])
+
+
+@pytest.fixture
+def number(organiser: Client, event: dict[str, Any]) -> str:
+    """The number of the invoice of a block, of N$ 8,500."""
+    path = f"/api/events/{event['id']}/allocations/{block_of(event).id}/invoice/email"
+    return str(data(organiser.post(path), 202)["number"])
+
+
+def check(desk: Visitor, event: dict[str, Any], content: str) -> str:
+    """The page that says what a statement pays."""
+    path = f"{EVENTS}/{event['id']}/stalls/statement"
+    desk.open(path)
+    body = {"csrf_token": desk.forms[1].fields["csrf_token"], "file": (BytesIO(content.encode()), "statement.csv")}
+    desk.page = desk.flask.post(path, data=body, content_type="multipart/form-data")
+    return desk.page.text
+
+
+def record(desk: Visitor, event: dict[str, Any], *references: str) -> str:
+    """The page after the rows were recorded with these choices."""
+    fields = Reader(desk.page.text).forms[1].fields
+    body = {"csrf_token": fields["csrf_token"], "rows": fields["rows"], "pays": list(references)}
+    return desk.flask.post(f"{EVENTS}/{event['id']}/stalls/statement", data=body).text
+
+
+def list_choices(page: str) -> list[list[str]]:
+    lists = re.findall(r'<select name="pays".*?</select>', page)
+    return [re.findall(r'<option value="([^"]+)"', text) for text in lists]
+
+
+def test_rows_without_a_reference_are_assigned(desk: Visitor, event: dict[str, Any], fee: str, number: str) -> None:
+    page = check(desk, event, ROWS)
+    assert sorted(list_choices(page)[0]) == sorted([fee, number]) and list_choices(page)[1:] == [[number]]
+    assert "Nothing is recorded yet." in page and "Kapana Corner" in page and "RENT" in page
+    page = record(desk, event, fee, number)
+    assert "Fees recorded as received: 1." in page and "Payments of invoices recorded: 1." in page
+    assert fetch_scalar("SELECT reference FROM stall_fee_record") == f"{fee} EFT KAPANA MARCH"
+    assert fetch_scalar("SELECT amount_minor FROM invoice_payment") == 300000
+    assert_ledger_integrity()
+    page = record(desk, event, fee, number)
+    assert "Recorded before (2)" in page and fetch_scalar("SELECT count(*) FROM invoice_payment") == 1
+
+
+def test_a_row_without_a_choice_pays_nothing(desk: Visitor, event: dict[str, Any], fee: str, number: str) -> None:
+    check(desk, event, ROWS)
+    page = record(desk, event, "", number)
+    assert "Fees recorded as received: 0." in page and "Payments of invoices recorded: 1." in page
+    assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == 0
+
+
+def test_only_what_is_due_and_fits_is_offered(
+    client: Client, organiser: Client, desk: Visitor, event: dict[str, Any], fee: str
+) -> None:
+    create_application(client, eventId=event["id"])
+    other = create_approved_application(client, organiser, documentsRequired=[])
+    page = check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,A\n{TRANSFER_DAY},2499.99,B\n")
+    assert list_choices(page) == [[fee]]
+    page = record(desk, event, other["reference"])
+    assert "Fees recorded as received: 0." in page, "a fee of another event"
+    check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,A\n")
+    assert "Fees recorded as received: 1." in record(desk, event, fee)
+    assert list_choices(check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,C\n")) == []
+
+
+def test_a_fee_is_chosen_for_one_row_only(desk: Visitor, event: dict[str, Any], fee: str) -> None:
+    check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,A\n{TRANSFER_DAY},2500.00,B\n")
+    page = record(desk, event, fee, fee)
+    assert "Fees recorded as received: 1." in page and "The reference is in another row as well" in page
+    assert_ledger_integrity()
+
+
+def test_odd_choices_change_nothing(desk: Visitor, event: dict[str, Any], fee: str) -> None:
+    check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,A\n")
+    for choices in (["nonsense"], ["=1+1", "x", "y"], ["\0"], [f"{fee}\n{fee}"] * 3, ["x" * 9000]):
+        assert "<h1>" in record(desk, event, *choices)
+    assert fetch_scalar("SELECT count(*) FROM stall_fee_record") <= 1
+
+
+def test_the_page_takes_few_statements(desk: Visitor, event: dict[str, Any], fee: str) -> None:
+    path = f"{EVENTS}/{event['id']}/stalls/statement"
+    desk.open(path)
+    token = desk.forms[1].fields["csrf_token"]
+
+    def count(rows: int) -> int:
+        content = "Date,Amount,Description\n" + f"{TRANSFER_DAY},2500.00,A\n" * rows
+        body = {"csrf_token": token, "file": (BytesIO(content.encode()), "statement.csv")}
+        page, statements = count_statements(lambda: desk.flask.post(path, data=body))
+        assert len(list_choices(page.text)) == rows
+        return len(statements)
+
+    assert count(1) == count(50)
