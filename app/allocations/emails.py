@@ -1,7 +1,8 @@
-"""Emails of allocations: invitation, reminder, tickets, will-call, ended tickets, allocator link, invoice, report."""
+"""Emails of allocations: invitation, reminder, tickets, will-call, ended tickets, allocator link, invoice, payment, report."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from app.allocations import links, qr_codes
@@ -12,7 +13,7 @@ from app.allocations.ticket_data import UNNAMED_HOLDER, Ticket
 from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.email_templates import render_email
 from app.clients.mail import Attachment, Message
-from app.core.formatting import format_money, format_time, format_when
+from app.core.formatting import format_calendar_day, format_money, format_time, format_when
 from app.events.calendar_file import CALENDAR_TYPE
 from app.events.map_links import build_map_link
 from app.invoicing.documents import CREDIT_NOTE, InvoiceDocument
@@ -40,6 +41,27 @@ def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Mess
     )
     pdf = Attachment(f"{document.title} {document.number}.pdf", draw_invoice_pdf(document), "application/pdf")
     return replace(message, attachments=(pdf,))
+
+
+def build_payment_email(
+    document: InvoiceDocument, *, amount_minor: int, received_on: date, due_minor: int, to: str, key: str
+) -> Message:
+    """Return an email that a payment of an invoice has arrived, and what is left to pay; amounts in cents."""
+    return render_email(
+        "allocation_payment",
+        to=to,
+        key=key,
+        sender_name=document.seller[0],
+        reply_to=document.contact or None,
+        name="",
+        title=document.title,
+        number=document.number,
+        issued=document.issued,
+        seller=document.seller[0],
+        amount=format_money(amount_minor),
+        received_on=format_calendar_day(received_on),
+        left=format_money(due_minor) if due_minor > 0 else "",
+    )
 
 
 def build_guest_report_email(report: GuestReport, *, to: str, key: str) -> Message:

@@ -8,7 +8,7 @@ back.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import NotRequired, TypedDict, Unpack
+from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 
 from sqlalchemy import func, select
 
@@ -21,6 +21,7 @@ from app.audit.actions import Action
 from app.audit.log import record
 from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound, ValidationFailed
+from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.invoicing.documents import INVOICE
 from app.invoicing.transfers import list_transfer_errors
@@ -56,18 +57,18 @@ def record_invoice_payment(
     """`receive_invoice_payment` in a transaction that is open."""
     amount_minor, reference, received_on = transfer["amount_minor"], transfer["reference"], transfer["received_on"]
     is_paid_back, is_part = transfer.get("paid_back", False), transfer.get("part", False)
-    if lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller) is None:
+    block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
+    if block is None:
         raise NotFound()
-    is_of_block = (Invoice.block_id == block_id, Invoice.event_id == event_id)
-    invoice = session.scalar(select(Invoice).where(*is_of_block, Invoice.kind == INVOICE))
+    is_asked = (Invoice.block_id == block_id, Invoice.event_id == event_id, Invoice.kind == INVOICE)
+    invoice = session.scalar(select(Invoice).where(*is_asked))
     if invoice is None:
         raise InvoiceNotIssued()
     payments = list_invoice_payments(invoice)
     transfers = [(payment.amount_minor, payment.reference, payment.received_on) for payment in payments]
     sign = -1 if is_paid_back else 1
     is_repeated = (sign * amount_minor, reference, received_on) in transfers
-    charged_minor = session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0
-    due_minor = sign * (int(charged_minor) - sum(payment.amount_minor for payment in payments))
+    due_minor = sign * (_sum_charges(invoice) - sum(payment.amount_minor for payment in payments))
     if due_minor <= 0 and is_repeated:
         return
     if due_minor <= 0:
@@ -119,6 +120,35 @@ def record_invoice_payment(
             "receivedOn": received_on.isoformat(),
         },
     )
+    if block.holder_email and not is_paid_back:
+        enqueue("allocations.mail_payment", invoice_id=invoice.id, number=payment.number, to=block.holder_email)
+
+
+class Receipt(NamedTuple):
+    """A payment of an invoice with what is left to pay, both in cents."""
+
+    organiser_id: str
+    paper: dict[str, Any]
+    amount_minor: int
+    received_on: date
+    due_minor: int
+
+
+def find_receipt(invoice_id: str, number: int) -> Receipt | None:
+    """The payment of an invoice with this number; None if it is gone."""
+    invoice = db.session.get(Invoice, invoice_id)
+    payments = [] if invoice is None else list_invoice_payments(invoice)
+    payment = next((payment for payment in payments if payment.number == number), None)
+    if invoice is None or payment is None:
+        return None
+    due_minor = _sum_charges(invoice) - sum(payment.amount_minor for payment in payments)
+    return Receipt(invoice.organiser_id, invoice.paper, payment.amount_minor, payment.received_on, due_minor)
+
+
+def _sum_charges(invoice: Invoice) -> int:
+    """The invoice less its credit notes, in cents."""
+    is_of_block = (Invoice.block_id == invoice.block_id, Invoice.event_id == invoice.event_id)
+    return int(db.session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0)
 
 
 def list_invoice_payments(invoice: Invoice) -> Sequence[InvoicePayment]:

@@ -10,8 +10,9 @@ from datetime import timedelta
 from app.accounts.outgoing_mail import send_for_organisation
 from app.allocations import emails, states
 from app.allocations.actions.blocks import release_slots
-from app.allocations.emails import build_guest_report_email, build_invoice_email
+from app.allocations.emails import build_guest_report_email, build_invoice_email, build_payment_email
 from app.allocations.guest_report import load_guest_report
+from app.allocations.invoice_payments import find_receipt
 from app.allocations.invoices import issue_block_credit_note
 from app.allocations.links import ResolvedToken, check_block_link
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
@@ -133,6 +134,24 @@ def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
         document = parse_document(row.paper)
         message = build_invoice_email(document, to=to, key=run.key)
         send_for_organisation(row.organiser_id, message, run=run, already_counted=document.kind != CREDIT_NOTE)
+
+
+@job("allocations.mail_payment", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
+def send_payment_email(run: Run, *, invoice_id: str, number: int, to: str) -> None:
+    """Tell the holder of a block that a payment of its invoice has arrived."""
+    receipt = find_receipt(invoice_id, number)
+    release_connection()
+    if receipt is None:
+        return
+    message = build_payment_email(
+        parse_document(receipt.paper),
+        amount_minor=receipt.amount_minor,
+        received_on=receipt.received_on,
+        due_minor=receipt.due_minor,
+        to=to,
+        key=run.key,
+    )
+    send_for_organisation(receipt.organiser_id, message, run=run, already_counted=False)
 
 
 @job("allocations.mail_report", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)

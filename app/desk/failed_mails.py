@@ -35,6 +35,7 @@ MAIL_KINDS = (
     "allocations.ticket",
     "allocations.mail_allocator_link",
     "allocations.mail_invoice",
+    "allocations.mail_payment",
     "allocations.mail_report",
     "invitations.mail_invite",
     "invitations.mail_link",

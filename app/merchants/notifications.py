@@ -48,6 +48,7 @@ KINDS = {
     "verify_email": SECURITY,
     "welcome_admin": SECURITY,
     "allocation_invoice": MONEY,
+    "allocation_payment": MONEY,
     "application_fee_due": MONEY,
     "application_paid": MONEY,
     "application_refund_refused": MONEY,

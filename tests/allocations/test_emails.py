@@ -2,14 +2,16 @@
 
 import email
 import re
+from datetime import date
 from email import policy
 from email.message import EmailMessage
+from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.allocations import emails, qr_codes
-from app.allocations.emails import build_invoice_email
+from app.allocations.emails import build_invoice_email, build_payment_email
 from app.allocations.ticket_pdf import draw_ticket_pdf
 from app.clients.message import Message
 from app.clients.mime import compose
@@ -83,6 +85,9 @@ def test_emailed_invoice_has_the_bytes_of_the_download(app: Flask) -> None:
     assert message.subject == "Windhoek Lights: invoice 2026-000001" and "N$\u00a030\u202f600.00" in message.text
 
 
+PAYMENT: dict[str, Any] = {"amount_minor": 850000, "received_on": date(2026, 11, 28), "due_minor": 0}
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_rendered_as_text(app: Flask, name: str) -> None:
     hostile_ticket = build_ticket(name=name, event=name, host=name, organiser=name[:200], where=name, kind=name[:120])
@@ -92,6 +97,7 @@ def test_hostile_names_are_rendered_as_text(app: Flask, name: str) -> None:
         emails.build_ticket_email([build_ticket(name=name, delivery="will_call")], key="2"),
         emails.build_invite_email(hostile_ticket, key="3"),
         build_invoice_email(hostile_invoice, to="tuli@bank.example", key="4"),
+        build_payment_email(hostile_invoice, **PAYMENT, to="tuli@bank.example", key="5"),
     )
     for message in messages:
         mail = parse_email(message)

@@ -12,9 +12,9 @@ from app.core.outbox import enqueue
 from app.core.transaction import transaction
 from app.ledger.commands import list_differences
 from tests.allocations.blocks import block_of, festival, organiser_of, shrink
-from tests.factories.accounts import run_jobs
+from tests.factories.accounts import list_mails_to, run_jobs
 from tests.factories.applications import TRANSFER_DAY
-from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
+from tests.factories.payouts import assert_ledger_integrity, execute_sql, fetch_scalar
 from tests.http import Client, data, read_error
 from tests.races import run_concurrently
 
@@ -83,6 +83,36 @@ def test_parts_pay_the_invoice_together(owner: Client, block: Any) -> None:
     assert count_bookings() == 3
     assert fetch_scalar("SELECT sum(amount_minor) FROM ledger_entry WHERE account = 'organisation'") == 850000
     assert_ledger_integrity()
+
+
+def test_the_holder_gets_a_mail_for_each_payment(owner: Client, block: Any) -> None:
+    part = {**TRANSFER, "amountMinor": 300000, "part": True}
+    for transfer in (part, {**TRANSFER, "amountMinor": 550000}):
+        data(owner.post(path(block, "/received"), transfer))
+        owner.post(path(block, "/received"), transfer)
+        run_jobs()
+    second, first = (mail for mail in list_mails_to("tuli@bank.example") if "payment of invoice" in mail["subject"])
+    assert (
+        "N$\u00a03\u202f000.00" in first["text"]
+        and "N$\u00a05\u202f500.00 of this invoice is still to be paid" in first["text"]
+    )
+    assert "N$\u00a05\u202f500.00" in second["text"] and "Nothing is left to pay." in second["text"]
+
+
+def test_a_block_without_an_address_brings_no_mail(owner: Client, block: Any) -> None:
+    execute_sql("UPDATE allocation_block SET holder_email = NULL")
+    data(owner.post(path(block, "/received"), TRANSFER))
+    assert fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'allocations.mail_payment'") == 0
+
+
+def test_money_that_is_paid_back_brings_no_mail(owner: Client, block: Any) -> None:
+    data(owner.post(path(block, "/received"), TRANSFER))
+    credit(block, 2)
+    run_jobs()
+    count = len(list_mails_to("tuli@bank.example"))
+    data(owner.post(path(block, "/received"), {**TRANSFER, "amountMinor": 170000, "paidBack": True}))
+    run_jobs()
+    assert len(list_mails_to("tuli@bank.example")) == count
 
 
 def test_what_is_credited_is_not_due(owner: Client, block: Any) -> None:

@@ -234,7 +234,7 @@ event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoi
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invoice/email
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice/preview
 event: write            PATCH  /api/events/{eventId}/allocations/{blockId}/invoice/buyer
-event: write            POST   /api/events/{eventId}/allocations/{blockId}/invoice/received
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invoice/received
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/move
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/open-link
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs

@@ -147,7 +147,7 @@ def invoice(event_id: str, block_id: str) -> IssuedInvoice:
 
 @blp.post(
     f"{BLOCK_PATH}/invoice/received",
-    access=may(MONEY_WRITE),
+    access=may(MONEY_WRITE).with_verified_email(),
     body=invoice_schemas.ReceivedInvoiceBody,
     returns=invoice_schemas.InvoiceData,
     idempotent=True,
@@ -157,7 +157,8 @@ def receive_invoice(event_id: str, block_id: str, **transfer: Any) -> IssuedInvo
     """Record a bank transfer that paid the invoice of a block: all that is due, or less with `part`.
 
     Due is the invoice less its credit notes and the payments until then. A payment is booked in the ledger, once. The same
-    amount, reference and day again change nothing when all is paid, and are refused while something is due.
+    amount, reference and day again change nothing when all is paid, and are refused while something is due. The holder of
+    the block gets a mail for each payment.
     """
     receive_invoice_payment(get_current_caller(), event_id, block_id, **transfer)
     return get_invoice(get_current_caller(), event_id, block_id)

@@ -200,7 +200,7 @@ def mail_invoice(caller: Caller, event_id: str, block_id: str) -> ResponseReturn
     return go_to(build_invoice_path(event_id, block_id), gettext("The invoice goes to %(address)s.", address=address))
 
 
-@blueprint.page("/<block_id>/invoice/received", access=SETTLE)
+@blueprint.page("/<block_id>/invoice/received", access=MAIL_INVOICE)
 def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Show the form for a transfer that pays the invoice. Raises InvoiceNotIssued."""
     event, block = get_event_block(caller, event_id, block_id)
@@ -219,7 +219,7 @@ def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
     return _render_payment(event, block, invoice, form)
 
 
-@blueprint.act("/<block_id>/invoice/received", access=SETTLE)
+@blueprint.act("/<block_id>/invoice/received", access=MAIL_INVOICE)
 def receive_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Record that what is due came in, or a part of it. The same transfer again changes nothing."""
     event, block = get_event_block(caller, event_id, block_id)
@@ -234,7 +234,12 @@ def receive_payment(caller: Caller, event_id: str, block_id: str) -> ResponseRet
     except FORM_ERRORS as error:
         invoice = invoices.get_invoice(caller, event_id, block_id)
         return _render_payment(event, block, invoice, form.with_error(reword(error)))
-    return go_to(build_invoice_path(event_id, block_id), gettext("The payment is recorded."))
+    done = gettext("The payment is recorded.")
+    if block["holder_email"] and not form.value("paidBack"):
+        done = gettext(
+            "The payment is recorded. A mail that says so goes to %(address)s.", address=block["holder_email"]
+        )
+    return go_to(build_invoice_path(event_id, block_id), done)
 
 
 @blueprint.page("/<block_id>/report", access=READ)
