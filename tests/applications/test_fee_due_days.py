@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -22,7 +23,7 @@ from tests.http import Client, data, list_problems, read_error
 
 
 def day_in(days: int) -> str:
-    return (utcnow() + timedelta(days=days)).date().isoformat()
+    return (utcnow() + timedelta(days=days)).astimezone(ZoneInfo("Africa/Windhoek")).date().isoformat()
 
 
 @pytest.fixture
