@@ -58,6 +58,12 @@ class ApplicationsClosed(Conflict):
     message = "This event is over or was cancelled, so applications to it cannot go on, and it takes no stall fees."
 
 
+APPLICATIONS_ENDED = (
+    "The organiser takes no more applications for stalls at this event; an invitation can still be used."
+)
+"""The message of `ApplicationsClosed` after the time until which people may apply."""
+
+
 class NotWithdrawable(Conflict):
     number, code = 40954, "NOT_WITHDRAWABLE"
     message = "The stall fee is paid, so the application cannot be withdrawn here; write to the organiser."

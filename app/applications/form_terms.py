@@ -6,6 +6,7 @@ A form is for an event that takes applications, or for an invitation link. `get_
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import func, select
@@ -13,7 +14,7 @@ from sqlalchemy import func, select
 from app.accounts.models import Account
 from app.accounts.organisation_details import contact_sql
 from app.accounts.queries import owner_id_sql
-from app.applications.errors import ApplicationsClosed
+from app.applications.errors import APPLICATIONS_ENDED, ApplicationsClosed
 from app.applications.stall_types import (
     StallType,
     find_stall_type,
@@ -24,6 +25,7 @@ from app.applications.stall_types import (
 from app.core.db import db
 from app.core.errors import NotFound
 from app.events.models import Event
+from app.events.visibility import takes_applications
 from app.invitations.queries import (
     EVENT_COLUMNS,
     EventSummary,
@@ -53,6 +55,7 @@ class FormTerms:
     contact: str
     offers: Sequence[StallTypeOffer]
     has_listed_fee: bool
+    applications_end_at: datetime | None = None
     invite_slug: str | None = None
     stall_type: str | None = None
     fee_minor: int | None = None
@@ -73,19 +76,21 @@ class PublicEvent(EventSummary):
     contact: str
     stall_types: Sequence[Mapping[str, Any]]
     is_over: bool
+    takes_applications: bool
+    applications_end_at: datetime | None
 
 
 def get_form_terms(event_id: str, invite_slug: str | None = None) -> FormTerms:
     """The terms of the form for an event, or for an invitation link to it.
 
-    Raises NotFound for an event that is not public or does not exist, ApplicationsClosed for one that is over, and for a
-    link that cannot be used InviteExpired, InviteWithdrawn, InviteUsed or InviteDeclined.
+    Raises NotFound for an event that is not public or does not exist, ApplicationsClosed for one that is over or takes
+    no more applications, and for a link that cannot be used InviteExpired, InviteWithdrawn, InviteUsed or InviteDeclined.
     """
     if invite_slug is not None:
         return build_link_terms(get_active_invite_link(invite_slug))
     event = get_public_event(event_id)
-    if event.is_over:
-        raise ApplicationsClosed()
+    if not event.takes_applications:
+        raise ApplicationsClosed() if event.is_over else ApplicationsClosed(APPLICATIONS_ENDED)
     offers = _list_offers(event.event_id, list_stall_types(event.stall_types))
     return FormTerms(
         event=event,
@@ -93,6 +98,7 @@ def get_form_terms(event_id: str, invite_slug: str | None = None) -> FormTerms:
         contact=event.contact,
         offers=offers,
         has_listed_fee=bool(offers),
+        applications_end_at=event.applications_end_at,
     )
 
 
@@ -124,6 +130,8 @@ def get_public_event(event_id: str) -> PublicEvent:
             contact_sql(Event.organiser_id).label("contact"),
             Event.stall_types,
             (Event.ends_at <= func.now()).label("is_over"),
+            takes_applications().label("takes_applications"),
+            Event.applications_end_at,
         )
         .join(Account, Account.id == owner_id_sql(Event.organiser_id))
         .where(Event.id == event_id, Event.public_from <= func.now())

@@ -78,6 +78,7 @@ LIGHTS: DemoEvents = (
             {"name": "Food stall", "feeMinor": 150000, "quantity": 40},
             {"name": "Craft stall", "feeMinor": 60000, "quantity": 30},
         ],
+        "applications_end": timedelta(days=-7),
         "tables": [{"name": "Front row", "seats": 8, "priceMinor": 800000, "quantity": 10}],
     },
     {
@@ -161,6 +162,8 @@ def seed(organiser_id: str, events: DemoEvents = LIGHTS) -> int:
 def _create(caller: Caller, fields: dict[str, Any]) -> None:
     start = datetime.combine(utcnow().date() + timedelta(days=fields.pop("days")), time(17))
     end = start + timedelta(days=fields.pop("length") - 1, hours=6)
+    if "applications_end" in fields:
+        fields["applications_end_at"] = start + fields.pop("applications_end")
     fields["lineup"] = [_place_act(dict(act), start) for act in fields.get("lineup", [])]
     types = [dict(type_) for type_ in fields.pop("ticket_types", [])]
     sold_counts = {type_["name"]: type_.pop("sold", 0) for type_ in types}

@@ -36,6 +36,7 @@ FIELDS_WITH_VALUES = frozenset(
         "startsAt",
         "endsAt",
         "salesEndAt",
+        "applicationsEndAt",
         "publishAt",
         "reentry",
         "capacity",

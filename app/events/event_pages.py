@@ -16,7 +16,7 @@ from app.core.ids import is_id
 from app.core.replica import may_be_stale
 from app.events.models import Event
 from app.events.public_events import load_public_event, load_ticket_inventory
-from app.events.visibility import UNLISTED, can_be_read, in_lists
+from app.events.visibility import UNLISTED, can_be_read, in_lists, takes_applications
 
 MAX_LISTED_PAGES = 10_000
 OPEN_STATUSES = ("on_sale", "low", "not_started")
@@ -25,7 +25,8 @@ OPEN_STATUSES = ("on_sale", "low", "not_started")
 class TicketOffer(NamedTuple):
     """A ticket type with its present price; `status` as in the ticket inventory.
 
-    `phase` is the name of the price phase, if one applies, and `begins_at` the start of a sale that has not begun.
+    `phase` is the name of the price phase, if one applies, and `begins_at` the start of a sale that has not begun. The gate
+    admits the ticket from `valid_from` until `valid_until`; without them while the event lasts.
     """
 
     name: str
@@ -35,6 +36,8 @@ class TicketOffer(NamedTuple):
     phase: str | None
     phase_ends_at: datetime | None
     begins_at: datetime | None
+    valid_from: datetime | None
+    valid_until: datetime | None
 
 
 class Performance(NamedTuple):
@@ -81,7 +84,8 @@ class EventPage:
     lineup: list[Performance]
     sponsors: list[EventSponsor]
     offers: list[TicketOffer]
-    has_stall_types: bool
+    takes_applications: bool
+    applications_end_at: datetime | None
     is_listed: bool
     is_over: bool
     version: int
@@ -108,6 +112,7 @@ PAGE_BY_SLUG = (
         contact_sql(Event.organiser_id).label("contact"),
         (Event.visibility != UNLISTED).label("is_listed"),
         (Event.ends_at <= func.now()).label("is_over"),
+        (takes_applications() & (func.jsonb_array_length(Event.stall_types) > 0)).label("takes_applications"),
         Event.version,
         Event.updated_at.label("changed_at"),
     )
@@ -160,7 +165,7 @@ def load_event_page(slug: str) -> EventPage:
             EventSponsor(entry["name"], entry.get("tier"), entry.get("href"), entry.get("logoUrl"))
             for entry in event["sponsors"]
         ],
-        has_stall_types=bool(event["stallTypes"]),
+        applications_end_at=_parse_time(event["applicationsEndAt"]),
         offers=_build_offers(event, cast(dict[str, Any], load_ticket_inventory(row["id"]))),
     )
 
@@ -194,6 +199,8 @@ def _build_offers(event: dict[str, Any], inventory: dict[str, Any]) -> list[Tick
             offer["phase"],
             _parse_time(offer["phaseEndsAt"]),
             _find_start(types[offer["id"]]["phases"]) if offer["status"] == "not_started" else None,
+            _parse_time(types[offer["id"]]["validFrom"]),
+            _parse_time(types[offer["id"]]["validUntil"]),
         )
         for offer in inventory["ticketTypes"]
         if offer["id"] in types

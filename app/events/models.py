@@ -104,6 +104,7 @@ class Event(Base):
     starts_at: Mapped[datetime] = mapped_column(Timestamp)
     ends_at: Mapped[datetime] = mapped_column(Timestamp)
     sales_end_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    applications_end_at: Mapped[datetime | None] = mapped_column(Timestamp)
     tickets_url: Mapped[str | None] = mapped_column(String(2048))
     visibility: Mapped[str] = mapped_column(String(20), default=DRAFT)
     publish_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -35,6 +35,7 @@ PAGE_KEYS = (
     "startsAt",
     "endsAt",
     "salesEndAt",
+    "applicationsEndAt",
     "category",
     "keywords",
     "isCashless",
@@ -50,7 +51,7 @@ PAGE_KEYS = (
     "slug",
     "ticketsUrl",
 )
-TYPE_KEYS = ("id", "name", "description", "priceMinor", "minPerOrder", "maxPerOrder")
+TYPE_KEYS = ("id", "name", "description", "priceMinor", "minPerOrder", "maxPerOrder", "validFrom", "validUntil")
 PHASE_KEYS = ("name", "startsAt", "endsAt", "priceMinor", "quantity")
 
 

@@ -74,6 +74,9 @@ def _check_times(event: Event, changes: Fields, now: datetime) -> Iterator[Probl
     if event.sales_end_at is not None and event.sales_end_at > event.ends_at:
         path = "sales_end_at" if "sales_end_at" in changes else "ends_at"
         yield _problem(path, "contradiction", "Sales must end no later than the event.")
+    if event.applications_end_at is not None and event.applications_end_at > event.ends_at:
+        path = "applications_end_at" if "applications_end_at" in changes else "ends_at"
+        yield _problem(path, "contradiction", "Applications must end no later than the event.")
     if changes.get("publish_at") is not None:
         yield from _check_publishing(event, changes["publish_at"], now)
 

@@ -24,6 +24,7 @@ PUBLIC_FROM = (
 LISTED = "public_from IS NOT NULL AND visibility <> 'unlisted'"
 BY_ID = "public_from <= now()"
 IN_LISTS = f"{LISTED} AND {BY_ID}"
+TAKES_APPLICATIONS = "coalesce(applications_end_at, ends_at) > now()"
 
 STEPS: dict[str, frozenset[str]] = {
     DRAFT: frozenset({PUBLISHED, UNLISTED, CANCELLED}),
@@ -42,6 +43,11 @@ def in_lists() -> ColumnElement[bool]:
 def can_be_read() -> ColumnElement[bool]:
     """The condition of events that everybody can read."""
     return literal_column(f"({BY_ID})", Boolean)
+
+
+def takes_applications() -> ColumnElement[bool]:
+    """The condition of events to which people may still apply for a stall without an invitation, if they are public."""
+    return literal_column(f"({TAKES_APPLICATIONS})", Boolean)
 
 
 def reachable(current: str, target: str) -> bool:

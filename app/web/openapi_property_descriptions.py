@@ -20,6 +20,7 @@ DESCRIPTIONS: dict[str, str] = {
     "SuppressionPage.suppressions": "The addresses of this page.",
     "StatementLine.applicationId": "Id of the application whose reference the row has.",
     "applicationStatus": "The state of the application.",
+    "applicationsEndAt": "Until when people may apply for a stall without an invitation; null until the end.",
     "B": "Recipients of the second text.",
     "abSplitPercent": "Share of recipients who get the second text, in percent.",
     "abTestEnabled": "Whether some recipients get the second text (`variantBTitle`, `variantBBody`).",

@@ -213,6 +213,7 @@ FULL = {
 SUMMARY_KEYS = ["id", "name", "city", "venue", "startsAt", "coverImageUrl", "isCashless"]
 PAGE_KEYS = [
     "allowedPaymentOptionSlugs",
+    "applicationsEndAt",
     "bulkDiscounts",
     "category",
     "city",
@@ -243,7 +244,17 @@ PAGE_KEYS = [
     "timezone",
     "venue",
 ]
-TYPE_KEYS = ["description", "id", "maxPerOrder", "minPerOrder", "name", "phases", "priceMinor"]
+TYPE_KEYS = [
+    "description",
+    "id",
+    "maxPerOrder",
+    "minPerOrder",
+    "name",
+    "phases",
+    "priceMinor",
+    "validFrom",
+    "validUntil",
+]
 STOCK_KEYS = ["allocated", "available", "id", "name", "phase", "phaseEndsAt", "priceMinor", "sold", "status", "total"]
 
 

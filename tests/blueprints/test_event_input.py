@@ -25,6 +25,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"startDate": "tomorrow"}, "startDate", "invalid_time"),
     ({"startDate": "0001-01-01T00:00:00"}, "startDate", "invalid_time"),
     ({"salesEndAt": "2027-06-07T00:00:00"}, "salesEndAt", "contradiction"),
+    ({"applicationsEndAt": "2027-06-07T00:00:00"}, "applicationsEndAt", "contradiction"),
+    ({"applicationsEndAt": "soon"}, "applicationsEndAt", "invalid_time"),
     ({"timezone": "Africa/Atlantis"}, "timezone", "unknown_value"),
     ({"timezone": "../etc/passwd"}, "timezone", "unknown_value"),
     ({"country": "Atlantis"}, "country", "unknown_value"),

@@ -29,6 +29,7 @@ def test_copy_is_a_draft_with_all_facts_and_times_52_weeks_later(client: Client)
         country="DE",
         startDate="2027-03-26T18:00:00",
         endDate="2027-03-29T02:00:00",
+        applicationsEndAt="2027-03-01T12:00:00",
         ticketTypes=[WEEKEND, {"name": "Day", "priceMinor": 20000, "quantity": 100}],
         lineup=[{"name": "Ees", "startsAt": "2027-03-27T20:00:00"}],
         stallTypes=[{"name": "Food", "feeMinor": 1000}],
@@ -47,6 +48,7 @@ def test_copy_is_a_draft_with_all_facts_and_times_52_weeks_later(client: Client)
     assert fetch_scalar("SELECT sum(sold) FROM ticket_type WHERE event_id = :id", id=copy["id"]) == 0
     assert weekend["phases"][0]["endsAt"].startswith("2028-02-28")
     assert copy["promoCodes"][0]["ticketTypeIds"] == [day["id"]] and day["id"] != types["Day"]
+    assert copy["applicationsEndAt"] == "2028-02-28T11:00:00.000Z"
     assert copy["stallTypes"] == event["stallTypes"]
 
 

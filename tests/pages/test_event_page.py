@@ -108,6 +108,26 @@ def test_acts_are_in_the_order_of_their_times(owner: Client, visitor: Visitor) -
     assert places == sorted(places) and "Fri 4 June 2027, 22:00 to 23:30 (Windhoek)" in page
 
 
+def test_a_day_ticket_says_when_it_is_valid(owner: Client, visitor: Visitor) -> None:
+    day = {"priceMinor": 100, "quantity": 5}
+    times = {"validFrom": "2027-06-05T10:00:00", "validUntil": "2027-06-06T02:00:00"}
+    types = [
+        {**day, **times, "name": "Saturday"},
+        {**day, "name": "Late", "validFrom": times["validFrom"]},
+        {**day, "name": "Early", "validUntil": times["validUntil"]},
+        {**day, "name": "Always"},
+    ]
+    event = create_published_event(owner, ticketTypes=types)
+    page = visitor.open(f"/e/{event['slug']}").text
+    for expected in (
+        "Valid Sat 5 June 2027, 10:00 to Sun 6 June 2027, 02:00 (Windhoek)",
+        "Valid from Sat 5 June 2027, 10:00 (Windhoek)",
+        "Valid until Sun 6 June 2027, 02:00 (Windhoek)",
+    ):
+        assert page.count(expected) == 1, expected
+    assert page.count(">Valid ") == 3
+
+
 def test_it_has_no_button_for_tickets_without_their_address(owner: Client, visitor: Visitor) -> None:
     event = create_published_event(owner, ticketTypes=None, capacity=10)
     page = visitor.open(f"/e/{event['slug']}").text

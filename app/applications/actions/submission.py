@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session as OrmSession
 from app.accounts.caller import Caller
 from app.applications.drafts import delete_draft
 from app.applications.emails import enqueue_email
-from app.applications.errors import ApplicationsClosed
+from app.applications.errors import APPLICATIONS_ENDED, ApplicationsClosed
 from app.applications.models import Application, generate_reference
 from app.applications.organiser_notes import enqueue_organiser_note
 from app.applications.stall_types import StoredTypes, find_stall_type, list_stall_types
@@ -27,6 +27,7 @@ from app.core.tokens import derive
 from app.core.transaction import lock_name, transaction
 from app.events.models import Event
 from app.events.timezones import to_payment_time
+from app.events.visibility import takes_applications
 from app.invitations.actions.invites import count_link_use
 from app.invitations.queries import ApplicationTerms, get_application_terms
 from app.merchants.models import MerchantProfile
@@ -211,21 +212,24 @@ def _resolve_event_id(event_id: str | None, invite_event_id: str) -> str:
 
 
 def _get_open_event(event_id: str) -> OpenEvent:
-    """A public event that is not over. Raises NotFound, ApplicationsClosed."""
+    """A public event that is not over and takes applications. Raises NotFound, ApplicationsClosed."""
     event_query = select(
         Event.organiser_id,
         Event.timezone,
         Event.ends_at,
         Event.stall_types,
         Event.ends_at <= func.now(),
+        takes_applications(),
         Event.visibility,
     )
     row = db.session.execute(event_query.where(Event.id == event_id, Event.public_from <= func.now())).first()
     if row is None:
         raise NotFound()
-    organiser_id, timezone, ends_at, stall_types, is_over, visibility = row
+    organiser_id, timezone, ends_at, stall_types, is_over, is_open, visibility = row
     if is_over or visibility in ("cancelled", "archived"):
         raise ApplicationsClosed()
+    if not is_open:
+        raise ApplicationsClosed(APPLICATIONS_ENDED)
     return OpenEvent(organiser_id, timezone, ends_at, stall_types)
 
 

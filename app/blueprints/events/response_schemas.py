@@ -62,12 +62,12 @@ class TicketTypeData(Schema):
     price_minor = WholeNumber(required=True)
     min_per_order = WholeNumber(required=True, allow_none=True)
     max_per_order = WholeNumber(required=True, allow_none=True)
+    valid_from = TimeField(required=True, allow_none=True)
+    valid_until = TimeField(required=True, allow_none=True)
     phases = List(Nested(PhaseData), required=True)
 
 
 class OwnTicketTypeData(TicketTypeData):
-    valid_from = TimeField(required=True, allow_none=True)
-    valid_until = TimeField(required=True, allow_none=True)
     quantity = WholeNumber(required=True)
 
 
@@ -89,6 +89,7 @@ class PublicEvent(Schema):
     starts_at = TimeField(required=True)
     ends_at = TimeField(required=True)
     sales_end_at = TimeField(required=True, allow_none=True)
+    applications_end_at = TimeField(required=True, allow_none=True)
     tickets_url = fields.String(required=True, allow_none=True)
     category = fields.String(required=True, allow_none=True, metadata={"enum": [*CATEGORIES, None], "example": "music"})
     keywords = List(fields.String(), required=True)
@@ -134,6 +135,7 @@ class EventData(Schema):
     starts_at = TimeField(required=True)
     ends_at = TimeField(required=True)
     sales_end_at = TimeField(required=True, allow_none=True)
+    applications_end_at = TimeField(required=True, allow_none=True)
     tickets_url = fields.String(required=True, allow_none=True)
     visibility = fields.String(required=True, metadata={"enum": list(VISIBILITIES), "example": "draft"})
     publish_at = TimeField(required=True, allow_none=True)

@@ -161,6 +161,7 @@ class EventFields(Schema):
     start_date = TimeField(metadata=START)
     end_date = EndTimeField(metadata=END)
     sales_end_at = EndTimeField(allow_none=True)
+    applications_end_at = EndTimeField(allow_none=True)
     tickets_url = HttpsLink(allow_none=True)
     visibility = Choice(*VISIBILITIES)
     publish_at = TimeField(allow_none=True, metadata={"rare": True, "description": "publishes a draft at that time"})

@@ -73,6 +73,7 @@ def render_terms(form: FilledForm, terms: FormTerms, *, is_draft_gone: bool = Fa
         is_draft_gone=is_draft_gone,
         begins=format_time(event.starts_at, event.timezone),
         ends=format_time(event.ends_at, event.timezone),
+        applications_end=terms.applications_end_at and format_time(terms.applications_end_at, event.timezone),
         **build_form_context(terms),
     )
 

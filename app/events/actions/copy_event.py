@@ -37,6 +37,7 @@ COPIED_FIELDS = (
     "starts_at",
     "ends_at",
     "sales_end_at",
+    "applications_end_at",
     *LISTS,
     "promotion",
 )

@@ -26,6 +26,7 @@ FIELD_LABELS = {
     "startsAt": lazy_gettext("Starts"),
     "endsAt": lazy_gettext("Ends"),
     "salesEndAt": lazy_gettext("Sales end"),
+    "applicationsEndAt": lazy_gettext("Applications for stalls end"),
     "ticketsUrl": lazy_gettext("Where people buy tickets"),
     "publishAt": lazy_gettext("Publish at"),
     "reentry": lazy_gettext("Entering again"),
@@ -50,7 +51,7 @@ FIELD_LABELS = {
     "phases": lazy_gettext("Phases"),
 }
 """The fields of an event and its types, by their names in an entry."""
-TIMES = frozenset({"startsAt", "endsAt", "salesEndAt", "publishAt", "validFrom", "validUntil"})
+TIMES = frozenset({"startsAt", "endsAt", "salesEndAt", "applicationsEndAt", "publishAt", "validFrom", "validUntil"})
 
 
 class DetailsColumn(Column):

@@ -34,6 +34,7 @@ OPTIONAL_FIELDS = (
     "capacity",
     "description",
     "sales_end_at",
+    "applications_end_at",
     "publish_at",
     "tickets_url",
     "latitude",
@@ -68,6 +69,7 @@ class NewEventSchema(Query):
 class EventChangesSchema(NewEventSchema):
     timezone = Choice(*countries.list_zones(), required=True)
     sales_end_at = EndTimeField()
+    applications_end_at = EndTimeField()
     publish_at = TimeField()
     tickets_url = TypedHttpsLink()
     keywords = Keywords(load_default=list)
@@ -152,6 +154,13 @@ EXTRA_INPUTS = (
         messages={"contradiction": lazy_gettext("Sales must end no later than the event.")},
     ),
     Input(
+        "applicationsEndAt",
+        lazy_gettext("Applications for stalls end"),
+        hint=lazy_gettext("Empty: when the event ends. People whom you invite can answer later too."),
+        type="datetime-local",
+        messages={"contradiction": lazy_gettext("Applications must end no later than the event.")},
+    ),
+    Input(
         "ticketsUrl",
         lazy_gettext("Where people buy tickets"),
         hint=lazy_gettext("The page of your ticket seller. The button on the page of the event leads there."),
@@ -207,6 +216,7 @@ def fill_event_form(event: OwnEvent) -> FilledForm:
         timezone=event.timezone,
         publishAt=format_local_time(event.publish_at, event.timezone),
         salesEndAt=format_local_time(event.sales_end_at, event.timezone),
+        applicationsEndAt=format_local_time(event.applications_end_at, event.timezone),
         ticketsUrl=event.tickets_url or "",
         keywords=", ".join(event.keywords),
         latitude="" if event.latitude is None else str(event.latitude),
