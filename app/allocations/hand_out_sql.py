@@ -1,4 +1,4 @@
-"""The statements by which an organiser gives out free places: claim codes, invitations, names for the gate, reminders.
+"""The statements that give out free places by a list: claim codes, invitations, guests who are named, reminders.
 
 They have the form and the parameters of the changes in `sql.py`.
 """
@@ -45,23 +45,23 @@ REMIND_RECIPIENTS = text(f"""
     {INSERT_SLOT_EVENTS}
     SELECT id, name, email, generation FROM changed ORDER BY id""")
 
-LIST_GUESTS = text(f"""
+CLAIM_FOR_GUESTS = text(f"""
     WITH {FREE_SLOTS},
     places AS (
         SELECT f.id, g.*, min(f.id) OVER (PARTITION BY g.guest) AS party_id, count(*) OVER (PARTITION BY g.guest) AS size
           FROM free_slots f
           JOIN unnest(CAST(:guests AS integer[]), CAST(:names AS text[]), CAST(:emails AS text[]),
-                      CAST(:phones AS text[]), CAST(:codes AS text[]))
-               WITH ORDINALITY g (guest, name, email, phone, code, number) USING (number)),
+                      CAST(:phones AS text[]), CAST(:deliveries AS text[]), CAST(:codes AS text[]))
+               WITH ORDINALITY g (guest, name, email, phone, delivery, code, number) USING (number)),
     changed AS (
         UPDATE allocation_slot s
-           SET status = 'claimed', via = 'invite', code = p.code, name = p.name, email = p.email, phone = p.phone,
-               delivery = 'will_call', party_id = p.party_id, party_size = p.size,
+           SET status = 'claimed', via = :via, code = p.code, name = p.name, email = p.email, phone = p.phone,
+               delivery = p.delivery, language = :language, party_id = p.party_id, party_size = p.size,
                given_at = now(), claimed_at = now(), version = s.version + 1
           FROM places p WHERE s.id = p.id AND s.event_id = :event_id
         RETURNING s.id, s.block_id, s.event_id, s.ticket_type_id, 'available' AS old_status, s.status AS new_status,
-                  NULL::text AS gate, p.guest),
+                  NULL::text AS gate, p.guest, s.generation),
     {RECORD_CHANGES}
-    SELECT min(id) FROM changed GROUP BY guest ORDER BY guest""")
-"""Claims places for guests who ask for their tickets at the gate. The lists have one element for each place; places of
-the same `guest` are a party. Returns the first place of each guest."""
+    SELECT min(id) AS id, min(generation) AS generation FROM changed GROUP BY guest ORDER BY guest""")
+"""Claims places for guests who are named. The lists have one element for each place; places of the same `guest` are a
+party. Returns the first place of each guest, and its generation."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Select, func, select
+from sqlalchemy import ColumnElement, RowMapping, Select, func, select, true
 from sqlalchemy.orm import Session
 
 from app.accounts.caller import Caller
@@ -106,14 +106,15 @@ def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[R
     return db.session.execute(list_claim_codes_query(block_id).order_by(AllocationSlot.id)).mappings().all()
 
 
-def find_taken_guests(session: Session, block_id: str, keys: Sequence[str]) -> set[str]:
+def find_taken_guests(session: Session, block_id: str, keys: Sequence[str], *, via: str | None = None) -> set[str]:
     """Return which of these addresses, or of these names of guests without one, have a slot in the block.
 
-    The names are case-folded.
+    The names are case-folded. With `via`, only slots that were handed out in this way count.
     """
+    is_via = AllocationSlot.via == via if via is not None else true()
     is_address = AllocationSlot.email == func.any(list(keys))
     is_named = AllocationSlot.email.is_(None) & AllocationSlot.name.is_not(None)
     statement = select(AllocationSlot.email, AllocationSlot.name).where(
-        AllocationSlot.block_id == block_id, AllocationSlot.ended_at.is_(None), is_address | is_named
+        AllocationSlot.block_id == block_id, AllocationSlot.ended_at.is_(None), is_via, is_address | is_named
     )
     return {email or (name or "").casefold() for email, name in session.execute(statement)}

@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 
 from app.accounts.caller import Caller
 from app.allocations import sql
-from app.allocations.actions.invites import check_free_slots
+from app.allocations.actions.guest_lists import check_free_slots
 from app.allocations.errors import PackNotReady
 from app.allocations.links import check_event_open, generate_code
 from app.allocations.models import AllocationBlock, AllocationSlot, TicketPack, TicketPackSlot

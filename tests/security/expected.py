@@ -112,6 +112,7 @@ open                    POST   /api/auth/password-reset/verify
 open                    POST   /api/auth/password-reset/complete
 open                    GET    /api/allocations/allocator/{token}
 open                    POST   /api/allocations/allocator/{token}
+open                    POST   /api/allocations/allocator/{token}/guests
 open                    GET    /api/allocations/claim/{token}
 open                    POST   /api/allocations/claim/{token}
 open                    GET    /api/allocations/ticket/{token}

@@ -127,6 +127,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/allocations/allocator/{token}": SampleRequest(
         {"name": "Tuli", "email": "tuli@example.com"}, path_values={"token": "allocator_token"}
     ),
+    "POST /api/allocations/allocator/{token}/guests": SampleRequest(
+        {"recipients": [{"name": "Tuli", "email": "tuli@example.com"}]}, path_values={"token": "allocator_token"}
+    ),
     "GET /api/allocations/claim/{token}": SampleRequest(path_values={"token": "claim_token"}),
     "GET /api/allocations/ticket/{token}": SampleRequest(path_values={"token": "ticket_token"}),
     "POST /api/allocations/ticket/{token}/give-back": SampleRequest(path_values={"token": "ticket_token"}),

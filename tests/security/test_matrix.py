@@ -31,6 +31,7 @@ NESTED = [item for item in BUILT if "/api/events/{eventId}/" in item and "Id}" i
 BY_GUESTS = {
     "POST /api/allocations/claim/{token}",
     "POST /api/allocations/allocator/{token}",
+    "POST /api/allocations/allocator/{token}/guests",
     "POST /api/allocations/ticket/{token}/give-back",
     "POST /api/allocations/ticket/{token}/pass-on",
     "POST /api/merchant-applications/offer/{token}",

@@ -11,6 +11,7 @@ from app.allocations.actions.block_links import (
 )
 from app.allocations.actions.blocks import create_block, preview_release, release_unused_slots, revoke_slot
 from app.allocations.actions.claims import claim_slot
+from app.allocations.actions.guest_lists import hand_out_list
 from app.allocations.actions.invites import create_claim_codes, invite_recipients, remind_recipients
 from app.allocations.actions.moves import move_slots
 from app.allocations.actions.ticket_links import give_back_ticket, pass_on_ticket
@@ -21,6 +22,7 @@ __all__ = [
     "create_block",
     "create_claim_codes",
     "give_back_ticket",
+    "hand_out_list",
     "hand_out_slots",
     "invite_recipients",
     "move_slots",

@@ -18,7 +18,7 @@ from app.allocations.actions.blocks import (
     release_slots,
     resolve_release_at,
 )
-from app.allocations.actions.invites import check_free_slots
+from app.allocations.actions.guest_lists import check_free_slots
 from app.allocations.errors import BlockInvoiced
 from app.allocations.links import check_block_open
 from app.allocations.models import AllocationBlock

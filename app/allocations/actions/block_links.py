@@ -175,7 +175,7 @@ def hand_out_slots(
     claimant = Claimant(name, email, phone, delivery, quantity)
     resolved_token = resolve_token(token, network, "allocator")
     with transaction():
-        block = _lock_allocator_block(resolved_token)
+        block = lock_allocator_block(resolved_token)
         if block["available"] < claimant.quantity:
             raise NoSlotsLeft("No place of the block is free for that.", remaining=block["available"])
         try:
@@ -208,7 +208,7 @@ def reassign_slot(
     """
     resolved_token = resolve_token(token, network, "allocator")
     with transaction() as session:
-        block = _lock_allocator_block(resolved_token)
+        block = lock_allocator_block(resolved_token)
         slot = _get_allocator_slot(session, block["id"], slot_id)
         if slot["status"] == states.ADMITTED:
             raise AlreadyAdmitted()
@@ -257,7 +257,7 @@ def reclaim_slot(token: str, network: str, *, slot_id: str) -> AllocatorSlot:
     """
     resolved_token = resolve_token(token, network, "allocator")
     with transaction() as session:
-        block = _lock_allocator_block(resolved_token)
+        block = lock_allocator_block(resolved_token)
         slot = _get_allocator_slot(session, block["id"], slot_id)
         end_locked_slot(session, block, slot, actor=HOLDER_ACTOR, verb="take_back", to_public=False)
         if slot["status"] != states.REVOKED:
@@ -265,7 +265,8 @@ def reclaim_slot(token: str, network: str, *, slot_id: str) -> AllocatorSlot:
         return _get_allocator_slot(session, block["id"], slot_id)
 
 
-def _lock_allocator_block(resolved_token: ResolvedToken) -> BlockRow:
+def lock_allocator_block(resolved_token: ResolvedToken) -> BlockRow:
+    """Lock and return the block of an allocator link. Raises NotFound, LinkExpired."""
     block = lock_block_by_id(resolved_token.id)
     check_block_link(block, resolved_token)
     return block

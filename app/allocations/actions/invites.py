@@ -16,40 +16,26 @@ from sqlalchemy.orm import Session
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import build_sender, count_mails
 from app.allocations import hand_out_sql, states
-from app.allocations.errors import InsufficientSlots
+from app.allocations.actions.guest_lists import (
+    InvitedGuest,
+    Recipient,
+    build_guest,
+    check_free_slots,
+    claim_for_guests,
+    count_places,
+    split_duplicates,
+    split_expected_at_gate,
+)
 from app.allocations.links import build_link_url, check_block_open, generate_code
 from app.allocations.models import AllocationSlot
 from app.allocations.queries import BlockRow, lock_block
-from app.allocations.slot_queries import find_taken_guests
 from app.allocations.sql import Actor, build_organiser_actor
 from app.audit.actions import Action
 from app.audit.log import record
-from app.core.formatting import format_count
 from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
 
 MAX_ATTEMPTS = 3
-
-
-class Recipient(TypedDict):
-    """A person to invite; with the delivery `will_call` a person for the list at the gate, with so many places."""
-
-    name: str
-    email: NotRequired[str | None]
-    phone: NotRequired[str | None]
-    delivery: NotRequired[str]
-    quantity: NotRequired[int]
-
-
-class InvitedGuest(TypedDict):
-    """A person who was invited, or with `reason` was not."""
-
-    name: str
-    email: NotRequired[str | None]
-    slot_id: NotRequired[str]
-    url: NotRequired[str]
-    quantity: NotRequired[int]
-    reason: NotRequired[str]
 
 
 class Invites(TypedDict):
@@ -105,17 +91,16 @@ def invite_recipients(
     with transaction() as session:
         block = lock_block(session, caller, event_id, block_id)
         check_block_open(block)
-        accepted, duplicates = _split_duplicates(session, block_id, recipients, allow_duplicates)
-        expected = [recipient for recipient in accepted if _is_expected_at_gate(recipient)]
-        mailed = [recipient for recipient in accepted if not _is_expected_at_gate(recipient)]
-        place_count = len(mailed) + sum(map(_count_places, expected))
+        accepted, duplicates = split_duplicates(session, block_id, recipients, allow_duplicates)
+        mailed, expected = split_expected_at_gate(accepted)
+        place_count = sum(map(count_places, accepted))
         check_free_slots(block, place_count)
-        invited = [_build_guest(recipient) for recipient in mailed]
-        listed = [_build_guest(recipient) for recipient in expected]
+        invited = [build_guest(recipient) for recipient in mailed]
+        listed = [build_guest(recipient) for recipient in expected]
         if accepted and not dry_run:
             actor = build_organiser_actor(caller)
             invited = _invite_slots(session, block, mailed, actor) if mailed else []
-            listed = _list_guests(session, block, expected, actor) if expected else []
+            listed = claim_for_guests(session, block, expected, via=states.INVITE, actor=actor, verb="invite")
             count_mails(
                 session, build_sender(block), [email for recipient in mailed if (email := recipient.get("email"))]
             )
@@ -171,68 +156,6 @@ def create_claim_codes(caller: Caller, event_id: str, block_id: str, *, count: i
             if "uq_allocation_slot_code" not in str(error.orig):
                 raise
     return _try_create_codes(caller, event_id, block_id, count)
-
-
-def check_free_slots(block: BlockRow, requested: int) -> None:
-    """Raises InsufficientSlots if a locked block has fewer free places."""
-    available = block["available"]
-    if requested > available:
-        message = f"The block has {format_count(available, 'free place')}; requested: {requested}."
-        raise InsufficientSlots(message, available=available, requested=requested)
-
-
-def _split_duplicates(
-    session: Session, block_id: str, recipients: Sequence[Recipient], allow_duplicates: bool
-) -> tuple[list[Recipient], list[InvitedGuest]]:
-    if allow_duplicates:
-        return list(recipients), []
-    accepted: list[Recipient] = []
-    duplicates: list[InvitedGuest] = []
-    keys = [_build_key(recipient) for recipient in recipients]
-    taken_keys, seen_keys = find_taken_guests(session, block_id, keys), set()
-    for recipient, key in zip(recipients, keys, strict=True):
-        if key in taken_keys or key in seen_keys:
-            reason = "ALREADY_INVITED" if key in taken_keys else "LISTED_TWICE"
-            duplicates.append({**_build_guest(recipient), "reason": reason})
-        else:
-            accepted.append(recipient)
-        seen_keys.add(key)
-    return accepted, duplicates
-
-
-def _build_key(recipient: Recipient) -> str:
-    """What tells guests apart: the address, or without one the name."""
-    return recipient.get("email") or recipient["name"].casefold()
-
-
-def _is_expected_at_gate(recipient: Recipient) -> bool:
-    return recipient.get("delivery") == states.WILL_CALL
-
-
-def _count_places(recipient: Recipient) -> int:
-    return recipient.get("quantity", 1)
-
-
-def _build_guest(recipient: Recipient) -> InvitedGuest:
-    guest: InvitedGuest = {"name": recipient["name"], "email": recipient.get("email")}
-    return {**guest, "quantity": _count_places(recipient)} if _is_expected_at_gate(recipient) else guest
-
-
-def _list_guests(session: Session, block: BlockRow, guests: Sequence[Recipient], actor: Actor) -> list[InvitedGuest]:
-    places = [(number, guest) for number, guest in enumerate(guests) for _ in range(_count_places(guest))]
-    params = {
-        **actor.build_params("invite"),
-        "block_id": block["id"],
-        "event_id": block["event_id"],
-        "count": len(places),
-        "guests": [number for number, _ in places],
-        "names": [guest["name"] for _, guest in places],
-        "emails": [guest.get("email") for _, guest in places],
-        "phones": [guest.get("phone") for _, guest in places],
-        "codes": [generate_code() for _ in places],
-    }
-    slot_ids = session.scalars(hand_out_sql.LIST_GUESTS, params)
-    return [{**_build_guest(guest), "slot_id": id} for guest, id in zip(guests, slot_ids, strict=True)]
 
 
 def _invite_slots(

@@ -17,7 +17,7 @@ from app.allocations.actions.blocks import (
     resolve_release_at,
     store_new_block,
 )
-from app.allocations.actions.invites import check_free_slots
+from app.allocations.actions.guest_lists import check_free_slots
 from app.allocations.errors import AlreadyAdmitted, AlreadyClaimed, BlockInvoiced, BlockMismatch
 from app.allocations.links import check_event_open
 from app.allocations.models import AllocationBlock, AllocationSlot

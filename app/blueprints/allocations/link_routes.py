@@ -3,6 +3,7 @@
 from app.allocations import actions, errors, link_queries, ticket_links
 from app.allocations.actions.block_links import AllocatorSlot
 from app.allocations.actions.claims import Claim
+from app.allocations.actions.guest_lists import HandedOutList, Recipient
 from app.allocations.actions.ticket_links import GivenBackTicket, PassedOnTicket
 from app.allocations.states import E_TICKET
 from app.blueprints.allocations import response_schemas, schemas
@@ -138,4 +139,23 @@ def use_allocator(
         delivery=delivery or E_TICKET,
         quantity=quantity,
         allow_duplicates=allow_duplicates,
+    )
+
+
+@blp.post(
+    "/allocator/<token>/guests",
+    access=PUBLIC,
+    body=schemas.GuestListBody,
+    returns=response_schemas.HandedOutData,
+    idempotent=True,
+    errors=[LinkExpired, Throttled, errors.InsufficientSlots],
+)
+def hand_out_guests(token: str, recipients: list[Recipient], allow_duplicates: bool, dry_run: bool) -> HandedOutList:
+    """Hand out places to several guests: all of them or nobody.
+
+    Guests with an address get their ticket by email, those with the delivery `will_call` are on the list at the gate. An
+    address that has a place by this link, or is listed twice, is reported and skipped. A dry run changes nothing.
+    """
+    return actions.hand_out_list(
+        token, get_client_network(), recipients=recipients, allow_duplicates=allow_duplicates, dry_run=dry_run
     )

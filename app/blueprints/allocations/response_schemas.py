@@ -242,6 +242,20 @@ class InvitesData(Schema):
     dry_run = Boolean(required=True)
 
 
+class HandedOutData(Schema):
+    mailed = List(Nested(InvitedGuest), required=True, metadata={"description": "guests who get their ticket by email"})
+    listed = List(
+        Nested(InvitedGuest), required=True, metadata={"description": "guests on the list at the gate, without a mail"}
+    )
+    duplicates = List(
+        Nested(InvitedGuest),
+        required=True,
+        metadata={"description": "guests who are listed twice or have a place by this link; they get none"},
+    )
+    available = WholeNumber(required=True, metadata={"description": "places left in the block"})
+    dry_run = Boolean(required=True)
+
+
 class RemindedRow(Schema):
     slot_id = fields.String(required=True, metadata=ID_METADATA)
     name = _text_field(allow_none=True)

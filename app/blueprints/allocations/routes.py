@@ -11,7 +11,8 @@ from app.accounts.permissions import GUESTS_READ, GUESTS_WRITE
 from app.allocations import actions, errors, queries, slot_queries
 from app.allocations.actions.block_changes import BlockChanges
 from app.allocations.actions.blocks import BlockTerms
-from app.allocations.actions.invites import Invites, Recipient, Reminders
+from app.allocations.actions.guest_lists import Recipient
+from app.allocations.actions.invites import Invites, Reminders
 from app.allocations.actions.moves import MovedBlocks, NewBlock
 from app.allocations.errors import BlockInvoiced
 from app.allocations.link_summaries import LinkSummary, describe_allocator_link, describe_open_link

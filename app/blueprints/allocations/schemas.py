@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load, validates_schema
 
+from app.allocations.actions.guest_lists import MAX_HANDED_OUT
 from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, E_TICKET, SLOT_STATES, WILL_CALL
 from app.web.fields import (
     Boolean,
@@ -331,6 +332,14 @@ class AllocatorBody(Schema):
     @post_load
     def set_default_action(self, data: dict[str, object], **_: object) -> dict[str, Any]:
         return {**data, "action": data.get("action") or ("rename" if data.get("slot_id") else "hand_out")}
+
+
+class GuestListBody(Schema):
+    """Guests to whom the holder of a block hands out places: all of them or nobody."""
+
+    recipients = List(Nested(Recipient), required=True, min=1, max=MAX_HANDED_OUT)
+    allow_duplicates = Boolean(load_default=False, metadata={"rare": True})
+    dry_run = Boolean(load_default=False, metadata={"rare": True})
 
 
 class WillCallQuery(SlotPage):
