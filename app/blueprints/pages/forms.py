@@ -66,6 +66,8 @@ FIELD_MESSAGES = {
     "wrong_length": lazy_gettext("This has the wrong length."),
 }
 """What a page says about a problem for which the field has no message of its own, by the code of the problem."""
+MESSAGES_FOR_PEOPLE = ("wrong_lines",)
+"""Codes of problems that only pages have. Their messages quote what was typed, which may look like words of the protocol."""
 _GROUPED_DIGITS = re.compile(r"[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\.\d{3})+)", re.ASCII)
 _SPACES_AND_DASHES = re.compile(r"[\s\u2010-\u2015-]+")
 
@@ -222,7 +224,7 @@ class FilledForm:
 
     def _build_field_error(self, path: str, code: str, message: str) -> FieldError:
         input_ = self._find_input(path)
-        if FOR_PROGRAMS.search(message):
+        if code not in MESSAGES_FOR_PEOPLE and FOR_PROGRAMS.search(message):
             message = str(FIELD_MESSAGES.get(code, FIELD_MESSAGES["invalid_type"]))
         message = gettext(message)
         if input_ is None:

@@ -1,13 +1,11 @@
 """Places of a block given out by the organiser: invitations by mail, reminders, and claim codes to print."""
 
-import re
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
-from marshmallow import ValidationError
 
 from app.accounts.caller import Caller
 from app.allocations import actions, errors, links, queries, slot_queries, states
@@ -22,20 +20,16 @@ from app.blueprints.pages.desk.guests import MAIL, MAIL_LIMIT, WRITE, blueprint,
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.tables import STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
+from app.blueprints.pages.guest_lines import HINT, GuestLines
 from app.blueprints.pages.rendering import describe_error
 from app.core.errors import AppError
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.core.paging import Order, Page, SortKey, page_of
 from app.events.queries import OwnEvent
-from app.web.fields import Boolean, Choice, Email, Text, WholeNumber, field_error
-from app.web.scans import MAX_PARTY_SIZE
+from app.web.fields import Boolean, WholeNumber
 from app.web.schema import Query
-from app.web.text_fields import EmailName
-from app.web.types import RawData
 
-MAX_RECIPIENTS, MAX_SHOWN, MAX_WRONG_LINES = 500, 50, 10
-PARTY = re.compile(r"(.+?)\s*\+\s*(\d{1,6})")
-HEADING = re.compile(r"\be-?mail\b", re.IGNORECASE)
+MAX_RECIPIENTS, MAX_SHOWN = 500, 50
 SKIPPED_LABELS = {
     "REMINDED_RECENTLY": mark_plural("%(num)s was reminded in the last day", "%(num)s were reminded in the last day"),
     "NO_ADDRESS": mark_plural("%(num)s code has no address", "%(num)s codes have no address"),
@@ -43,58 +37,8 @@ SKIPPED_LABELS = {
 }
 
 
-class RecipientSchema(Query):
-    name = EmailName(required=True, min=1, max=200)
-    email = Email()
-    delivery = Choice(*states.DELIVERIES)
-    quantity = WholeNumber(min=1, max=MAX_PARTY_SIZE)
-
-
-class GuestLines(Text):
-    """One guest a line: a name and an address, with a comma, a semicolon or a tab between them.
-
-    A name alone is a guest on the list at the gate; "+2" after it is a party of three.
-    """
-
-    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
-        text = super()._deserialize(value, attr, data, **kwargs)
-        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-        if len(lines) > MAX_RECIPIENTS:
-            raise field_error("too_many", gettext("Invite at most %(most)s guests at once.", most=MAX_RECIPIENTS))
-        recipients, wrong_numbers = [], []
-        for number, line in lines:
-            try:
-                recipients.append(RecipientSchema().load(_split_line(line)))
-            except ValidationError:
-                wrong_numbers.append(str(number))
-        if wrong_numbers:
-            numbers = ", ".join(wrong_numbers[:MAX_WRONG_LINES])
-            if len(wrong_numbers) > MAX_WRONG_LINES:
-                numbers = gettext("%(numbers)s and others", numbers=numbers)
-            message = ngettext(
-                "Write a name, or a name and an e-mail address, and no web address. Correct line %(numbers)s.",
-                "Write a name, or a name and an e-mail address, and no web address. Correct lines %(numbers)s.",
-                len(wrong_numbers),
-                numbers=numbers,
-            )
-            raise field_error("wrong_lines", message)
-        return recipients
-
-
-def _split_line(line: str) -> dict[str, Any]:
-    parts = [part.strip() for part in re.split(r"[,;\t<>]", line) if part.strip()]
-    addresses = [part for part in parts if "@" in part]
-    name = " ".join(part for part in parts if part not in addresses)
-    party = PARTY.fullmatch(name)
-    if addresses or HEADING.search(name):
-        return {"name": "" if party or len(addresses) != 1 else name, "email": " ".join(addresses)}
-    if party:
-        return {"name": party[1], "delivery": states.WILL_CALL, "quantity": int(party[2]) + 1}
-    return {"name": name, "delivery": states.WILL_CALL}
-
-
 class InviteSchema(Query):
-    recipients = GuestLines(required=True, max=MAX_RECIPIENTS)
+    recipients = GuestLines(max_guests=MAX_RECIPIENTS, required=True)
     allow_duplicates = Boolean(load_default=False)
 
 
@@ -107,10 +51,7 @@ INVITE = Form(
     Input(
         "recipients",
         lazy_gettext("Guests"),
-        hint=lazy_gettext(
-            "One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com. A name alone goes on the "
-            "list at the gate; for a party of three write: Ras Sheehama +2"
-        ),
+        hint=HINT,
         type="textarea",
         messages={"required": lazy_gettext("Enter at least one guest.")},
         error_codes=(errors.InsufficientSlots.code,),

@@ -1,0 +1,101 @@
+"""A field of forms with one guest a line, and what it says about lines that it cannot read."""
+
+import re
+from typing import Any, Unpack
+
+from marshmallow import ValidationError
+
+from app.allocations import states
+from app.core.languages import gettext, lazy_gettext, ngettext
+from app.web.fields import Choice, Email, Text, WholeNumber, field_error
+from app.web.scans import MAX_PARTY_SIZE
+from app.web.schema import Query
+from app.web.text_fields import EmailName
+from app.web.types import FieldOptions, RawData
+
+MAX_WRONG_LINES, MAX_QUOTE_LENGTH = 10, 60
+PARTY = re.compile(r"(.+?)\s*\+\s*(\d{1,6})")
+HEADING = re.compile(r"\be-?mail\b", re.IGNORECASE)
+HINT = lazy_gettext(
+    "One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com. A name alone goes on the "
+    "list at the gate; for a party of three write: Ras Sheehama +2"
+)
+
+
+class RecipientSchema(Query):
+    name = EmailName(required=True, min=1, max=200)
+    email = Email()
+    delivery = Choice(*states.DELIVERIES)
+    quantity = WholeNumber(min=1, max=MAX_PARTY_SIZE)
+
+
+class GuestLines(Text):
+    """One guest a line: a name and an address, with a comma, a semicolon or a tab between them.
+
+    A name alone is a guest on the list at the gate; "+2" after it is a party of three. The error has a line for each wrong
+    one, for the person who typed them.
+    """
+
+    def __init__(self, *, max_guests: int, **kwargs: Unpack[FieldOptions]) -> None:
+        super().__init__(**kwargs)
+        self.max_guests = max_guests
+
+    def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) > self.max_guests:
+            raise field_error("too_many", gettext("Enter at most %(most)s guests at once.", most=self.max_guests))
+        recipients, problems = [], []
+        for number, line in lines:
+            try:
+                recipients.append(_parse_line(line))
+            except _WrongLine as error:
+                problems.append(gettext("Line %(number)s: %(problem)s", number=number, problem=error))
+        if problems:
+            more = len(problems) - MAX_WRONG_LINES
+            others = [ngettext("And %(num)s other line.", "And %(num)s other lines.", more)] if more > 0 else []
+            raise field_error("wrong_lines", "\n".join([*problems[:MAX_WRONG_LINES], *others]))
+        return recipients
+
+
+class _WrongLine(Exception):
+    """A line that is no guest; its text says why."""
+
+
+def _parse_line(line: str) -> dict[str, Any]:
+    parts = [part.strip() for part in re.split(r"[,;\t<>]", line) if part.strip()]
+    addresses = [part for part in parts if "@" in part]
+    name = " ".join(part for part in parts if part not in addresses)
+    party = PARTY.fullmatch(name)
+    if len(addresses) > 1:
+        raise _WrongLine(gettext("there are two e-mail addresses. Write each guest on a line of their own."))
+    if addresses and party:
+        raise _WrongLine(gettext("a party has no e-mail address. Leave out the address, or the number."))
+    if not addresses and HEADING.search(name):
+        raise _WrongLine(gettext("this is not a guest. Leave out the headings of columns."))
+    if addresses:
+        recipient = {"name": name, "email": addresses[0]}
+    elif party:
+        recipient = {"name": party[1], "delivery": states.WILL_CALL, "quantity": int(party[2]) + 1}
+    else:
+        recipient = {"name": name, "delivery": states.WILL_CALL}
+    try:
+        return RecipientSchema().load(recipient)
+    except ValidationError as error:
+        raise _WrongLine(_describe_problem(recipient, error)) from error
+
+
+def _describe_problem(recipient: dict[str, Any], error: ValidationError) -> str:
+    problems = error.messages_dict
+    if "email" in problems:
+        address = recipient["email"]
+        quote = address if len(address) <= MAX_QUOTE_LENGTH else f"{address[:MAX_QUOTE_LENGTH]}…"
+        return gettext("“%(text)s” is not an e-mail address.", text=quote)
+    if "quantity" in problems:
+        return gettext("a party has at most %(most)s people.", most=MAX_PARTY_SIZE)
+    code = problems["name"][0].code
+    if code == "link_not_allowed":
+        return gettext("a web address is not allowed in a name.")
+    if code == "too_long":
+        return gettext("the name has more than 200 characters.")
+    return gettext("the name is missing.")
