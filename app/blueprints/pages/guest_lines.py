@@ -68,7 +68,7 @@ def _parse_line(line: str) -> dict[str, Any]:
     name = " ".join(part for part in parts if part not in addresses)
     party = PARTY.fullmatch(name)
     if len(addresses) > 1:
-        raise _WrongLine(gettext("there are two e-mail addresses. Write each guest on a line of their own."))
+        raise _WrongLine(gettext("there is more than one e-mail address. Write each guest on a line of their own."))
     if addresses and party:
         raise _WrongLine(gettext("a party has no e-mail address. Leave out the address, or the number."))
     if not addresses and HEADING.search(name):

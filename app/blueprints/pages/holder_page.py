@@ -1,6 +1,8 @@
 """The page of an allocation's holder: hand out tickets, change their guests, take them back."""
 
-from typing import TypedDict
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypedDict
 
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
@@ -40,6 +42,10 @@ class RenameSchema(Query):
     email = Email(required=True)
 
 
+class RenameAtGateSchema(RenameSchema):
+    email = Email()
+
+
 NAME = Input(
     "name",
     lazy_gettext("Name of the guest"),
@@ -70,6 +76,12 @@ HAND_OUT = Form(
     HandOutSchema, NAME, EMAIL, Input("delivery", lazy_gettext("How does the guest get in?")), ALLOW_DUPLICATES
 )
 RENAME = Form(RenameSchema, NAME, EMAIL)
+RENAME_AT_GATE = Form(
+    RenameAtGateSchema,
+    NAME,
+    replace(EMAIL, hint=lazy_gettext("If you enter an address, we confirm the place there.")),
+)
+"""The form for a guest without an address, who is on the list at the gate."""
 
 
 def render_unusable_link(token: str, error: AppError) -> Response:
@@ -100,7 +112,7 @@ def hand_out(token: str) -> ResponseReturnValue:
         return render_unusable_link(token, error)
     except FORM_ERRORS as error:
         return _render_allocator(token, form.with_error(error))
-    return _redirect_with_notice(
+    return redirect_with_notice(
         token,
         gettext(
             "%(name)s has a ticket. We are sending an e-mail to %(email)s.", name=guest["name"], email=guest["email"]
@@ -122,12 +134,14 @@ def rename(token: str, slot_id: str) -> ResponseReturnValue:
     """Give the ticket to another guest. The old ticket becomes invalid, and a new one is sent."""
     form = RENAME.from_request()
     try:
+        if not form.value("email").strip():
+            form = _choose_rename_form(_get_slot(token, slot_id)[1]).from_request()
         guest = actions.reassign_slot(token, get_client_network(), slot_id=slot_id, **form.load())
     except (Gone, NotFound) as error:
         return render_unusable_link(token, error)
     except FORM_ERRORS as error:
         return _render_slot(token, slot_id, form.with_error(error))
-    return _redirect_with_notice(
+    return redirect_with_notice(
         token, gettext("The ticket now belongs to %(name)s. The earlier ticket no longer works.", name=guest["name"])
     )
 
@@ -141,12 +155,13 @@ def take_back(token: str, slot_id: str) -> ResponseReturnValue:
         return render_unusable_link(token, error)
     except FORM_ERRORS as error:
         return _render_slot(token, slot_id, RENAME.fill().with_error(error))
-    return _redirect_with_notice(
+    return redirect_with_notice(
         token, gettext("You took back the ticket of %(name)s. You can hand it out again.", name=guest["name"])
     )
 
 
-def _redirect_with_notice(token: str, notice: str) -> ResponseReturnValue:
+def redirect_with_notice(token: str, notice: str) -> ResponseReturnValue:
+    """Say this on the page with all tickets."""
     session[NOTICE_KEY] = notice
     return redirect(url_for("allocator.start", token=token), 303)
 
@@ -161,18 +176,28 @@ def _render_allocator(token: str, form: FilledForm) -> Response:
         token=token,
         slot_page=slot_page,
         notice=session.pop(NOTICE_KEY, ""),
-        **_build_context(allocator_block),
+        **build_context(allocator_block),
     )
 
 
-def _render_slot(token: str, slot_id: str, form: FilledForm | None = None) -> Response:
-    """Return the page of a slot. Raises NotFound unless this holder handed it out."""
+def _get_slot(token: str, slot_id: str) -> tuple[link_queries.AllocatorBlock, Mapping[Any, Any]]:
+    """Return the block of the link and one of its slots. Raises NotFound unless this holder handed it out."""
     allocator_block = link_queries.get_allocator_block(token, get_client_network())
     slot = link_queries.find_allocator_slot(allocator_block["id"], slot_id) if is_id(slot_id) else None
     if slot is None:
         raise NotFound()
-    form = form or RENAME.fill(name=slot["name"] or "", email=slot["email"] or "")
-    return render_form(SLOT_PAGE, form, token=token, slot=slot, **_build_context(allocator_block))
+    return allocator_block, slot
+
+
+def _choose_rename_form(slot: Mapping[Any, Any]) -> Form:
+    return RENAME if slot["email"] else RENAME_AT_GATE
+
+
+def _render_slot(token: str, slot_id: str, form: FilledForm | None = None) -> Response:
+    """Return the page of a slot. Raises NotFound unless this holder handed it out."""
+    allocator_block, slot = _get_slot(token, slot_id)
+    form = form or _choose_rename_form(slot).fill(name=slot["name"] or "", email=slot["email"] or "")
+    return render_form(SLOT_PAGE, form, token=token, slot=slot, **build_context(allocator_block))
 
 
 class BlockContext(TypedDict):
@@ -185,7 +210,8 @@ class BlockContext(TypedDict):
     status_labels: dict[str, str]
 
 
-def _build_context(block: link_queries.AllocatorBlock) -> BlockContext:
+def build_context(block: link_queries.AllocatorBlock) -> BlockContext:
+    """Return the variables that the templates of the holder's pages share."""
     zone = block["timezone"]
     return {
         "block": block,

@@ -25,20 +25,15 @@ from app.accounts.permissions import ORGANISER
 from app.blueprints.pages.desk.navigation import Link, list_event_links, list_organisation_links
 from app.blueprints.pages.forms import FilledForm
 from app.blueprints.pages.rendering import MAX_FORM_BYTES, REFRESH_POLICY, Pages, describe_error, render_page
+from app.blueprints.pages.repeated_forms import submit_once
 from app.blueprints.pages.signed_in import find_chosen_team, get_signed_in_caller, get_team_caller, list_team_ids
 from app.core.errors import AppError, NotFound
 from app.core.ids import is_id
-from app.core.languages import mark_for_translation
 from app.web.access import Access, check_access
-from app.web.errors import IdempotencyInProgress, IdempotencyKeyReused
-from app.web.idempotency import FORM_KEY, run_form_once
+from app.web.idempotency import FORM_KEY
 from app.web.rate_limits import count_like_operation
 
 View = Callable[..., ResponseReturnValue]
-SENT_ALREADY = mark_for_translation(
-    "You have sent this form already, with other values. Check what it did before you send another one."
-)
-STILL_RUNNING = mark_for_translation("We are still working on this form. Wait a moment, then open the page again.")
 
 
 class DeskEvent(Protocol):
@@ -202,16 +197,8 @@ def render_confirmation(
 
 
 def do_once(caller: Caller, act: Callable[[], str]) -> str:
-    """Do what the form says, and return its result. A form that is sent twice does it once, and gets the same result.
-
-    Raises what `act` raises; Conflict if the form was sent before with other values, or is being worked on.
-    """
-    try:
-        return run_form_once(caller.client_id, act)
-    except IdempotencyKeyReused as error:
-        raise IdempotencyKeyReused(SENT_ALREADY) from error
-    except IdempotencyInProgress as error:
-        raise IdempotencyInProgress(STILL_RUNNING) from error
+    """`submit_once` for a signed-in person."""
+    return submit_once(caller.client_id, act)
 
 
 def count_like(caller: Caller, endpoint: str) -> None:
