@@ -84,10 +84,15 @@ class AllocationBlocks(RuleBasedStateMachine):
         guest = {"name": f"Crew {self.state.new_email()}", "delivery": "will_call", "quantity": count}
         answer = self.given(made.post("invite", recipients=[guest]), 201)
         for listed in answer["listed"] if answer else ():
-            party = [slot for slot in made.now()["slots"] if slot["partyId"] == listed["slotId"]]
-            assert len(party) == count
-            slots = [{"slotId": slot["id"], "code": slot["code"]} for slot in party]
-            self.state.record_claim(made, {"slots": slots, "email": None, "delivery": "will_call"}, "invite")
+            self.record_party(made, listed, "invite")
+
+    def record_party(self, made: Block, guest: dict[str, Any], via: str) -> None:
+        """Record the places of a guest of a list."""
+        party = [slot for slot in made.now()["slots"] if slot["partyId"] == guest["slotId"]]
+        assert len(party) == guest.get("quantity", 1)
+        slots = [{"slotId": slot["id"], "code": slot["code"]} for slot in party]
+        delivery = "will_call" if guest["email"] is None else "e_ticket"
+        self.state.record_claim(made, {"slots": slots, "email": guest["email"], "delivery": delivery}, via)
 
     @rule(chosen=which)
     def remind(self, chosen: int) -> None:
@@ -116,9 +121,9 @@ class AllocationBlocks(RuleBasedStateMachine):
             if answer is not None:
                 self.state.record_claim(made, answer, "open")
 
-    def allocate(self, number: int, **body: Any) -> Any:
+    def allocate(self, number: int, end: str = "", **body: Any) -> Any:
         """Post to the allocator link; return the data, None once the event is closed."""
-        answer = self.client.post(f"/api/allocations/allocator/{self.allocators[number % 2]}", body)
+        answer = self.client.post(f"/api/allocations/allocator/{self.allocators[number % 2]}{end}", body)
         if self.state.closed:
             assert read_error(answer) == (410, "LINK_EXPIRED")
             return None
@@ -131,6 +136,16 @@ class AllocationBlocks(RuleBasedStateMachine):
         answer = response and self.given(response)
         if answer:
             self.state.record_claim(self.blocks[chosen % 2], answer, "allocator")
+
+    @rule(chosen=which, mailed=few, count=few)
+    def hand_out_a_list(self, chosen: int, mailed: int, count: int) -> None:
+        made = self.blocks[chosen % 2]
+        guests: list[dict[str, Any]] = [{"name": "Helvi", "email": self.state.new_email()} for _ in range(mailed)]
+        guests.append({"name": f"Crew {self.state.new_email()}", "delivery": "will_call", "quantity": count})
+        response = self.allocate(chosen, "/guests", recipients=guests)
+        answer = response and self.given(response)
+        for guest in (*answer["mailed"], *answer["listed"]) if answer else ():
+            self.record_party(made, guest, "allocator")
 
     @precondition(lambda self: self.state.alive("allocator"))
     @rule(chosen=which)

@@ -106,3 +106,24 @@ def test_handing_out(client: Client, address: str, chromium: Browser, scripts: b
         view.check("slot-ask")
         page.get_by_role("button", name="Yes, take it back").click()
         view.check("taken-back")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "plain"])
+def test_handing_out_several_at_once(client: Client, address: str, chromium: Browser, scripts: bool) -> None:
+    owner, block, _ = a_block(client, 9, holder={"organisation": "Bank Windhoek"})
+    with open_view(chromium, "handing-out-several", scripts=scripts) as view:
+        page = view.page
+        page.goto(address + allocator_link(owner, block))
+        page.get_by_role("link", name="Hand out several at once").click()
+        view.check("empty")
+        guests = page.get_by_label("Guests", exact=True)
+        guests.fill(f"Anna, anna@{'long-' * 20}\nwww.example.com\nBen +100")
+        page.get_by_role("button", name="Check the list").click()
+        view.check("wrong")
+        guests.fill(f"{LONG.partition('<')[0]}, frieda@guest.example\nRas Sheehama +2\nElemotho\nElemotho")
+        page.get_by_role("button", name="Check the list").click()
+        view.check("check")
+        page.get_by_role("button", name="Hand out 5 tickets").click()
+        view.check("handed-out")
+        page.get_by_role("link", name="Elemotho").click()
+        view.check("slot-at-the-gate")

@@ -54,13 +54,23 @@ def test_wrong_lines_of_guests_are_said_and_kept(block: Block, desk: Visitor) ->
     desk.open(build_path(block, "invite"))
     for text, expected in (
         ("", "Enter at least one guest."),
-        ("a@example.com\nBen, ben@example.com\nwww.example.com, c@example.com", "Correct lines 1, 3."),
-        ("Anna\nBen, ben.example.com", "Correct line 2."),
-        ("Name, E-mail\nAnna, anna@example,com", "Correct lines 1, 2."),
-        ("Anna, anna@example.com, +2\nBen +1000", "Correct lines 1, 2."),
-        ("Anna +100", "Correct line 1."),
+        (
+            "a@example.com\nBen, ben@example.com\nwww.example.com, c@example.com",
+            "Line 1: the name is missing.<br>Line 3: a web address is not allowed in a name.<",
+        ),
+        ("Anna\nBen, ben.example.com", "Line 2: a web address is not allowed in a name."),
+        (
+            "Name, E-mail\nAnna, anna@example,com",
+            "Line 1: this is not a guest. Leave out the headings of columns.<br>"
+            "Line 2: “anna@example” is not an e-mail address.<",
+        ),
+        ("Anna +2, anna@example.com", "Line 1: a party has no e-mail address."),
+        ("Anna, anna@example.com, +2", "Line 1: a party has no e-mail address."),
+        ("Ben +1000", "Line 1: a party has at most 100 people."),
+        ("Anna +100", "Line 1: a party has at most 100 people."),
         ("Anna\nBen +9", "Only 10 places of this block are free."),
-        (";;;", "Correct line 1."),
+        (";;;", "Line 1: the name is missing."),
+        ("Anna, anna@example.com, ben@example.com", "Line 1: there is more than one e-mail address."),
         ("\n".join(f"G, g{number}@example.com" for number in range(501)), "at most 500 guests"),
         ("\n".join(f"G, g{number}@example.com" for number in range(11)), "Only 10 places of this block are free."),
         ("A\0, a@example.com", "There are characters that we cannot use"),
