@@ -158,6 +158,15 @@ def test_a_guest_of_the_holder_gets_mail_in_the_language_of_the_page(client: Cli
     assert list_mails_to(GUEST["email"])[0]["subject"] == "Windhoek Lights: Ihr Ticket"
 
 
+def test_guests_of_a_list_get_mail_in_the_language_of_the_page(client: Client, app: Flask) -> None:
+    owner, block, _ = a_block(client)
+    visitor = speaking(app, "de")
+    visitor.open(f"{allocator_link(owner, block)}/several")
+    visitor.send(recipients=f"Frieda, {GUEST['email']}")
+    visitor.send(send="true")
+    assert list_mails_to(GUEST["email"])[0]["subject"] == "Windhoek Lights: Ihr Ticket"
+
+
 def test_a_claim_by_the_api_is_answered_in_english(client: Client) -> None:
     owner, block, _ = a_block(client)
     token = open_link(owner, block).rpartition("/")[2]

@@ -70,8 +70,8 @@ def hand_out_list(
     """Claim places for all guests of a list, or for nobody if the block has too few; the tickets go to the guests.
 
     An address, or the name of a guest without one, that occurs twice or has a place by this link is reported as a
-    duplicate unless `allow_duplicates`. Places that the organiser has given out are none of the holder's, so they do not
-    count. With `dry_run` nothing is written. Raises NotFound, Throttled, LinkExpired, InsufficientSlots.
+    duplicate unless `allow_duplicates`. Places that the organiser handed out do not count, because the holder does not
+    see them. With `dry_run` nothing is written. Raises NotFound, Throttled, LinkExpired, InsufficientSlots.
     """
     resolved_token = resolve_token(token, network, "allocator")
     with transaction() as session:

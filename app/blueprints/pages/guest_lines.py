@@ -90,7 +90,7 @@ def _describe_problem(recipient: dict[str, Any], error: ValidationError) -> str:
     if "email" in problems:
         address = recipient["email"]
         quote = address if len(address) <= MAX_QUOTE_LENGTH else f"{address[:MAX_QUOTE_LENGTH]}…"
-        return gettext("“%(text)s” is not an e-mail address.", text=quote)
+        return gettext("“%(address)s” is not an e-mail address.", address=quote)
     if "quantity" in problems:
         return gettext("a party has at most %(most)s people.", most=MAX_PARTY_SIZE)
     code = problems["name"][0].code

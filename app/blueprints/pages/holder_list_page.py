@@ -16,7 +16,6 @@ from app.blueprints.pages.repeated_forms import submit_once
 from app.core.errors import AppError, Gone, NotFound
 from app.core.languages import lazy_gettext, mark_plural, ngettext
 from app.web.fields import Boolean
-from app.web.idempotency import FORM_KEY
 from app.web.rate_limits import get_client_network
 from app.web.schema import Query
 
@@ -123,6 +122,6 @@ def _render_check(token: str, form: FilledForm, handed_out: HandedOutList) -> Re
         handed_out=handed_out,
         count=len(handed_out["mailed"]) + sum(guest["quantity"] for guest in handed_out["listed"]),
         reasons=REASONS,
-        form_key=request.form.get(FORM_KEY) or secrets.token_urlsafe(16),
+        form_key=secrets.token_urlsafe(16),
         **build_context(block),
     )
