@@ -12,7 +12,7 @@ from app.accounts.caller import Caller, build_caller
 from app.accounts.models import Account
 from app.allocations import actions, states
 from app.allocations.actions.blocks import Holder
-from app.allocations.actions.invites import Recipient
+from app.allocations.actions.guest_lists import Recipient
 from app.allocations.invoice_payments import receive_invoice_payment
 from app.allocations.invoices import get_invoice, get_or_issue_invoice_pdf
 from app.allocations.links import encode_token

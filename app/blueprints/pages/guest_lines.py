@@ -80,9 +80,10 @@ def _parse_line(line: str) -> dict[str, Any]:
     else:
         recipient = {"name": name, "delivery": states.WILL_CALL}
     try:
-        return RecipientSchema().load(recipient)
+        loaded: dict[str, Any] = RecipientSchema().load(recipient)
     except ValidationError as error:
         raise _WrongLine(_describe_problem(recipient, error)) from error
+    return loaded
 
 
 def _describe_problem(recipient: dict[str, Any], error: ValidationError) -> str:
