@@ -47,6 +47,16 @@ def test_all_guests_have_their_places_at_once(client: Client, block: Block, path
     assert_books_agree()
 
 
+def test_a_guest_for_the_gate_gets_no_mail_though_they_have_an_address(client: Client, block: Block, path: str) -> None:
+    handed_out = data(hand_out(client, path, {**BEN, "email": "ben@example.com", "phone": "+264811234567"}))
+    (ben,) = handed_out["listed"]
+    assert handed_out["mailed"] == [] and list_mails_to("ben@example.com") == []
+    (slot,) = data(block.owner.get(f"{block.events}/will-call?q=ben@example.com"))["slots"]
+    assert (slot["slotId"], slot["phone"], slot["delivery"]) == (ben["slotId"], "+264811234567", "will_call")
+    again = data(hand_out(client, path, {**ANNA, "email": "ben@example.com"}))
+    assert [guest["reason"] for guest in again["duplicates"]] == ["ALREADY_INVITED"]
+
+
 def test_a_dry_run_changes_nothing(client: Client, block: Block, path: str) -> None:
     handed_out = data(hand_out(client, path, ANNA, PARTY, dryRun=True))
     assert handed_out == {
