@@ -137,6 +137,20 @@ def test_the_table_has_figures_filters_and_a_file(block: Block, desk: Visitor) -
     assert '"\'=Press"' in file and '"8500.00"' in file
 
 
+@pytest.mark.parametrize("role", ["manager", "viewer"])
+def test_the_pages_say_what_blocks_links_and_claims_are(
+    app: Flask, client: Client, owner: Account, block: Block, role: str
+) -> None:
+    visitor = open_as(app, client, owner, role)
+    assert "hand them out to guests." in visitor.open(build_list_path(block)).text
+    page = visitor.open(build_path(block)).text
+    claims = "A guest claims a ticket when they open their link and enter their name."
+    assert 0 < page.index(claims) < page.index("everybody who has it can claim a ticket"), "explained before it is used"
+    assert page.count("With this link the holder hands the tickets out themselves.") == 1
+    assert page.count("the gate admits them as they are") == 1
+    assert ("Print claim codes on cards" in page) == (role == "manager")
+
+
 def test_the_pages_take_few_statements(block: Block, desk: Visitor) -> None:
     for number in range(4):
         create_another_block(block, name=f"Block {number}")
