@@ -141,3 +141,23 @@ def test_changes_of_others_appear_within_two_seconds(
         page.get_by_label("New number of Lager").press("Enter")
         expect(page.get_by_text("The number is saved.")).to_be_visible()
         assert stock.read(item)["onHand"] == 9
+
+
+def test_a_row_is_a_short_card_on_a_phone_and_a_row_of_the_table_else(
+    app: Flask, client: Client, address: str, chromium: Browser
+) -> None:
+    owner = create_owner("Namib Events")
+    stock = DeskStock(create_signed_in_client(client, owner))
+    stock.item(name="Windhoek Lager 330 ml", sku="BEE-1", onHand=48)
+    with open_view(chromium, "desk-stock") as view:
+        page = view.page
+        sign_in(page, address, owner.email)
+        page.goto(f"{address}{stock.desk_path}")
+        tops = "(cells) => Object.fromEntries(cells.map((cell) => [cell.dataset.label, cell.getBoundingClientRect().top]))"
+        cells = page.locator("td[data-label]:visible")
+        assert len(set(cells.evaluate_all(tops).values())) == 1 and cells.count() == 8
+        page.set_viewport_size({"width": 320, "height": 720})
+        places = cells.evaluate_all(tops)
+        assert not {"Place", "State"} & places.keys(), "fields without a value"
+        assert places["Reserved"] == places["Damaged"] > places["Item"], "two short fields on one line"
+        assert len(set(places.values())) == 4
