@@ -64,7 +64,10 @@ def test_free_place_is_offered_to_the_next_in_line(
     assert "Offer a place" not in page
     decide_application(organiser, third, "declined")
     assert "Everybody in line has an offer." in desk.open(f"{build_path(event)}/types").text
-    assert "Asked for with the approval" in desk.open(build_path(event, second)).text
+    page = desk.open(build_path(event, second)).text
+    assert "documents are asked for only after an approval." in page and page.count("Not asked for yet") == 3
+    page = desk.open(build_path(event, third)).text
+    assert "only after an approval" not in page and page.count("Not sent") == 3 and ">Missing<" not in page
     assert desk.open(f"{build_path(event, apply(client, event))}/offer").status_code == 404
 
 
