@@ -135,7 +135,6 @@ def build_ticket_email(tickets: Sequence[Ticket], *, key: str) -> Message:
     first_ticket = tickets[0]
     context = {
         "holder": first_ticket.name,
-        "reference": first_ticket.reference,
         "count": len(tickets),
         "url": first_ticket.ticket_url,
     }

@@ -94,10 +94,6 @@ class Ticket:
     def until(self) -> str:
         return format_time(self.release_at, self.visit.timezone) if self.release_at else ""
 
-    @property
-    def reference(self) -> str:
-        return self.slot_id.upper()
-
     def build_calendar_file(self) -> bytes:
         """Return the calendar file of the event."""
         return build_calendar_file(self.visit.build_appointment(organiser=self.organiser, contact=self.contact))

@@ -131,16 +131,12 @@ def _draw_map_link(canvas: Canvas, pen: TextWriter, url: str, y: float) -> float
 
 
 def _draw_holder(pen: TextWriter, ticket: Ticket, y: float) -> float:
-    """Draw the guest, the host and the reference next to the code; return the y below them."""
+    """Draw the guest, the host and the block next to the code; return the y below them."""
     max_width = RIGHT - LEFT - QR_SIZE - 8 * mm
     pen.draw(gettext("Name"), LEFT, y, size=9, colour=MUTED)
     y = _draw_paragraph(pen, ticket.name, LEFT, y - 8 * mm, BOLD, 20, max_width, max_lines=9)
-    rows = (
-        (gettext("From"), ticket.host),
-        (gettext("Allocation"), ticket.block),
-        (gettext("Reference"), ticket.reference),
-    )
-    for label, value in rows:
+    block = ticket.block if ticket.block != ticket.host else ""
+    for label, value in ((gettext("From"), ticket.host), (gettext("Guest of"), block)):
         if value:
             pen.draw(label, LEFT, y - 1 * mm, size=9, colour=MUTED)
             y = _draw_paragraph(pen, value, LEFT, y - 6 * mm, REGULAR, 11, max_width, max_lines=5)

@@ -32,6 +32,14 @@ def test_only_a_ticket_that_may_be_passed_on_says_how() -> None:
         assert ("To pass the ticket on" in said) == may_pass_on
 
 
+@NEEDS_PDFTOTEXT
+def test_ticket_names_who_the_guest_is_of_and_no_long_reference() -> None:
+    said = read_pdf(draw_ticket_pdf([build_ticket()]))
+    assert "Guest of" in said and "Main sponsor" in said and "Bank Windhoek" in said
+    assert build_ticket().slot_id.upper() not in said and "Reference" not in said
+    assert "Guest of" not in read_pdf(draw_ticket_pdf([build_ticket(block="Bank Windhoek")])), "it says that already"
+
+
 def test_png_is_the_code_with_its_quiet_zone() -> None:
     modules = segno.make_qr("HJ7K2Q9XRD", error="q").matrix
     picture = Image.open(io.BytesIO(qr_codes.render_png("HJ7K2Q9XRD"))).convert("L")
