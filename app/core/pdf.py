@@ -12,6 +12,7 @@
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from types import TracebackType
+from typing import Protocol
 
 from reportlab.graphics.shapes import Drawing
 from reportlab.lib.colors import Color
@@ -37,8 +38,8 @@ from app.core.pdf_text import (
 )
 
 MARGIN, TOP, BOTTOM = 22 * mm, 46 * mm, 26 * mm
-WIDTH = A4[0] - 2 * MARGIN
-MIN_LAST_ROWS = 3
+WIDTH, HEIGHT = A4[0] - 2 * MARGIN, A4[1] - TOP - BOTTOM
+MIN_FIRST_ROWS = MIN_LAST_ROWS = 3
 
 
 class _NumberedCanvas(Canvas):  # type: ignore[misc]
@@ -88,15 +89,22 @@ class Sheet:
         cells = [[paragraph(label, colour=MUTED), paragraph(value)] for label, value in rows]
         self.story += [build_grid(cells, [50 * mm, WIDTH - 50 * mm], lines=True), Spacer(0, 8 * mm)]
 
-    def lines(self, rows: Iterable[tuple[str, str]]) -> None:
+    def lines(self, rows: Iterable[tuple[str, str]], *, title: str = "") -> None:
         """Add what is charged, with the amounts aligned at the right."""
         cells = [[paragraph(label), paragraph(amount, right=True)] for label, amount in rows]
-        self.story.append(build_grid(cells, [WIDTH - 45 * mm, 45 * mm], lines=True))
+        self._add_table(build_grid(cells, [WIDTH - 45 * mm, 45 * mm], lines=True), title)
 
     def table(
-        self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, widths: Sequence[float], figures: int
+        self,
+        headings: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        widths: Sequence[float],
+        figures: int,
+        title: str = "",
+        under: str = "",
     ) -> None:
-        """Add rows with headings that repeat on every page.
+        """Add rows with headings that repeat on every page, below a title with a caption.
 
         `widths` are shares of the page's width; the last `figures` columns are aligned at the right.
         """
@@ -104,16 +112,20 @@ class Sheet:
         head = [paragraph(text, size=8.5, colour=MUTED, right=at >= first_right) for at, text in enumerate(headings)]
         body = [[paragraph(text, size=9, right=at >= first_right) for at, text in enumerate(row)] for row in rows]
         column_widths = [WIDTH * share / sum(widths) for share in widths]
-        self.story += [build_grid([head, *body], column_widths, lines=True, repeat=1), Spacer(0, 4 * mm)]
+        self._add_table(build_grid([head, *body], column_widths, lines=True, repeat=1), title, under)
+        self.story.append(Spacer(0, 4 * mm))
 
     def heading(self, text: str, *, under: str = "", room: float = 0) -> None:
         """Add a heading with a caption below, on a page that has `room` (points) for what follows."""
-        if room:
-            self.story += [CondPageBreak(room + 17 * mm), Spacer(0, 5 * mm)]
-        self.story.append(paragraph(text, bold=True, size=11))
+        parts = [paragraph(text, bold=True, size=11)]
         if under:
-            self.story.append(paragraph(under, size=8.5, colour=MUTED))
-        self.story.append(Spacer(0, 2 * mm))
+            parts.append(paragraph(under, size=8.5, colour=MUTED))
+        parts.append(Spacer(0, 2 * mm))
+        if room:
+            parts.insert(0, Spacer(0, 5 * mm))
+            needed = room + sum(part.wrap(WIDTH, HEIGHT)[1] for part in parts)
+            self.story.append(CondPageBreak(min(needed, HEIGHT)))
+        self.story += parts
 
     def chart(self, title: str, drawing: Drawing, *, under: str = "") -> None:
         """Add a chart with its title on the same page."""
@@ -130,10 +142,9 @@ class Sheet:
         ]
         self.story += [build_grid(cells, [WIDTH / len(pairs)] * len(pairs), close=True), Spacer(0, 2 * mm)]
 
-    def long_table(self, title: str, table: Flowable, *, under: str = "") -> None:
+    def long_table(self, title: str, table: "MeasuredTable", *, under: str = "") -> None:
         """Add a table that may take many pages; it begins where there is room for its first rows."""
-        self.heading(title, under=under, room=40 * mm)
-        self.story.append(table)
+        self._add_table(table, title, under)
 
     def figure(self, drawing: Flowable) -> None:
         """Add a chart without a title."""
@@ -147,6 +158,12 @@ class Sheet:
     def note(self, text: str) -> None:
         """Add a note in small letters."""
         self.story += [paragraph(text, size=9, colour=MUTED), Spacer(0, 3 * mm)]
+
+    def _add_table(self, table: "MeasuredTable", title: str, under: str = "") -> None:
+        """Add a table on the page of its title."""
+        if title:
+            self.heading(title, under=under, room=table.measure_start(WIDTH))
+        self.story.append(table)
 
     def _build(self) -> bytes:
         buffer = BytesIO()
@@ -215,8 +232,22 @@ class PlainParagraph(Flowable):  # type: ignore[misc]
         return PlainParagraph("\n".join(lines), font=self.font, size=self.size, colour=self.colour, right=self.right)
 
 
+class MeasuredTable(Protocol):
+    """A table that knows how much of it has to be on the page of its title."""
+
+    def measure_start(self, width: float) -> float:
+        """Return the height of this part."""
+
+
 class _UnbrokenEndTable(Table):  # type: ignore[misc]
     """A table whose last page has at least three rows, if another page precedes it."""
+
+    def measure_start(self, width: float) -> float:
+        """Return the height of all rows if they fill less than half a page, else that of the headings and first rows."""
+        _, height = self.wrap(width, HEIGHT)
+        if height <= HEIGHT / 2:
+            return float(height)
+        return float(sum(self._rowHeights[: self.repeatRows + MIN_FIRST_ROWS]))
 
     def split(self, width: float, height: float) -> list[Flowable]:
         parts: list[Flowable] = super().split(width, height)

@@ -20,6 +20,8 @@ from app.core.pdf_text import BOLD, LINE, MUTED, NIGHT, REGULAR, TextWriter, bre
 
 SIZE, LEADING, PADDING, GAP = 8.0, 10.4, 3.2, 6.0
 HEAD = 18.0
+FIRST_ROWS = 4
+"""One more than `split` needs, because a heading between rows does not end a page."""
 Row = Sequence[str]
 Tick = Callable[[int], None]
 
@@ -51,6 +53,12 @@ class LongTable(Flowable):  # type: ignore[misc]
         self.rows: Iterator[Row] = iter(rows)
         self.waiting: deque[Line] = deque()
         self.ended = False
+
+    def measure_start(self, width: float) -> float:
+        """Return the height of the headings and the first rows, which stay together."""
+        while len(self.waiting) < FIRST_ROWS and self._read_row(width):
+            pass
+        return HEAD + sum(line.height for line in list(self.waiting)[:FIRST_ROWS])
 
     def wrap(self, width: float, height: float) -> tuple[float, float]:
         count, used = self._fit_rows(width, height)

@@ -104,7 +104,12 @@ def _draw(settlement: Settlement) -> bytes:
         _add_tickets(sheet, money)
         _add_admissions(sheet, settlement.admissions)
         _add_sums(sheet, money)
-        _add_vat(sheet, settlement.vat)
+        add_vat_lines(
+            sheet,
+            settlement.vat,
+            title="VAT",
+            under="Of the tax invoices and tax credit notes issued for this event.",
+        )
         _add_reconciliation(sheet, money)
         sheet.note(PAYOUT_NOTE)
         _add_rows(sheet, settlement)
@@ -129,7 +134,6 @@ def _list_facts(settlement: Settlement) -> Iterable[tuple[str, str]]:
 
 
 def _add_tickets(sheet: Sheet, money: EventMoney) -> None:
-    sheet.heading("Tickets sold in your shop", under="As imported. They are not booked in the ledger.", room=60)
     rows = [
         (
             row.ticket_type,
@@ -143,14 +147,27 @@ def _add_tickets(sheet: Sheet, money: EventMoney) -> None:
     sold, refunded = (sum(getattr(row, name) for row in money.tickets) for name in ("sold", "refunded"))
     refunded_minor = sum(row.refunded_minor for row in money.tickets)
     rows.append(("All", str(sold), format_money(money.sold_minor), str(refunded), format_money(refunded_minor)))
-    sheet.table(("Type", "Sold", "Takings", "Refunded", "Paid back"), rows, widths=(34, 12, 22, 12, 20), figures=4)
+    sheet.table(
+        ("Type", "Sold", "Takings", "Refunded", "Paid back"),
+        rows,
+        widths=(34, 12, 22, 12, 20),
+        figures=4,
+        title="Tickets sold in your shop",
+        under="As imported. They are not booked in the ledger.",
+    )
 
 
 def _add_admissions(sheet: Sheet, types: Sequence[AdmittedType]) -> None:
-    sheet.heading("Admitted at the gate", under="People by ticket type, each counted once.", room=60)
     rows = [(row.name, *map(str, (row.sold, row.expected, row.admitted))) for row in types]
     rows.append(("All", *(str(sum(getattr(row, name) for row in types)) for name in ("sold", "expected", "admitted"))))
-    sheet.table(("Type", "Sold", "Expected", "Admitted"), rows, widths=(46, 18, 18, 18), figures=3)
+    sheet.table(
+        ("Type", "Sold", "Expected", "Admitted"),
+        rows,
+        widths=(46, 18, 18, 18),
+        figures=3,
+        title="Admitted at the gate",
+        under="People by ticket type, each counted once.",
+    )
 
 
 def _add_sums(sheet: Sheet, money: EventMoney) -> None:
@@ -179,18 +196,11 @@ def _add_sums(sheet: Sheet, money: EventMoney) -> None:
         ),
     }
     for title, rows in groups.items():
-        sheet.heading(title, room=110)
-        sheet.lines((label, format_money(amount)) for label, amount in rows)
-
-
-def _add_vat(sheet: Sheet, vat: VatSummary) -> None:
-    sheet.heading("VAT", under="Of the tax invoices and tax credit notes issued for this event.", room=60)
-    add_vat_lines(sheet, vat)
+        sheet.lines(((label, format_money(amount)) for label, amount in rows), title=title)
 
 
 def _add_reconciliation(sheet: Sheet, money: EventMoney) -> None:
     verdict = RECONCILED if money.reconciled else NOT_RECONCILED
-    sheet.heading("Reconciliation with the ledger", under=verdict, room=80)
     rows = [
         (
             FIGURE_LABELS.get(figure.figure, figure.figure),
@@ -198,7 +208,14 @@ def _add_reconciliation(sheet: Sheet, money: EventMoney) -> None:
         )
         for figure in money.reconciliation
     ]
-    sheet.table(("Figure", "Booked", "Ledger", "Difference"), rows, widths=(40, 20, 20, 20), figures=3)
+    sheet.table(
+        ("Figure", "Booked", "Ledger", "Difference"),
+        rows,
+        widths=(40, 20, 20, 20),
+        figures=3,
+        title="Reconciliation with the ledger",
+        under=verdict,
+    )
 
 
 def _add_rows(sheet: Sheet, settlement: Settlement) -> None:

@@ -14,6 +14,7 @@ from app.money.vat import VatLine, VatSummary
 KIND_LABELS = {INVOICE: mark_for_translation("Invoices"), CREDIT_NOTE: mark_for_translation("Credit notes")}
 CSV_HEADER = ("from", "to", "vatPercent", "documents", "number", "net", "vat", "gross", "currency")
 TABLE_HEADINGS = ("Rate", "Documents", "Number", "Without VAT", "VAT", "With VAT")
+NOTE_HEIGHT = 20.0
 NO_VAT = "No document of this period has VAT."
 RULE = "Tax invoices and tax credit notes by the day of their issue. Other documents have no VAT."
 
@@ -55,9 +56,11 @@ def draw_vat_pdf(organisation_id: str, summary: VatSummary, event_name: str = ""
     return sheet.data
 
 
-def add_vat_lines(sheet: Sheet, summary: VatSummary) -> None:
+def add_vat_lines(sheet: Sheet, summary: VatSummary, *, title: str = "", under: str = "") -> None:
     """Add the table of the lines with their sum, or say that there are none."""
     if not summary.lines:
+        if title:
+            sheet.heading(title, under=under, room=NOTE_HEIGHT)
         sheet.note(NO_VAT)
         return
     rows = [
@@ -73,7 +76,7 @@ def add_vat_lines(sheet: Sheet, summary: VatSummary) -> None:
         sum(getattr(line, name) for line in summary.lines) for name in ("net_minor", "gross_minor")
     )
     rows.append(("All", "", "", *map(format_money, (net_minor, summary.vat_minor, gross_minor))))
-    sheet.table(TABLE_HEADINGS, rows, widths=(12, 18, 10, 20, 20, 20), figures=4)
+    sheet.table(TABLE_HEADINGS, rows, widths=(12, 18, 10, 20, 20, 20), figures=4, title=title, under=under)
 
 
 def format_rate(line: VatLine) -> str:

@@ -108,8 +108,14 @@ def draw_statement(statement: MonthlyStatement) -> bytes:
         if len(balance_by_day) > 1:
             sheet.heading("Balance over the month")
             sheet.figure(_build_chart(statement, balance_by_day))
-        sheet.heading("Movements", under="The reference of earnings is that of their settlement file.")
-        sheet.table(TABLE_HEADINGS, _build_short_lines(statement), widths=COLUMN_WIDTHS, figures=2)
+        sheet.table(
+            TABLE_HEADINGS,
+            _build_short_lines(statement),
+            widths=COLUMN_WIDTHS,
+            figures=2,
+            title="Movements",
+            under="The reference of earnings is that of their settlement file.",
+        )
     return sheet.data
 
 

@@ -9,6 +9,8 @@ from reportlab.platypus import Table
 
 from app.core.languages import use_language
 from app.core.pdf import WIDTH, Sheet, build_grid, paragraph
+from app.core.pdf_rows import Column, LongTable
+from tests.pdf_text import NEEDS_PDFTOTEXT, read_pdf
 
 NAME = "ǃGaroës & Söhne ǀǁǂ Ξένιος Москва"
 
@@ -62,3 +64,34 @@ def test_no_row_of_a_table_is_alone_on_the_last_page(count: int) -> None:
         last_rows = parts[-1]._nrows - 1
         assert last_rows >= 3 or len(parts) == 1, (count, fitting)
         assert sum(part._nrows - 1 for part in parts if isinstance(part, Table)) == count
+
+
+LONG_NAME = "Kapana Corner of the Old Location and Sons " * 5
+
+
+@NEEDS_PDFTOTEXT
+@pytest.mark.parametrize("kind", ["table", "lines", "long"])
+@pytest.mark.parametrize("above", range(16, 25, 2))
+def test_a_title_is_on_the_page_of_its_first_rows(kind: str, above: int) -> None:
+    rows = [(f"First {LONG_NAME}", "1"), (f"Second {LONG_NAME}", "2"), (f"Third {LONG_NAME}", "3"), ("Last", "4")]
+    with Sheet(title="Report", number="1", when="Today") as made:
+        made.lines((f"Above {number}", "0") for number in range(above))
+        if kind == "table":
+            made.table(("Name", "Count"), rows, widths=(20, 80), figures=1, title="Stall by stall", under="A caption.")
+        elif kind == "lines":
+            made.lines(rows, title="Stall by stall")
+        else:
+            made.long_table("Stall by stall", LongTable([Column("Name", 20), Column("Count", 80, figures=True)], rows))
+    pages = read_pdf(made.data).split("\f")
+    (page,) = (page for page in pages if "Stall by stall" in page)
+    assert "First" in page and "Third" in page
+    assert kind == "long" or "Last" in page, "a short table is on one page"
+
+
+@NEEDS_PDFTOTEXT
+def test_a_table_of_several_pages_begins_below_its_title() -> None:
+    with Sheet(title="Report", number="1", when="Today") as made:
+        made.lines((f"Above {number}", "0") for number in range(10))
+        made.lines(((f"Row {number}", "0") for number in range(60)), title="Stall by stall")
+    first, *others = read_pdf(made.data).split("\f")
+    assert "Stall by stall" in first and "Row 2 " in first and "Row 59" in others[-2]
