@@ -109,9 +109,10 @@ def is_due(event: Event) -> bool:
     return visibility.is_due(event.visibility, event.publish_at, database_now())
 
 
-def is_over(event: Event) -> bool:
-    """Whether the event has ended, by the database's clock."""
-    return event.ends_at <= database_now()
+def has_begun_and_ended(event: Event) -> tuple[bool, bool]:
+    """Whether the event has begun, and whether it has ended, by the database's clock."""
+    now = database_now()
+    return event.starts_at <= now, event.ends_at <= now
 
 
 def is_public(event: Event) -> bool:
@@ -185,6 +186,9 @@ def _build_warnings(event: Event) -> dict[str, list[dict[str, str]]]:
     if event.ends_at <= event.updated_at:
         message = "The event ended before it was saved: it takes no applications, and its links do not work."
         warnings.append({"path": "endDate", "code": "event_is_over", "message": message})
+    elif event.starts_at <= event.updated_at:
+        message = "The event began before it was saved: check when it starts."
+        warnings.append({"path": "startDate", "code": "event_has_begun", "message": message})
     for index in list_types_outside(event):
         message = "The gate admits this ticket type only before the event begins, or after it ends."
         warnings.append({"path": f"ticketTypes[{index}]", "code": "type_outside_event", "message": message})

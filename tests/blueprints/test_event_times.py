@@ -59,4 +59,6 @@ def test_event_that_is_over_when_it_is_saved_has_a_warning(client: Client) -> No
     event = create_event(owner, startDate="2020-01-01T10:00:00", endDate="2020-01-02T10:00:00")
     assert [(warning["path"], warning["code"]) for warning in event["warnings"]] == [("endDate", "event_is_over")]
     moved = data(owner.patch(f"/api/events/{event['id']}", {"endDate": "2050-01-02T10:00:00"}))
+    assert [(warning["path"], warning["code"]) for warning in moved["warnings"]] == [("startDate", "event_has_begun")]
+    moved = data(owner.patch(f"/api/events/{event['id']}", {"startDate": "2050-01-01T10:00:00"}))
     assert "warnings" not in moved

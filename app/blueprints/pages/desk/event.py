@@ -59,7 +59,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
     state = visibility.PUBLISHED if queries.is_due(event) else event.visibility
     may_write = caller.may(EVENTS_WRITE, organisation_id=event.organiser_id, event_id=event.id)
     is_prepared = state == visibility.DRAFT and may_write
-    is_over = queries.is_over(event)
+    has_begun, is_over = queries.has_begun_and_ended(event)
     return render_desk(
         "desk/event.html",
         event=event,
@@ -73,6 +73,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
             if target in visibility.STEPS[state] and not (is_over and target == visibility.CANCELLED)
         ],
         next_steps=list_next_steps(caller, event) if is_over and state != visibility.DRAFT else [],
+        warning=_describe_past(has_begun, is_over) if is_prepared else "",
         requirements=_list_requirements(event) if is_prepared else [],
         suggestions=_list_suggestions(event) if is_prepared else [],
         still_free=capacity_use(event).available(sum(type_.public for type_ in event.ticket_types)),
@@ -116,6 +117,8 @@ def _describe_move(event: OwnEvent, previous_times: tuple[datetime, datetime]) -
     if previous_times == (event.starts_at, event.ends_at):
         return ""
     advice = []
+    if event.visibility != visibility.DRAFT:
+        advice.append(_describe_past(*queries.has_begun_and_ended(event)))
     if find_times_outside(event):
         advice.append(gettext("Acts are now before or after the event. Change their times under Line-up."))
     if outside := [event.ticket_types[position].name for position in list_types_outside(event)]:
@@ -132,7 +135,14 @@ def _describe_move(event: OwnEvent, previous_times: tuple[datetime, datetime]) -
                 "merchants get a mail by themselves."
             )
         )
-    return " ".join(advice)
+    return " ".join(filter(None, advice))
+
+
+def _describe_past(has_begun: bool, is_over: bool) -> str:
+    """What to check about an event that begins in the past; else nothing."""
+    if is_over:
+        return gettext("This event is in the past: nobody can apply for a stall or claim a ticket. Check its times.")
+    return gettext("This event begins in the past. Check when it starts.") if has_begun else ""
 
 
 @blueprint.page("/state/<target>", access=WRITE)
@@ -244,10 +254,12 @@ def _render_step(event: OwnEvent, target: str, error: AppError | None = None) ->
     if target not in STEPS:
         raise NotFound()
     step = STEPS[target]
+    is_made_public = event.visibility == visibility.DRAFT and target in (visibility.PUBLISHED, visibility.UNLISTED)
+    warning = _describe_past(*queries.has_begun_and_ended(event)) if is_made_public else ""
     return render_confirmation(
         event=event,
         title=step.title,
-        text=step.text,
+        text=" ".join(filter(None, (str(step.text), warning))),
         button=step.button,
         back=url_for("desk_event.show", event_id=event.id),
         is_dangerous=step.is_dangerous,
