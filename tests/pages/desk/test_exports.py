@@ -2,6 +2,8 @@
 
 import pytest
 
+from app.inventory.reports.definitions import REPORTS
+from app.money import journal, vat_exports
 from tests.factories.events import create_event, create_published_event
 from tests.factories.payouts import fetch_scalar
 from tests.http import Client
@@ -40,6 +42,19 @@ def test_the_people_of_a_message_are_counted_within_the_limit(organiser: Client,
     desk.open(f"{EVENTS}/{event['id']}/messages/new")
     page = desk.send(form=1, **FILLED)
     assert page.status_code == 200 and page.headers["RateLimit-Limit"] == "60"
+
+
+def test_pages_say_what_the_columns_of_their_files_mean(organiser: Client, desk: Visitor) -> None:
+    event_id = create_event(organiser)["id"]
+    page = desk.open("/desk/money").text
+    for heading in (*journal.HEADER, *vat_exports.CSV_HEADER):
+        assert f"<dt><code>{heading}</code></dt><dd>" in page, heading
+    assert "Day on which a transfer arrived in your account" in page
+    page = desk.open(f"{EVENTS}/{event_id}/stock/counts").text
+    for name, report in REPORTS.items():
+        headings = desk.open(f"{EVENTS}/{event_id}/stock/reports/{name}").text.lstrip("\ufeff").strip().split(",")
+        assert headings == [field.name for field in report.fields]
+        assert [heading for heading in headings if page.count(f"<dt><code>{heading}</code></dt><dd>") != 1] == []
 
 
 LONG = "q=" + "x" * 500

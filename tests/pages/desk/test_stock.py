@@ -1,6 +1,8 @@
 """The stock of an event at the desk: table, numbers changed in place, live changes, items, archive."""
 
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from flask import Flask
@@ -382,7 +384,11 @@ def test_movements_show_before_and_after(stock: DeskStock, desk: Visitor) -> Non
         ["On hand", "0", "10", "10"],
     ]
     assert cells[1][6:8] == ["bar", "till 3"] and "4 movements" in desk.page.text
-    assert '"Damaged","0","3","3"' in desk.open(f"{path}?format=csv").text
+    file = desk.open(f"{path}?format=csv").text
+    assert '"Damaged","0","3","3"' in file
+    moment = datetime.strptime(file.splitlines()[1].split('"')[1], "%Y-%m-%d %H:%M")
+    in_windhoek = datetime.now(ZoneInfo("Africa/Windhoek")).replace(tzinfo=None)
+    assert timedelta() <= in_windhoek - moment < timedelta(minutes=10), "the time of the event"
     _, statements = count_statements(lambda: desk.flask.get(path))
     assert len(statements) == 9, statements
 

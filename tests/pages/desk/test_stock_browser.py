@@ -153,7 +153,9 @@ def test_a_row_is_a_short_card_on_a_phone_and_a_row_of_the_table_else(
         page = view.page
         sign_in(page, address, owner.email)
         page.goto(f"{address}{stock.desk_path}")
-        tops = "(cells) => Object.fromEntries(cells.map((cell) => [cell.dataset.label, cell.getBoundingClientRect().top]))"
+        tops = (
+            "(cells) => Object.fromEntries(cells.map((cell) => [cell.dataset.label, cell.getBoundingClientRect().top]))"
+        )
         cells = page.locator("td[data-label]:visible")
         assert len(set(cells.evaluate_all(tops).values())) == 1 and cells.count() == 8
         page.set_viewport_size({"width": 320, "height": 720})

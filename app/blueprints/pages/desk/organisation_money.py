@@ -9,6 +9,7 @@ from marshmallow import fields
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_READ
+from app.blueprints.pages.desk.file_columns import JOURNAL_COLUMNS, VAT_COLUMNS
 from app.blueprints.pages.desk.shell import DeskPages, count_like, render_desk
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.stall import build_download
@@ -146,5 +147,7 @@ def _render(
         selection=selection,
         vat=vat,
         kind_labels=KIND_LABELS,
+        journal_columns=JOURNAL_COLUMNS,
+        vat_columns=VAT_COLUMNS,
         format_rate=format_rate,
     )

@@ -253,7 +253,8 @@ def _render_upload(caller: Caller, event_id: str, form: FilledForm) -> Response:
         form=form,
         path=request.path,
         headings=[
-            (name, LABELS[name], "" if name == "sku" else HINTS.get(name, "")) for name in export.HEADER.split(",")
+            (name, f"{LABELS[name]}. {HINTS[name]}" if name in HINTS and name != "sku" else LABELS[name])
+            for name in export.HEADER.split(",")
         ],
     )
 

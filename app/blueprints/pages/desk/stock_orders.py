@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.audit.actions import Action
 from app.audit.log import record_export
+from app.blueprints.pages.desk.file_columns import REPORT_COLUMNS
 from app.blueprints.pages.desk.shell import go_to
 from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions, link_item
 from app.blueprints.pages.desk.tables import AMOUNT, CODE, NUMBER, TIME, Column, Row, Table, render_desk_table
@@ -105,6 +106,7 @@ def show_variances(caller: Caller, event_id: str) -> ResponseReturnValue:
         event=event,
         record_file=partial(record_export, Action.VARIANCE_EXPORTED, event_id=event_id, subject=event_id),
         reports=REPORTS.values(),
+        report_columns=REPORT_COLUMNS,
     )
 
 
