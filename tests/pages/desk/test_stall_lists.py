@@ -65,9 +65,9 @@ def test_free_place_is_offered_to_the_next_in_line(
     decide_application(organiser, third, "declined")
     assert "Everybody in line has an offer." in desk.open(f"{build_path(event)}/types").text
     page = desk.open(build_path(event, second)).text
-    assert "documents are asked for only after an approval." in page and page.count("Not asked for yet") == 3
+    assert "documents are asked for only after an approval." in page and page.count("Not asked for yet") == 4
     page = desk.open(build_path(event, third)).text
-    assert "only after an approval" not in page and page.count("Not sent") == 3 and ">Missing<" not in page
+    assert "only after an approval" not in page and page.count("Not sent") == 4 and ">Missing<" not in page
     assert desk.open(f"{build_path(event, apply(client, event))}/offer").status_code == 404
 
 
