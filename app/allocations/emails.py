@@ -46,7 +46,7 @@ def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Mess
 def build_payment_email(
     document: InvoiceDocument, *, amount_minor: int, received_on: date, due_minor: int, to: str, key: str
 ) -> Message:
-    """Return an email that a payment of an invoice has arrived, and what is left to pay; amounts in cents."""
+    """Return an email that a payment of an invoice has arrived, and what is left to pay or owed back; amounts in cents."""
     return render_email(
         "allocation_payment",
         to=to,
@@ -61,6 +61,7 @@ def build_payment_email(
         amount=format_money(amount_minor),
         received_on=format_calendar_day(received_on),
         left=format_money(due_minor) if due_minor > 0 else "",
+        owed_back=format_money(-due_minor) if due_minor < 0 else "",
     )
 
 

@@ -7,7 +7,7 @@ back.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 
 from sqlalchemy import func, select
@@ -19,15 +19,21 @@ from app.allocations.invoice_context import lock_block_for_invoice
 from app.allocations.models import AllocationBlock, Invoice, InvoicePayment
 from app.audit.actions import Action
 from app.audit.log import record
+from app.core import throttle
 from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound, ValidationFailed
 from app.core.outbox import enqueue
+from app.core.throttle import Rule
 from app.core.transaction import transaction
+from app.events.event_rows import belongs_to
 from app.invoicing.documents import INVOICE
 from app.invoicing.transfers import list_transfer_errors
 from app.ledger.commands import register_check
 from app.ledger.models import BANK, BLOCK_INVOICE, ORGANISATION
 from app.ledger.transactions import post_event_transaction
+
+RECEIPTS_PER_BLOCK = Rule("invoice-receipt", 20, timedelta(days=1))
+"""Mails about payments of one invoice. Beyond it payments are recorded, and no mail goes out."""
 
 
 class Transfer(TypedDict):
@@ -120,29 +126,40 @@ def record_invoice_payment(
             "receivedOn": received_on.isoformat(),
         },
     )
-    if block.holder_email and not is_paid_back:
-        enqueue("allocations.mail_payment", invoice_id=invoice.id, number=payment.number, to=block.holder_email)
+    if block.holder_email and not is_paid_back and not throttle.hit(session, RECEIPTS_PER_BLOCK, block_id).exceeded:
+        enqueue("allocations.mail_payment", block_id=block_id, number=payment.number)
 
 
 class Receipt(NamedTuple):
-    """A payment of an invoice with what is left to pay, both in cents."""
+    """A payment of an invoice, what was left to pay after it, and the address of the holder; below zero it is owed back."""
 
     organiser_id: str
     paper: dict[str, Any]
     amount_minor: int
     received_on: date
     due_minor: int
+    to: str
 
 
-def find_receipt(invoice_id: str, number: int) -> Receipt | None:
-    """The payment of an invoice with this number; None if it is gone."""
-    invoice = db.session.get(Invoice, invoice_id)
-    payments = [] if invoice is None else list_invoice_payments(invoice)
-    payment = next((payment for payment in payments if payment.number == number), None)
-    if invoice is None or payment is None:
+def find_receipt(block_id: str, number: int) -> Receipt | None:
+    """The payment of a block's invoice with this number; None if it is gone, or the holder has no address."""
+    row = db.session.execute(
+        select(Invoice, AllocationBlock.holder_email)
+        .join(AllocationBlock, belongs_to(Invoice.block_id, AllocationBlock))
+        .where(AllocationBlock.id == block_id, Invoice.kind == INVOICE)
+    ).first()
+    if row is None or row.holder_email is None:
         return None
-    due_minor = _sum_charges(invoice) - sum(payment.amount_minor for payment in payments)
-    return Receipt(invoice.organiser_id, invoice.paper, payment.amount_minor, payment.received_on, due_minor)
+    invoice: Invoice = row.Invoice
+    payments = list_invoice_payments(invoice)
+    payment = next((payment for payment in payments if payment.number == number), None)
+    if payment is None:
+        return None
+    paid_minor = sum(earlier.amount_minor for earlier in payments if earlier.number <= number)
+    due_minor = _sum_charges(invoice) - paid_minor
+    return Receipt(
+        invoice.organiser_id, invoice.paper, payment.amount_minor, payment.received_on, due_minor, row.holder_email
+    )
 
 
 def _sum_charges(invoice: Invoice) -> int:

@@ -137,9 +137,9 @@ def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
 
 
 @job("allocations.mail_payment", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
-def send_payment_email(run: Run, *, invoice_id: str, number: int, to: str) -> None:
+def send_payment_email(run: Run, *, block_id: str, number: int) -> None:
     """Tell the holder of a block that a payment of its invoice has arrived."""
-    receipt = find_receipt(invoice_id, number)
+    receipt = find_receipt(block_id, number)
     release_connection()
     if receipt is None:
         return
@@ -148,7 +148,7 @@ def send_payment_email(run: Run, *, invoice_id: str, number: int, to: str) -> No
         amount_minor=receipt.amount_minor,
         received_on=receipt.received_on,
         due_minor=receipt.due_minor,
-        to=to,
+        to=receipt.to,
         key=run.key,
     )
     send_for_organisation(receipt.organiser_id, message, run=run, already_counted=False)

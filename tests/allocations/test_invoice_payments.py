@@ -99,10 +99,41 @@ def test_the_holder_gets_a_mail_for_each_payment(owner: Client, block: Any) -> N
     assert "N$\u00a05\u202f500.00" in second["text"] and "Nothing is left to pay." in second["text"]
 
 
+def test_each_mail_says_what_was_left_after_its_payment(owner: Client, block: Any) -> None:
+    for amount in (300000, 550000):
+        data(owner.post(path(block, "/received"), {**TRANSFER, "amountMinor": amount, "part": True}))
+    run_jobs()
+    texts = "".join(mail["text"] for mail in list_mails_to("tuli@bank.example"))
+    assert (
+        texts.count("N$\u00a05\u202f500.00 of this invoice is still to be paid") == texts.count("Nothing is left") == 1
+    )
+
+
+def test_at_most_twenty_mails_a_day_go_to_a_holder(owner: Client, block: Any) -> None:
+    for number in range(22):
+        data(owner.post(path(block, "/received"), {**TRANSFER, "amountMinor": 100 + number, "part": True}))
+    assert fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'allocations.mail_payment'") == 20
+
+
 def test_a_block_without_an_address_brings_no_mail(owner: Client, block: Any) -> None:
     execute_sql("UPDATE allocation_block SET holder_email = NULL")
     data(owner.post(path(block, "/received"), TRANSFER))
     assert fetch_scalar("SELECT count(*) FROM outbox WHERE kind = 'allocations.mail_payment'") == 0
+
+
+def test_the_mail_says_what_is_owed_back_and_goes_to_the_present_address(owner: Client, block: Any) -> None:
+    data(owner.post(path(block, "/received"), {**TRANSFER, "amountMinor": 300000, "part": True}))
+    execute_sql("UPDATE allocation_block SET holder_email = 'new@bank.example'")
+    shrink(block, 8)
+    with transaction():
+        enqueue("allocations.credit", block_id=block.id)
+    execute_sql("UPDATE outbox SET run_at = now() + interval '1 hour' WHERE kind = 'allocations.mail_payment'")
+    run_jobs()
+    execute_sql("UPDATE outbox SET run_at = now() WHERE kind = 'allocations.mail_payment'")
+    run_jobs()
+    assert "payment of" not in str([mail["subject"] for mail in list_mails_to("tuli@bank.example")])
+    mail = next(mail for mail in list_mails_to("new@bank.example") if "payment of" in mail["subject"])
+    assert "owes you N$\u00a01\u202f300.00" in mail["text"]
 
 
 def test_money_that_is_paid_back_brings_no_mail(owner: Client, block: Any) -> None:

@@ -16,6 +16,7 @@ from app.core.outbox import Outbox, enqueue, heartbeat, queries, retries
 from app.core.outbox.executor import run_due_jobs
 from app.core.outbox.lease import expire_leases, lease_next
 from app.core.outbox.maintenance import enqueue_recurring
+from app.core.outbox.retries import outcome_of_error
 from app.core.outbox.tuning import Tuning
 from app.core.outbox.wakeup import get_wakeup_queue, wake_for_due_jobs
 from app.core.transaction import transaction
@@ -107,6 +108,18 @@ def test_a_job_is_given_up_after_five_kills_without_progress(
         change("UPDATE outbox SET lease_until = now() - interval '1 second'")
         expire_leases(PACE)
     assert [row.state for row in rows("core.local")] == [state]
+
+
+def test_a_last_attempt_that_made_progress_is_tried_again(app: Flask) -> None:
+    with transaction():
+        enqueue("core.local", does="x")
+    change("UPDATE outbox SET attempts = max_attempts - 1")
+    lease = lease_next(None, worker="test", tuning=PACE)
+    assert lease and lease.tries == lease.max_attempts
+    assert outcome_of_error(Transient("no"), lease, fenced=False, tuning=PACE).state == "dead"
+    with transaction() as session:
+        lease.progress_in(session)
+    assert outcome_of_error(Transient("no"), lease, fenced=False, tuning=PACE).state == "ready"
 
 
 def test_concurrent_relays_take_a_row_back_once(app: Flask) -> None:

@@ -16,7 +16,7 @@ from app.core.jobs import Delivery, LostLease, UnknownKind, get_job, personal_ki
 from app.core.outbox.failure_hooks import FAILED_STATES, FailedRow, notify_failures
 from app.core.outbox.models import JsonObject
 from app.core.outbox.tuning import Tuning
-from app.core.transaction import transaction
+from app.core.transaction import after_commit, transaction
 
 _IS_DUE = "state = 'ready' AND run_at <= now() AND (not_after IS NULL OR not_after > now())"
 _NEXT = "SELECT id FROM outbox WHERE {priority} AND " + _IS_DUE + " ORDER BY run_at LIMIT 1 FOR UPDATE SKIP LOCKED"
@@ -90,9 +90,9 @@ class LeasedRow(NamedTuple):
     lease_token: UUID
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Lease:
-    """A row that this process may work on until the lease ends."""
+    """A row that this process may work on until the lease ends. `tries` counts since the last progress."""
 
     id: int
     kind: str
@@ -118,6 +118,7 @@ class Lease:
     def progress_in(self, session: ReadOrWriteSession) -> None:
         """Renew the lease in the caller's transaction and forget the attempts before this one. Raises LostLease."""
         self._extend(session, progressed=True)
+        after_commit(session, self._count_from_one)
 
     def done_in(self, session: ReadOrWriteSession) -> None:
         """End the row in the caller's transaction. Raises LostLease."""
@@ -131,6 +132,9 @@ class Lease:
             if state in FAILED_STATES:
                 notify_failures([FailedRow(self.kind, state, outcome.error or "", self.payload)])
         return state is not None
+
+    def _count_from_one(self) -> None:
+        self.tries = 1
 
     def _extend(self, session: ReadOrWriteSession, *, fence: bool = False, progressed: bool = False) -> None:
         params = {
