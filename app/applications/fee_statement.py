@@ -115,6 +115,11 @@ class StatementRow:
         """What in the text may be the number of a block's invoice."""
         return {f"{match[1]}-{match[2]}" for match in NUMBER_PATTERN.finditer(self.text)}
 
+    @property
+    def keys(self) -> set[str]:
+        """By what a row that sends the money back has the same: references, else numbers, else the whole text."""
+        return self.possible_references or self.possible_numbers or ({self.text.casefold()} if self.text else set())
+
 
 @dataclass(frozen=True)
 class MatchedRow:
@@ -209,11 +214,11 @@ def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
         if row.is_outgoing:
             debits.append(row)
             continue
-        for reference in row.possible_references or row.possible_numbers:
+        for reference in row.keys:
             credits_by_key[reference, row.amount_minor].append(row.number)
     reversed_numbers: set[int] = set()
     for debit in debits:
-        for reference in debit.possible_references or debit.possible_numbers:
+        for reference in debit.keys:
             numbers = credits_by_key[reference, debit.amount_minor]
             if numbers and day_by_number[numbers[0]] <= day_by_number[debit.number]:
                 reversed_numbers.add(numbers.pop(0))

@@ -1,6 +1,7 @@
 """The settlement of an event: all its money on paper, reconciled with the ledger. A worker draws it."""
 
 from datetime import date
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
 
@@ -62,5 +63,6 @@ def make_settlement(task: FileTask) -> FileContent:
     settlement = load_settlement(task.event_id, task.account_id)
     release_connection()
     task.update_progress(LOADED_PERCENT)
-    name = f"settlement-{settlement.made_at:%Y-%m-%d}.pdf"
+    made_on = settlement.made_at.astimezone(ZoneInfo(settlement.event.timezone))
+    name = f"settlement-{made_on:%Y-%m-%d}.pdf"
     return FileContent(name, PDF_TYPE, draw_settlement(settlement))

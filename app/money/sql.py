@@ -109,3 +109,15 @@ OPEN_PAYMENTS_SQL = """
      ORDER BY name, 1
 """
 """The stall fees and the invoices of blocks of an event that are not paid: `event, states` are its parameters."""
+
+RECORDED_TRANSFERS_SQL = """
+    SELECT f.amount_minor, f.received_on, f.reference, a.reference, a.id, NULL AS block_id
+      FROM stall_fee_record f JOIN merchant_application a ON a.id = f.application_id
+     WHERE a.event_id = %(event)s AND f.received_on = ANY(%(days)s)
+     UNION ALL
+    SELECT p.amount_minor, p.received_on, p.reference, i.number, NULL, i.block_id
+      FROM invoice_payment p JOIN invoice i ON i.event_id = p.event_id AND i.id = p.invoice_id
+     WHERE p.event_id = %(event)s AND p.received_on = ANY(%(days)s)
+"""
+"""Transfers of these days that were recorded for an event: amount, day, text, the reference or the number of what they
+paid, and the ids of the application or the block."""

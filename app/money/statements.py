@@ -5,15 +5,18 @@ amount is what is due or a part of it. For a row without a reference a person ma
 recorded with the reference in front of its text.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from app.accounts.caller import Caller
 from app.allocations.invoice_payments import OpenInvoice, lock_invoices, record_invoice_payment
 from app.applications.actions.fee_statements import MAX_TEXT, match_fees, record_fee
+from app.applications.errors import StatementUnreadable
 from app.applications.fee_statement import (
     MATCHED,
     RECORDED,
@@ -23,16 +26,19 @@ from app.applications.fee_statement import (
     parse_statement,
     write_statement,
 )
+from app.applications.models import Application
 from app.applications.states import ACCEPTED_STATES
 from app.core.db import ReadOrWriteSession, database_now, fetch_rows, release_connection
 from app.core.formatting import HOME
+from app.core.languages import gettext
 from app.core.transaction import transaction
 from app.events.queries import get_event
 from app.invoicing.transfers import find_day_problem
-from app.money.sql import OPEN_PAYMENTS_SQL
+from app.money.sql import OPEN_PAYMENTS_SQL, RECORDED_TRANSFERS_SQL
 
-MAX_ROWS_TO_ASSIGN, MAX_CANDIDATES = 100, 50
-"""What a page lists, at most."""
+NAMELESS = ("no_reference", "unknown_reference")
+"""The reasons of rows that a person may assign."""
+MAX_ROWS_TO_ASSIGN = 100
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,17 @@ class StatementResult:
 
     dry_run: bool
     rows: list[MatchedRow]
+
+
+class RecordedTransfer(NamedTuple):
+    """A row of RECORDED_TRANSFERS_SQL."""
+
+    amount_minor: int
+    received_on: date
+    text: str
+    reference: str
+    application_id: str | None
+    block_id: str | None
 
 
 class OpenPayment(NamedTuple):
@@ -52,7 +69,7 @@ class OpenPayment(NamedTuple):
     is_payable_in_parts: bool
 
     def can_be_paid_by(self, row: StatementRow) -> bool:
-        if row.amount_minor is None or row.day is None or row.problem:
+        if row.amount_minor is None or row.problem:
             return False
         return row.amount_minor <= self.due_minor if self.is_payable_in_parts else row.amount_minor == self.due_minor
 
@@ -61,17 +78,23 @@ RowToAssign = tuple[MatchedRow, list[OpenPayment]]
 
 
 def list_rows_to_assign(caller: Caller, event_id: str, rows: Sequence[MatchedRow]) -> list[RowToAssign]:
-    """The first rows without a reference of the event, each with what it may pay by its amount; not those without any.
+    """The first hundred rows that a person may assign, each with what it may pay by its amount; not those without any.
 
-    Raises NotFound.
+    A fee that another row pays is left out. Raises NotFound.
     """
-    nameless_rows = [matched for matched in rows if matched.reason in ("no_reference", "unknown_reference")]
+    today = database_now().astimezone(ZoneInfo(HOME)).date()
+    nameless_rows = [
+        matched
+        for matched in rows
+        if matched.reason in NAMELESS and matched.row.day and not find_day_problem(matched.row.day, today=today)
+    ]
+    paid = {matched.application.reference for matched in rows if matched.status == MATCHED and matched.application}
     open_payments = list_open_payments(caller, event_id) if nameless_rows else []
     candidates = (
-        (matched, [payment for payment in open_payments if payment.can_be_paid_by(matched.row)])
+        (matched, [it for it in open_payments if it.reference not in paid and it.can_be_paid_by(matched.row)])
         for matched in nameless_rows
     )
-    return [(matched, payments[:MAX_CANDIDATES]) for matched, payments in candidates if payments][:MAX_ROWS_TO_ASSIGN]
+    return list(islice((row for row in candidates if row[1]), MAX_ROWS_TO_ASSIGN))
 
 
 def list_open_payments(caller: Caller, event_id: str) -> list[OpenPayment]:
@@ -86,9 +109,11 @@ def add_references(data: bytes, references: Sequence[str]) -> bytes:
     Raises StatementUnreadable.
     """
     rows = parse_statement(data)
+    if any(row.day is None or row.amount_minor is None for row in rows):
+        raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
     first = max(0, len(rows) - len(references))
     chosen = [
-        replace(row, text=f"{reference} {row.text}") if reference else row
+        replace(row, text=_build_text(reference, row.text)) if reference else row
         for row, reference in zip(rows[first:], references, strict=False)
     ]
     return write_statement([*rows[:first], *chosen]).encode()
@@ -108,9 +133,41 @@ def import_statement(caller: Caller, event_id: str, data: bytes, *, dry_run: boo
         if invoices:
             today = database_now().astimezone(ZoneInfo(HOME)).date()
             matched_rows = [_match_invoice(matched, invoices, today) for matched in matched_rows]
+        matched_rows = _find_assigned(session, event_id, matched_rows)
         if not dry_run:
             _record(session, caller, event_id, matched_rows, invoices)
     return StatementResult(dry_run, matched_rows)
+
+
+def _find_assigned(session: ReadOrWriteSession, event_id: str, rows: list[MatchedRow]) -> list[MatchedRow]:
+    """The rows; one without a reference that a person has assigned before, with what it paid then."""
+    days = {matched.row.day for matched in rows if matched.reason in NAMELESS and matched.row.day}
+    transfers: dict[tuple[int, date], list[RecordedTransfer]] = defaultdict(list)
+    for row in fetch_rows(RECORDED_TRANSFERS_SQL, {"event": event_id, "days": [*days]}) if days else ():
+        transfer = RecordedTransfer(*row)
+        transfers[transfer.amount_minor, transfer.received_on].append(transfer)
+    return [_match_transfer(session, matched, transfers) for matched in rows]
+
+
+def _match_transfer(
+    session: ReadOrWriteSession, matched: MatchedRow, transfers: Mapping[tuple[int, date], list[RecordedTransfer]]
+) -> MatchedRow:
+    row = matched.row
+    if matched.reason not in NAMELESS or row.amount_minor is None or row.day is None:
+        return matched
+    same = transfers.get((row.amount_minor, row.day), [])
+    transfer = next((it for it in same if it.text == _build_text(it.reference, row.text)[:MAX_TEXT]), None)
+    if transfer is None:
+        return matched
+    same.remove(transfer)
+    if transfer.application_id is None:
+        return MatchedRow(row, RECORDED, invoice_number=transfer.reference, block_id=transfer.block_id)
+    return MatchedRow(row, RECORDED, application=session.get(Application, transfer.application_id))
+
+
+def _build_text(reference: str, text: str) -> str:
+    """The text of a row that a person has assigned."""
+    return f"{reference} {text}"
 
 
 def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], today: date) -> MatchedRow:

@@ -73,6 +73,26 @@ def test_rows_without_a_reference_are_assigned(desk: Visitor, event: dict[str, A
     assert "Recorded before (2)" in page and fetch_scalar("SELECT count(*) FROM invoice_payment") == 1
 
 
+def test_a_row_that_was_assigned_is_recorded_before(
+    client: Client, organiser: Client, desk: Visitor, event: dict[str, Any], fee: str, number: str
+) -> None:
+    create_approved_application(client, organiser, eventId=event["id"], documentsRequired=[], email="other@example.com")
+    check(desk, event, ROWS)
+    record(desk, event, fee, number)
+    page = check(desk, event, ROWS)
+    assert "Recorded before (2)" in page and list_choices(page) == []
+    page = check(desk, event, ROWS + f"{TRANSFER_DAY},2500.00,EFT KAPANA MARCH\n")
+    assert "Recorded before (2)" in page and len(list_choices(page)) == 1, "a second one of the same day and text"
+    long_text = "A" * 200
+    check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},10.00,{long_text}\n")
+    record(desk, event, number)
+    assert "Recorded before (1)" in check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},10.00,{long_text}\n")
+
+
+def test_a_row_of_the_future_is_not_offered(desk: Visitor, event: dict[str, Any], fee: str) -> None:
+    assert list_choices(check(desk, event, "Date,Amount,Description\n2199-01-01,2500.00,A\n")) == []
+
+
 def test_a_row_without_a_choice_pays_nothing(desk: Visitor, event: dict[str, Any], fee: str, number: str) -> None:
     check(desk, event, ROWS)
     page = record(desk, event, "", number)
@@ -121,3 +141,30 @@ def test_the_page_takes_few_statements(desk: Visitor, event: dict[str, Any], fee
         return len(statements)
 
     assert count(1) == count(50)
+
+
+def test_money_that_went_back_is_not_offered(desk: Visitor, event: dict[str, Any], fee: str) -> None:
+    rows = f"{TRANSFER_DAY},2500.00,EFT KAPANA MARCH\n{TRANSFER_DAY},-2500.00,Eft Kapana March\n"
+    assert list_choices(check(desk, event, f"Date,Amount,Description\n{rows}")) == []
+
+
+def test_a_fee_that_another_row_pays_is_not_offered(desk: Visitor, event: dict[str, Any], fee: str) -> None:
+    rows = f"{TRANSFER_DAY},2500.00,EFT {fee}\n{TRANSFER_DAY},2500.00,B\n"
+    assert list_choices(check(desk, event, f"Date,Amount,Description\n{rows}")) == []
+
+
+def test_of_many_that_fit_any_can_be_named(
+    desk: Visitor, event: dict[str, Any], fee: str, number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.blueprints.pages.desk.stall_statement.MAX_CHOICES", 1)
+    page = check(desk, event, ROWS)
+    assert '<input name="pays" list="open-payments"' in page and f'<option value="{fee}">' in page
+    assert "Fees recorded as received: 1." in record(desk, event, fee, number)
+
+
+def test_hidden_rows_that_were_changed_are_refused(desk: Visitor, event: dict[str, Any], fee: str) -> None:
+    desk.open(f"{EVENTS}/{event['id']}/stalls/statement")
+    for row in ("1e9,x,A", "0001-01-01,,A", f"{TRANSFER_DAY},1e9,A"):
+        body = {"csrf_token": desk.forms[1].fields["csrf_token"], "rows": f"date,amount,description\n{row}\n"}
+        page = desk.flask.post(f"{EVENTS}/{event['id']}/stalls/statement", data=body | {"pays": [fee]})
+        assert page.status_code in (200, 422), row

@@ -12,7 +12,13 @@ from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, fin
 from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
-from app.money.statements import StatementResult, add_references, import_statement, list_rows_to_assign
+from app.money.statements import (
+    MAX_ROWS_TO_ASSIGN,
+    StatementResult,
+    add_references,
+    import_statement,
+    list_rows_to_assign,
+)
 from app.web.fields import Text
 from app.web.schema import Query
 
@@ -33,6 +39,9 @@ REASONS = {
     "amount_unreadable": lazy_gettext("The amount cannot be read"),
     "date_unreadable": lazy_gettext("The day cannot be read"),
 }
+
+MAX_CHOICES = 30
+"""A row that more fees or invoices fit has a field with suggestions instead of a list."""
 
 
 class StatementSchema(Query):
@@ -84,13 +93,16 @@ def _render(caller: Caller, event_id: str, form: FilledForm, result: StatementRe
         if result is None
         else {status: [row for row in result.rows if row.status == status] for status in (MATCHED, RECORDED, UNMATCHED)}
     )
-    rows_to_assign = list_rows_to_assign(caller, event_id, groups[UNMATCHED]) if result and result.dry_run else []
+    rows_to_assign = list_rows_to_assign(caller, event_id, result.rows) if result and result.dry_run else []
     return render_desk(
         "desk/stall_statement.html",
         event=event,
         form=form,
         result=result,
         groups=groups,
+        has_all_candidates=len(rows_to_assign) < MAX_ROWS_TO_ASSIGN,
+        open_payments=sorted({payment for _, payments in rows_to_assign for payment in payments}),
+        max_choices=MAX_CHOICES,
         candidates={matched.row.number: payments for matched, payments in rows_to_assign},
         rows_to_record=write_statement(
             [it.row for it in (*groups.get(MATCHED, ()), *(matched for matched, _ in rows_to_assign))]
