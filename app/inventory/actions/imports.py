@@ -172,15 +172,18 @@ def start_prepared_import(*, caller: Caller, event_id: str, job_id: str, check_i
         statement = update(StockJob).where(StockJob.id == job.id, background_jobs.is_waiting_import_sql())
         if session.scalar(statement.values(asked=dict(flags)).returning(StockJob.id)) is not None:
             _enqueue_job(job.id)
-        elif session.scalar(select(background_jobs.IS_KEPT_SQL).where(StockJob.id == job.id)):
+            return
+        row = session.execute(select(background_jobs.IS_KEPT_SQL).where(StockJob.id == job.id)).first()
+        if row is None or row[0]:
             raise ImportExpired()
 
 
-def discard_prepared_import(*, caller: Caller, event_id: str, job_id: str) -> None:
-    """Delete a kept file whose import was not started; one that was started goes on. Raises NotFound."""
+def discard_prepared_import(*, caller: Caller, event_id: str, job_id: str) -> bool:
+    """Delete a kept file whose import was not started; return whether that was so. Raises NotFound."""
     job = queries.get_job(caller, event_id, job_id)
+    statement = delete(StockJob).where(StockJob.id == job.id, background_jobs.is_waiting_import_sql())
     with transaction() as session:
-        session.execute(delete(StockJob).where(StockJob.id == job.id, background_jobs.is_waiting_import_sql()))
+        return session.scalar(statement.returning(StockJob.id)) is not None
 
 
 def run_import_job(run: Run, job_id: str) -> None:

@@ -174,7 +174,8 @@ def test_an_import_that_has_started_is_not_discarded(stock: DeskStock, desk: Vis
     fields = desk.forms[form]
     desk.open(check.request.path)
     desk.send(form=1)
-    desk.flask.post(fields.action, data=fields.fields)
+    path = desk.flask.post(fields.action, data=fields.fields).location
+    assert "The import has started already." in desk.open(path).text
     run_due_jobs(worker="test")
     assert stock.items() != []
 

@@ -137,7 +137,9 @@ def start_import(caller: Caller, event_id: str, import_id: str, check_id: str) -
 @blueprint.act("/import/<import_id>/discard", access=WRITE)
 def discard_import(caller: Caller, event_id: str, import_id: str) -> ResponseReturnValue:
     """Forget an uploaded list that was not imported."""
-    actions.discard_prepared_import(caller=caller, event_id=event_id, job_id=import_id)
+    if not actions.discard_prepared_import(caller=caller, event_id=event_id, job_id=import_id):
+        path = url_for("desk_stock.show_job", event_id=event_id, job_id=import_id)
+        return go_to(path, gettext("The import has started already."))
     return go_to(url_for("desk_stock.show", event_id=event_id), gettext("The list is discarded. It was not imported."))
 
 
