@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
 from sqlalchemy import func, select
 
 from app.accounts.caller import Caller
+from app.accounts.outgoing_mail import MAILS_PER_SENDER
 from app.allocations import sql
 from app.allocations.errors import InvoiceNotIssued, InvoiceSettled
 from app.allocations.invoice_context import lock_block_for_invoice
@@ -126,7 +127,12 @@ def record_invoice_payment(
             "receivedOn": received_on.isoformat(),
         },
     )
-    if block.holder_email and not is_paid_back and not throttle.hit(session, RECEIPTS_PER_BLOCK, block_id).exceeded:
+    limits = ((RECEIPTS_PER_BLOCK, block_id), (MAILS_PER_SENDER, invoice.organiser_id))
+    if (
+        block.holder_email
+        and not is_paid_back
+        and not any(status.exceeded for status in throttle.hit_all(session, *limits))
+    ):
         enqueue("allocations.mail_payment", block_id=block_id, number=payment.number)
 
 

@@ -109,7 +109,7 @@ def list_claim_codes(caller: Caller, event_id: str, block_id: str) -> Sequence[R
 def find_taken_guests(session: Session, block_id: str, keys: Sequence[str], *, via: str | None = None) -> set[str]:
     """Return which of these addresses, or of these names of guests without one, have a slot in the block.
 
-    The names are case-folded. With `via`, only slots that were handed out in this way count.
+    The names are folded. With `via`, only slots that were handed out in this way count.
     """
     is_via = AllocationSlot.via == via if via is not None else true()
     is_address = AllocationSlot.email == func.any(list(keys))
@@ -117,4 +117,9 @@ def find_taken_guests(session: Session, block_id: str, keys: Sequence[str], *, v
     statement = select(AllocationSlot.email, AllocationSlot.name).where(
         AllocationSlot.block_id == block_id, AllocationSlot.ended_at.is_(None), is_via, is_address | is_named
     )
-    return {email or (name or "").casefold() for email, name in session.execute(statement)}
+    return {email or fold_guest_name(name or "") for email, name in session.execute(statement)}
+
+
+def fold_guest_name(name: str) -> str:
+    """Return a name as it is compared: without case and with single blanks."""
+    return " ".join(name.split()).casefold()

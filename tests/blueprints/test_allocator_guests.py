@@ -154,7 +154,7 @@ def test_a_hundred_guests_take_few_statements(client: Client) -> None:
     path = f"/api/allocations/allocator/{block.allocator()}"
     guests = [{"name": f"Guest {number}", "email": f"guest{number}@example.com"} for number in range(100)]
     response, seen = count_statements(lambda: hand_out(client, path, *guests))
-    assert len(data(response)["mailed"]) == 100 and len(seen) <= 4, seen
+    assert len(data(response)["mailed"]) == 100 and len(seen) <= 5, seen
     run_jobs()
     assert [len(list_mails_to(guest["email"])) for guest in (guests[0], guests[50], guests[99])] == [1, 1, 1]
     assert_books_agree()

@@ -231,3 +231,29 @@ def test_two_windows_at_once_hand_out_a_list_once(app: Flask, block: Block, path
     assert answers == [303] * 4 and block.now()["claimed"] == 2
     assert len(list_mails_to("anna@example.com")) == 1
     assert_books_agree()
+
+
+def test_one_guest_without_an_address_goes_on_the_list(block: Block, path: str, visitor: Visitor) -> None:
+    visitor.open(path)
+    page = visitor.send(name="Ras Sheehama", email="", delivery="e_ticket")
+    assert page.status_code == 422 and "Enter an e-mail address like" in page.text and block.now()["claimed"] == 0
+    page = visitor.send(name="Ras Sheehama", email="", delivery="will_call")
+    assert "Ras Sheehama is on the list at the gate." in page.text and list_names(block) == ["Ras Sheehama"]
+    page = visitor.send(name="ras  sheehama", email="", delivery="will_call")
+    assert page.status_code == 422 and "is on the list already" in page.text and block.now()["claimed"] == 1
+
+
+def test_taking_places_back_does_not_mail_strangers_without_end(
+    client: Client, block: Block, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.allocations.actions.block_links.LEAST_GUESTS_A_DAY", 0)
+    url = f"/api/allocations/allocator/{block.allocator()}"
+    statuses = []
+    for turn in range(3):
+        guests = [{"name": "Guest", "email": f"guest{turn}-{number}@example.com"} for number in range(10)]
+        response = client.post(f"{url}/guests", {"recipients": guests})
+        statuses.append(response.status_code)
+        for guest in data(response)["mailed"] if response.status_code == 200 else ():
+            data(client.post(url, {"action": "take_back", "slotId": guest["slotId"]}))
+    assert statuses == [200, 200, 429]
+    assert client.post(url, {"name": "Guest", "email": "one@example.com"}).status_code == 429

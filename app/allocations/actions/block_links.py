@@ -3,7 +3,7 @@ holder hands out places, gives them to other guests, and takes them back.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import RowMapping, func, select, update
@@ -21,15 +21,19 @@ from app.allocations.queries import BlockRow, lock_block, lock_block_by_id
 from app.allocations.sql import HOLDER_ACTOR, Actor
 from app.audit.actions import Action
 from app.audit.log import record
+from app.core import throttle
 from app.core.db import database_now
-from app.core.errors import LinkExpired, NotFound, ValidationFailed
+from app.core.errors import LinkExpired, NotFound, Throttled, ValidationFailed
 from app.core.formatting import format_count
 from app.core.ids import new_id
 from app.core.languages import find_page_language, mark_for_translation
 from app.core.outbox import enqueue
+from app.core.throttle import Rule
 from app.core.transaction import transaction
 from app.events.timezones import to_instant
 
+LEAST_GUESTS_A_DAY = 100
+TOO_MANY_GUESTS = mark_for_translation("This link has handed out too many tickets today. Try again tomorrow.")
 LinkValues = dict[str, int | bool | datetime | None]
 SLOT_COLUMNS = (
     AllocationSlot.id,
@@ -174,8 +178,9 @@ def hand_out_slots(
     """
     claimant = Claimant(name, email, phone, delivery, quantity)
     resolved_token = resolve_token(token, network, "allocator")
-    with transaction():
+    with transaction() as session:
         block = lock_allocator_block(resolved_token)
+        check_guest_limit(session, block, claimant.quantity)
         if block["available"] < claimant.quantity:
             raise NoSlotsLeft("No place of the block is free for that.", remaining=block["available"])
         try:
@@ -270,6 +275,17 @@ def lock_allocator_block(resolved_token: ResolvedToken) -> BlockRow:
     block = lock_block_by_id(resolved_token.id)
     check_block_link(block, resolved_token)
     return block
+
+
+def check_guest_limit(session: Session, block: BlockRow, count: int) -> None:
+    """Count guests of the holder of a locked block: twice as many a day as it has places, and a hundred at least.
+
+    So a stolen link cannot mail strangers without end by taking places back. Raises Throttled.
+    """
+    rule = Rule("holder-guests", max(LEAST_GUESTS_A_DAY, 2 * block["quantity"]), timedelta(days=1))
+    (status,) = throttle.hit_many(session, {(rule, block["id"]): count}) if count else (None,)
+    if status is not None and status.exceeded:
+        raise Throttled(TOO_MANY_GUESTS, retry_after=status.seconds)
 
 
 def _get_allocator_slot(session: Session, block_id: str, slot_id: str) -> AllocatorSlot:

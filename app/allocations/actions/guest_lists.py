@@ -10,11 +10,11 @@ from typing import NotRequired, TypedDict
 from sqlalchemy.orm import Session
 
 from app.allocations import hand_out_sql, states
-from app.allocations.actions.block_links import lock_allocator_block
+from app.allocations.actions.block_links import check_guest_limit, lock_allocator_block
 from app.allocations.errors import InsufficientSlots
 from app.allocations.links import generate_code, resolve_token
 from app.allocations.queries import BlockRow
-from app.allocations.slot_queries import find_taken_guests
+from app.allocations.slot_queries import find_taken_guests, fold_guest_name
 from app.allocations.sql import HOLDER_ACTOR, Actor
 from app.core.formatting import format_count
 from app.core.languages import find_page_language
@@ -81,6 +81,8 @@ def hand_out_list(
         )
         place_count = sum(map(count_places, accepted))
         check_free_slots(block, place_count)
+        if not dry_run:
+            check_guest_limit(session, block, place_count)
         guests = (
             [build_guest(recipient) for recipient in accepted]
             if dry_run
@@ -195,7 +197,7 @@ def claim_for_guests(
 
 def _build_key(recipient: Recipient) -> str:
     """What tells guests apart: the address, or without one the name."""
-    return recipient.get("email") or recipient["name"].casefold()
+    return recipient.get("email") or fold_guest_name(recipient["name"])
 
 
 def _is_listed(guest: InvitedGuest) -> bool:

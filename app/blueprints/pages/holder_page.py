@@ -6,17 +6,19 @@ from typing import Any, TypedDict
 
 from flask import Response, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
+from marshmallow import ValidationError, validates_schema
 
 from app.allocations import actions, link_queries
-from app.allocations.states import DELIVERIES, E_TICKET
+from app.allocations.actions.guest_lists import Recipient
+from app.allocations.states import DELIVERIES, E_TICKET, WILL_CALL
 from app.blueprints.pages.claim import render_ended_link
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, render_page
-from app.core.errors import AppError, Gone, NotFound
+from app.core.errors import AppError, Gone, NotFound, ValidationFailed
 from app.core.formatting import format_time, format_when
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext
-from app.web.fields import Boolean, Choice, Email
+from app.web.fields import Boolean, Choice, Email, field_error
 from app.web.rate_limits import get_client_network
 from app.web.schema import Query
 from app.web.text_fields import EmailName
@@ -32,9 +34,14 @@ STATUS_LABELS = {
 
 class HandOutSchema(Query):
     name = EmailName(required=True, min=1, max=200)
-    email = Email(required=True)
+    email = Email()
     delivery = Choice(*DELIVERIES)
     allow_duplicates = Boolean()
+
+    @validates_schema
+    def check_email(self, values: dict[str, Any], **_: Any) -> None:
+        if not values.get("email") and values.get("delivery") != WILL_CALL:
+            raise ValidationError({"email": field_error("required", str(WRONG_EMAIL)).messages})
 
 
 class RenameSchema(Query):
@@ -59,7 +66,7 @@ WRONG_EMAIL = lazy_gettext("Enter an e-mail address like frieda@example.com.")
 EMAIL = Input(
     "email",
     lazy_gettext("E-mail address of the guest"),
-    hint=lazy_gettext("We send the ticket there."),
+    hint=lazy_gettext("We send the ticket there. A guest who is on the list by name needs none."),
     type="email",
     inputmode="email",
     messages={
@@ -107,7 +114,10 @@ def hand_out(token: str) -> ResponseReturnValue:
     """Hand out a ticket."""
     form = HAND_OUT.from_request()
     try:
-        guest = actions.hand_out_slots(token, get_client_network(), **form.load())
+        values = form.load()
+        if not values.get("email"):
+            return _list_at_gate(token, values["name"])
+        guest = actions.hand_out_slots(token, get_client_network(), **values)
     except (Gone, NotFound) as error:
         return render_unusable_link(token, error)
     except FORM_ERRORS as error:
@@ -118,6 +128,15 @@ def hand_out(token: str) -> ResponseReturnValue:
             "%(name)s has a ticket. We are sending an e-mail to %(email)s.", name=guest["name"], email=guest["email"]
         ),
     )
+
+
+def _list_at_gate(token: str, name: str) -> ResponseReturnValue:
+    """Put a guest without an address on the list at the gate. Raises what `hand_out_list` raises."""
+    guests: list[Recipient] = [{"name": name, "delivery": WILL_CALL}]
+    if actions.hand_out_list(token, get_client_network(), recipients=guests)["duplicates"]:
+        message = gettext("A guest of this name is on the list already. Write the name in another way.")
+        raise ValidationFailed.of("name", "duplicate", message)
+    return redirect_with_notice(token, gettext("%(name)s is on the list at the gate.", name=name))
 
 
 @blueprint.get("/<token>/<slot_id>")
