@@ -64,7 +64,7 @@ OTHER_NAMES = {
     "soldAt": ("date", "sold on", "purchased at", "purchase date", "Gekauft am", "Kaufdatum", "Bestelldatum", "Datum",
                "gekoop op", "verkoop op"),
     "status": ("state", "payment status", "Zahlungsstatus", "Zustand", "toestand"),
-    "orderNumber": ("order no", "order code", "order id", "booking no", "booking number", "Bestellnummer", "Bestellnr",
+    "orderNumber": ("order", "order no", "order code", "order id", "booking no", "booking number", "Bestellnummer", "Bestellnr",
                     "Buchungsnr", "Buchungsnummer", "Auftragsnummer", "bestelnommer", "besprekingsnommer"),
     "secret": ("code", "QR code", "barcode content", "Barcode-Inhalt", "Strichcode", "QR-Code", "strepieskode", "kode"),
     "validFrom": ("Gültig ab", "geldig vanaf"),

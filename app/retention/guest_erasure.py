@@ -92,14 +92,16 @@ ERASED_NAME = literal("erased:").concat(Recipient.id)
 ERASED_REASON = case((Admission.undo_reason.is_not(None), ""))
 """An undone admission keeps a reason, because a constraint of the log needs one."""
 ERASURE_TARGETS = (
-    ErasureTarget("tickets", Ticket, *_erasing(Ticket.name, Ticket.email)),
+    ErasureTarget("tickets", Ticket, *_erasing(Ticket.name, Ticket.email, Ticket.order_number)),
     ErasureTarget(
         "ticket imports",
         TicketImport,
         *_erasing(TicketImport.file_name, TicketImport.imported_by, TicketImport.undone_by),
     ),
     ErasureTarget(
-        "earlier values of tickets", TicketImportChange, *_erasing(TicketImportChange.name, TicketImportChange.email)
+        "earlier values of tickets",
+        TicketImportChange,
+        *_erasing(TicketImportChange.name, TicketImportChange.email, TicketImportChange.order_number),
     ),
     ErasureTarget(
         "admissions",

@@ -30,8 +30,9 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    if op.get_bind().scalar(sa.text('SELECT EXISTS (SELECT FROM ticket WHERE order_number IS NOT NULL)')):
-        raise RuntimeError('tickets have numbers of orders, which the version before cannot keep')
+    for table in TABLES:
+        if op.get_bind().scalar(sa.text(f'SELECT EXISTS (SELECT FROM {table} WHERE order_number IS NOT NULL)')):
+            raise RuntimeError(f'{table} has numbers of orders, which the version before cannot keep')
     with beside_traffic():
         op.execute(f'DROP INDEX CONCURRENTLY IF EXISTS {INDEX}')
         for table in TABLES:
