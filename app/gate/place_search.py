@@ -39,8 +39,9 @@ class PlaceMatch(NamedTuple):
 def search_places(caller: Caller, event_id: str, q: str) -> list[PlaceMatch]:
     """Return the first 50 claimed slots and sold tickets that match every word of `q`, by name. Raises NotFound.
 
-    Each word is the beginning of a word of the name, of the email address, or of the code or reference.
+    Each word is the beginning of a word of the name, of the email address, or of the code or reference. The
+    whole number of an order finds its tickets.
     """
     event = find_event(caller, event_id)
-    params = {"event_id": event.id, "words": build_tsquery(q, event.id)}
+    params = {"event_id": event.id, "words": build_tsquery(q, event.id), "q": q.strip()}
     return [PlaceMatch(*row) for row in fetch_rows(SEARCH, params, prepare=False)]

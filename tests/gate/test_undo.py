@@ -112,6 +112,16 @@ def test_search_finds_slots_and_tickets_without_accents(client: Client) -> None:
     assert read_error(Gate(client).owner.get(f"{gate.path}/places?q=zoe")) == (404, "NOT_FOUND")
 
 
+def test_tickets_are_found_by_the_whole_number_of_their_order(client: Client) -> None:
+    gate = Gate(client)
+    for name in ("Anna", "Ben", "Carla"):
+        gate.sell(name=name)
+    execute_sql("UPDATE ticket SET order_number = 'B9-XTR' WHERE name <> 'Carla'")
+    for q, found in ((" b9-xtr ", ["Anna", "Ben"]), ("b9-x", []), ("carla", ["Carla"])):
+        places = data(gate.owner.get(f"{gate.path}/places", query_string={"q": q}))["places"]
+        assert [place["name"] for place in places] == found, q
+
+
 def test_stats_are_by_type_gate_and_quarter(client: Client) -> None:
     gate = Gate(client, reentry="counted")
     secrets = [gate.sell().secret for _ in range(3)]

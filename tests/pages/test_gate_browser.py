@@ -163,7 +163,7 @@ def test_the_camera_reads_codes_that_are_bent_dark_and_far(
         for guest in service.guests:
             guest.state, guest.admitted_at = "c", None
         page.reload()
-        page.get_by_label("Name, ticket number or code").fill("flat")
+        page.get_by_label("Name, e-mail, ticket or order number, or code").fill("flat")
         expect(page.get_by_role("button", name="Admit flat")).to_be_visible()
         page = go_offline(service, page.context)
         page.get_by_role("button", name="Start the camera").click()
@@ -233,9 +233,9 @@ def test_a_guest_is_found_by_name_and_a_party_comes_in(client: Client, service: 
     with open_view(chromium, SERIES) as view:
         page = view.page
         pair(client, page, service.address)
-        page.get_by_label("Name, ticket number or code").fill("nang maria")
+        page.get_by_label("Name, e-mail, ticket or order number, or code").fill("nang maria")
         expect(page.locator("#results li")).to_have_count(1)
-        page.get_by_label("Name, ticket number or code").fill("haufiku")
+        page.get_by_label("Name, e-mail, ticket or order number, or code").fill("haufiku")
         view.check("search")
         page.get_by_role("button", name="Admit Helvi Haufiku").click()
         expect_verdict(page, "Come in", "Helvi Haufiku", "Of this party still outside: 1")
@@ -268,7 +268,7 @@ def test_guests_of_the_same_name_are_told_apart(client: Client, service: GateSer
     with open_view(chromium, SERIES) as view:
         page = view.page
         pair(client, page, service.address)
-        page.get_by_label("Name, ticket number or code").fill("anna")
+        page.get_by_label("Name, e-mail, ticket or order number, or code").fill("anna")
         expect(page.locator("#results li").first).to_contain_text("Day ticket · Gold sponsor · …D4E5")
         expect(page.locator("#results li").last).to_contain_text("Press · a•••@paper.example")
         view.check("same-name")
@@ -280,7 +280,7 @@ def test_a_typed_ticket_number_finds_its_guest(client: Client, service: GateServ
     with open_view(chromium, SERIES) as view:
         page = view.page
         pair(client, page, service.address)
-        field = page.get_by_label("Name, ticket number or code")
+        field = page.get_by_label("Name, e-mail, ticket or order number, or code")
         page.set_viewport_size({"width": 320, "height": 420})
         field.fill("WLN-4711")
         field.press("Enter")
@@ -430,7 +430,7 @@ def test_with_the_real_service(client: Client, service: GateService, chromium: B
         expect_verdict(page, "No entry", "Already in", "Gate A · Gate A, phone 1")
         page.get_by_role("button", name="Next").click()
         data(gate.owner.post(f"{gate.block.path}/slots/{jonas['slotId']}/revoke"))
-        page.get_by_label("Name, ticket number or code").fill("jonas")
+        page.get_by_label("Name, e-mail, ticket or order number, or code").fill("jonas")
         expect(page.locator("#results")).to_contain_text("This ticket was taken back.", timeout=20_000)
         page = go_offline(service, page.context)
         type_code(page, jonas["code"])
