@@ -132,7 +132,7 @@ def _describe_move(event: OwnEvent, previous_times: tuple[datetime, datetime]) -
         advice.append(
             gettext(
                 "People have tickets for the times before. Write to them under Messages, with the text “Change”; "
-                "merchants get a mail by themselves."
+                "merchants get one mail, an hour after the first change."
             )
         )
     return " ".join(filter(None, advice))

@@ -75,7 +75,7 @@ def describe_payment(row: ApplicationRecord) -> str:
     else:
         method = gettext("from a mobile wallet")
     if row["mode"] == "now" or row["scheduled_for"] is None:
-        return gettext("%(method)s, once approved", method=method)
+        return method if row["decision"] == states.APPROVED else gettext("%(method)s, once approved", method=method)
     return gettext("%(method)s, on %(day)s", method=method, day=format_day(row["scheduled_for"], row["event_timezone"]))
 
 

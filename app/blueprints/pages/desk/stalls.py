@@ -7,7 +7,7 @@ from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.accounts.permissions import MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
+from app.accounts.permissions import EVENTS_WRITE, MONEY_WRITE, STALLS_DECIDE, STALLS_INVITE, STALLS_READ
 from app.applications import queries, states
 from app.applications.actions.contact import OPEN_STATES
 from app.applications.documents import LABELS
@@ -153,7 +153,12 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
 
 def get_permissions(caller: Caller, event: OwnEvent) -> dict[str, Any]:
     """What the caller may do with the stalls of the event, for the buttons."""
-    permissions = {"may_decide": STALLS_DECIDE, "may_settle": MONEY_WRITE, "may_invite": STALLS_INVITE}
+    permissions = {
+        "may_decide": STALLS_DECIDE,
+        "may_settle": MONEY_WRITE,
+        "may_invite": STALLS_INVITE,
+        "may_edit": EVENTS_WRITE,
+    }
     return {
         name: caller.may(permission, organisation_id=event.organiser_id, event_id=event.id)
         for name, permission in permissions.items()
