@@ -24,14 +24,13 @@ from app.applications.fee_statement import (
     MatchedRow,
     StatementRow,
     parse_statement,
-    write_statement,
 )
 from app.applications.models import Application
 from app.applications.states import ACCEPTED_STATES
 from app.core.db import ReadOrWriteSession, database_now, fetch_rows, release_connection
 from app.core.formatting import HOME
 from app.core.languages import gettext
-from app.core.transaction import transaction
+from app.core.transaction import lock_name, transaction
 from app.events.queries import get_event
 from app.invoicing.transfers import find_day_problem
 from app.money.sql import OPEN_PAYMENTS_SQL, RECORDED_TRANSFERS_SQL
@@ -103,31 +102,20 @@ def list_open_payments(caller: Caller, event_id: str) -> list[OpenPayment]:
     return [*map(OpenPayment._make, fetch_rows(OPEN_PAYMENTS_SQL, params))]
 
 
-def add_references(data: bytes, references: Sequence[str]) -> bytes:
-    """The statement with a reference in front of the text of each of its last rows; an empty one leaves the row as it is.
-
-    Raises StatementUnreadable.
-    """
-    rows = parse_statement(data)
-    if any(row.day is None or row.amount_minor is None for row in rows):
-        raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
-    first = max(0, len(rows) - len(references))
-    chosen = [
-        replace(row, text=_build_text(reference, row.text)) if reference else row
-        for row, reference in zip(rows[first:], references, strict=False)
-    ]
-    return write_statement([*rows[:first], *chosen]).encode()
-
-
-def import_statement(caller: Caller, event_id: str, data: bytes, *, dry_run: bool) -> StatementResult:
+def import_statement(
+    caller: Caller, event_id: str, data: bytes, *, dry_run: bool, references: Sequence[str] = ()
+) -> StatementResult:
     """Records every fee and invoice of the event that a row of the statement pays, all together, or with `dry_run` none.
 
-    A row that was recorded before changes nothing. Raises NotFound, StatementUnreadable.
+    `references` are those that a person has chosen for the last rows, empty for a row without a choice. A row that was
+    recorded before changes nothing. Raises NotFound, StatementUnreadable.
     """
     get_event(caller, event_id)
     release_connection()
     rows = parse_statement(data)
     with transaction() as session:
+        if references:
+            rows = _add_references(session, event_id, rows, references)
         matched_rows = match_fees(session, event_id, rows)
         invoices = lock_invoices(session, event_id, {number for row in rows for number in row.possible_numbers})
         if invoices:
@@ -137,6 +125,27 @@ def import_statement(caller: Caller, event_id: str, data: bytes, *, dry_run: boo
         if not dry_run:
             _record(session, caller, event_id, matched_rows, invoices)
     return StatementResult(dry_run, matched_rows)
+
+
+def _add_references(
+    session: ReadOrWriteSession, event_id: str, rows: list[StatementRow], references: Sequence[str]
+) -> list[StatementRow]:
+    """The rows; each of the last ones with its reference in front of its text, unless it was recorded before.
+
+    One who assigns rows of an event waits for the others. Raises StatementUnreadable.
+    """
+    if any(row.day is None or row.amount_minor is None for row in rows):
+        raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
+    lock_name(session, f"bank-statement:{event_id}")
+    first = max(0, len(rows) - len(references))
+    nameless = [MatchedRow(row, UNMATCHED, NAMELESS[0]) for row in rows[first:]]
+    assigned = [
+        replace(matched.row, text=_build_text(reference, matched.row.text))
+        if reference and matched.status == UNMATCHED
+        else matched.row
+        for matched, reference in zip(_find_assigned(session, event_id, nameless), references, strict=False)
+    ]
+    return [*rows[:first], *assigned]
 
 
 def _find_assigned(session: ReadOrWriteSession, event_id: str, rows: list[MatchedRow]) -> list[MatchedRow]:

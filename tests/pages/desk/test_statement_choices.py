@@ -1,11 +1,17 @@
 """Rows of a bank statement for which a person chooses the fee or the invoice that they pay."""
 
 import re
+import threading
+from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
 import pytest
+from flask import Flask
 
+from app.accounts.caller import build_caller
+from app.accounts.models import Account
+from app.money import statements
 from tests.allocations.blocks import block_of, festival
 from tests.counting import count_statements
 from tests.factories.applications import TRANSFER_DAY, create_application, create_approved_application
@@ -13,6 +19,7 @@ from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS
 from tests.pages.pages import Reader, Visitor
+from tests.races import run_concurrently
 
 ROWS = (
     f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,EFT KAPANA MARCH\n{TRANSFER_DAY},3000.00,GOLD\n"
@@ -168,3 +175,40 @@ def test_hidden_rows_that_were_changed_are_refused(desk: Visitor, event: dict[st
         body = {"csrf_token": desk.forms[1].fields["csrf_token"], "rows": f"date,amount,description\n{row}\n"}
         page = desk.flask.post(f"{EVENTS}/{event['id']}/stalls/statement", data=body | {"pays": [fee]})
         assert page.status_code in (200, 422), row
+
+
+@pytest.mark.parametrize(("lock", "records"), [(True, 1), pytest.param(False, 2, marks=pytest.mark.control)])
+def test_of_two_who_assign_a_row_at_once_one_records_it(
+    app: Flask,
+    client: Client,
+    owner: Account,
+    organiser: Client,
+    event: dict[str, Any],
+    fee: str,
+    monkeypatch: pytest.MonkeyPatch,
+    lock: bool,
+    records: int,
+) -> None:
+    other = create_approved_application(client, organiser, eventId=event["id"], documentsRequired=[])["reference"]
+    content = f"date,amount,description\n{TRANSFER_DAY},2500.00,EFT KAPANA\n".encode()
+    caller, barrier = build_caller(owner), threading.Barrier(2)
+    if not lock:
+        monkeypatch.setattr(statements, "lock_name", lambda *_: None)
+        find = statements._find_assigned
+
+        def find_together(*arguments: Any) -> Any:
+            rows = find(*arguments)
+            with suppress(threading.BrokenBarrierError):
+                barrier.wait(timeout=5)
+            return rows
+
+        monkeypatch.setattr(statements, "_find_assigned", find_together)
+
+    def assign(number: int) -> None:
+        with app.app_context():
+            references = [(fee, other)[number % 2]]
+            statements.import_statement(caller, event["id"], content, dry_run=False, references=references)
+
+    run_concurrently(2, assign)
+    assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == records
+    assert_ledger_integrity()

@@ -15,7 +15,6 @@ from app.events import queries as events
 from app.money.statements import (
     MAX_ROWS_TO_ASSIGN,
     StatementResult,
-    add_references,
     import_statement,
     list_rows_to_assign,
 )
@@ -75,8 +74,8 @@ def read_statement(caller: Caller, event_id: str) -> ResponseReturnValue:
     form, file, rows = STATEMENT.fill(), request.files.get("file"), request.form.get("rows")
     try:
         if rows is not None:
-            data = add_references(rows.encode(), request.form.getlist("pays"))
-            result = import_statement(caller, event_id, data, dry_run=False)
+            references = request.form.getlist("pays")
+            result = import_statement(caller, event_id, rows.encode(), dry_run=False, references=references)
         elif file is None or not file.filename:
             raise ValidationFailed.of("file", "required", gettext("Choose a file."))
         else:
