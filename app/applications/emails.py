@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from urllib.parse import urlencode
 
 from flask import current_app
@@ -11,14 +12,21 @@ from app.accounts.languages import find_account_language
 from app.accounts.models import Account
 from app.applications import calendar, links
 from app.applications.links import EventContext
-from app.applications.models import Application, ApplicationLink, StallFeeRefund, StallPayment, StallPaymentReview
+from app.applications.models import (
+    Application,
+    ApplicationLink,
+    StallFeeRecord,
+    StallFeeRefund,
+    StallPayment,
+    StallPaymentReview,
+)
 from app.applications.stall_payments import REVIEW_MESSAGES
 from app.applications.states import ACTIVATED, EXPIRED
 from app.clients.email_templates import render_email
 from app.clients.message import Attachment, Message
 from app.core.addresses import mask_number
 from app.core.db import db
-from app.core.formatting import format_money, format_time
+from app.core.formatting import format_calendar_day, format_money, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.core.outbox import Work, enqueue_all, job_spec
 from app.invoicing.documents import InvoiceDocument
@@ -48,7 +56,7 @@ STEP_LABELS = {
 class EmailContext:
     """An application with everything that its mails need; `payment` is the paid one, `language` the applicant's.
 
-    `refund` is that of the fee, if there is one.
+    `refund` is that of the fee, if there is one, and `received_on` the day of the transfer that paid it.
     """
 
     application: Application
@@ -57,6 +65,7 @@ class EmailContext:
     payment: StallPayment | None
     language: str | None
     refund: StallFeeRefund | None
+    received_on: date | None
 
 
 def enqueue_email(template: str, application: Application, *email_links: ApplicationLink, **params: str) -> None:
@@ -93,9 +102,10 @@ def build_activated_email_jobs(application: Application, **params: str) -> list[
 
 def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext | None:
     """The context of a mail, with those of the links that can still be used. None if the application is gone."""
-    columns = (Application, StallPayment, StallFeeRefund, *links.EVENT_CONTEXT_COLUMNS)
+    columns = (Application, StallPayment, StallFeeRefund, StallFeeRecord.received_on, *links.EVENT_CONTEXT_COLUMNS)
     statement = select(*columns).select_from(Application)
     statement = statement.outerjoin(StallFeeRefund, StallFeeRefund.application_id == Application.id)
+    statement = statement.outerjoin(StallFeeRecord, StallFeeRecord.application_id == Application.id)
     paid_condition = (StallPayment.application_id == Application.id) & (StallPayment.status == "paid")
     row = db.session.execute(
         links.join_event_context(statement.outerjoin(StallPayment, paid_condition)).where(
@@ -104,9 +114,9 @@ def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext
     ).first()
     if row is None:
         return None
-    application, payment, refund, *context_values = row
+    application, payment, refund, received_on, *context_values = row
     assert isinstance(application, Application) and isinstance(payment, StallPayment | None)
-    assert isinstance(refund, StallFeeRefund | None)
+    assert isinstance(refund, StallFeeRefund | None) and isinstance(received_on, date | None)
     return EmailContext(
         application,
         links.build_event_context(context_values),
@@ -114,6 +124,7 @@ def load_email_context(application_id: str, link_ids: list[str]) -> EmailContext
         payment,
         _find_language(application),
         refund,
+        received_on,
     )
 
 
@@ -147,7 +158,6 @@ def build_applicant_email(
     application = context.application
     assert application.email is not None
     timezone = context.event_context.timezone
-    paid_at = context.payment.paid_at if context.payment else application.paid_at
     fee_due_at = calendar.calculate_due_at(
         links.PAYMENT,
         context.event_context.calendar,
@@ -173,7 +183,7 @@ def build_applicant_email(
         amount=format_money(application.amount_minor),
         amount_due=application.payment_due,
         due=calendar.format_deadline(fee_due_at, timezone) if fee_due_at else "",
-        paid_at=format_time(paid_at, timezone) if paid_at else "",
+        paid_at=_describe_payment_time(context),
         wallet=mask_number(context.payment.msisdn) if context.payment else "",
         refund=_describe_refund(context.refund),
         email=application.email,
@@ -189,6 +199,14 @@ def build_applicant_email(
         return message
     pdf = Attachment(f"{invoice.title} {invoice.number}.pdf", draw_invoice_pdf(invoice), "application/pdf")
     return replace(message, attachments=(pdf,))
+
+
+def _describe_payment_time(context: EmailContext) -> str:
+    """When the fee was paid: the day of the transfer, or the time of the payment by wallet; empty while it is due."""
+    if context.received_on is not None:
+        return format_calendar_day(context.received_on)
+    paid_at = context.payment.paid_at if context.payment else context.application.paid_at
+    return format_time(paid_at, context.event_context.timezone) if paid_at else ""
 
 
 def _describe_refund(refund: StallFeeRefund | None) -> dict[str, str]:

@@ -58,10 +58,13 @@ OTHER_NAMES = {
     "name": ("guest", "attendee", "full name", "customer", "Gast", "Teilnehmer", "Vorname und Nachname", "Kunde", "naam",
              "gas"),
     "lastName": ("last name", "surname", "family name", "Nachname", "Familienname", "Zuname", "van", "familienaam"),
-    "email": ("e-mail address", "mail", "E-Mail", "E-Mail-Adresse", "Mailadresse", "e-pos", "e-posadres"),
-    "price": ("amount", "total", "price paid", "Preis", "Preis brutto", "Betrag", "Bruttopreis", "prys", "bedrag"),
+    "email": ("e-mail address", "purchaser e-mail", "buyer e-mail", "customer e-mail", "mail", "E-Mail",
+              "E-Mail-Adresse", "Mailadresse", "e-pos", "e-posadres"),
+    "price": ("amount", "total", "price paid", "paid", "paid N$", "price N$", "paid NAD", "Preis", "Preis brutto",
+              "Betrag", "Bruttopreis", "prys", "bedrag"),
     "currency": ("Währung", "geldeenheid"),
-    "soldAt": ("date", "sold on", "purchased at", "purchase date", "Gekauft am", "Kaufdatum", "Bestelldatum", "Datum",
+    "soldAt": ("date", "sold on", "paid on", "ordered on", "purchased at", "purchase date", "Gekauft am", "Kaufdatum",
+               "Bestelldatum", "Datum",
                "gekoop op", "verkoop op"),
     "status": ("state", "payment status", "Zahlungsstatus", "Zustand", "toestand"),
     "orderNumber": ("order", "order no", "order code", "order id", "booking no", "booking number", "Bestellnummer", "Bestellnr",
@@ -79,7 +82,8 @@ PARTS_OF_NAMES = {*FIRST_NAMES, "name", "naam"}
 def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
     """The column of each field whose name one of the formats or another seller has. A column is one field.
 
-    A column of orders is the number of the ticket only if no other is. The column of last names is one beside a column of first names or alone: whole names need none.
+    A column of orders is the number of the ticket only if no other is. The column of last names is one beside a column of
+    first names or alone: whole names need none.
     """
     names = {
         field: [
@@ -104,12 +108,15 @@ def suggest_mapping(columns: Sequence[str]) -> dict[str, str]:
 
 def suggest_for_sample(sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What `suggest_mapping` says, but a column with the same value in several rows is no number of a ticket: it is taken
-    for that of the order. Then the code that is scanned is the number too, if there is one."""
+    for that of the order. Then another column is the number, or the code that is scanned, if there is one."""
     mapping = suggest_mapping([column["name"] for column in sample])
     repeated = {column["name"] for column in sample if column.get("repeats")}
     if mapping.get("reference") in repeated:
         mapping.setdefault("orderNumber", mapping.pop("reference"))
-        if "secret" in mapping and mapping["secret"] not in repeated:
+        others = [column["name"] for column in sample if column["name"] not in {*repeated, *mapping.values()}]
+        if other := suggest_mapping(others).get("reference"):
+            mapping["reference"] = other
+        elif "secret" in mapping and mapping["secret"] not in repeated:
             mapping["reference"] = mapping["secret"]
     return mapping
 

@@ -252,6 +252,18 @@ def test_a_number_that_repeats_is_that_of_the_order() -> None:
     assert suggest_for_sample(sample) == {"reference": "Barcode", "orderNumber": "Order No", "secret": "Barcode"}
 
 
+def test_a_number_beside_that_of_the_order_is_the_number_of_the_ticket() -> None:
+    names = ["Order No", "Booking No", "Purchaser e-mail", "Paid N$", "Paid on"]
+    sample = [{"name": name, "values": [], "repeats": name == "Order No"} for name in names]
+    assert suggest_for_sample(sample) == {
+        "reference": "Booking No",
+        "orderNumber": "Order No",
+        "email": "Purchaser e-mail",
+        "price": "Paid N$",
+        "soldAt": "Paid on",
+    }
+
+
 def test_columns_and_states_of_other_sellers_are_known() -> None:
     header = ["Buchungsnr", "Nachname", "Vorname", "Mailadresse", "Kategorie", "Preis brutto", "Gekauft am", "Status"]
     mapping = suggest_mapping([*header, "Barcode-Inhalt"])

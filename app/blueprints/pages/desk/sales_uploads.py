@@ -135,6 +135,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
     if not (upload.format or options.mapping):
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id))
     errors, names = _list_errors(upload), {column["name"] for column in upload.sample}
+    mapping = options.mapping or suggest_mapping(list(names))
     return render_desk(
         "desk/sales_upload.html",
         event=event,
@@ -143,7 +144,8 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         is_working=is_working,
         result=result,
         chosen_types=_list_chosen_types(event, options, result.get("chosen_types", ())),
-        has_no_codes="secret" not in (options.mapping or suggest_mapping(list(names))),
+        has_no_codes="secret" not in mapping,
+        has_no_addresses="email" not in mapping,
         format_label=FORMAT_LABELS[options.mapping and "mapping" or upload.format or "own"],
         errors=[
             (error["row"], name_column(error["column"], names), error["value"], describe_row_error(error))
