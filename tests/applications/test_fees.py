@@ -1,6 +1,7 @@
 """Stall fees that the organiser records: received by bank transfer, or waived."""
 
 from collections import Counter
+from datetime import date
 from itertools import count
 from typing import Any
 
@@ -10,6 +11,7 @@ from flask import Flask
 from app.applications import payment_outcome, stall_payments
 from app.applications.actions import fees
 from app.applications.models import Application
+from app.core.formatting import format_calendar_day
 from tests.factories.accounts import create_account, create_signed_in_client, list_mails_to
 from tests.factories.applications import (
     CODE,
@@ -57,6 +59,7 @@ def test_a_received_transfer_settles_the_fee(client: Client, owner: Client, appr
     assert data(client.get(f"{LIST}/pay/{token}"))["status"] == "paid"
     assert read_error(client.post(f"{LIST}/pay/{token}")) == (409, "NOTHING_DUE")
     (mail,) = (mail for mail in list_mails_to(EMAIL) if "Bank transfer" in mail["text"])
+    assert f"\n{format_calendar_day(date.fromisoformat(TRANSFER_DAY))}\n" in mail["text"], "not when it was recorded"
     assert [attachment["name"][:12] for attachment in mail["attachments"]] == ["Invoice STL-"]
     assert find_mailed_token("activate")
 
