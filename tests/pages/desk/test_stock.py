@@ -159,6 +159,22 @@ def test_a_number_is_changed_in_its_row_and_the_place_is_kept(stock: DeskStock, 
     assert_quantities_match_movements()
 
 
+def test_a_number_with_a_plus_is_what_was_delivered(stock: DeskStock, desk: Visitor) -> None:
+    item = stock.item(name="Lager", onHand=30)
+    desk.open(stock.desk_path)
+    assert "The number is saved." in save(desk, item, quantity="+770").text
+    assert "The number is saved." in save(desk, item, quantity=" + 1\u00a0200,5", reason="return").text
+    assert stock.read(item)["onHand"] == 2000.5
+    movements = [(row["delta"], row["reason"], row["counted"]) for row in stock.book(item)[1:]]
+    assert movements == [(770, "received", None), (1200.5, "return", None)]
+    for typed in ("+1.200", "+", "+-5", "++5", "+0"):
+        desk.open(stock.desk_path)
+        page = save(desk, item, quantity=typed)
+        assert page.status_code in (409, 422), typed
+        assert stock.read(item)["onHand"] == 2000.5
+    assert_quantities_match_movements()
+
+
 def test_all_numbers_of_the_page_are_saved_together(stock: DeskStock, desk: Visitor) -> None:
     items = [stock.item(name=f"Lager {number}", onHand=10) for number in range(4)]
     desk.open(stock.desk_path)

@@ -5,7 +5,7 @@ The fields of a row have the id of the item in their names: `quantity-6565a1f0c3
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -27,7 +27,7 @@ from app.inventory.item_fields import BUCKETS, REASONS
 from app.web.fields import Choice, Text
 from app.web.stock_fields import build_quantity_field
 
-COUNT = "count"
+COUNT, RECEIVED = "count", "received"
 
 
 class NumberSchema(VersionSchema):
@@ -144,7 +144,9 @@ def _save_rows(caller: Caller, event_id: str, rows: Mapping[str, FilledForm]) ->
     refused = {}
     for item_id in sorted(rows):
         try:
-            _set_number(caller, event_id, item_id, **rows[item_id].load())
+            row, typed = rows[item_id], rows[item_id].value("quantity").strip()
+            values = {**row.values, "quantity": typed.removeprefix("+")}
+            _set_number(caller, event_id, item_id, is_added=typed.startswith("+"), **replace(row, values=values).load())
         except (*FORM_ERRORS, NotFound) as error:
             message = rows[item_id].with_error(error).errors[0].message
             refused[item_id] = (_find_name(caller, event_id, item_id), str(message))
@@ -167,11 +169,19 @@ def _set_number(
     bucket: str,
     reason: str,
     version: int,
+    is_added: bool,
     **fields: Any,
 ) -> None:
-    """Record a number as counted, or the difference to it for another reason. Raises ValidationFailed."""
+    """Record a number as counted, or the difference to it for another reason. Raises ValidationFailed.
+
+    A number with a plus in front (`is_added`) is the difference itself: received, if no other reason is given.
+    """
     change: dict[str, Any] = {"counted": quantity}
-    if reason != COUNT:
+    if is_added and not quantity:
+        raise ValidationFailed.of("quantity", "unchanged", "Nothing is added.")
+    if is_added:
+        change, reason = {"delta": quantity}, RECEIVED if reason == COUNT else reason
+    elif reason != COUNT:
         present = queries.get_item(caller, event_id, item_id)
         change = {"delta": quantity - present[BUCKETS[bucket]]}
         if not change["delta"] and present["version"] == version:
