@@ -87,6 +87,11 @@ class EventMoney:
         return self.stall_fees.paid_minor + self.stall_fees.received_minor + self.block_invoices.paid_minor
 
     @property
+    def kept_minor(self) -> int:
+        """What came in for stall fees, blocks and the tickets that were sold elsewhere."""
+        return self.received_minor + self.sold_minor
+
+    @property
     def open_minor(self) -> int:
         """What is still to come in for stall fees and blocks."""
         return self.stall_fees.open_minor + self.block_invoices.open_minor

@@ -93,6 +93,7 @@ def _draw(settlement: Settlement) -> bytes:
                 ("Received, less refunds", format_money(money.received_minor)),
                 ("Still open", format_money(money.open_minor)),
                 ("Tickets sold in your shop", format_money(money.sold_minor)),
+                ("Received and sold in all", format_money(money.kept_minor)),
             ]
         )
         if event.ends_at > settlement.made_at:
