@@ -116,8 +116,8 @@ class StatementRow:
         return {f"{match[1]}-{match[2]}" for match in NUMBER_PATTERN.finditer(self.text)}
 
     @property
-    def keys(self) -> set[str]:
-        """By what a row that sends the money back has the same: references, else numbers, else the whole text."""
+    def reversal_keys(self) -> set[str]:
+        """What a row that sends the money back has in common: references, else numbers, else the whole text."""
         return self.possible_references or self.possible_numbers or ({self.text.casefold()} if self.text else set())
 
 
@@ -214,12 +214,12 @@ def _remove_outgoing(rows: Sequence[StatementRow]) -> list[StatementRow]:
         if row.is_outgoing:
             debits.append(row)
             continue
-        for reference in row.keys:
-            credits_by_key[reference, row.amount_minor].append(row.number)
+        for key in row.reversal_keys:
+            credits_by_key[key, row.amount_minor].append(row.number)
     reversed_numbers: set[int] = set()
     for debit in debits:
-        for reference in debit.keys:
-            numbers = credits_by_key[reference, debit.amount_minor]
+        for key in debit.reversal_keys:
+            numbers = credits_by_key[key, debit.amount_minor]
             if numbers and day_by_number[numbers[0]] <= day_by_number[debit.number]:
                 reversed_numbers.add(numbers.pop(0))
                 break

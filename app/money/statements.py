@@ -13,6 +13,8 @@ from itertools import islice
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from sqlalchemy import select
+
 from app.accounts.caller import Caller
 from app.allocations.invoice_payments import OpenInvoice, lock_invoices, record_invoice_payment
 from app.applications.actions.fee_statements import MAX_TEXT, match_fees, record_fee
@@ -35,7 +37,7 @@ from app.events.queries import get_event
 from app.invoicing.transfers import find_day_problem
 from app.money.sql import OPEN_PAYMENTS_SQL, RECORDED_TRANSFERS_SQL
 
-NAMELESS = ("no_reference", "unknown_reference")
+ASSIGNABLE_REASONS = ("no_reference", "unknown_reference")
 """The reasons of rows that a person may assign."""
 MAX_ROWS_TO_ASSIGN = 100
 
@@ -82,16 +84,18 @@ def list_rows_to_assign(caller: Caller, event_id: str, rows: Sequence[MatchedRow
     A fee that another row pays is left out. Raises NotFound.
     """
     today = database_now().astimezone(ZoneInfo(HOME)).date()
-    nameless_rows = [
+    assignable_rows = [
         matched
         for matched in rows
-        if matched.reason in NAMELESS and matched.row.day and not find_day_problem(matched.row.day, today=today)
+        if matched.reason in ASSIGNABLE_REASONS
+        and matched.row.day
+        and not find_day_problem(matched.row.day, today=today)
     ]
     paid = {matched.application.reference for matched in rows if matched.status == MATCHED and matched.application}
-    open_payments = list_open_payments(caller, event_id) if nameless_rows else []
+    open_payments = list_open_payments(caller, event_id) if assignable_rows else []
     candidates = (
         (matched, [it for it in open_payments if it.reference not in paid and it.can_be_paid_by(matched.row)])
-        for matched in nameless_rows
+        for matched in assignable_rows
     )
     return list(islice((row for row in candidates if row[1]), MAX_ROWS_TO_ASSIGN))
 
@@ -138,40 +142,53 @@ def _add_references(
         raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
     lock_name(session, f"bank-statement:{event_id}")
     first = max(0, len(rows) - len(references))
-    nameless = [MatchedRow(row, UNMATCHED, NAMELESS[0]) for row in rows[first:]]
+    assignable = [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows[first:]]
     assigned = [
         replace(matched.row, text=_build_text(reference, matched.row.text))
         if reference and matched.status == UNMATCHED
         else matched.row
-        for matched, reference in zip(_find_assigned(session, event_id, nameless), references, strict=False)
+        for matched, reference in zip(_find_assigned(session, event_id, assignable), references, strict=False)
     ]
     return [*rows[:first], *assigned]
 
 
 def _find_assigned(session: ReadOrWriteSession, event_id: str, rows: list[MatchedRow]) -> list[MatchedRow]:
     """The rows; one without a reference that a person has assigned before, with what it paid then."""
-    days = {matched.row.day for matched in rows if matched.reason in NAMELESS and matched.row.day}
+    days = {matched.row.day for matched in rows if matched.reason in ASSIGNABLE_REASONS and matched.row.day}
     transfers: dict[tuple[int, date], list[RecordedTransfer]] = defaultdict(list)
     for row in fetch_rows(RECORDED_TRANSFERS_SQL, {"event": event_id, "days": [*days]}) if days else ():
         transfer = RecordedTransfer(*row)
         transfers[transfer.amount_minor, transfer.received_on].append(transfer)
-    return [_match_transfer(session, matched, transfers) for matched in rows]
+    taken = [_take_transfer(matched, transfers) for matched in rows]
+    ids = {transfer.application_id for transfer in taken if transfer and transfer.application_id}
+    statement = select(Application).where(Application.id.in_(ids))
+    applications = {application.id: application for application in session.scalars(statement)} if ids else {}
+    return [
+        matched
+        if transfer is None
+        else MatchedRow(
+            matched.row,
+            RECORDED,
+            application=applications.get(transfer.application_id or ""),
+            invoice_number=transfer.reference if transfer.block_id else None,
+            block_id=transfer.block_id,
+        )
+        for matched, transfer in zip(rows, taken, strict=True)
+    ]
 
 
-def _match_transfer(
-    session: ReadOrWriteSession, matched: MatchedRow, transfers: Mapping[tuple[int, date], list[RecordedTransfer]]
-) -> MatchedRow:
+def _take_transfer(
+    matched: MatchedRow, transfers: Mapping[tuple[int, date], list[RecordedTransfer]]
+) -> RecordedTransfer | None:
+    """The recorded transfer that a row without a reference is; each is one row only."""
     row = matched.row
-    if matched.reason not in NAMELESS or row.amount_minor is None or row.day is None:
-        return matched
+    if matched.reason not in ASSIGNABLE_REASONS or row.amount_minor is None or row.day is None:
+        return None
     same = transfers.get((row.amount_minor, row.day), [])
     transfer = next((it for it in same if it.text == _build_text(it.reference, row.text)[:MAX_TEXT]), None)
-    if transfer is None:
-        return matched
-    same.remove(transfer)
-    if transfer.application_id is None:
-        return MatchedRow(row, RECORDED, invoice_number=transfer.reference, block_id=transfer.block_id)
-    return MatchedRow(row, RECORDED, application=session.get(Application, transfer.application_id))
+    if transfer is not None:
+        same.remove(transfer)
+    return transfer
 
 
 def _build_text(reference: str, text: str) -> str:
