@@ -1,4 +1,4 @@
-"""Emails of allocations: invitation, reminder, tickets, will-call, ended tickets, allocator link, invoice, payment, report."""
+"""Emails of allocations: invitation, tickets, will-call, ended tickets, allocator link, invoice, payment, report."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,17 +24,11 @@ MAX_CODES = 6
 
 def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Message:
     """Return an email with an invoice or credit note as a PDF, the same bytes as the download."""
-    message = render_email(
+    message = _render_invoice_email(
         "allocation_invoice",
+        document,
         to=to,
         key=key,
-        sender_name=document.seller[0],
-        reply_to=document.contact or None,
-        name="",
-        title=document.title,
-        number=document.number,
-        issued=document.issued,
-        seller=document.seller[0],
         is_credit_note=document.kind == CREDIT_NOTE,
         amount=format_money(abs(document.total_minor)),
         facts=[list(fact) for fact in document.facts],
@@ -47,8 +41,21 @@ def build_payment_email(
     document: InvoiceDocument, *, amount_minor: int, received_on: date, due_minor: int, to: str, key: str
 ) -> Message:
     """Return an email that a payment of an invoice has arrived, and what is left to pay or owed back; amounts in cents."""
-    return render_email(
+    return _render_invoice_email(
         "allocation_payment",
+        document,
+        to=to,
+        key=key,
+        amount=format_money(amount_minor),
+        received_on=format_calendar_day(received_on),
+        left=format_money(due_minor) if due_minor > 0 else "",
+        owed_back=format_money(-due_minor) if due_minor < 0 else "",
+    )
+
+
+def _render_invoice_email(template: str, document: InvoiceDocument, *, to: str, key: str, **context: Any) -> Message:
+    return render_email(
+        template,
         to=to,
         key=key,
         sender_name=document.seller[0],
@@ -58,10 +65,7 @@ def build_payment_email(
         number=document.number,
         issued=document.issued,
         seller=document.seller[0],
-        amount=format_money(amount_minor),
-        received_on=format_calendar_day(received_on),
-        left=format_money(due_minor) if due_minor > 0 else "",
-        owed_back=format_money(-due_minor) if due_minor < 0 else "",
+        **context,
     )
 
 

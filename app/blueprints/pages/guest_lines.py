@@ -6,6 +6,8 @@ from typing import Any, Unpack
 from marshmallow import ValidationError
 
 from app.allocations import states
+from app.allocations.errors import InsufficientSlots
+from app.blueprints.pages.forms import Input
 from app.core.languages import gettext, lazy_gettext, ngettext
 from app.web.fields import Choice, Email, Text, WholeNumber, field_error
 from app.web.scans import MAX_PARTY_SIZE
@@ -16,9 +18,16 @@ from app.web.types import FieldOptions, RawData
 MAX_WRONG_LINES, MAX_QUOTE_LENGTH = 10, 60
 PARTY = re.compile(r"(.+?)\s*\+\s*(\d{1,6})")
 HEADING = re.compile(r"\be-?mail\b", re.IGNORECASE)
-HINT = lazy_gettext(
-    "One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com. A name alone goes on the "
-    "list at the gate; for a party of three write: Ras Sheehama +2"
+GUESTS = Input(
+    "recipients",
+    lazy_gettext("Guests"),
+    hint=lazy_gettext(
+        "One a line: name, e-mail address. For example: Frieda Amupolo, frieda@example.com. A name alone goes on the "
+        "list at the gate; for a party of three write: Ras Sheehama +2"
+    ),
+    type="textarea",
+    messages={"required": lazy_gettext("Enter at least one guest.")},
+    error_codes=(InsufficientSlots.code,),
 )
 
 

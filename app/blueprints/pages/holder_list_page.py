@@ -9,7 +9,7 @@ from app.allocations import actions, link_queries
 from app.allocations.actions.guest_lists import MAX_HANDED_OUT, HandedOutList
 from app.allocations.errors import InsufficientSlots
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
-from app.blueprints.pages.guest_lines import HINT, GuestLines
+from app.blueprints.pages.guest_lines import GUESTS, GuestLines
 from app.blueprints.pages.holder_page import build_context, redirect_with_notice, render_unusable_link
 from app.blueprints.pages.rendering import Pages
 from app.blueprints.pages.repeated_forms import submit_once
@@ -43,14 +43,7 @@ class GuestListSchema(Query):
 
 GUEST_LIST = Form(
     GuestListSchema,
-    Input(
-        "recipients",
-        lazy_gettext("Guests"),
-        hint=HINT,
-        type="textarea",
-        messages={"required": lazy_gettext("Enter at least one guest.")},
-        error_codes=(InsufficientSlots.code,),
-    ),
+    GUESTS,
     Input("allowDuplicates", lazy_gettext("Give another ticket to guests who have one from you"), type="checkbox"),
 )
 

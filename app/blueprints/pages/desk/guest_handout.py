@@ -20,7 +20,7 @@ from app.blueprints.pages.desk.guests import MAIL, MAIL_LIMIT, WRITE, blueprint,
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.tables import STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
-from app.blueprints.pages.guest_lines import HINT, GuestLines
+from app.blueprints.pages.guest_lines import GUESTS, GuestLines
 from app.blueprints.pages.rendering import describe_error
 from app.core.errors import AppError
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
@@ -48,14 +48,7 @@ class CodesSchema(Query):
 
 INVITE = Form(
     InviteSchema,
-    Input(
-        "recipients",
-        lazy_gettext("Guests"),
-        hint=HINT,
-        type="textarea",
-        messages={"required": lazy_gettext("Enter at least one guest.")},
-        error_codes=(errors.InsufficientSlots.code,),
-    ),
+    GUESTS,
     Input(
         "allowDuplicates", lazy_gettext("Also invite people who have a place of this block already"), type="checkbox"
     ),
