@@ -9,7 +9,8 @@ _TIME = """to_char({column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 EVENT_PAGE = f"""
     SELECT e.id, e.name, e.description, coalesce(e.cover_image_url, ''), coalesce(e.poster_image_url, ''), e.venue,
            e.city, e.country, e.latitude, e.longitude, e.timezone, e.starts_at, e.ends_at, e.sales_end_at,
-           e.applications_end_at, e.category, e.keywords, e.is_cashless, e.allowed_payment_option_slugs, coalesce(o.org_name, a.name), e.bulk_discounts,
+           e.applications_end_at, e.category, e.keywords, e.is_cashless, e.allowed_payment_option_slugs,
+           coalesce(o.org_name, a.name), e.bulk_discounts,
            e.payment_method_discounts, e.sponsors, e.stall_types, e.tables, e.lineup, e.promotion, e.slug, e.tickets_url,
            (SELECT json_agg(json_build_array(
                        t.id, t.name, t.description, t.price_minor, t.min_per_order, t.max_per_order,

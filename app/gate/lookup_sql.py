@@ -23,7 +23,8 @@ SEARCH = text(f"""
                CASE WHEN t.admitted_at IS NULL THEN t.status ELSE 'admitted' END, 1, t.admitted_at, t.left_at, NULL,
                t.reference, NULL
           FROM ticket t
-         WHERE t.event_id = :event_id AND t.status = 'sold' AND (t.search @@ CAST(:words AS tsquery) OR upper(t.order_number) = upper(:q))) p
+         WHERE t.event_id = :event_id AND t.status = 'sold'
+           AND (t.search @@ CAST(:words AS tsquery) OR upper(t.order_number) = upper(:q))) p
       JOIN ticket_type y ON y.id = p.ticket_type_id AND y.event_id = p.event_id
       LEFT JOIN allocation_block b ON b.id = p.block_id AND b.event_id = p.event_id
      ORDER BY lower(p.name), p.id LIMIT {LIMIT}""")

@@ -15,10 +15,11 @@ from sqlalchemy import make_url
 
 import app.gate.scan
 from app.admissions.kinds import IN, OUT
+from app.allocations.will_call import build_tsquery
 from app.core.db import driver_sql
 from app.core.ids import NEW_ID_SQL, new_id
 from app.core.transaction import write_row
-from app.gate.lookup_sql import FIND_PLACES
+from app.gate.lookup_sql import FIND_PLACES, SEARCH
 from app.gate.places import key_params
 from app.gate.sql import BY_CODE, scan_sql
 from benchmarks.allocations import INSERT_TICKETS
@@ -26,9 +27,9 @@ from benchmarks.seed_allocations import seed_block, seed_event
 from tests.factories.accounts import create_account
 from tests.factories.gate import Gate
 from tests.http import Client, data
-from tests.plans import count_rows, describe, explain_prepared, nodes, prepare
+from tests.plans import EXPLAIN, count_rows, describe, explain_prepared, nodes, prepare
 
-COUNT, FEW = 8_000, 3
+COUNT, MANY, FEW = 8_000, 40_000, 3
 LARGE_TABLES = {"ticket", "allocation_slot", "admission", "allocation_slot_event"}
 SMALL_TABLES = {"event", "ticket_type"}
 STATEMENTS = {"enter": scan_sql(BY_CODE, IN), "leave": scan_sql(BY_CODE, OUT), "refuse": FIND_PLACES[BY_CODE]}
@@ -87,6 +88,22 @@ def test_scan_reads_only_its_place(connection: psycopg.Connection[Any], paramete
     _check(connection, values, codes, ["enter"], "without statistics")
     connection.execute("ANALYZE")
     _check(connection, values, codes, STATEMENTS, "after ANALYZE")
+
+
+def test_search_uses_the_indexes_of_words_and_of_orders(connection: psycopg.Connection[Any]) -> None:
+    made = seed_event(connection, create_account("organiser").id)
+    connection.execute(INSERT_TICKETS, {"event": made["event"], "batch": new_id(), "count": MANY})
+    connection.execute("UPDATE ticket SET order_number = 'o-' || reference WHERE event_id = %(event)s", made)
+    connection.execute("VACUUM ANALYZE ticket")
+    (order,) = connection.execute("SELECT upper(max(order_number)) FROM ticket").fetchone() or ()
+    for q, count in ((order, 1), ("nobody here", 0)):
+        values = {"event_id": made["event"], "words": build_tsquery(q, made["event"]), "q": q}
+        ((rows,),) = connection.execute(f"{EXPLAIN} {driver_sql(SEARCH)}", values).fetchall()
+        plan = rows[0]["Plan"]
+        indexes = {node.get("Index Name") for node in nodes(plan)}
+        assert {"ix_ticket_search", "ix_ticket_order_number"} <= indexes and plan["Actual Rows"] == count, describe(
+            plan
+        )
 
 
 def _check(
