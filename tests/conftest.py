@@ -56,12 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sorts the longest tests and those that start whole services to the front, so that no worker ends with a long test.
 
-    A control test, whose race may not happen, is retried once. Other tests are not.
+    A control test, whose race may not happen, is retried up to four times. Other tests are not.
     """
     items.sort(key=lambda item: (item.path.stem not in LONGEST_FILES, item.path.parent.name not in SERVICE_FOLDERS))
     for item in items:
         if item.get_closest_marker("control"):
-            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=".*"))
+            item.add_marker(pytest.mark.flaky(reruns=4, only_rerun=".*"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
