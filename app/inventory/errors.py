@@ -22,6 +22,11 @@ class ItemArchived(Conflict):
     message = mark_for_translation("This item is archived. Restore it first.")
 
 
+class OrderClosed(Conflict):
+    number, code = SHARED_NUMBER, "ORDER_CLOSED"
+    message = mark_for_translation("This order is not open any more: it was received or cancelled.")
+
+
 class ImportExpired(Conflict):
     number, code = SHARED_NUMBER, "IMPORT_EXPIRED"
     message = mark_for_translation("The file was kept for two hours. Choose it again.")

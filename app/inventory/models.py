@@ -37,6 +37,7 @@ from app.core.db import Base, ObjectId, Timestamp, Xid8, id_column
 from app.events.event_rows import EventRow, event_column, parent_key
 from app.inventory import item_search
 from app.inventory.item_fields import JsonObject
+from app.inventory.order_states import OPEN, ORDER_STATES
 
 AnyColumn = ColumnElement[Any]
 Columns = ReadOnlyColumnCollection[str, KeyedColumnElement[Any]]
@@ -208,20 +209,25 @@ class Alert(EventRow, Base):
 
 
 class StockOrder(EventRow, Base):
-    """A purchase order to one supplier; never changed afterwards."""
+    """A purchase order to one supplier; its lines are never changed. It is open until it is received or cancelled."""
 
     __tablename__ = "inventory_order"
-    __table_args__ = (Index("ix_inventory_order_event", "event_id", "id"),)
+    __table_args__ = (
+        Index("ix_inventory_order_event", "event_id", "id"),
+        CheckConstraint(f"status IN {ORDER_STATES!r} AND (status = '{OPEN}') = (closed_at IS NULL)", name="status"),
+    )
 
     id: Mapped[str] = id_column()
     event_id: Mapped[str] = event_column()
     supplier: Mapped[str | None] = mapped_column(String(120))
     actor_id: Mapped[str] = mapped_column(ObjectId)
     created_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    status: Mapped[str] = mapped_column(String(10), default=OPEN, server_default=text(f"'{OPEN}'"))
+    closed_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
 
 class StockOrderLine(EventRow, Base):
-    """An item of a purchase order, with its fields at the time of the order."""
+    """An item of a purchase order, with its fields at the time of the order; `received` is set when the order is closed."""
 
     __tablename__ = "inventory_order_line"
     __table_args__ = (parent_key("order_id", "inventory_order"), parent_key("item_id", "inventory_item"))
@@ -232,6 +238,7 @@ class StockOrderLine(EventRow, Base):
     name: Mapped[str] = mapped_column(String(140))
     unit: Mapped[str | None] = mapped_column(String(20))
     quantity: Mapped[Decimal] = mapped_column(Quantity)
+    received: Mapped[Decimal | None] = mapped_column(Quantity)
     cost_price: Mapped[Decimal | None] = mapped_column(Price)
 
 

@@ -9,6 +9,7 @@ from app.core.pdf import Sheet
 from app.inventory import queries
 from app.inventory.formatting import EMPTY_CELL, format_quantity
 from app.inventory.models import StockOrder, StockOrderLine
+from app.inventory.purchase_order_queries import get_order
 from app.inventory.queries import StockEvent
 
 COLUMN_WIDTHS = (16, 44, 12, 12, 16, 18)
@@ -18,7 +19,7 @@ NO_SUPPLIER = "Supplier not named"
 
 def get_order_pdf(caller: Caller, event_id: str, order_id: str) -> bytes:
     """Return a purchase order as a PDF, in English. Raises NotFound."""
-    order, lines, event = queries.get_order(caller, event_id, order_id)
+    order, lines, event = get_order(caller, event_id, order_id)
     record_export(Action.PURCHASE_ORDER_EXPORTED, event_id=event_id, subject=order_id)
     buyer, contact = queries.load_buyer(event_id)
     with use_language(SOURCE_LANGUAGE):

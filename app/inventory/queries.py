@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, TypedDict, cast
+from typing import Any, NamedTuple, TypedDict
 
 from sqlalchemy import ColumnElement, RowMapping, ScalarSelect, Select, column, exists, func, literal, select
 from sqlalchemy.orm import aliased
@@ -23,15 +23,15 @@ from app.events.queries import owned
 from app.inventory.background_jobs import LINK_PURPOSE, is_waiting_import_sql
 from app.inventory.errors import StockLinkExpired
 from app.inventory.item_fields import MAX_SKU_LENGTH
-from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob, StockOrder, StockOrderLine
-from app.inventory.sql import ITEM_COLUMN_NAMES, MAX_ITEMS, MOVEMENT_COLUMN_NAMES, UNFILLED_ITEMS_SQL
+from app.inventory.models import ITEM_TABLE, MOVEMENT_TABLE, AnyColumn, StockJob
+from app.inventory.purchase_order_sql import MAX_ITEMS, UNFILLED_ITEMS_SQL
+from app.inventory.sql import ITEM_COLUMN_NAMES, MOVEMENT_COLUMN_NAMES
 
 ITEM_COLUMNS = ITEM_TABLE.c
 ITEM_SELECTION = [ITEM_COLUMNS[name] for name in ITEM_COLUMN_NAMES]
 MOVEMENT_COLUMNS = MOVEMENT_TABLE.c
 MOVEMENT_SORTS: dict[str, AnyColumn] = {"occurredAt": MOVEMENT_COLUMNS.occurred_at}
 HISTORY_SORTS: dict[str, AnyColumn] = {"occurredAt": column("occurred_at", Timestamp)}
-ORDER_SORTS: dict[str, AnyColumn] = {"createdAt": cast(AnyColumn, StockOrder.created_at)}
 CHOICE_COLUMNS = ("category", "supplier", "storage_location")
 MAX_LATEST, MAX_CHOICES = 50, 200
 
@@ -280,32 +280,3 @@ def load_buyer(event_id: str) -> tuple[str, str]:
         .where(Event.id == event_id)
     ).one()
     return row[0], row[1]
-
-
-def list_orders_query(caller: Caller, event_id: str) -> Select[*tuple[Any, ...]]:
-    """Return the query of the purchase orders with their number of items, who made them, and the time zone of the event.
-
-    Raises NotFound.
-    """
-    event = get_event(caller, event_id)
-    items = select(func.count()).where(StockOrderLine.order_id == StockOrder.id).scalar_subquery()
-    columns = [StockOrder.id, StockOrder.event_id, StockOrder.supplier, StockOrder.created_at, items.label("items")]
-    return (
-        select(*columns, Account.name.label("actor_name"), literal(event.timezone).label("timezone"))
-        .outerjoin(Account, Account.id == StockOrder.actor_id)
-        .where(StockOrder.event_id == event.id)
-    )
-
-
-def get_order(caller: Caller, event_id: str, order_id: str) -> tuple[StockOrder, list[StockOrderLine], StockEvent]:
-    """Return a purchase order with its lines and its event. Raises NotFound."""
-    event = get_event(caller, event_id)
-    stock_order = db.session.scalar(
-        select(StockOrder).where(StockOrder.id == order_id, StockOrder.event_id == event_id)
-    )
-    if stock_order is None:
-        raise NotFound()
-    lines = db.session.scalars(
-        select(StockOrderLine).where(StockOrderLine.order_id == order_id).order_by(StockOrderLine.sku)
-    ).all()
-    return stock_order, list(lines), event

@@ -1,17 +1,13 @@
-"""The SQL of changed quantities and of reorders.
+"""The SQL of changed quantities.
 
 A statement that changes quantities updates the items in `moved` (their new values and `was_low`) and lists the movements
 in `entries`. `INSERT_MOVEMENTS_CTE` inserts these movements and `record_changes_sql` notes the changes for streams and
 alerts.
-
-A reorder locks the low items, creates the purchase orders and records the movements. When two run at the same time, the
-second waits for the first and no longer finds its items due.
 """
 
 from sqlalchemy import text
 
 from app.core.change_positions import POSITION_SQL
-from app.core.ids import NEW_ID_SQL
 from app.core.spreadsheet_cells import escape_sql
 from app.inventory.item_fields import ATTRIBUTES
 
@@ -86,51 +82,6 @@ def next_moved_at_sql(item: str) -> str:
     """
     return f"greatest(clock_timestamp(), {item}.moved_at + interval '1 microsecond')"
 
-
-MAX_ITEMS = 2000
-DUE_CONDITION_SQL = "i.is_low AND i.archived_at IS NULL AND i.available + i.on_order <= i.reorder_level"
-ORDER_QUANTITY_SQL = "greatest(i.min_order_qty, i.par_level - i.available - i.on_order)"
-_DUE_ITEMS_SQL = f"""
-    SELECT i.id, i.supplier, {ORDER_QUANTITY_SQL} AS quantity FROM inventory_item i
-     WHERE i.event_id = :event AND {DUE_CONDITION_SQL} AND {ORDER_QUANTITY_SQL} > 0
-       AND (CAST(:ids AS text[]) IS NULL OR i.id = ANY(CAST(:ids AS text[])))
-     ORDER BY i.id LIMIT :most
-"""
-UNFILLED_ITEMS_SQL = text(f"""
-    SELECT i.id, i.name, i.available, i.unit FROM inventory_item i
-     WHERE i.event_id = :event AND {DUE_CONDITION_SQL} AND {ORDER_QUANTITY_SQL} <= 0 ORDER BY lower(i.name), i.id LIMIT :most
-""")
-_LINE_COLUMNS = "i.id, i.supplier, i.sku, i.name, i.unit, i.cost_price"
-PREVIEW_ORDERS_SQL = text(f"""
-    SELECT NULL AS order_id, {_LINE_COLUMNS}, due.quantity FROM ({_DUE_ITEMS_SQL}) due JOIN inventory_item i USING (id)
-     WHERE i.event_id = :event ORDER BY i.supplier NULLS LAST, i.sku_key
-""")
-CREATE_ORDERS_SQL = text(f"""
-WITH due AS ({_DUE_ITEMS_SQL} FOR NO KEY UPDATE), grouped AS (
-    SELECT supplier, {NEW_ID_SQL} AS order_id
-      FROM due GROUP BY supplier
-), ordered AS (
-    INSERT INTO inventory_order (id, event_id, supplier, actor_id)
-    SELECT order_id, :event, supplier, :caller FROM grouped
-), moved AS (
-    UPDATE inventory_item i
-       SET on_order = i.on_order + due.quantity, version = i.version + 1, updated_at = now()
-      FROM due JOIN grouped ON grouped.supplier IS NOT DISTINCT FROM due.supplier
-     WHERE i.id = due.id AND i.event_id = :event
-    RETURNING i.*, grouped.order_id, due.quantity, i.is_low AS was_low
-), lines AS (
-    INSERT INTO inventory_order_line (order_id, item_id, event_id, sku, name, unit, quantity, cost_price)
-    SELECT order_id, id, event_id, sku, name, unit, quantity, cost_price FROM moved
-), entries AS (
-    SELECT event_id, id AS item_id, 'onOrder' AS bucket, quantity AS delta, on_hand AS on_hand_after,
-           'correction' AS reason, 'ordered' AS note, order_id AS reference, NULL::numeric AS counted, NULL::bigint AS corrects,
-           :caller AS actor_id, now() AS occurred_at FROM moved
-), {INSERT_MOVEMENTS_CTE}, {record_changes_sql(with_on_order=True)}, notified AS (
-    SELECT pg_notify('{CHANNEL}', :event) FROM (SELECT FROM moved LIMIT 1) first_row
-)
-SELECT i.order_id, {_LINE_COLUMNS}, i.quantity FROM moved i LEFT JOIN notified ON true
- ORDER BY i.supplier NULLS LAST, i.sku_key
-""")
 
 VARIANCE_SQL = """
     SELECT i.id, i.sku, i.name, i.unit, i.category, i.storage_location, v.counts, v.counted_at,

@@ -58,11 +58,7 @@ def test_lists_share_places_without_the_lock(app: Flask, client: Client, monkeyp
 
     monkeypatch.setattr("app.allocations.actions.guest_lists.check_guest_limit", check_and_wait)
     answers = hand_out_concurrently(app, block, 2)
-    handed_out = [
-        guest["slotId"]
-        for answer in answers
-        for guest in (*data(answer)["mailed"], *data(answer)["listed"])
-    ]
+    handed_out = [guest["slotId"] for answer in answers for guest in (*data(answer)["mailed"], *data(answer)["listed"])]
     assert len(handed_out) == 2 * LIST and len(set(handed_out)) == LIST
 
 

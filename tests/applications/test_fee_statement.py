@@ -214,6 +214,20 @@ def test_a_long_statement_is_refused() -> None:
         parse_statement("\n".join((HEADER, *["2026-11-20,1.00,x"] * (MAX_ROWS + 1))).encode())
 
 
+def test_a_statement_that_pays_too_many_is_refused(
+    owner: Client, event: dict[str, Any], references: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.money.statements.MAX_RECORDED", 2)
+    lines = [f"{TRANSFER_DAY},2500.00,{reference}" for reference in references]
+    for dry_run in ("true", "false"):
+        answer = send(owner, event, *lines, dryRun=dry_run)
+        assert read_error(answer) == (422, "STATEMENT_UNREADABLE") and "3 fees" in answer.get_json()["message"]
+    assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == 0
+    assert len(data(send(owner, event, *lines[:2], dryRun="false"))["matched"]) == 2
+    found = data(send(owner, event, *lines, dryRun="false"))
+    assert (len(found["matched"]), len(found["alreadyRecorded"])) == (1, 2), "recorded rows do not count"
+
+
 def test_the_same_statement_at_once_counts_once(owner: Client, event: dict[str, Any], references: list[str]) -> None:
     lines = [f"{TRANSFER_DAY},2500.00,{reference}" for reference in references]
     answers = run_concurrently(8, lambda _: data(send(owner, event, *lines, dryRun="false")))

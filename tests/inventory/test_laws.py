@@ -85,6 +85,21 @@ class Life(RuleBasedStateMachine):
         self.stock.owner.post(f"{self.stock.path}/reorder/apply")
         assert data(self.stock.owner.post(f"{self.stock.path}/reorder/apply"))["items"] == 0
 
+    @rule(verb=st.sampled_from(["receive", "cancel"]), oldest=st.booleans())
+    def close_an_order(self, verb: str, oldest: bool) -> None:
+        path = f"{self.stock.path}/orders"
+        orders = [order for order in data(self.stock.owner.get(path))["orders"] if order["status"] == "open"]
+        if not orders:
+            return
+        path = f"{path}/{orders[-1 if oldest else 0]['id']}"
+        lines = data(self.stock.owner.get(path))["lines"]
+        before = {item["id"]: item["onHand"] for item in self.stock.items()}
+        assert self.stock.owner.post(f"{path}/{verb}", {}).status_code == 200
+        after = {item["id"]: item["onHand"] for item in self.stock.items()}
+        arrived = {line["itemId"]: line["expected"] if verb == "receive" else 0 for line in lines}
+        assert after == {id: round(number + arrived.get(id, 0), 3) for id, number in before.items()}
+        assert self.stock.owner.post(f"{path}/{verb}", {}).status_code == 409
+
     @invariant()
     def nothing_is_lost(self) -> None:
         if hasattr(self, "stock"):

@@ -256,6 +256,9 @@ event: write            PATCH  /api/events/{eventId}/inventory/items/{itemId}
 event: write            POST   /api/events/{eventId}/inventory/items/{itemId}/adjust
 event: read             GET    /api/events/{eventId}/inventory/items/{itemId}/movements
 event: read             GET    /api/events/{eventId}/inventory/orders
+event: read             GET    /api/events/{eventId}/inventory/orders/{orderId}
+event: write            POST   /api/events/{eventId}/inventory/orders/{orderId}/cancel
+event: write            POST   /api/events/{eventId}/inventory/orders/{orderId}/receive
 event: read             GET    /api/events/{eventId}/inventory/orders/{orderId}/sheet.pdf
 event: read             GET    /api/events/{eventId}/inventory/reminder
 event: write, verified  PATCH  /api/events/{eventId}/inventory/reminder

@@ -12,10 +12,21 @@ from app.blueprints.inventory.reports import ReportData, ReportQuery, ReportResp
 from app.core.errors import StaleVersion, Throttled
 from app.core.paging import Page
 from app.events.queries import ListQuery
-from app.inventory import actions, errors, export, item_list, purchase_order_pdf, queries, reminders, stream_queries
+from app.inventory import (
+    actions,
+    errors,
+    export,
+    item_list,
+    purchase_order_pdf,
+    purchase_order_queries,
+    queries,
+    reminders,
+    stream_queries,
+)
 from app.inventory.actions.imports import ImportJson
 from app.inventory.actions.purchase_orders import Reorder
 from app.inventory.item_fields import AdjustedItem, ItemFilters, ItemRow, ItemValues
+from app.inventory.purchase_order_queries import OrderDetails
 from app.inventory.reminders import ReminderData
 from app.inventory.serializers import Row
 from app.inventory.variance import SORTS as VARIANCE_SORTS
@@ -236,11 +247,49 @@ def apply_reorder(event_id: str, **body: Any) -> Reorder:
 @blp.get(
     f"{STOCK_PATH}/orders",
     access=may(STOCK_READ),
-    returns=Listing("orders", schemas.OrderRow, queries.ORDER_SORTS, "-createdAt"),
+    returns=Listing("orders", schemas.OrderRow, purchase_order_queries.ORDER_SORTS, "-createdAt"),
 )
 def list_orders(event_id: str) -> ListQuery:
     """List the purchase orders that reorders have made."""
-    return queries.list_orders_query(get_current_caller(), event_id)
+    return purchase_order_queries.list_orders_query(get_current_caller(), event_id)
+
+
+@blp.get(f"{STOCK_PATH}/orders/<orderId>", access=may(STOCK_READ), returns=schemas.OrderDetails)
+def read_order(event_id: str, order_id: str) -> OrderDetails:
+    """Get a purchase order with its lines."""
+    return purchase_order_queries.get_order_details(get_current_caller(), event_id, order_id)
+
+
+@blp.post(
+    f"{STOCK_PATH}/orders/<orderId>/receive",
+    access=may(STOCK_WRITE),
+    body=schemas.ArrivedBody,
+    returns=schemas.OrderDetails,
+    idempotent=True,
+    errors=[errors.OrderClosed],
+)
+def receive_order(event_id: str, order_id: str, **body: Any) -> OrderDetails:
+    """Record what has arrived of an open order, and close it.
+
+    What has not arrived is not on order any more. An item that `lines` leaves out has not arrived.
+    """
+    caller = get_current_caller()
+    actions.receive_order(caller, event_id, order_id, **body)
+    return purchase_order_queries.get_order_details(caller, event_id, order_id)
+
+
+@blp.post(
+    f"{STOCK_PATH}/orders/<orderId>/cancel",
+    access=may(STOCK_WRITE),
+    returns=schemas.OrderDetails,
+    idempotent=True,
+    errors=[errors.OrderClosed],
+)
+def cancel_order(event_id: str, order_id: str) -> OrderDetails:
+    """Close an open order of which nothing will arrive; its items are not on order any more."""
+    caller = get_current_caller()
+    actions.cancel_order(caller, event_id, order_id)
+    return purchase_order_queries.get_order_details(caller, event_id, order_id)
 
 
 @blp.get(f"{STOCK_PATH}/orders/<orderId>/sheet.pdf", access=may(STOCK_READ), content_type="application/pdf")

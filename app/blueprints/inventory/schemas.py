@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from marshmallow import ValidationError, fields, validates_schema
+from marshmallow import ValidationError, fields, validate, validates_schema
 
 from app.inventory.item_fields import BUCKETS, ITEM_FIELDS, REASONS, AdjustedItem, JsonObject
+from app.inventory.order_states import OPEN, ORDER_STATES
 from app.inventory.reminders import DAILY, WEEKDAYS, WEEKLY
 from app.inventory.serializers import Row, serialize_item, serialize_movement
 from app.inventory.stock_import.parser import MAY_SHARE_COLUMN
@@ -263,13 +264,50 @@ class OrderData(Schema):
     sheet_url = fields.String(required=True, allow_none=True, metadata={"description": "the order as a PDF"})
 
 
-class OrderRow(Schema):
-    """A purchase order; `items` is how many it has."""
-
+class OrderFacts(Schema):
     id = fields.String(required=True, metadata=ID_METADATA)
     supplier = fields.String(required=True, allow_none=True)
-    items = WholeNumber(required=True, metadata={"description": "number of items", "example": 12})
+    status = fields.String(required=True, validate=validate.OneOf(ORDER_STATES), metadata={"example": OPEN})
     created_at = TimeField(required=True)
+    closed_at = TimeField(required=True, allow_none=True, metadata={"description": "when it was received or cancelled"})
+
+
+class OrderRow(OrderFacts):
+    """A purchase order; `items` is how many it has."""
+
+    items = WholeNumber(required=True, metadata={"description": "number of items", "example": 12})
+
+
+class OrderedItem(Schema):
+    """A line of a purchase order."""
+
+    item_id = fields.String(required=True, metadata=ID_METADATA)
+    sku = fields.String(required=True)
+    name = fields.String(required=True)
+    unit = fields.String(required=True, allow_none=True)
+    quantity = Number(required=True, metadata={"description": "what was ordered"})
+    expected = Number(required=True, metadata={"description": "what of it is on order still"})
+    received = Number(required=True, allow_none=True, metadata={"description": "what arrived; null while it is open"})
+
+
+class OrderDetails(OrderFacts):
+    """A purchase order with its lines."""
+
+    lines = List(Nested(OrderedItem), required=True)
+    sheet_url = fields.String(required=True, metadata={"description": "the order as a PDF"})
+
+
+class ArrivedLine(Schema):
+    """How much of an item has arrived; 0 for nothing."""
+
+    item_id = Text(min=1, max=24, required=True, metadata=ID_METADATA)
+    quantity = build_quantity_field(min=0, required=True, metadata={"example": 24})
+
+
+class ArrivedBody(Schema):
+    """What has arrived of an order; without `lines`, everything that is on order still."""
+
+    lines = List(Nested(ArrivedLine), max=2000, allow_none=True, metadata={"rare": True})
 
 
 class Reordered(Schema):

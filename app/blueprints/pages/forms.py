@@ -219,6 +219,8 @@ class FilledForm:
 
     def _find_input(self, path: str) -> Input | None:
         """The input of an error with this path; None for an error of the whole form."""
+        if path in self.form.inputs:
+            return self.form.inputs[path]
         names = [name for word in re.findall(r"[A-Za-z_]+", path) for name in (word, to_camel_case(word))]
         return next((self.form.inputs[name] for name in names if name in self.form.inputs), None)
 

@@ -1,16 +1,33 @@
-"""Purchase orders for low items."""
+"""Purchase orders: made for low items, and closed when the delivery is here or will not come."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
+from typing import TypedDict
 
-from sqlalchemy import RowMapping
+from sqlalchemy import RowMapping, func, update
 
 from app.accounts.caller import Caller
+from app.core.db import ReadOrWriteSession
+from app.core.errors import NotFound, ValidationFailed
 from app.core.transaction import transaction
 from app.inventory import queries
-from app.inventory.sql import CREATE_ORDERS_SQL, MAX_ITEMS, PREVIEW_ORDERS_SQL
+from app.inventory.errors import OrderClosed
+from app.inventory.item_fields import MAX_QUANTITY
+from app.inventory.models import StockOrder
+from app.inventory.order_states import CANCELLED, OPEN, RECEIVED
+from app.inventory.purchase_order_queries import build_sheet_url
+from app.inventory.purchase_order_sql import (
+    CLOSE_LINES_SQL,
+    CREATE_ORDERS_SQL,
+    LOCK_LINES_SQL,
+    LOCK_ORDER_SQL,
+    MAX_ITEMS,
+    PREVIEW_ORDERS_SQL,
+)
+
+CANCELLED_NOTE = "order cancelled"
 
 
 @dataclass(frozen=True)
@@ -64,6 +81,97 @@ def reorder_items(
     return Reorder(dry_run, list(_group_orders(rows, event_id)), items=len(rows), more=len(rows) == MAX_ITEMS)
 
 
+class ArrivedLine(TypedDict):
+    """How much of an item has arrived."""
+
+    item_id: str
+    quantity: Decimal
+
+
+def receive_order(caller: Caller, event_id: str, order_id: str, *, lines: Sequence[ArrivedLine] | None = None) -> None:
+    """Record what has arrived of an open order, and close it. What has not arrived is not on order any more.
+
+    Without `lines`, everything has arrived that is on order still; an item that they leave out has not. Raises NotFound,
+    OrderClosed, and ValidationFailed for an item that the order does not have or that is archived, and for too much.
+    """
+    with transaction() as session:
+        rows = _lock_open_order(session, caller, event_id, order_id)
+        if lines is None:
+            lines = [{"item_id": row["id"], "quantity": min(row["quantity"], row["on_order"])} for row in rows]
+        _check_lines(lines, {row["id"]: row for row in rows})
+        arrived = {line["item_id"]: line["quantity"] for line in lines}
+        _close_order(session, caller, event_id, order_id, rows, status=RECEIVED, arrived=arrived)
+
+
+def cancel_order(caller: Caller, event_id: str, order_id: str) -> None:
+    """Close an open order of which nothing will arrive. Raises NotFound, OrderClosed."""
+    with transaction() as session:
+        rows = _lock_open_order(session, caller, event_id, order_id)
+        _close_order(session, caller, event_id, order_id, rows, status=CANCELLED, arrived={})
+
+
+def _lock_open_order(session: ReadOrWriteSession, caller: Caller, event_id: str, order_id: str) -> Sequence[RowMapping]:
+    """Lock an order and its items. Returns its lines, with what is on hand and on order of each item."""
+    queries.get_event(caller, event_id)
+    params = {"order": order_id, "event": event_id}
+    status = session.scalar(LOCK_ORDER_SQL, params)
+    if status is None:
+        raise NotFound()
+    if status != OPEN:
+        raise OrderClosed(status=status)
+    return session.execute(LOCK_LINES_SQL, params).mappings().all()
+
+
+def _check_lines(lines: Sequence[ArrivedLine], rows: Mapping[str, RowMapping]) -> None:
+    """Raises ValidationFailed with all problems."""
+    errors, seen_ids = [], set()
+    for index, line in enumerate(lines):
+        row = rows.get(line["item_id"])
+        if row is None or line["item_id"] in seen_ids:
+            problem = ("itemId", "unknown_item", "The order has no such item, or another line has it.")
+        elif row["archived_at"] is not None and line["quantity"]:
+            problem = ("quantity", "archived", "This item is archived. Restore it first.")
+        elif row["on_hand"] + line["quantity"] > MAX_QUANTITY:
+            problem = ("quantity", "too_large", "There can be at most 999,999,999.999 on hand.")
+        else:
+            problem = None
+        if problem is not None:
+            name, code, message = problem
+            errors.append({"path": f"lines[{index}].{name}", "code": code, "message": message})
+        seen_ids.add(line["item_id"])
+    if errors:
+        raise ValidationFailed(errors)
+
+
+def _close_order(
+    session: ReadOrWriteSession,
+    caller: Caller,
+    event_id: str,
+    order_id: str,
+    rows: Sequence[RowMapping],
+    *,
+    status: str,
+    arrived: Mapping[str, Decimal],
+) -> None:
+    is_cancelled = status == CANCELLED
+    params = {
+        "event": event_id,
+        "order": order_id,
+        "caller": caller.id,
+        "ids": [row["id"] for row in rows],
+        "quantities": [arrived.get(row["id"], Decimal(0)) for row in rows],
+        "ordered": [row["quantity"] for row in rows],
+        "reason": "correction" if is_cancelled else "received",
+        "note": CANCELLED_NOTE if is_cancelled else None,
+    }
+    session.execute(CLOSE_LINES_SQL, params)
+    session.execute(
+        update(StockOrder)
+        .where(StockOrder.id == order_id, StockOrder.event_id == event_id)
+        .values(status=status, closed_at=func.now())
+    )
+
+
 def _group_orders(rows: Iterable[RowMapping], event_id: str) -> Iterable[PurchaseOrder]:
     for (order_id, supplier), order_rows in groupby(rows, lambda row: (row["order_id"], row["supplier"])):
         lines = [_build_line(row) for row in order_rows]
@@ -72,7 +180,7 @@ def _group_orders(rows: Iterable[RowMapping], event_id: str) -> Iterable[Purchas
             supplier=supplier,
             lines=lines,
             total_value=sum((line.value or Decimal(0) for line in lines), Decimal(0)),
-            sheet_url=order_id and f"/api/events/{event_id}/inventory/orders/{order_id}/sheet.pdf",
+            sheet_url=order_id and build_sheet_url(event_id, order_id),
         )
 
 

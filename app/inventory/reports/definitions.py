@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from app.core.languages import mark_for_translation
+from app.inventory.purchase_order_sql import DUE_CONDITION_SQL, ORDER_QUANTITY_SQL
 from app.inventory.reports.parameters import (
     COST_PRICE,
     COST_VALUE,
@@ -36,7 +37,6 @@ from app.inventory.reports.sql import (
     TODAY_SQL,
     VARIANCES_SQL,
 )
-from app.inventory.sql import DUE_CONDITION_SQL, ORDER_QUANTITY_SQL
 
 _STOCK_SOURCE = "FROM inventory_item i WHERE i.event_id = %(event)s"
 _COST_TOTAL = ("costValueMinor", 'coalesce(sum("costValueMinor"), 0)')

@@ -221,12 +221,68 @@ def test_low_items_are_ordered_once(stock: DeskStock, desk: Visitor) -> None:
     assert stock.read(late)["onOrder"] == 0
     page = desk.open(f"{stock.desk_path}/order")
     link = page.text.split(f"{stock.desk_path}/orders/")[1].split('"')[0]
-    assert desk.open(f"{stock.desk_path}/orders/{link}").get_data().startswith(b"%PDF")
+    assert desk.open(f"{stock.desk_path}/orders/{link}/sheet.pdf").get_data().startswith(b"%PDF")
     desk.open(f"{stock.desk_path}/order")
     assert desk.press(form=1).status_code == desk.press(form=1).status_code == 303
     assert stock.read(late)["onOrder"] == 120
     desk.open(f"{stock.desk_path}/order")
     assert desk.open(f"{stock.desk_path}/orders/{late['id']}").status_code == 404
+
+
+def open_order(stock: DeskStock, desk: Visitor, **fields: Any) -> tuple[str, dict[str, Any]]:
+    """The page of an order of 24 cases of a new item, and the item."""
+    low = {"onHand": 1, "reorderLevel": 4, "parLevel": 20, "supplier": "Brewery", "unit": "case"}
+    item = stock.item(**{"name": "Lager", **low, **fields})
+    (order,) = data(stock.owner.post(f"{stock.path}/reorder/apply", {}))["orders"]
+    path = f"{stock.desk_path}/orders/{order['id']}"
+    desk.open(path)
+    return path, item
+
+
+def test_a_delivery_is_recorded_with_its_order(stock: DeskStock, desk: Visitor) -> None:
+    path, item = open_order(stock, desk)
+    assert "Order to Brewery" in desk.page.text and "Lager: 24 cases ordered" in desk.page.text
+    name = f"quantity-{item['id']}"
+    assert desk.forms[1].fields[name] == "24"
+    page = desk.send(form=1, **{name: "many"})
+    assert page.status_code == 422 and "Lager: Enter a number like 12 or 12.5." in page.text
+    page = desk.send(form=1, **{name: ""})
+    assert "Lager: Enter how many have arrived, or 0." in page.text
+    page = desk.send(form=1, **{name: "999999999"})
+    assert "Lager: Enter a smaller number." in page.text and stock.read(item)["onHand"] == 1
+    page = desk.send(form=1, **{name: "20"})
+    assert "The delivery is recorded." in page.text and "Received" in page.text and "20 cases" in page.text
+    assert (stock.read(item)["onHand"], stock.read(item)["onOrder"]) == (21, 0)
+    assert "Received" in desk.open(f"{stock.desk_path}/order").text
+
+
+def test_a_form_of_a_delivery_that_is_sent_twice_counts_once(stock: DeskStock, desk: Visitor) -> None:
+    _, item = open_order(stock, desk)
+    assert [desk.press(form=1).status_code for _ in range(2)] == [303, 303]
+    assert stock.read(item)["onHand"] == 25
+    assert "This order is not open any more" in desk.open(f"{stock.desk_path}/order").text
+
+
+def test_what_was_recorded_with_the_item_is_left_out_of_its_delivery(stock: DeskStock, desk: Visitor) -> None:
+    path, item = open_order(stock, desk)
+    data(stock.adjust(item, 24, reason="received"))
+    desk.open(path)
+    assert desk.forms[1].fields[f"quantity-{item['id']}"] == "0"
+    desk.send(form=1)
+    assert stock.read(item)["onHand"] == 25
+
+
+def test_an_order_is_cancelled(stock: DeskStock, desk: Visitor) -> None:
+    path, item = open_order(stock, desk)
+    desk.open(f"{path}/cancel")
+    assert "tell Brewery yourself" in desk.page.text
+    page = desk.send(form=1)
+    assert (
+        "The order is cancelled." in page.text and "Cancelled" in page.text and "Record the delivery" not in page.text
+    )
+    assert stock.read(item)["onOrder"] == 0
+    desk.open(f"{path}/cancel")
+    assert "This order is not open any more" in desk.send(form=1).text
 
 
 def test_low_items_that_no_order_fills_up_are_named(

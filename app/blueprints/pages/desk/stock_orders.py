@@ -1,6 +1,7 @@
-"""What to order, and what counts found: the reorder with its orders, the variances, and the reports of a stock."""
+"""What to order, the orders and their deliveries, what counts found, and the reports of a stock."""
 
 from functools import partial
+from typing import Any
 
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
@@ -9,25 +10,31 @@ from app.accounts.caller import Caller
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.file_columns import REPORT_COLUMNS
-from app.blueprints.pages.desk.shell import go_to
+from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk_form, send_back
 from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions, link_item
-from app.blueprints.pages.desk.tables import AMOUNT, CODE, NUMBER, TIME, Column, Row, Table, render_desk_table
-from app.blueprints.pages.forms import Form, Input
-from app.core.errors import NotFound
+from app.blueprints.pages.desk.stock_words import ORDER_STATE_LABELS, WRONG_NUMBER
+from app.blueprints.pages.desk.tables import AMOUNT, CODE, NUMBER, STATUS, TIME, Column, Row, Table, render_desk_table
+from app.blueprints.pages.forms import FIELD_MESSAGES, FilledForm, Form, Input
+from app.blueprints.pages.inputs import TypedNumber
+from app.core.errors import NotFound, ValidationFailed
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.inventory import actions, purchase_order_pdf, queries
+from app.inventory.errors import ItemArchived, OrderClosed
 from app.inventory.formatting import format_quantity
+from app.inventory.order_states import OPEN
+from app.inventory.purchase_order_queries import ORDER_SORTS, OrderDetails, get_order_details, list_orders_query
+from app.inventory.purchase_order_sql import MAX_ITEMS
 from app.inventory.reports.definitions import REPORTS
 from app.inventory.reports.parameters import ReportParameters, build_report_parameters
 from app.inventory.reports.report_queries import stream_report_csv
-from app.inventory.sql import MAX_ITEMS
 from app.inventory.variance import SORTS as VARIANCE_SORTS
 from app.inventory.variance import list_variances_query
 from app.web.fields import EndTimeField, TimeField
 from app.web.file_responses import build_pdf_response
 from app.web.schema import Query
+from app.web.stock_fields import build_quantity_field
 
 EXPIRY_DAYS = 90
 FILE_HEADERS = {"Cache-Control": "private, no-store"}
@@ -38,13 +45,18 @@ class PeriodSchema(Query):
     until = EndTimeField(data_key="to")
 
 
+class DeliverySchema(Query):
+    """What has arrived, with a field for each line of the order."""
+
+
 ORDERS = Table(
     "orders",
     Column("created_at", lazy_gettext("Ordered"), TIME, sort="createdAt", link=lambda row: _link_order(row)),
     Column("supplier", lazy_gettext("Supplier")),
+    Column("status", lazy_gettext("State"), STATUS, labels=ORDER_STATE_LABELS),
     Column("items", lazy_gettext("Items"), NUMBER),
     Column("actor_name", lazy_gettext("By")),
-    sorts=queries.ORDER_SORTS,
+    sorts=ORDER_SORTS,
     default_sort="-createdAt",
     counted=mark_plural("%(num)s order", "%(num)s orders"),
     empty=lazy_gettext("Orders appear here when you have made one."),
@@ -89,6 +101,62 @@ def order_items(caller: Caller, event_id: str) -> ResponseReturnValue:
 
 
 @blueprint.page("/orders/<order_id>", access=READ)
+def show_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnValue:
+    """Show an order, and while it is open the form for its delivery."""
+    order = get_order_details(caller, event_id, order_id)
+    form = _build_delivery_form(order)
+    values = {_get_field_name(line["item_id"]): format_quantity(line["expected"]) for line in order.lines}
+    return _render_order(caller, event_id, order, form.fill(**values))
+
+
+@blueprint.act("/orders/<order_id>", access=WRITE)
+def receive_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnValue:
+    """Record what has arrived, and close the order."""
+    order = get_order_details(caller, event_id, order_id)
+    form = _build_delivery_form(order).from_request()
+    try:
+        quantities = form.load()
+        lines: list[actions.ArrivedLine] = [
+            {"item_id": line["item_id"], "quantity": quantities[_get_field_name(line["item_id"])]}
+            for line in order.lines
+        ]
+        actions.receive_order(caller, event_id, order_id, lines=lines)
+    except ValidationFailed as error:
+        return _render_order(caller, event_id, order, form.with_error(_name_fields(error, order)))
+    except OrderClosed as error:
+        return send_back(request.path, gettext(error.text))
+    return go_to(request.path, gettext("The delivery is recorded."))
+
+
+@blueprint.page("/orders/<order_id>/cancel", access=WRITE)
+def confirm_cancellation(caller: Caller, event_id: str, order_id: str) -> ResponseReturnValue:
+    """Say what cancelling an order does."""
+    order = get_order_details(caller, event_id, order_id)
+    return render_confirmation(
+        title=gettext("Cancel this order?"),
+        text=gettext(
+            "Its items are not on order any more, and can be ordered again. No mail is sent: tell %(supplier)s yourself.",
+            supplier=order.supplier or gettext("the supplier"),
+        ),
+        button=gettext("Cancel the order"),
+        back=_link_to_order(event_id, order_id),
+        event=events.get_event(caller, event_id),
+        is_dangerous=True,
+    )
+
+
+@blueprint.act("/orders/<order_id>/cancel", access=WRITE)
+def cancel_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnValue:
+    """Cancel an order of which nothing will arrive."""
+    path = _link_to_order(event_id, order_id)
+    try:
+        actions.cancel_order(caller, event_id, order_id)
+    except OrderClosed as error:
+        return send_back(path, gettext(error.text))
+    return go_to(path, gettext("The order is cancelled."))
+
+
+@blueprint.page("/orders/<order_id>/sheet.pdf", access=READ)
 def download_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnValue:
     """Show the sheet of an order, to print or to send."""
     data = purchase_order_pdf.get_order_pdf(caller, event_id, order_id)
@@ -140,7 +208,66 @@ def _build_report(caller: Caller, event_id: str, name: str) -> tuple[queries.Sto
 
 
 def _link_order(row: Row) -> str:
-    return url_for("desk_stock.download_order", event_id=row["event_id"], order_id=row["id"])
+    return _link_to_order(row["event_id"], row["id"])
+
+
+def _link_to_order(event_id: str, order_id: str) -> str:
+    return url_for("desk_stock.show_order", event_id=event_id, order_id=order_id)
+
+
+def _build_delivery_form(order: OrderDetails) -> Form:
+    """The form with a quantity for each line."""
+    names = [_get_field_name(line["item_id"]) for line in order.lines]
+    fields: dict[str, Any] = {name: build_quantity_field(TypedNumber, required=True, min=0) for name in names}
+    messages = {
+        **WRONG_NUMBER,
+        "required": lazy_gettext("Enter how many have arrived, or 0."),
+        "too_large": FIELD_MESSAGES["too_large"],
+        "archived": gettext(ItemArchived.message),
+    }
+    inputs = [
+        Input(
+            name,
+            gettext(
+                "%(item)s: %(quantity)s ordered",
+                item=line["name"],
+                quantity=format_quantity(line["quantity"], line["unit"]),
+            ),
+            inputmode="decimal",
+            messages={code: f"{line['name']}: {message}" for code, message in messages.items()},
+        )
+        for name, line in zip(names, order.lines, strict=True)
+    ]
+    return Form(DeliverySchema.from_dict(fields), *inputs)
+
+
+def _get_field_name(item_id: str) -> str:
+    return f"quantity-{item_id}"
+
+
+def _name_fields(error: ValidationFailed, order: OrderDetails) -> ValidationFailed:
+    """The error with the names of the form's fields in place of the lines of the action."""
+    names = {f"lines[{index}].quantity": _get_field_name(line["item_id"]) for index, line in enumerate(order.lines)}
+    return ValidationFailed([{**item, "path": names.get(item["path"], item["path"])} for item in error.data["errors"]])
+
+
+def _render_order(caller: Caller, event_id: str, order: OrderDetails, form: FilledForm) -> Response:
+    event = events.get_event(caller, event_id)
+    permissions = get_permissions(caller, event)
+    return render_desk_form(
+        form,
+        title=gettext("Order to %(supplier)s", supplier=order.supplier)
+        if order.supplier
+        else gettext("Order without a supplier"),
+        button=gettext("Record the delivery"),
+        back=url_for("desk_stock.show_reorder", event_id=event_id),
+        event=event,
+        template="desk/stock_delivery.html",
+        order=order,
+        state_labels=ORDER_STATE_LABELS,
+        is_receivable=order.status == OPEN and permissions["may_write"],
+        format_quantity=format_quantity,
+    )
 
 
 def _render_reorder(caller: Caller, event_id: str) -> Response:
@@ -149,7 +276,7 @@ def _render_reorder(caller: Caller, event_id: str) -> Response:
     return render_desk_table(
         "desk/stock_order.html",
         ORDERS,
-        partial(queries.list_orders_query, caller, event_id),
+        partial(list_orders_query, caller, event_id),
         event=event,
         reorder=reorder,
         unfilled_items=queries.list_unfilled_items(event.id),

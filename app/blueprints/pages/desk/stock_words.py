@@ -28,9 +28,15 @@ REASON_LABELS = dict(
 NOTE_LABELS = {
     "opening stock": lazy_gettext("opening stock"),
     "ordered": lazy_gettext("ordered"),
+    "order cancelled": lazy_gettext("order cancelled"),
     "import": lazy_gettext("import"),
 }
 """The notes of movements that nobody typed."""
+ORDER_STATE_LABELS = {
+    "open": lazy_gettext("On order"),
+    "received": lazy_pgettext("order", "Received"),
+    "cancelled": lazy_pgettext("order", "Cancelled"),
+}
 WRONG_NUMBER = {
     "invalid_type": lazy_gettext("Enter a number like 12 or 12.5."),
     "too_precise": lazy_gettext("Enter at most three decimals."),

@@ -1,0 +1,140 @@
+"""Purchase orders: received once, in parts or as a whole, or cancelled."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.inventory.actions import purchase_orders
+from tests.factories.accounts import create_customer, create_signed_in_client
+from tests.factories.inventory import Stock, assert_quantities_match_movements
+from tests.http import Client, data, read_error
+from tests.races import run_concurrently
+
+
+class Ordered:
+    """An order of 24 cases of one item and of 119 of another."""
+
+    def __init__(self, client: Client) -> None:
+        self.stock = Stock(client)
+        self.lager = self.stock.item(name="Lager", onHand=1, reorderLevel=4, parLevel=20, supplier="Brewery")
+        self.cups = self.stock.item(name="Cups", onHand=1, reorderLevel=4, parLevel=120, supplier="Brewery")
+        (order,) = data(self.stock.owner.post(f"{self.stock.path}/reorder/apply", {}))["orders"]
+        self.path = f"{self.stock.path}/orders/{order['id']}"
+
+    def act(self, verb: str, *lines: tuple[dict[str, Any], float]) -> Any:
+        body = {"lines": [{"itemId": item["id"], "quantity": quantity} for item, quantity in lines]} if lines else {}
+        return self.stock.owner.post(f"{self.path}/{verb}", body)
+
+    @property
+    def quantities(self) -> list[tuple[float, float]]:
+        """What is on hand and on order of both items."""
+        return [(it["onHand"], it["onOrder"]) for it in map(self.stock.read, (self.lager, self.cups))]
+
+
+@pytest.fixture
+def order(client: Client) -> Ordered:
+    return Ordered(client)
+
+
+def test_a_delivery_is_on_hand_and_not_on_order_any_more(order: Ordered) -> None:
+    assert order.quantities == [(1, 24), (1, 119)]
+    details = data(order.stock.owner.get(order.path))
+    assert details["status"] == "open" and [line["expected"] for line in details["lines"]] == [24, 119]
+    details = data(order.act("receive", (order.lager, 20)))
+    assert details["status"] == "received" and details["closedAt"]
+    assert [(line["received"], line["expected"]) for line in details["lines"]] == [(20, 0), (0, 0)]
+    assert order.quantities == [(21, 0), (1, 0)]
+    received = [it for it in order.stock.book(order.lager) if it["reason"] == "received"]
+    assert {(it["bucket"], it["delta"]) for it in received} == {("onHand", 20), ("onOrder", -24)}
+    assert {it["reference"] for it in received} == {order.path.rpartition("/")[2]}
+    (listed,) = data(order.stock.owner.get(f"{order.stock.path}/orders"))["orders"]
+    assert (listed["status"], listed["closedAt"]) == ("received", details["closedAt"])
+    assert_quantities_match_movements()
+
+
+def test_without_lines_all_arrives_that_was_not_recorded_with_the_items(order: Ordered) -> None:
+    data(order.stock.adjust(order.lager, 10, reason="received"))
+    assert order.quantities == [(11, 14), (1, 119)]
+    data(order.act("receive"))
+    assert order.quantities == [(25, 0), (120, 0)]
+    assert_quantities_match_movements()
+
+
+def test_a_cancelled_order_can_be_ordered_again(order: Ordered) -> None:
+    details = data(order.act("cancel"))
+    assert details["status"] == "cancelled" and order.quantities == [(1, 0), (1, 0)]
+    assert data(order.stock.owner.post(f"{order.stock.path}/reorder/apply", {}))["items"] == 2
+    assert_quantities_match_movements()
+
+
+@pytest.mark.parametrize("first", ["receive", "cancel"])
+def test_an_order_is_closed_once(order: Ordered, first: str) -> None:
+    data(order.act(first))
+    before = order.quantities
+    for verb in ("receive", "cancel"):
+        assert read_error(order.act(verb)) == (409, "ORDER_CLOSED")
+    assert order.quantities == before
+
+
+def test_all_wrong_lines_are_named_and_change_nothing(order: Ordered) -> None:
+    other = order.stock.item(name="Other")
+    data(order.stock.owner.patch(f"{order.stock.path}/items/{order.cups['id']}", {"archived": True}))
+    lines = ((other, 1), (order.cups, 1), (order.lager, 999_999_999), (order.lager, 1))
+    answer = order.act("receive", *lines)
+    assert [(it["path"], it["code"]) for it in answer.get_json()["data"]["errors"]] == [
+        ("lines[0].itemId", "unknown_item"),
+        ("lines[1].quantity", "archived"),
+        ("lines[2].quantity", "too_large"),
+        ("lines[3].itemId", "unknown_item"),
+    ]
+    for quantity in (-1, 0.0001, "many", None):
+        assert order.act("receive", (order.lager, quantity)).status_code == 422
+    assert order.quantities[0] == (1, 24)
+    data(order.act("cancel"))
+    assert order.quantities == [(1, 0), (1, 0)], "an archived item is not on order any more either"
+
+
+def test_others_see_and_close_no_order(order: Ordered, client: Client) -> None:
+    other = Stock(client)
+    number = order.path.rpartition("/")[2]
+    for path in (order.path, f"{other.path}/orders/{number}"):
+        assert other.owner.get(path).status_code == 404
+        assert other.owner.post(f"{path}/receive", {}).status_code == 404
+        assert other.owner.post(f"{path}/cancel").status_code == 404
+    customer = create_signed_in_client(client, create_customer())
+    assert customer.post(f"{order.path}/receive", {}).status_code in (403, 404)
+    assert order.quantities == [(1, 24), (1, 119)]
+
+
+def close_concurrently(order: Ordered) -> Counter[int]:
+    return Counter(
+        run_concurrently(8, lambda number: order.act("cancel" if number % 4 == 3 else "receive").status_code)
+    )
+
+
+def test_an_order_is_closed_once_by_several_at_once(order: Ordered) -> None:
+    assert close_concurrently(order) == {200: 1, 409: 7}
+    assert order.quantities in ([(25, 0), (120, 0)], [(1, 0), (1, 0)])
+    assert_quantities_match_movements()
+
+
+@pytest.mark.control
+def test_without_the_lock_a_delivery_would_count_several_times(order: Ordered, monkeypatch: pytest.MonkeyPatch) -> None:
+    unlocked = str(purchase_orders.LOCK_ORDER_SQL).replace(" FOR NO KEY UPDATE", "")
+    monkeypatch.setattr(purchase_orders, "LOCK_ORDER_SQL", text(unlocked))
+    lines = ((order.lager, 24), (order.cups, 119))
+    run_concurrently(8, lambda _: order.act("receive", *lines).status_code)
+    assert order.quantities != [(25, 0), (120, 0)]
+
+
+def test_deliveries_counts_and_sales_at_once_add_up(order: Ordered) -> None:
+    def act(number: int) -> int:
+        if number == 0:
+            return int(order.act("receive").status_code)
+        return int(order.stock.adjust(order.lager if number % 2 else order.cups, 1, reason="return").status_code)
+
+    assert set(run_concurrently(12, act)) == {200}
+    assert order.quantities == [(1 + 24 + 6, 0), (1 + 119 + 5, 0)]
+    assert_quantities_match_movements()
