@@ -303,7 +303,7 @@ def test_the_page_says_that_the_event_begins_later(client: Client, service: Gate
         page = view.page
         pair(client, page, service.address)
         expect(page.locator("#far-away")).to_have_text(
-            re.compile(r"This event begins on .*December.*18:00.*: scans count from now on\.")
+            re.compile(r"This event begins on .*December.*18:00.*\. Scans before that count too\.")
         )
         view.check("far-away")
         type_code(page, "A1B2C3D4E5")

@@ -122,8 +122,8 @@ INPUTS = (
         "capacity",
         lazy_gettext("Capacity"),
         hint=lazy_gettext(
-            "How many tickets there may be in all. It limits all ticket types together; with day tickets enter the sum of "
-            "the days."
+            "How many tickets there may be of all types together. A ticket for several days counts once. If you sell a "
+            "ticket for each day, add up the days."
         ),
         inputmode="numeric",
         messages={"invalid_type": lazy_gettext("Enter a whole number.")},
