@@ -1,6 +1,8 @@
 """The home of the desk, the list of events, a new event and its page, as a browser without scripts uses them."""
 
 import csv
+import re
+from html import unescape
 from io import StringIO
 from typing import Any
 
@@ -388,6 +390,21 @@ def test_ticket_types_and_phases_are_changed_one_at_a_time(desk: Visitor, organi
     desk.open(f"{path}/{weekend['id']}/remove")
     assert "The ticket type is removed." in desk.send(form=1).text
     assert desk.open(f"{path}/{weekend['id']}").status_code == 404
+
+
+def test_a_day_ticket_is_copied_for_the_next_day(desk: Visitor, organiser: Client) -> None:
+    times = {"startDate": "2027-05-07T15:00", "endDate": "2027-05-09T22:00"}
+    friday = {"name": "Friday", "priceMinor": 30000, "quantity": 10, "validFrom": "2027-05-07T15:00+02:00"}
+    event = create_event(organiser, **times, ticketTypes=[friday])
+    path = f"{EVENTS}/{event['id']}/ticket-types"
+    copy = unescape(re.findall(r'href="([^"]*copy=[^"]*)"', desk.open(path).text)[0])
+    assert 'value="2027-05-08T15:00"' in desk.open(copy).text
+    assert "Enter a name." in desk.send(form=1).text
+    assert "The ticket type is added." in desk.send(form=1, name="Saturday").text
+    saturday = data(organiser.get(f"/api/events/{event['id']}"))["ticketTypes"][1]
+    assert (saturday["name"], saturday["priceMinor"], saturday["quantity"]) == ("Saturday", 30000, 10)
+    assert (saturday["validFrom"], saturday["validUntil"]) == ("2027-05-08T13:00:00.000Z", None)
+    assert desk.open(f"{path}/new?copy={event['id']}").status_code == 404
 
 
 def test_the_page_says_which_price_applies_when(desk: Visitor, organiser: Client) -> None:

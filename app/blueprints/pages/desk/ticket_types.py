@@ -4,6 +4,7 @@ The action takes the whole list with the version of the event, so a change by so
 """
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from flask import Response, request, url_for
@@ -36,6 +37,7 @@ from app.web.access import may
 blueprint = DeskPages("desk_ticket_types", __name__, url_prefix="/desk/events/<event_id>/ticket-types")
 READ, WRITE = may(EVENTS_READ), may(EVENTS_WRITE)
 TypeFields = dict[str, Any]
+ONE_DAY = timedelta(days=1)
 
 
 @blueprint.page("", access=READ)
@@ -55,9 +57,15 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
 
 @blueprint.page("/new", access=WRITE)
 def add(caller: Caller, event_id: str) -> ResponseReturnValue:
-    """Show the form for a new ticket type."""
+    """Show the form for a new ticket type: empty, or like the type `copy`, whose times are a day later."""
     event = queries.get_event(caller, event_id)
-    return _render_form(event, TYPE.fill(version=_get_version(event)), gettext("New ticket type"))
+    copied_id = request.args.get("copy")
+    form = TYPE.fill(version=_get_version(event))
+    if copied_id:
+        copied = _find_type(list_type_fields(event), copied_id)
+        times = {name: copied[name] and copied[name] + ONE_DAY for name in ("valid_from", "valid_until")}
+        form = _fill_type(event, {**copied, "name": "", **times})
+    return _render_form(event, form, gettext("New ticket type"))
 
 
 @blueprint.act("/new", access=WRITE)
