@@ -82,6 +82,8 @@ def _insert_copy(
         expires_on=document.expires_on,
         uploaded_at=document.uploaded_at,
         carried_from=reference,
+        accepted_at=document.accepted_at,
+        accepted_by=document.accepted_by,
     )
     copy = copy.on_conflict_do_nothing(index_elements=["application_id", "kind"])
     return session.scalar(copy.returning(ApplicationDocument.id)) is not None

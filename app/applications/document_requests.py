@@ -1,13 +1,36 @@
 """Documents that are asked for again after the approval: the steps back, and what the applicant reads about them."""
 
+from collections.abc import Container, Sequence
+
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as OrmSession
 
 from app.applications.documents import KINDS, LABELS
 from app.applications.models import Application, ApplicationDocument, ApplicationLink
-from app.applications.states import ACTIVATED, ACTIVATION, AWAITING_DOCUMENTS
+from app.applications.states import ACCEPTED_STATES, ACTIVATED, ACTIVATION, AWAITING_DOCUMENTS, StepNotAllowed
 from app.core.db import ReadOrWriteSession, db
 from app.core.languages import gettext
+
+
+def check_documents_open(application: Application) -> None:
+    """Raises StepNotAllowed unless the application is approved and goes on."""
+    if application.status not in (*ACCEPTED_STATES, ACTIVATED):
+        raise StepNotAllowed(
+            "Documents can be accepted and asked for again while the application is approved; data.status says its "
+            "state.",
+            status=application.status,
+        )
+
+
+def build_kind_errors(
+    kinds: Sequence[str], right_kinds: Container[str], code: str, message: str
+) -> list[dict[str, str]]:
+    """The errors of a request for each of its kinds that is not one of the right ones."""
+    return [
+        {"path": f"kinds[{index}]", "code": code, "message": message}
+        for index, kind in enumerate(kinds)
+        if kind not in right_kinds
+    ]
 
 
 def reopen_documents(session: ReadOrWriteSession, application: Application) -> None:

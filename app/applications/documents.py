@@ -42,7 +42,8 @@ class UploadedDocument:
     """A stored document without its bytes; `size` is in bytes.
 
     `carried_from` is the reference of the earlier application that it comes from. `asked_again_at` and
-    `asked_again_reason` are set if a decider wants another file in its place; `opened_at` once a decider opened the file.
+    `asked_again_reason` are set if a decider wants another file in its place; `opened_at` once a decider opened the file,
+    `accepted_at` once one accepted it.
     """
 
     id: str
@@ -56,8 +57,9 @@ class UploadedDocument:
     asked_again_at: datetime | None = None
     asked_again_reason: str | None = None
     opened_at: datetime | None = None
+    accepted_at: datetime | None = None
 
-    def is_accepted_on(self, last_day: date) -> bool:
+    def counts_on(self, last_day: date) -> bool:
         """Whether the document counts for an event that ends on that day."""
         return self.asked_again_at is None and is_valid_on(last_day, self.expires_on)
 

@@ -197,7 +197,8 @@ class ApplicationDocument(Base):
     """A document of one kind; a later upload replaces it. Its bytes are in the private file storage.
 
     `carried_from` is the reference of the earlier application of the merchant that it was copied from. A decider may ask
-    for it again: then it does not count, and a later upload replaces it. `opened_at` is when a decider first opened it.
+    for it again: then it does not count, and a later upload replaces it. `opened_at` is when a decider first opened it,
+    `accepted_at` when one accepted it; it counts before.
     """
 
     __tablename__ = "application_document"
@@ -216,6 +217,8 @@ class ApplicationDocument(Base):
     asked_again_at: Mapped[datetime | None] = mapped_column(Timestamp)
     asked_again_reason: Mapped[str | None] = mapped_column(String(500))
     opened_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    accepted_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    accepted_by: Mapped[str | None] = mapped_column(ForeignKey("account.id", ondelete="SET NULL"), index=True)
     uploaded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
 
 

@@ -132,6 +132,7 @@ DOCUMENT_COLUMNS = (
     ApplicationDocument.asked_again_at,
     ApplicationDocument.asked_again_reason,
     ApplicationDocument.opened_at,
+    ApplicationDocument.accepted_at,
 )
 """The fields of `UploadedDocument`."""
 HAS_NEW_DOCUMENTS_SQL: ColumnElement[bool] = (
@@ -140,11 +141,11 @@ HAS_NEW_DOCUMENTS_SQL: ColumnElement[bool] = (
     & exists().where(
         ApplicationDocument.application_id == Application.id,
         ApplicationDocument.kind.in_(documents.KINDS),
-        ApplicationDocument.opened_at.is_(None),
+        ApplicationDocument.accepted_at.is_(None),
         ApplicationDocument.asked_again_at.is_(None),
     )
 )
-"""Whether documents were handed in that no decider has opened, also while another one is asked for again."""
+"""Whether documents were handed in that no decider has accepted or asked for again, also while another one is asked for."""
 ListQuery = Select[*tuple[object, ...]]
 ApplicationRecord = RowMapping
 """A row of the list; `serializers.serialize_application` makes the JSON."""
@@ -176,7 +177,7 @@ def list_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters
 
 
 def list_desk_applications_query(caller: Caller, **filters: Unpack[ApplicationFilters]) -> ListQuery:
-    """The same with `has_new_documents`: whether the caller decides, and nobody has opened a document that came."""
+    """The same with `has_new_documents`: whether the caller decides, and a document that came waits for them."""
     is_new_sql = HAS_NEW_DOCUMENTS_SQL & _is_decider_sql(caller)
     return list_applications_query(caller, **filters).add_columns(is_new_sql.label("has_new_documents"))
 

@@ -45,7 +45,7 @@ HELPER_FIELDS = (
 
 
 class DocumentStatus(TypedDict):
-    """A kind of document that is required or uploaded; `url` and `opened_at` are for deciders only.
+    """A kind of document that is required or uploaded; `url`, `opened_at` and `accepted_at` are for deciders only.
 
     `status` is `missing`, `uploaded`, `asked_again` if a decider wants another file in its place, or `expired` if the
     document is not valid up to the end of the event.
@@ -64,6 +64,7 @@ class DocumentStatus(TypedDict):
     asked_again_at: NotRequired[datetime]
     asked_again_reason: NotRequired[str]
     opened_at: NotRequired[datetime | None]
+    accepted_at: NotRequired[datetime | None]
     url: NotRequired[str]
     url_expires_at: NotRequired[datetime]
 
@@ -160,6 +161,7 @@ def _parse_document(file: Mapping[str, str | int | None]) -> UploadedDocument:
         asked_again_at=datetime.fromisoformat(str(file["asked_again_at"])) if file["asked_again_at"] else None,
         asked_again_reason=str(file["asked_again_reason"]) if file["asked_again_reason"] else None,
         opened_at=datetime.fromisoformat(str(file["opened_at"])) if file["opened_at"] else None,
+        accepted_at=datetime.fromisoformat(str(file["accepted_at"])) if file["accepted_at"] else None,
     )
 
 
@@ -185,6 +187,7 @@ def _serialize_document(
         status["asked_again_reason"] = document.asked_again_reason or ""
     if viewer_id is not None:
         status["opened_at"] = document.opened_at
+        status["accepted_at"] = document.accepted_at
         status["url"], expires_epoch = documents.build_read_url(document.id, viewer_id)
         status["url_expires_at"] = datetime.fromtimestamp(expires_epoch, UTC)
     return status
@@ -230,7 +233,7 @@ def _list_due_documents(
 ) -> list[Requirement]:
     if not row["documents_required"] or row["documents_submitted_at"] is not None:
         return []
-    accepted_kinds = [document.kind for document in uploaded_documents if document.is_accepted_on(last_day)]
+    accepted_kinds = [document.kind for document in uploaded_documents if document.counts_on(last_day)]
     asked_again_kinds = [document.kind for document in uploaded_documents if document.asked_again_at is not None]
     missing_kinds = documents.list_missing_kinds(row["documents_required"], accepted_kinds)
     if not missing_kinds:

@@ -156,6 +156,7 @@ class Action(StrEnum):
         "application",
         "A decider asked for documents again; the data has the kinds and the reason.",
     )
+    DOCUMENTS_ACCEPTED = "documents.accepted", "application", "A decider accepted documents; the data has the kinds."
     DOCUMENTS_SUBMITTED = "documents.submitted", "application", "An applicant submitted all documents."
     DOCUMENT_READ = "documents.read", "document", "A decider read a document of an applicant."
 

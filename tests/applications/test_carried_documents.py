@@ -104,6 +104,18 @@ def test_document_that_is_asked_for_again_does_not_come_along(owner: Client, mer
     assert {row["status"] for row in merchant.list_documents().values()} == {"uploaded"}
 
 
+def test_accepted_documents_stay_accepted(owner: Client, merchant: Merchant) -> None:
+    first = merchant.apply(owner)
+    merchant.submit(*KINDS)
+    row = data(owner.post(f"{LIST}/{first['id']}/documents/accept", {"kinds": ["identity"]}))
+    second = merchant.apply(owner)
+    accepted = {
+        document["kind"]: document["acceptedAt"] for document in data(owner.get(f"{LIST}/{second['id']}"))["documents"]
+    }
+    assert accepted["identity"] == row["documents"][0]["acceptedAt"] is not None
+    assert accepted["tax_clearance"] is None
+
+
 def test_page_says_where_a_document_comes_from(client: Client, owner: Client, merchant: Merchant) -> None:
     first = merchant.apply(owner)
     merchant.submit(*KINDS, identityExpiresOn="2030-01-31")

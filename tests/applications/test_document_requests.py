@@ -137,6 +137,70 @@ def test_merchant_who_takes_part_keeps_their_stall(client: Client, owner: Client
     assert "You have nothing left to do." in list_mails_to(EMAIL)[0]["text"]
 
 
+def accept(owner: Client, application: dict[str, Any], *kinds: str) -> Any:
+    return owner.post(f"{LIST}/{application['id']}/documents/accept", {"kinds": kinds})
+
+
+def list_accepted(owner: Client, application: dict[str, Any]) -> list[str]:
+    return [document["kind"] for document in read(owner, application)["documents"] if document.get("acceptedAt")]
+
+
+def test_documents_are_accepted_once(client: Client, owner: Client) -> None:
+    application = approve(client, owner)
+    hand_in(client, *KINDS)
+    row = data(accept(owner, application, "identity"))
+    assert list_accepted(owner, application) == ["identity"]
+    assert data(accept(owner, application, *KINDS))["documents"][0] | {"url": "", "urlExpiresAt": ""} == row[
+        "documents"
+    ][0] | {"url": "", "urlExpiresAt": ""}
+    assert list_accepted(owner, application) == [*KINDS]
+    query = "SELECT array_agg(data->'kinds' ORDER BY at)::text FROM audit_entry WHERE action = 'documents.accepted'"
+    assert fetch_scalar(query) == '{"[\\"identity\\"]","[\\"tax_clearance\\"]"}'
+    assert "acceptedAt" not in str(data(client.get(f"{LIST}/docs/{find_mailed_token('documents')}")))
+
+
+def test_what_cannot_be_accepted_is_named_at_once(client: Client, owner: Client) -> None:
+    waiting = create_application(client, owner, email="other@stalls.example")
+    assert read_error(accept(owner, waiting, "identity")) == (409, "APPLICATION_STATE")
+    application = approve(client, owner)
+    hand_in(client, *KINDS)
+    data(accept(owner, application, "identity"))
+    ask(owner, application, "identity")
+    assert list_accepted(owner, application) == [], "what is asked for again is not accepted any more"
+    refused = accept(owner, application, "tax_clearance", "food_safety", "identity")
+    assert list_problems(refused) == {"kinds[1]": "not_uploaded", "kinds[2]": "asked_again"}
+    for kinds in ((), ("picture_1",), ("passport",)):
+        assert accept(owner, application, *kinds).status_code == 422
+    assert list_accepted(owner, application) == []
+
+
+def test_another_file_or_another_day_is_not_accepted(client: Client, owner: Client) -> None:
+    application = approve(client, owner)
+    data(upload_documents(client, find_mailed_token("documents"), *KINDS))
+    data(accept(owner, application, *KINDS))
+    data(upload_documents(client, find_mailed_token("documents"), "identity", taxClearanceExpiresOn="2040-01-31"))
+    assert list_accepted(owner, application) == []
+    data(accept(owner, application, *KINDS))
+    data(upload_documents(client, find_mailed_token("documents"), taxClearanceExpiresOn="2040-01-31"))
+    assert list_accepted(owner, application) == [*KINDS]
+
+
+def test_other_organisers_accept_nothing(client: Client, owner: Client) -> None:
+    application = approve(client, owner)
+    hand_in(client, *KINDS)
+    other = create_organiser_client(client, email="other@example.com")
+    assert accept(other, application, "identity").status_code == 404
+    assert list_accepted(owner, application) == []
+
+
+def test_two_deciders_accept_at_once(client: Client, owner: Client) -> None:
+    application = approve(client, owner)
+    hand_in(client, *KINDS)
+    answers = run_concurrently(2, lambda _: accept(owner, application, *KINDS))
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert fetch_scalar("SELECT count(*) FROM audit_entry WHERE action = 'documents.accepted'") == 1
+
+
 def test_same_request_again_changes_nothing(client: Client, owner: Client) -> None:
     application = approve(client, owner)
     hand_in(client, *KINDS)

@@ -102,6 +102,7 @@ def changing_an_event(client: Client) -> None:
     Action.DOCUMENTS_SUBMITTED,
     Action.DOCUMENTS_REOPENED,
     Action.DOCUMENTS_ASKED_AGAIN,
+    Action.DOCUMENTS_ACCEPTED,
     Action.DOCUMENT_READ,
 )
 def deciding_about_applications(client: Client) -> None:
@@ -121,6 +122,8 @@ def deciding_about_applications(client: Client) -> None:
     data(owner.post(f"{LIST}/{application['id']}/links", {"purpose": "payment"}), 201)
     url = data(owner.get(f"{LIST}/{application['id']}"))["documents"][0]["url"]
     assert client.get(url[url.index("/api/") :]).status_code == 200
+    for _ in range(2):
+        data(owner.post(f"{LIST}/{application['id']}/documents/accept", {"kinds": ["identity"]}))
     execute_sql("UPDATE application_document SET expires_on = current_date")
     reopen_expiring_documents(application["id"])
     for _ in range(2):

@@ -104,6 +104,14 @@ def asking_for_a_document_again(client: Client) -> Ask:
     return lambda: owner.post(f"{LIST}/{made['id']}/documents/ask-again", body, headers=KEY)
 
 
+@case(f"POST {ONE}/documents/accept")
+def accepting_documents(client: Client) -> Ask:
+    owner = create_organiser_client(client)
+    made = create_approved_application(client, owner)
+    submit_documents(client, find_mailed_token("documents"))
+    return lambda: owner.post(f"{LIST}/{made['id']}/documents/accept", {"kinds": ["identity"]}, headers=KEY)
+
+
 @case(f"POST {ONE}/offer-place")
 def offering_a_place(client: Client) -> Ask:
     owner = create_organiser_client(client)

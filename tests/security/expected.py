@@ -298,6 +298,7 @@ application: invoice    GET    /api/merchant-applications/{applicationId}/invoic
 application: decide     PATCH  /api/merchant-applications/{applicationId}
 application: decide     PATCH  /api/merchant-applications/{applicationId}/contact
 application: decide     POST   /api/merchant-applications/{applicationId}/documents/ask-again
+application: decide     POST   /api/merchant-applications/{applicationId}/documents/accept
 application: decide     POST   /api/merchant-applications/{applicationId}/offer-place
 application: decide     POST   /api/merchant-applications/{applicationId}/links
 event: write, verified  POST   /api/merchant-applications/{applicationId}/fee/received

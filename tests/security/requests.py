@@ -173,6 +173,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     "POST /api/merchant-applications/{applicationId}/documents/ask-again": SampleRequest(
         {"kinds": ["identity"], "reason": "The photo is blurred."}, path_values={"applicationId": "approvedId"}
     ),
+    "POST /api/merchant-applications/{applicationId}/documents/accept": SampleRequest(
+        {"kinds": ["identity"]}, path_values={"applicationId": "approvedId"}
+    ),
     "GET /api/merchant-applications/{applicationId}/invoice": SampleRequest(
         path_values={"applicationId": "approvedId"}
     ),

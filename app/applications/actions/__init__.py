@@ -10,6 +10,7 @@ from app.applications.actions.decisions import (
     send_link,
     withdraw_application,
 )
+from app.applications.actions.document_acceptance import accept_documents
 from app.applications.actions.document_access import open_document
 from app.applications.actions.document_requests import ask_again
 from app.applications.actions.document_upload import upload_documents
@@ -27,6 +28,7 @@ __all__ = [
     "DecisionFields",
     "activate_account",
     "answer_offer",
+    "accept_documents",
     "ask_again",
     "change_contact",
     "decide_application",

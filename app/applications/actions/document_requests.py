@@ -1,18 +1,22 @@
 """Asking an approved applicant for documents again that are there already, with the reason that they read."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import func, update
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import count_mails, load_sender
-from app.applications import documents, links, states
-from app.applications.document_requests import load_requests, reopen_documents
+from app.applications import documents, links
+from app.applications.document_requests import (
+    build_kind_errors,
+    check_documents_open,
+    load_requests,
+    reopen_documents,
+)
 from app.applications.emails import enqueue_email
 from app.applications.models import Application, ApplicationDocument
 from app.applications.open_events import check_event_open
 from app.applications.queries import can_decide_sql, lock_application, record_application_act
-from app.applications.states import StepNotAllowed
 from app.audit.actions import Action
 from app.core.db import ReadOrWriteSession
 from app.core.errors import StaleVersion, ValidationFailed
@@ -34,9 +38,13 @@ def ask_again(
         application = lock_application(session, caller, id, can_decide_sql(caller))
         if expected_version not in (None, application.version):
             raise StaleVersion()
-        _check_status(application)
+        check_documents_open(application)
         reasons = load_requests(session, application.id)
-        _check_uploaded(kinds, reasons)
+        errors = build_kind_errors(
+            kinds, reasons, "not_uploaded", "There is no file of this kind yet, so it cannot be asked for again."
+        )
+        if errors:
+            raise ValidationFailed(errors)
         if all(reasons[kind] == reason for kind in kinds):
             return
         check_event_open(session, application)
@@ -52,34 +60,10 @@ def ask_again(
         enqueue_email(MAIL_TEMPLATE, application, *links.renew_links(session, application, [links.DOCUMENTS]))
 
 
-def _check_status(application: Application) -> None:
-    """Raises StepNotAllowed."""
-    if application.status not in (*states.ACCEPTED_STATES, states.ACTIVATED):
-        raise StepNotAllowed(
-            "Documents can be asked for again while the application is approved; data.status says its state.",
-            status=application.status,
-        )
-
-
-def _check_uploaded(kinds: Sequence[str], uploaded_kinds: Container[str]) -> None:
-    """Raises ValidationFailed with each kind that has no file."""
-    errors = [
-        {
-            "path": f"kinds[{index}]",
-            "code": "not_uploaded",
-            "message": "There is no file of this kind yet, so it cannot be asked for again.",
-        }
-        for index, kind in enumerate(kinds)
-        if kind not in uploaded_kinds
-    ]
-    if errors:
-        raise ValidationFailed(errors)
-
-
 def _mark_documents(session: ReadOrWriteSession, application: Application, kinds: Sequence[str], reason: str) -> None:
     session.execute(
         update(ApplicationDocument)
         .where(ApplicationDocument.application_id == application.id, ApplicationDocument.kind.in_(kinds))
-        .values(asked_again_at=func.now(), asked_again_reason=reason)
+        .values(asked_again_at=func.now(), asked_again_reason=reason, accepted_at=None, accepted_by=None)
         .execution_options(synchronize_session=False)
     )

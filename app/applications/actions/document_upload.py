@@ -39,6 +39,8 @@ UPDATED_COLUMNS = (
     "asked_again_at",
     "asked_again_reason",
     "opened_at",
+    "accepted_at",
+    "accepted_by",
 )
 
 
@@ -96,7 +98,7 @@ def _save_uploads(
         jobs = [job_spec("applications.delete_files", names=replaced_names)] if replaced_names else []
         if submit:
             last_day = find_last_day(resolved_link.event_context.calendar)
-            accepted_kinds = [document.kind for document in uploaded_documents if document.is_accepted_on(last_day)]
+            accepted_kinds = [document.kind for document in uploaded_documents if document.counts_on(last_day)]
             missing_kinds = documents.list_missing_kinds(application.documents_required, accepted_kinds)
             jobs += [] if missing_kinds else _submit_documents(session, application)
         enqueue_all(jobs)
@@ -127,12 +129,16 @@ def _build_missing_error(
 
 
 def _set_expiry_days(session: OrmSession, application_id: str, expiry_days: Mapping[str, date]) -> None:
-    """Sets the days on which the documents expire that are there already."""
+    """Sets the days on which the documents expire that are there already. With another day, one is not accepted any more."""
     for kind, expires_on in expiry_days.items():
         session.execute(
             update(ApplicationDocument)
-            .where(ApplicationDocument.application_id == application_id, ApplicationDocument.kind == kind)
-            .values(expires_on=expires_on)
+            .where(
+                ApplicationDocument.application_id == application_id,
+                ApplicationDocument.kind == kind,
+                ApplicationDocument.expires_on.is_distinct_from(expires_on),
+            )
+            .values(expires_on=expires_on, accepted_at=None, accepted_by=None)
             .execution_options(synchronize_session=False)
         )
 
@@ -222,4 +228,6 @@ def _build_document_row(application_id: str, upload: DocumentUpload, stored_as: 
         "asked_again_at": None,
         "asked_again_reason": None,
         "opened_at": None,
+        "accepted_at": None,
+        "accepted_by": None,
     }

@@ -46,6 +46,12 @@ class DocumentData(Schema):
         allow_none=True,
         metadata={"description": "when a decider first opened the file; null before, absent for anybody else"},
     )
+    accepted_at = TimeField(
+        allow_none=True,
+        metadata={
+            "description": "when a decider accepted the file, which counts before too; null before, absent for anybody else"
+        },
+    )
     asked_again_at = TimeField(metadata={"description": "when a decider asked for another file in its place"})
     asked_again_reason = fields.String(
         metadata={"example": "The photo is blurred.", "description": "what the decider wrote to the applicant"}

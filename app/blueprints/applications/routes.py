@@ -254,6 +254,26 @@ def ask_again(application_id: str, kinds: Sequence[str], reason: str) -> queries
 
 
 @blp.post(
+    "/<applicationId>/documents/accept",
+    access=may(STALLS_DECIDE).with_verified_email(),
+    body=schemas.AcceptedDocumentsBody,
+    returns=response_schemas.ApplicationRow,
+    idempotent=True,
+    errors=[StepNotAllowed],
+)
+def accept_documents(application_id: str, kinds: Sequence[str]) -> queries.ApplicationRecord:
+    """Accept documents of an approved applicant, after a look at them.
+
+    Documents count as soon as they are handed in; accepting takes them off the list of new documents. A file that
+    replaces one is not accepted. Documents that are accepted already stay so. A kind without a file, and one that is
+    asked for again, is an error.
+    """
+    caller = get_current_caller()
+    actions.accept_documents(caller, application_id, kinds=kinds)
+    return queries.get_application(caller, application_id)
+
+
+@blp.post(
     "/<applicationId>/offer-place",
     access=may(STALLS_DECIDE).with_verified_email(),
     returns=response_schemas.ApplicationRow,

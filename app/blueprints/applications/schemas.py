@@ -178,6 +178,16 @@ class DocumentRequestBody(Schema):
     )
 
 
+class AcceptedDocumentsBody(Schema):
+    kinds = List(
+        Choice(*KINDS),
+        required=True,
+        min=1,
+        max=len(KINDS),
+        metadata={"description": "documents that are there"},
+    )
+
+
 class BillingBody(Schema):
     billing_address = PostalAddress(allow_none=True, metadata=BILLING_ADDRESS)
     billing_vat_number = BankNumber(max=20, allow_none=True, metadata=BILLING_VAT_NUMBER)
@@ -219,7 +229,7 @@ class Filters(Query):
         },
     )
     has_new_documents = Boolean(
-        metadata={"description": "whether documents came that no decider has opened", "rare": True}
+        metadata={"description": "whether documents came that no decider has accepted or asked for again", "rare": True}
     )
     q = Text(min=1, max=200, metadata={"example": "kapana", "description": "in business, contact, email, reference"})
 

@@ -55,7 +55,12 @@ def test_a_document_is_asked_for_again_once(
     assert read(organiser, applied)["status"] == "awaiting_documents"
 
 
-def test_documents_wait_until_a_decider_has_opened_each(
+def accept(client: Client, application: dict[str, Any], *kinds: str, **headers: Any) -> Any:
+    path = f"/api/merchant-applications/{application['id']}/documents/accept"
+    return client.post(path, {"kinds": kinds}, **headers)
+
+
+def test_documents_wait_until_a_decider_has_accepted_each(
     app: Flask,
     client: Client,
     owner: Account,
@@ -68,7 +73,7 @@ def test_documents_wait_until_a_decider_has_opened_each(
     assert home in desk.open("/desk").text
     assert applied["id"] in desk.open(f"{build_path(event)}?hasNewDocuments=true").text
     page = desk.open(path).text
-    assert page.count("not looked at yet") == 2
+    assert page.count("not accepted yet") == 2 and "Accept all documents" in page
     mark = '<span class="tag">New documents</span>'
     assert mark in desk.open(build_path(event)).text
     viewer = open_as(app, client, owner, "viewer")
@@ -80,9 +85,14 @@ def test_documents_wait_until_a_decider_has_opened_each(
     data(organiser.post(f"/api/merchant-applications/{applied['id']}/documents/ask-again", body))
     assert home in desk.open("/desk").text, "the other document waits while one is asked for again"
     for document in read(organiser, applied)["documents"]:
-        assert document["openedAt"] is None
+        assert document["openedAt"] is None and document["acceptedAt"] is None
         assert organiser.get(urlsplit(document["url"]).path).status_code == 200
-    assert "not looked at yet" not in desk.open(path).text and home not in desk.open("/desk").text
+    page = desk.open(path).text
+    assert page.count("not accepted yet") == 1 and "Accept all documents" not in page
+    assert home in desk.open("/desk").text, "an opened document waits"
+    desk.open(path)
+    assert "Accepted: Identity document" in desk.send(form=1).text
+    assert "not accepted yet" not in desk.open(path).text and home not in desk.open("/desk").text
     assert applied["id"] not in desk.open(f"{build_path(event)}?hasNewDocuments=true").text
     assert mark not in desk.open(build_path(event)).text
     opened = read(organiser, applied)["documents"][0]["openedAt"]
@@ -92,7 +102,53 @@ def test_documents_wait_until_a_decider_has_opened_each(
     data(organiser.post(f"/api/merchant-applications/{applied['id']}/documents/ask-again", body))
     token = find_mailed_token("documents", "kapana@stalls.example")
     data(upload_documents(client, token, "identity", "tax_clearance", submit="true", content=PDF))
-    assert desk.open(path).text.count("not looked at yet") == 2 and home in desk.open("/desk").text
+    assert desk.open(path).text.count("not accepted yet") == 2 and home in desk.open("/desk").text
+
+
+def test_all_documents_are_accepted_at_once(
+    owner: Account, organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
+) -> None:
+    path = build_path(event, applied)
+    assert "Documents count as soon as they are sent." in desk.open(path).text
+    for _ in range(2):
+        assert desk.press(form=3).status_code == 303
+    page = desk.open(path).text
+    assert "not accepted yet" not in page and "/documents/accept" not in page and "Documents count as" not in page
+    assert page.count(f" by {owner.name}") == 2 and page.split("History")[1].count("Accepted: Identity document, Tax cl") == 1
+    row = read(organiser, applied)
+    assert row["documents"][0]["acceptedAt"] == row["documents"][1]["acceptedAt"] is not None
+    assert row["status"] == "ready", "it was before, and is"
+
+
+def test_a_file_that_came_meanwhile_is_not_accepted(
+    client: Client, organiser: Client, event: dict[str, Any], applied: dict[str, Any], desk: Visitor
+) -> None:
+    desk.open(build_path(event, applied))
+    body = {"kinds": ["identity"], "reason": REASON}
+    data(organiser.post(f"/api/merchant-applications/{applied['id']}/documents/ask-again", body))
+    token = find_mailed_token("documents", "kapana@stalls.example")
+    data(upload_documents(client, token, "identity", submit="true", content=PDF))
+    assert "Look at the documents again." in desk.send(form=1).text
+    assert [document["acceptedAt"] for document in read(organiser, applied)["documents"]] == [None, None]
+    desk.open(build_path(event, applied))
+    assert "Choose one of the choices." not in desk.send(form=1, kinds="passport").text
+    assert [document["acceptedAt"] for document in read(organiser, applied)["documents"]] == [None, None]
+
+
+def test_only_who_decides_accepts(
+    app: Flask, client: Client, owner: Account, organiser: Client, event: dict[str, Any], applied: dict[str, Any]
+) -> None:
+    path = build_path(event, applied)
+    for role, status in (("finance", 403), ("viewer", 403), ("manager", 303)):
+        visitor = open_as(app, client, owner, role)
+        page = visitor.open(path).text
+        assert ("Accept all documents" in page) == ("not accepted yet" in page) == (status == 303)
+        visitor.open("/account")
+        fields = {**visitor.forms[0].fields, "kinds": "identity", "version": str(read(organiser, applied)["version"])}
+        assert visitor.flask.post(f"{path}/documents/accept", data=fields).status_code == status, role
+    stranger = sign_in_browser(app, create_owner("Other"))
+    stranger.open("/account")
+    assert stranger.flask.post(f"{path}/documents/accept", data=stranger.forms[0].fields).status_code == 404
 
 
 def test_the_history_keeps_what_happened_twice_and_who_did_it(

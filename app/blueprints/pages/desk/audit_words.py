@@ -108,6 +108,7 @@ _ACTION_LABELS = {
     Action.ADMISSION_UNDONE: lazy_gettext("Scan undone"),
     Action.DOCUMENTS_REOPENED: lazy_gettext("Documents asked for again"),
     Action.DOCUMENTS_ASKED_AGAIN: lazy_gettext("Another file asked for"),
+    Action.DOCUMENTS_ACCEPTED: lazy_gettext("Documents accepted"),
     Action.DOCUMENTS_SUBMITTED: lazy_gettext("Documents handed in"),
     Action.DOCUMENT_READ: lazy_gettext("Document opened"),
     Action.BLOCK_CREATED: lazy_gettext("Block made"),

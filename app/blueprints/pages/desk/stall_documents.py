@@ -1,4 +1,4 @@
-"""Asking an applicant for documents again, as a form."""
+"""Accepting documents of an applicant, and asking for them again, as forms."""
 
 from typing import Any
 
@@ -11,11 +11,12 @@ from app.applications import actions, states
 from app.applications.documents import KINDS, LABELS
 from app.applications.queries import ApplicationRecord
 from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
-from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form
+from app.blueprints.pages.desk.shell import do_once, go_to, render_desk_form, send_back
 from app.blueprints.pages.desk.stall_words import reword
 from app.blueprints.pages.desk.stalls import DECIDE, blueprint, get_event_application
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
-from app.core.errors import NotFound
+from app.blueprints.pages.rendering import describe_error
+from app.core.errors import NotFound, StaleVersion
 from app.core.languages import gettext, lazy_gettext
 from app.events.queries import OwnEvent
 from app.web.campaign_fields import ListOrText
@@ -26,6 +27,31 @@ from app.web.text_fields import EmailText
 class RequestSchema(VersionSchema):
     kinds = ListOrText(Text(validate=[OneOf(KINDS)]), max=len(KINDS), example=[KINDS[0]], required=True)
     reason = EmailText(required=True, min=1, max=500)
+
+
+class AcceptanceSchema(VersionSchema):
+    kinds = ListOrText(Text(validate=[OneOf(KINDS)]), min=1, max=len(KINDS), example=[KINDS[0]], required=True)
+
+
+ACCEPTANCE = Form(AcceptanceSchema, Input("kinds", "", type="hidden"), VERSION)
+"""The buttons on the page of the application."""
+
+
+@blueprint.act("/<application_id>/documents/accept", access=DECIDE)
+def accept(caller: Caller, event_id: str, application_id: str) -> ResponseReturnValue:
+    """Accept the documents, unless the application has changed since the page was opened."""
+    event, row = get_event_application(caller, event_id, application_id)
+    back = _build_back(event, row)
+    try:
+        values = ACCEPTANCE.from_request().load()
+        version = values.pop("version")
+        actions.accept_documents(caller, application_id, expected_version=version, **values)
+    except StaleVersion:
+        return send_back(back, gettext("The application has changed meanwhile. Look at the documents again."))
+    except FORM_ERRORS as error:
+        return send_back(back, describe_error(reword(error)))
+    names = ", ".join(gettext(LABELS[kind]) for kind in values["kinds"])
+    return go_to(back, gettext("Accepted: %(document)s", document=names))
 
 
 @blueprint.page("/<application_id>/documents/ask-again", access=DECIDE)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from app.applications.documents import LABELS
-from app.applications.history import Act, list_acts
+from app.applications.history import Act
 from app.applications.queries import ApplicationRecord
 from app.applications.states import APPROVED, DECLINED
 from app.audit.actions import Action
@@ -26,13 +26,12 @@ ACT_LABELS = {
 }
 
 
-def list_history(row: ApplicationRecord) -> list[tuple[datetime, str, str]]:
-    """What happened to an application, and who did it if that is known, the newest first.
+def list_history(row: ApplicationRecord, acts: Sequence[Act]) -> list[tuple[datetime, str, str]]:
+    """What happened to an application, of which these are acts, and who did it if that is known, the newest first.
 
     The audit trail knows it all, but keeps it for some years only: the last decision and the last documents are in the
     application too.
     """
-    acts = list_acts(row["id"])
     moments = [
         *((act.at, _describe_act(act), act.actor_name or "") for act in acts),
         (row["created_at"], gettext("Applied"), ""),
@@ -45,10 +44,22 @@ def list_history(row: ApplicationRecord) -> list[tuple[datetime, str, str]]:
     return sorted(((moment, text, name) for moment, text, name in moments if moment is not None), reverse=True)
 
 
+def find_acceptors(acts: Sequence[Act]) -> dict[str, str | None]:
+    """Who accepted the document of each kind last, as far as the acts say so; they are the newest first."""
+    return {
+        kind: act.actor_name
+        for act in reversed(acts)
+        if act.action == Action.DOCUMENTS_ACCEPTED
+        for kind in act.data.get("kinds", ())
+    }
+
+
 def _describe_act(act: Act) -> str:
-    if act.action != Action.DOCUMENTS_ASKED_AGAIN:
+    if act.action not in (Action.DOCUMENTS_ASKED_AGAIN, Action.DOCUMENTS_ACCEPTED):
         return str(ACT_LABELS[act.action])
     names = ", ".join(gettext(LABELS[kind]) for kind in act.data.get("kinds", ()) if kind in LABELS)
+    if act.action == Action.DOCUMENTS_ACCEPTED:
+        return gettext("Accepted: %(document)s", document=names)
     return gettext("Asked again: %(document)s", document=names)
 
 

@@ -11,6 +11,7 @@ from app.accounts.permissions import EVENTS_WRITE, MONEY_WRITE, STALLS_DECIDE, S
 from app.applications import queries, states
 from app.applications.actions.contact import OPEN_STATES
 from app.applications.documents import LABELS
+from app.applications.history import list_acts
 from app.applications.placed_stalls import find_stall_number
 from app.applications.serializers import serialize_application
 from app.applications.stall_types import fold_name, list_places
@@ -18,7 +19,7 @@ from app.applications.waitlist import find_next, list_waitlists
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.shell import DeskPages, render_desk
-from app.blueprints.pages.desk.stall_history import list_history
+from app.blueprints.pages.desk.stall_history import find_acceptors, list_history
 from app.blueprints.pages.desk.stall_words import (
     FEE_LABELS,
     LINK_LABELS,
@@ -88,7 +89,7 @@ APPLICATIONS = Table(
         Input(
             "hasNewDocuments",
             lazy_gettext("Documents"),
-            options=[("", lazy_gettext("All")), ("true", lazy_gettext("Not looked at yet"))],
+            options=[("", lazy_gettext("All")), ("true", lazy_gettext("Not accepted yet"))],
         ),
     ),
     empty=lazy_gettext("Applications appear here when somebody applies."),
@@ -126,6 +127,7 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
     """Show one application with its documents, what is due, and what can be done."""
     event, row = get_event_application(caller, event_id, application_id)
     application: dict[str, Any] = serialize_application(row)
+    acts = list_acts(row["id"])
     return render_desk(
         "desk/stall.html",
         event=event,
@@ -133,7 +135,8 @@ def show_application(caller: Caller, event_id: str, application_id: str) -> Resp
         row=row,
         stall_number=find_stall_number(row["id"]) if row["status"] == states.ACTIVATED else None,
         due={requirement["code"] for requirement in application["requirements"]},
-        history=list_history(row),
+        history=list_history(row, acts),
+        acceptors=find_acceptors(acts),
         state_label=STATE_LABELS[row["status"]],
         fee_label=FEE_LABELS[row["fee_state"]],
         payment_choice=describe_payment(row) if row["amount_minor"] else "",
