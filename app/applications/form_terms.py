@@ -91,6 +91,11 @@ def get_form_terms(event_id: str, invite_slug: str | None = None) -> FormTerms:
     event = get_public_event(event_id)
     if not event.takes_applications:
         raise ApplicationsClosed() if event.is_over else ApplicationsClosed(APPLICATIONS_ENDED)
+    return build_event_terms(event)
+
+
+def build_event_terms(event: PublicEvent) -> FormTerms:
+    """The terms of the form for an event, whether it takes applications or not."""
     offers = _list_offers(event.event_id, list_stall_types(event.stall_types))
     return FormTerms(
         event=event,

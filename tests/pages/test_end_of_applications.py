@@ -47,6 +47,24 @@ def test_a_form_that_was_open_is_refused(owner: Client, event: dict[str, Any], v
     assert data(owner.get(LIST))["applications"] == []
 
 
+def test_a_form_that_arrived_before_is_confirmed(owner: Client, event: dict[str, Any], visitor: Visitor) -> None:
+    visitor.open(f"/apply/{event['id']}")
+    typed = {
+        "businessName": "Kapana Corner",
+        "contactName": "Ndapewa Iita",
+        "email": "kapana@stalls.example",
+        "stallType": "Food",
+    }
+    assert visitor.press(**typed).status_code == 303
+    (application,) = data(owner.get(LIST))["applications"]
+    update_event(owner, event, applicationsEndAt=ENDED)
+    assert visitor.press(**typed, products="Fat cakes").status_code == 410, "another form is not that one"
+    assert visitor.press(**{**typed, "formKey": ""}).status_code == 410
+    page = visitor.send(**typed)
+    assert page.status_code == 200 and application["reference"] in page.text
+    assert len(data(owner.get(LIST))["applications"]) == 1
+
+
 def test_an_invitation_can_be_used_after_it(client: Client, owner: Client, event: dict[str, Any]) -> None:
     slug = create_link(owner, event["id"])
     update_event(owner, event, applicationsEndAt=ENDED)

@@ -1,11 +1,19 @@
 """Applying for a stall at a public event: the form, and the page after it was sent."""
 
-from flask import Response, redirect, session
+from flask import Response, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications.errors import ApplicationsClosed
-from app.applications.form_terms import FormTerms, get_form_terms, get_public_event
-from app.blueprints.pages.apply_form import SAVED_KEY, SENT_KEY, build_form, build_form_context, receive_form, show_form
+from app.applications.form_terms import FormTerms, build_event_terms, get_form_terms, get_public_event
+from app.blueprints.pages.apply_form import (
+    SAVED_KEY,
+    SENT_KEY,
+    build_form,
+    build_form_context,
+    receive_form,
+    show_form,
+    was_sent,
+)
 from app.blueprints.pages.apply_pictures import render_sent
 from app.blueprints.pages.csrf import get_page_path
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, render_form
@@ -43,8 +51,13 @@ def send(event_id: str) -> ResponseReturnValue:
             raise
         except FORM_ERRORS as error:
             return render_terms(form.with_error(error), terms)
-    except (NotFound, ApplicationsClosed) as error:
-        return _render_closed(event_id, status=404 if isinstance(error, NotFound) else 410)
+    except NotFound:
+        return _render_closed(event_id, status=404)
+    except ApplicationsClosed:
+        terms = build_event_terms(get_public_event(event_id))
+        if was_sent(build_form(terms).from_request(), terms):
+            return redirect(url_for("apply.show_sent"), 303)
+        return _render_closed(event_id, status=410)
 
 
 @blueprint.get("/sent")
