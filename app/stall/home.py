@@ -97,6 +97,11 @@ class Money:
     availability: Availability
     open_payouts: Sequence[PayoutSummary]
 
+    @property
+    def is_used(self) -> bool:
+        """Whether there is a balance, or a payout under way."""
+        return bool(self.availability["balance_minor"] or self.open_payouts)
+
 
 @dataclass(frozen=True)
 class StallHome:

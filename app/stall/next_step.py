@@ -148,9 +148,12 @@ def _find_stall_step(facts: MerchantFacts) -> NextStep | None:
 def _find_money_step(facts: MerchantFacts) -> NextStep | None:
     if facts.is_paused:
         return None
-    if not facts.has_destination and (facts.available_minor or facts.stalls):
+    if not facts.has_destination and facts.available_minor:
         text, title = (
-            gettext("Enter the wallet or bank account to which we pay what you earn."),
+            gettext(
+                "%(amount)s are available. Enter the wallet or bank account to which we pay them.",
+                amount=format_money(facts.available_minor),
+            ),
             gettext("Add payout details"),
         )
         return NextStep(PAYOUT_DETAILS, title, text, title, "/stall/payout-details")

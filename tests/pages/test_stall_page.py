@@ -98,7 +98,10 @@ def test_application_leads_to_documents_then_to_the_fee_then_to_the_invoice(app:
     assert find_title(page) == "Pay the stall fee for Windhoek Lights" and f'href="/pay/{token}"' in page
     pay_stall_fee(client, token)
     page = visitor.open(HOME).text
-    assert find_title(page) == "Add payout details", "with an account, they take part once the fee is paid"
+    assert find_title(page) == "Nothing to do now", "with an account, they take part once the fee is paid"
+    assert "Your next event is Windhoek Lights" in page
+    assert "If the organiser pays money out to you" in page and "Available" not in page
+    assert "Payout details" not in page and "For a stall fee you need none." in visitor.open("/stall/payouts").text
     assert f"Invoice for {application['reference']}" in page
     invoice = visitor.open(f"/stall/invoices/{application['id']}.pdf")
     assert invoice.data.startswith(b"%PDF") and "invoice-STL-" in invoice.headers["Content-Disposition"]

@@ -185,7 +185,7 @@ def test_details_are_entered_shown_masked_and_kept(app: Flask, client: Client) -
     me = create_signed_in_client(client, account)
     import_earnings(account, 5000)
     visitor = sign_in_browser(app, account)
-    assert "Add the wallet or bank account" in visitor.open(PAYOUTS).text
+    assert "it goes to the wallet or bank account that you add here" in visitor.open(PAYOUTS).text
     visitor.open(DETAILS)
     bank = {"accountName": "Kapana Corner", "accountNumber": "62 0012 34567", "bankName": "Bank Windhoek"}
     page = press(visitor, DETAILS, **bank, msisdn="081 123 4567", branchCode="", destination="bank")

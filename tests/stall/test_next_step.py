@@ -77,7 +77,7 @@ CASES = [
     (replace(OWNER, stalls=[stall(CREW_LEAD_TIME + SECOND, crew_size=0)]), WAIT, ""),
     (replace(CASHIER, stalls=[stall(crew_size=0)]), WAIT, ""),
     (replace(OWNER, has_destination=False), WAIT, ""),
-    (replace(OWNER, has_destination=False, stalls=[stall()]), PAYOUT_DETAILS, "/stall/payout-details"),
+    (replace(OWNER, has_destination=False, stalls=[stall()]), WAIT, ""),
     (replace(OWNER, has_destination=False, available_minor=1), PAYOUT_DETAILS, "/stall/payout-details"),
     (replace(OWNER, available_minor=1, stalls=[stall()]), REQUEST_PAYOUT, "/stall/payouts"),
     (replace(OWNER, held_minor=1), WAIT, ""),
