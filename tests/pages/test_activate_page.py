@@ -74,6 +74,7 @@ def test_a_link_that_has_had_its_time_offers_a_fresh_one(client: Client, visitor
     aged(8)
     page = visitor.open(f"/activate/{token}")
     assert page.status_code == 410 and "t•••@kapana-corner.example" in page.text
+    assert "Your approval, and a fee that you have paid, stay." in page.text and "Send me a new link" in page.text
     page = visitor.send()
     assert page.status_code == 200 and "<h1>We have sent you a new link</h1>" in page.text
     fresh = find_mailed_token("activate")

@@ -54,6 +54,7 @@ def list_applications(owner: Client) -> list[dict[str, Any]]:
 
 def test_form_becomes_an_application(owner: Client, visitor: Visitor) -> None:
     event = open_form(owner, visitor)
+    assert "You need no account to apply. Once you are approved" in visitor.page.text
     page = visitor.send(**TYPED)
     (row,) = list_applications(owner)
     assert page.status_code == 200 and "<h1>We have your application</h1>" in page.text
