@@ -11,7 +11,9 @@ All others succeed immediately. The code is 123456.
 
 from dataclasses import dataclass
 
-CODE = "123456"
+from app.clients.payrail.message_parsing import MOCK_CODE
+
+CODE = MOCK_CODE
 DECLINED, TIMED_OUT, SLOW, BOUNCING, REFUSING_CODES = "0001", "0002", "0003", "0004", "0005"
 
 

@@ -1,6 +1,7 @@
 """Paying the stall fee on its page."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from flask import Flask
@@ -37,6 +38,19 @@ def test_the_fee_is_paid_with_the_code(client: Client, visitor: Visitor) -> None
     page = visitor.send(code=" 123 456 ")
     assert "<h1>Your stall fee is paid</h1>" in page.text and "activate your account" in page.text
     assert list_mails_to(EMAIL)[1]["subject"].startswith("Windhoek Lights: receipt for")
+
+
+def test_only_a_trial_system_says_the_code(app: Flask, client: Client, visitor: Visitor) -> None:
+    path, settings = pay_page(client), app.extensions["settings"]
+    assert "Trial system" not in visitor.open(path).text
+    assert f"Trial system: the code is {CODE}." in visitor.send().text
+    for mode in ("live", "disabled"):
+        app.extensions["settings"] = replace(settings, PAYRAIL_MODE=mode)
+        try:
+            page = visitor.open(path).text
+        finally:
+            app.extensions["settings"] = settings
+        assert "<h1>Enter the code</h1>" in page and "Trial system" not in page and CODE not in page, mode
 
 
 def test_a_bank_transfer_is_no_wallet(client: Client, visitor: Visitor) -> None:

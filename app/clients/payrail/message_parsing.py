@@ -7,6 +7,8 @@ from datetime import datetime
 JsonObject = Mapping[str, object]
 MAX_BYTES = 64 * 1024
 MAX_AMOUNT = 2**53 - 1
+MOCK_CODE = "123456"
+"""The code of every charge of a mock rail."""
 
 
 class Unreadable(ValueError):

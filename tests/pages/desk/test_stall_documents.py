@@ -114,7 +114,10 @@ def test_all_documents_are_accepted_at_once(
         assert desk.press(form=3).status_code == 303
     page = desk.open(path).text
     assert "not accepted yet" not in page and "/documents/accept" not in page and "Documents count as" not in page
-    assert page.count(f" by {owner.name}") == 2 and page.split("History")[1].count("Accepted: Identity document, Tax cl") == 1
+    assert (
+        page.count(f" by {owner.name}") == 2
+        and page.split("History")[1].count("Accepted: Identity document, Tax cl") == 1
+    )
     row = read(organiser, applied)
     assert row["documents"][0]["acceptedAt"] == row["documents"][1]["acceptedAt"] is not None
     assert row["status"] == "ready", "it was before, and is"
