@@ -21,6 +21,7 @@ from decimal import Decimal
 from typing import NotRequired, TypedDict, cast
 
 import structlog
+from flask import current_app
 from sqlalchemy import ColumnElement, case, func, literal, select, text, update
 from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session as OrmSession
@@ -29,6 +30,7 @@ from app.applications import links
 from app.applications.errors import PaymentInProgress
 from app.applications.links import ResolvedLink
 from app.applications.models import UNFINISHED_PAYMENT_STATES, Application, StallPayment, StallPaymentReview
+from app.clients.payrail.message_parsing import MOCK_CODE
 from app.core import throttle
 from app.core.addresses import mask_number
 from app.core.db import db
@@ -103,6 +105,11 @@ class CurrentPayment:
 def is_unanswered(payment: StallPayment) -> bool:
     """Whether a confirmation may have reached the rail without a final outcome."""
     return payment.tries > payment.answered and payment.status != "paid"
+
+
+def find_trial_code() -> str | None:
+    """The code of every payment of a trial system, whose rail moves no money; None with any other rail."""
+    return MOCK_CODE if current_app.extensions["settings"].PAYRAIL_MODE == "mock" else None
 
 
 def end_open_payment(session: OrmSession, application_id: str) -> None:

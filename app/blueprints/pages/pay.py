@@ -1,6 +1,6 @@
 """Paying the stall fee: the wallet number, the code, then the confirmation."""
 
-from flask import Response, current_app, redirect, request, url_for
+from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.applications import actions, fee_invoices, link_queries
@@ -11,10 +11,10 @@ from app.applications.errors import (
     PaymentExpired,
     PaymentInProgress,
 )
+from app.applications.stall_payments import find_trial_code
 from app.blueprints.pages.application_links import add_new_link_routes, handle_unusable_link
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, render_form
 from app.blueprints.pages.rendering import Pages, format_wait
-from app.clients.payrail.message_parsing import MOCK_CODE
 from app.core.errors import Unavailable
 from app.core.languages import gettext, lazy_gettext
 from app.web import rate_limits
@@ -174,7 +174,7 @@ def _render(token: str, fee: link_queries.FeePage, form: FilledForm) -> Response
         documents_path=_find_documents_path(fee),
         pays_by_transfer=_pays_by_transfer(fee, form),
         changes_wallet="wallet" in request.args or bool(form.errors),
-        trial_code=MOCK_CODE if current_app.extensions["settings"].PAYRAIL_MODE == "mock" else None,
+        trial_code=find_trial_code(),
     )
 
 
