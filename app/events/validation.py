@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from app.core.errors import ValidationFailed
+from app.core.text_normalization import to_camel_case
 from app.events.models import Event, StoredObject
 from app.events.search_words import key_of
 from app.events.visibility import DRAFT, PUBLISHED, UNLISTED
@@ -72,13 +73,18 @@ def _check_times(event: Event, changes: Fields, now: datetime) -> Iterator[Probl
         path = "ends_at" if "ends_at" in changes or "starts_at" not in changes else "starts_at"
         yield _problem(path, "contradiction", END_BEFORE_START)
     if event.sales_end_at is not None and event.sales_end_at > event.ends_at:
-        path = "sales_end_at" if "sales_end_at" in changes else "ends_at"
-        yield _problem(path, "contradiction", "Sales must end no later than the event.")
+        yield _build_end_problem("sales_end_at", changes, "Sales must end no later than the event.")
     if event.applications_end_at is not None and event.applications_end_at > event.ends_at:
-        path = "applications_end_at" if "applications_end_at" in changes else "ends_at"
-        yield _problem(path, "contradiction", "Applications must end no later than the event.")
+        yield _build_end_problem("applications_end_at", changes, "Applications must end no later than the event.")
     if changes.get("publish_at") is not None:
         yield from _check_publishing(event, changes["publish_at"], now)
+
+
+def _build_end_problem(name: str, changes: Fields, message: str) -> Problem:
+    """The problem of an end that is after the event: at the end itself, or at that of the event, if only this changed."""
+    if name in changes:
+        return _problem(name, "contradiction", message)
+    return _problem("ends_at", "contradiction", f"{message} Send another {to_camel_case(name)} too, or null.")
 
 
 def _check_publishing(event: Event, publish_at: datetime, now: datetime) -> Iterator[Problem]:

@@ -93,3 +93,5 @@ def test_an_event_that_is_moved_before_it_is_refused(owner: Client, event: dict[
     times = {"startDate": "2027-05-01T18:00:00", "endDate": "2027-05-02T18:00:00"}
     response = owner.patch(f"/api/events/{event['id']}", times)
     assert list(list_problems(response).values()) == ["contradiction"]
+    assert "Send another applicationsEndAt too, or null." in response.get_json()["data"]["errors"][0]["message"]
+    assert update_event(owner, event, **times, applicationsEndAt=None)["applicationsEndAt"] is None

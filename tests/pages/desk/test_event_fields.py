@@ -117,6 +117,40 @@ def test_wrong_facts_are_named_all_at_once(desk: Visitor, organiser: Client, eve
     assert read(organiser, event)["publishAt"] is None
 
 
+MAY = {"country": "NA", "timezone": "Africa/Windhoek", "startsAt": "2027-05-01T18:00", "endsAt": "2027-05-03T23:00"}
+
+
+def test_an_end_of_applications_moves_with_the_event(desk: Visitor, organiser: Client, event: dict[str, Any]) -> None:
+    update_event(organiser, event, applicationsEndAt="2027-06-05T12:00", salesEndAt="2027-06-04", name="Old")
+    open_page(desk, event, "edit")
+    page = desk.send(form=1, **MAY, name="New")
+    assert page.status_code == 422 and read(organiser, event)["name"] == "Old"
+    assert "Sat 5 June 2027, 12:00 (Windhoek) is after the end of the event now" in page.text
+    assert desk.elements["applicationsEndAt"]["value"] == "2027-05-02T12:00", "as long after the start as before"
+    assert desk.elements["salesEndAt"]["value"] == "2027-05-01T23:59:59"
+    assert desk.elements["name"]["value"] == "New", "what was typed stays"
+    assert desk.send(form=1, country="NA", timezone="Africa/Windhoek").status_code == 200
+    saved = read(organiser, event)
+    assert (saved["name"], saved["applicationsEndAt"]) == ("New", "2027-05-02T10:00:00.000Z")
+
+
+def test_an_end_of_applications_is_never_after_a_shorter_event(
+    desk: Visitor, organiser: Client, event: dict[str, Any]
+) -> None:
+    update_event(organiser, event, applicationsEndAt="2027-06-05T12:00")
+    open_page(desk, event, "edit")
+    desk.send(form=1, country="NA", timezone="Africa/Windhoek", endsAt="2027-06-04T20:00")
+    assert desk.elements["applicationsEndAt"]["value"] == "2027-06-04T20:00"
+    open_page(desk, event, "edit")
+    page = desk.send(form=1, **MAY, applicationsEndAt="2027-06-01T12:00")
+    assert "Applications must end no later than the event." in page.text, "who types it gets it back"
+    assert desk.elements["applicationsEndAt"]["value"] == "2027-06-01T12:00"
+    open_page(desk, event, "edit")
+    later = {**MAY, "startsAt": "2027-08-01T18:00", "endsAt": "2027-08-03T23:00"}
+    assert desk.send(form=1, **later).status_code == 200
+    assert read(organiser, event)["applicationsEndAt"] == "2027-06-05T10:00:00.000Z", "it stays, and may be changed"
+
+
 @pytest.mark.parametrize(
     ("size", "part", "colour"),
     [

@@ -15,6 +15,7 @@ from app.blueprints.pages.desk.event_form import (
     fill_event_form,
     get_event_form,
     with_cleared_fields,
+    with_moved_ends,
 )
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS, STEPS, VISIBILITY_LABELS
 from app.blueprints.pages.desk.settings import ACCESS as SETTINGS
@@ -107,7 +108,8 @@ def change(caller: Caller, event_id: str) -> ResponseReturnValue:
 
         advice = do_once(caller, save)
     except FORM_ERRORS as error:
-        return _render_form(queries.get_event(caller, event_id), form.with_error(error))
+        event = queries.get_event(caller, event_id)
+        return _render_form(event, with_moved_ends(form, event, error))
     done = gettext("The facts are saved."), describe_moved_times(form, values["timezone"]), advice
     return go_to(url_for("desk_event.show", event_id=event_id), " ".join(filter(None, done)))
 

@@ -13,18 +13,19 @@ from app.blueprints.pages.desk.form_parts import VERSION
 from app.blueprints.pages.forms import FilledForm, Form, Input
 from app.blueprints.pages.inputs import TypedHttpsLink
 from app.core.clock import utcnow
-from app.core.errors import ValidationFailed
-from app.core.formatting import HOME
+from app.core.errors import AppError, ValidationFailed
+from app.core.formatting import HOME, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.events import countries
 from app.events.queries import OwnEvent, get_version
 from app.events.validation import CATEGORIES
 from app.events.visibility import PUBLISHED, UNLISTED
 from app.web.fields import Boolean, Choice, EndTimeField, Number, Text, TimeField, WholeNumber, field_error
-from app.web.schema import Query, to_camel_case
+from app.web.schema import Query, to_camel_case, to_snake_case
 from app.web.text_fields import Name
 from app.web.types import RawData
 
+ENDS, MOVED = ("salesEndAt", "applicationsEndAt"), "moved_with_event"
 DEFAULT_COUNTRY = "NA"
 MAX_CAPACITY = 1_000_000_000
 END_MESSAGE = lazy_gettext("The end must be after the start.")
@@ -241,6 +242,25 @@ def check_publish_time(event: OwnEvent, form: FilledForm) -> None:
         raise ValidationFailed.of("publishAt", "contradiction", "It is public already.")
 
 
+def with_moved_ends(form: FilledForm, event: OwnEvent, error: AppError) -> FilledForm:
+    """The form with its error. An end of sales or applications that is after the event now, because the event moves, has
+    as its value the time as long before the start as it was, or the end of the event."""
+    previous_values, values, problems = fill_event_form(event).values, dict(form.values), []
+    for problem in error.data.get("errors", ()):
+        name = to_camel_case(problem["path"])
+        if problem["code"] == "contradiction" and name in ENDS and values[name] == previous_values[name]:
+            starts, ends = (form.load()[key].replace(tzinfo=None) for key in ("starts_at", "ends_at"))
+            previous_start, previous_end = (datetime.fromisoformat(previous_values[key]) for key in ("startsAt", name))
+            values[name] = _write_time(min(starts + (previous_end - previous_start), ends))
+            text = gettext(
+                "%(time)s is after the end of the event now. We have moved it with the event: check it, and save again.",
+                time=format_time(getattr(event, to_snake_case(name)), event.timezone),
+            )
+            problem = {**problem, "code": MOVED, "message": text}
+        problems.append(problem)
+    return replace(form, values=values).with_error(ValidationFailed(problems) if problems else error)
+
+
 def describe_moved_times(form: FilledForm, zone: str) -> str:
     """What to say about times that no clock shows, because it goes forward then; such a time is stored as a later one."""
     texts = []
@@ -264,7 +284,10 @@ def format_local_time(moment: datetime | None, zone: str) -> str:
     """The value of a field of the type `datetime-local`: the time on the clock of the zone."""
     if moment is None:
         return ""
-    local_time = moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    return _write_time(moment.astimezone(ZoneInfo(zone)).replace(tzinfo=None))
+
+
+def _write_time(local_time: datetime) -> str:
     return local_time.isoformat(timespec="seconds" if local_time.second else "minutes")
 
 
