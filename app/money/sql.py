@@ -98,6 +98,8 @@ OPEN_PAYMENTS_SQL = """
       FROM merchant_application a
      WHERE a.event_id = %(event)s AND a.status = ANY(%(states)s) AND a.amount_minor > 0
        AND a.paid_at IS NULL AND a.waived_at IS NULL
+       AND NOT EXISTS (SELECT FROM stall_payment p
+                        WHERE p.application_id = a.id AND p.tries > p.answered AND p.status <> 'paid')
      UNION ALL
     SELECT i.number, i.paper -> 'buyer' ->> 0, due.minor, true
       FROM invoice i CROSS JOIN LATERAL (
@@ -108,7 +110,8 @@ OPEN_PAYMENTS_SQL = """
      WHERE i.event_id = %(event)s AND i.kind = 'invoice' AND due.minor > 0
      ORDER BY name, 1
 """
-"""The stall fees and the invoices of blocks of an event that are not paid: `event, states` are its parameters."""
+"""The stall fees and the invoices of blocks of an event that are not paid: `event, states` are its parameters. Fees
+that a wallet is paying now are not among them."""
 
 RECORDED_TRANSFERS_SQL = """
     SELECT f.amount_minor, f.received_on, f.reference, a.reference, a.id, NULL AS block_id

@@ -14,8 +14,14 @@ from app.accounts.models import Account
 from app.money import statements
 from tests.allocations.blocks import block_of, festival
 from tests.counting import count_statements
-from tests.factories.applications import TRANSFER_DAY, create_application, create_approved_application
-from tests.factories.payouts import assert_ledger_integrity, fetch_scalar
+from tests.factories.applications import (
+    LIST,
+    TRANSFER_DAY,
+    create_application,
+    create_approved_application,
+    find_mailed_token,
+)
+from tests.factories.payouts import assert_ledger_integrity, execute_sql, fetch_scalar
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS
 from tests.pages.pages import Reader, Visitor
@@ -119,6 +125,19 @@ def test_only_what_is_due_and_fits_is_offered(
     check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,A\n")
     assert "Fees recorded as received: 1." in record(desk, event, fee)
     assert list_choices(check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,C\n")) == []
+
+
+def test_a_fee_that_a_wallet_pays_now_is_not_offered(
+    client: Client, desk: Visitor, event: dict[str, Any], fee: str
+) -> None:
+    content = f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,A\n"
+    token = find_mailed_token("pay")
+    data(client.post(f"{LIST}/pay/{token}"))
+    assert list_choices(check(desk, event, content)) == [[fee]], "a code was sent, and nothing is paid"
+    execute_sql("UPDATE stall_payment SET tries = 1, status = 'processing'")
+    assert list_choices(check(desk, event, content)) == []
+    execute_sql("UPDATE stall_payment SET answered = 1, status = 'declined'")
+    assert list_choices(check(desk, event, content)) == [[fee]]
 
 
 def test_a_fee_is_chosen_for_one_row_only(desk: Visitor, event: dict[str, Any], fee: str) -> None:
