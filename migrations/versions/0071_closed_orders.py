@@ -1,7 +1,7 @@
 """Stock: purchase orders that are received or cancelled
 
 Revision ID: 0071
-Revises: 0069
+Revises: 0070
 """
 
 from alembic import op
@@ -9,7 +9,7 @@ from alembic import op
 from app.core.schema_changes import beside_traffic, execute_with_short_lock
 
 revision = '0071'
-down_revision = '0069'
+down_revision = '0070'
 branch_labels = None
 depends_on = None
 
