@@ -1,12 +1,14 @@
 """Invitations, guests on the list at the gate, and claim codes for free places.
 
-A guest gets a claim link by email, and the same link again as a reminder, once a day at most. A guest with the delivery
-`will_call` needs no address: they have their place at once, and ask for it at the gate. A claim code opens one place, once.
+A guest gets a claim link by email, and the same link again as a reminder, once a day at most; or their ticket at
+once. A guest with the delivery `will_call` needs no address: they have their place at once, and ask for it at the gate.
+A claim code opens one place, once.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import NotRequired, TypedDict
 
 from sqlalchemy import Row, select
@@ -36,15 +38,19 @@ from app.core.outbox import enqueue_many
 from app.core.transaction import transaction
 
 MAX_ATTEMPTS = 3
+INVITATION, TICKET = "invitation", "ticket"
+SENDS = (INVITATION, TICKET)
+"""What a list sends to its guests with an address: a link to claim a ticket, or the ticket."""
 
 
 class Invites(TypedDict):
-    """Who was invited, who is on the list at the gate, and who has a place already.
+    """Who was invited, who gets a ticket at once, who is on the list at the gate, and who has a place already.
 
     `available` is how many places of the block remain free.
     """
 
     invited: list[InvitedGuest]
+    mailed: list[InvitedGuest]
     listed: list[InvitedGuest]
     duplicates: list[InvitedGuest]
     available: int
@@ -80,10 +86,11 @@ def invite_recipients(
     recipients: Sequence[Recipient],
     allow_duplicates: bool,
     dry_run: bool,
+    sends: str = INVITATION,
 ) -> Invites:
     """Invite everybody who has no place in the block yet; nobody if the block has too few free places.
 
-    Guests with the delivery `will_call` are put on the list at the gate and get no mail. An address, or the name of a
+    With `sends` "ticket" they have their places at once and get their tickets, as from the holder. Guests with the delivery `will_call` are put on the list at the gate and get no mail. An address, or the name of a
     guest without one, that occurs twice or has a slot of the block that has not ended is reported as a duplicate unless
     `allow_duplicates`. With `dry_run` nothing is written, and the result is what would happen. Raises NotFound,
     EventClosed, ReleaseTimePassed, InsufficientSlots, SenderNotVerified, MailLimitReached.
@@ -95,19 +102,21 @@ def invite_recipients(
         mailed, expected = split_expected_at_gate(accepted)
         place_count = sum(map(count_places, accepted))
         check_free_slots(block, place_count)
-        invited = [build_guest(recipient) for recipient in mailed]
+        guests = [build_guest(recipient) for recipient in mailed]
         listed = [build_guest(recipient) for recipient in expected]
         if accepted and not dry_run:
             actor = build_organiser_actor(caller)
-            invited = _invite_slots(session, block, mailed, actor) if mailed else []
-            listed = claim_for_guests(session, block, expected, via=states.INVITE, actor=actor, verb="invite")
+            claim = partial(claim_for_guests, session, block, via=states.INVITE, actor=actor, verb="invite")
+            guests = claim(mailed) if sends == TICKET else _invite_slots(session, block, mailed, actor)
+            listed = claim(expected)
             count_mails(
                 session, build_sender(block), [email for recipient in mailed if (email := recipient.get("email"))]
             )
-            data = {"guests": len(accepted)}
+            data = {"guests": len(accepted), "sends": sends}
             record(session, Action.GUESTS_INVITED, event_id=event_id, subject=block_id, data=data)
     return {
-        "invited": invited,
+        "invited": [] if sends == TICKET else guests,
+        "mailed": guests if sends == TICKET else [],
         "listed": listed,
         "duplicates": duplicates,
         "available": block["available"] - place_count,
@@ -161,6 +170,8 @@ def create_claim_codes(caller: Caller, event_id: str, block_id: str, *, count: i
 def _invite_slots(
     session: Session, block: BlockRow, recipients: Sequence[Recipient], actor: Actor
 ) -> list[InvitedGuest]:
+    if not recipients:
+        return []
     params = {
         **actor.build_params("invite"),
         "block_id": block["id"],

@@ -234,6 +234,7 @@ class InvitedGuest(Schema):
 
 class InvitesData(Schema):
     invited = List(Nested(InvitedGuest), required=True)
+    mailed = List(Nested(InvitedGuest), required=True, metadata={"description": "guests who get their ticket by email"})
     listed = List(
         Nested(InvitedGuest), required=True, metadata={"description": "guests on the list at the gate, without a mail"}
     )

@@ -176,9 +176,9 @@ def list_codes(event_id: str, block_id: str) -> Response:
     errors=[errors.InsufficientSlots, *BLOCK_CLOSED_ERRORS, *MAIL_ERRORS],
 )
 def invite(
-    event_id: str, block_id: str, recipients: list[Recipient], allow_duplicates: bool, dry_run: bool
+    event_id: str, block_id: str, recipients: list[Recipient], allow_duplicates: bool, dry_run: bool, sends: str
 ) -> tuple[Invites, int]:
-    """Invite people: each gets a claim link by email.
+    """Invite people: each gets a claim link by email, or with `sends: "ticket"` their ticket at once.
 
     All are invited or none. An address that has a place in the block, or is listed twice, is reported and skipped.
     A dry run changes nothing and is 200.
@@ -190,6 +190,7 @@ def invite(
         recipients=recipients,
         allow_duplicates=allow_duplicates,
         dry_run=dry_run,
+        sends=sends,
     )
     return invites, 200 if dry_run else 201
 

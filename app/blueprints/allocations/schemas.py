@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, post_load, validates_schema
 
 from app.allocations.actions.guest_lists import MAX_HANDED_OUT
+from app.allocations.actions.invites import INVITATION, SENDS
 from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, E_TICKET, SLOT_STATES, WILL_CALL
 from app.web.fields import (
     Boolean,
@@ -199,6 +200,14 @@ class InviteBody(Schema):
     phone = Phone(allow_none=True, metadata={"rare": True})
     allow_duplicates = Boolean(load_default=False, metadata={"rare": True})
     dry_run = Boolean(load_default=False, metadata={"rare": True})
+    sends = Choice(
+        *SENDS,
+        load_default=INVITATION,
+        metadata={
+            "rare": True,
+            "description": "what guests with an address get: an `invitation` to accept, or their `ticket` at once",
+        },
+    )
 
     @validates_schema(skip_on_field_errors=False, pass_original=True)
     def check_recipients(self, data: dict[str, object], original: object, **_: object) -> None:

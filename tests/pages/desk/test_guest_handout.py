@@ -38,7 +38,7 @@ def test_guests_are_checked_before_a_mail_goes_to_them(block: Block, desk: Visit
     second = desk.press(form=1, send="true")
     assert first.status_code == second.status_code == 303
     assert block.now()["invited"] == 2 and count_mails("anna@example.com") == 1
-    assert "Invited: 2. Not invited: 1." in desk.open(build_path(block)).text
+    assert "Invited: 2. Left out: 1." in desk.open(build_path(block)).text
     desk.open(build_path(block, "invite"))
     page = desk.send(form=1, recipients="Anna, anna@example.com")
     assert "guests get a mail" not in page.text and "has a place of this block" in page.text
@@ -47,6 +47,25 @@ def test_guests_are_checked_before_a_mail_goes_to_them(block: Block, desk: Visit
     assert "Anna, anna@example.com</textarea>" in page.text
     page = desk.send(form=1, recipients="Anna <anna@example.com>", allowDuplicates="true")
     assert "1 guest gets a mail" in page.text
+    assert_books_agree()
+
+
+def test_guests_can_have_their_tickets_at_once(block: Block, desk: Visitor) -> None:
+    desk.open(build_path(block, "invite"))
+    assert '<option value="invitation"' in desk.page.text
+    assert desk.send(form=1, recipients=GUESTS, sends="letter").status_code == 422
+    page = desk.send(form=1, recipients=f"{GUESTS}\nRas Sheehama +2", sends="ticket")
+    assert "2 guests get a ticket by e-mail at once" in page.text and "get a mail" not in page.text
+    assert "Send 2 tickets, and put the others on the list" in page.text and "is in your list twice" in page.text
+    assert block.now()["claimed"] == 0 and count_mails("anna@example.com") == 0
+    page = desk.send(form=1, change="true")
+    assert '<option value="ticket" selected>' in page.text
+    desk.send(form=1, recipients=f"{GUESTS}\nRas Sheehama +2", sends="ticket")
+    assert desk.press(form=1, send="true").status_code == desk.press(form=1, send="true").status_code == 303
+    now = block.now()
+    assert (now["claimed"], now["invited"], count_mails("anna@example.com")) == (5, 0, 1)
+    page = desk.open(build_path(block))
+    assert "They get a ticket by e-mail: 2. On the list at the gate: 1. Left out: 1." in page.text
     assert_books_agree()
 
 
@@ -89,7 +108,7 @@ def test_guests_without_an_address_are_on_the_list_at_the_gate(block: Block, des
     assert block.now()["claimed"] == 0
     desk.press(form=1, send="true")
     page = desk.open(build_path(block))
-    assert "Invited: 1. On the list at the gate: 2. Not invited: 1." in page.text
+    assert "Invited: 1. On the list at the gate: 2. Left out: 1." in page.text
     assert (
         page.text.count('class="first">Ras Sheehama · party of 3<') == 3
         and page.text.count(' class="first">Anna<') == 1

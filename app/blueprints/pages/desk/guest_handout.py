@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.allocations import actions, errors, links, queries, slot_queries, states
-from app.allocations.actions.invites import Invites
+from app.allocations.actions.invites import INVITATION, SENDS, TICKET, Invites
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.form_parts import WRONG_NUMBER
@@ -26,7 +26,7 @@ from app.core.errors import AppError
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.core.paging import Order, Page, SortKey, page_of
 from app.events.queries import OwnEvent
-from app.web.fields import Boolean, WholeNumber
+from app.web.fields import Boolean, Choice, WholeNumber
 from app.web.schema import Query
 
 MAX_RECIPIENTS, MAX_SHOWN = 500, 50
@@ -39,6 +39,7 @@ SKIPPED_LABELS = {
 
 class InviteSchema(Query):
     recipients = GuestLines(max_guests=MAX_RECIPIENTS, required=True)
+    sends = Choice(*SENDS, load_default=INVITATION)
     allow_duplicates = Boolean(load_default=False)
 
 
@@ -50,8 +51,14 @@ INVITE = Form(
     InviteSchema,
     GUESTS,
     Input(
-        "allowDuplicates", lazy_gettext("Also invite people who have a place of this block already"), type="checkbox"
+        "sends",
+        lazy_gettext("They get"),
+        options=[
+            (INVITATION, lazy_gettext("An invitation to accept")),
+            (TICKET, lazy_gettext("Their ticket at once")),
+        ],
     ),
+    Input("allowDuplicates", lazy_gettext("Also for people who have a place of this block already"), type="checkbox"),
 )
 CODES_FORM = Form(
     CodesSchema,
@@ -88,7 +95,7 @@ def write_invitations(caller: Caller, event_id: str, block_id: str) -> ResponseR
 
 @blueprint.act("/<block_id>/invite", access=MAIL)
 def invite(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
-    """Show who gets a mail and who does not; with `send` invite them."""
+    """Show who gets a mail and who does not; with `send` invite them, or send their tickets."""
     event, block = get_event_block(caller, event_id, block_id)
     form = INVITE.from_request()
     try:
@@ -170,8 +177,9 @@ def _send_invitations(caller: Caller, event_id: str, block_id: str, values: dict
     invites = actions.invite_recipients(caller, event_id, block_id, **values, dry_run=False)
     counts = (
         (gettext("Invited: %(num)s."), len(invites["invited"])),
+        (gettext("They get a ticket by e-mail: %(num)s."), len(invites["mailed"])),
         (gettext("On the list at the gate: %(num)s."), len(invites["listed"])),
-        (gettext("Not invited: %(num)s."), len(invites["duplicates"])),
+        (gettext("Left out: %(num)s."), len(invites["duplicates"])),
     )
     return " ".join(text % {"num": count} for text, count in counts if count)
 
@@ -196,7 +204,6 @@ def _render_invitations(event: OwnEvent, block: queries.BlockRow, form: FilledFo
         title=gettext("Invite guests: %(name)s", name=name_block(block)),
         lead=" ".join(
             (
-                gettext("A guest with an address gets a mail with a link to claim a ticket."),
                 ngettext("%(num)s place is free.", "%(num)s places are free.", block["available"]),
                 gettext("You see the list before anything is sent."),
             )
