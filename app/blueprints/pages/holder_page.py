@@ -26,7 +26,7 @@ from app.web.text_fields import EmailName
 PAGE, SLOT_PAGE, NOTICE_KEY = "pages/holder.html", "pages/holder_slot.html", "allocator_notice"
 blueprint = Pages("allocator", __name__, url_prefix="/allocator", translated=True)
 STATUS_LABELS = {
-    "claimed": lazy_gettext("Handed out"),
+    "claimed": lazy_gettext("Has a ticket"),
     "admitted": lazy_gettext("Admitted"),
     "invited": lazy_gettext("Invited"),
 }

@@ -50,7 +50,7 @@ OPEN_LINK = Form(
         inputmode="numeric",
         messages={
             **NUMBER,
-            "too_small": lazy_gettext("Enter 1 or more, and at least as many places as are claimed already."),
+            "too_small": lazy_gettext("Enter 1 or more, and at least as many places as are taken already."),
         },
     ),
     Input(
@@ -77,7 +77,7 @@ ENDS = {
         ),
     ),
     "open": (
-        lazy_gettext("End the open link?"),
+        lazy_gettext("End the link for guests?"),
         lazy_gettext(
             "Nobody can claim a ticket with this link any more. Guests keep their tickets. You can make a new "
             "link later."
@@ -135,7 +135,7 @@ def make_open_link(caller: Caller, event_id: str, block_id: str) -> ResponseRetu
     except FORM_ERRORS as error:
         return _render_open_form(event, block, form.with_error(reword(error)))
     link = describe_open_link(queries.get_block(caller, event_id, block_id))
-    return _render_link(event, block, gettext("The open link"), link)
+    return _render_link(event, block, gettext("The link for guests"), link)
 
 
 @blueprint.page("/<block_id>/links/<name>/end", access=MAIL)
@@ -200,7 +200,7 @@ def _render_open_form(event: OwnEvent, block: queries.BlockRow, form: FilledForm
         block,
         form,
         "open",
-        title=gettext("Open link: %(name)s", name=name_block(block)),
+        title=gettext("Link for guests: %(name)s", name=name_block(block)),
         lead=gettext(
             "Everybody who has the link can claim a ticket, once for each e-mail address. No mail is sent: you "
             "publish the link."

@@ -34,7 +34,7 @@ VIA_LABELS = {
     states.CODE: lazy_gettext("Claim code"),
     states.INVITE: lazy_gettext("Invitation"),
     states.ALLOCATOR: lazy_gettext("Holder"),
-    states.OPEN_LINK: lazy_gettext("Open link"),
+    states.OPEN_LINK: lazy_gettext("Link for guests"),
     states.PACK: lazy_gettext("Printed"),
     None: "",
 }
@@ -59,7 +59,7 @@ WORDS = {
     ),
     errors.BlockMismatch.code: lazy_gettext("Choose a block of the same ticket type."),
     errors.AlreadyClaimed.code: lazy_gettext(
-        "A guest of these places has a place by the open link of the other block already. Choose other places."
+        "A guest of these places has a place by the link for guests of the other block already. Choose other places."
     ),
     errors.ReleaseTimePassed.code: lazy_gettext(
         "The block's release time has passed, so its links and codes no longer work. Set a later one first."

@@ -111,7 +111,7 @@ def _build_table(event: OwnEvent, *, with_money: bool, for_file: bool) -> Table:
         Column("quantity", lazy_pgettext("places", "Places in all"), NUMBER, sort="quantity"),
         Column("available", lazy_pgettext("places", "Free"), NUMBER, sort="available"),
         Column("invited", gettext("Invited"), NUMBER),
-        Column("claimed", gettext("Claimed"), NUMBER),
+        Column("claimed", gettext("Have a ticket"), NUMBER),
         Column("admitted", gettext("Admitted"), NUMBER),
         Column("revoked", gettext("Taken back"), NUMBER),
         Column("released", gettext("Given back"), NUMBER),

@@ -47,7 +47,7 @@ LABELS = {
 STATUS_LABELS = {
     "available": lazy_gettext("available"),
     "invited": lazy_gettext("invited"),
-    "claimed": lazy_gettext("claimed"),
+    "claimed": lazy_gettext("has a ticket"),
     "admitted": lazy_gettext("admitted"),
     "sold": lazy_gettext("sold"),
     "cancelled": lazy_gettext("cancelled"),
