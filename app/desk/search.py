@@ -49,7 +49,7 @@ class Hit(NamedTuple):
     """Something that was found. `key` finds it by the filter of its section's table.
 
     `parent` is the block of a place (an imported ticket has none), and the application of the invoice of a stall fee. The
-    `id` of another invoice is that of its block.
+    `id` of another invoice is that of its block. Only guests have a ticket type, and an order if the ticket is imported.
     """
 
     id: str
@@ -60,6 +60,8 @@ class Hit(NamedTuple):
     organisation_id: str
     event_id: str
     event_name: str
+    order_number: str | None = None
+    ticket_type: str | None = None
 
 
 class Group(NamedTuple):

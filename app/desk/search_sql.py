@@ -1,9 +1,9 @@
 """The SQL of the search of the desk: one statement for each kind, with the same columns.
 
 A row is: id, title, detail, search text that finds it in the table of its section, parent, organisation, event and its
-name. The id of an invoice is that of its block. Guests and items come from the text indexes, in which every word begins with its event; for these the statement puts
-the id of each event into the query of the words. Everything else of an organisation is a few hundred rows, whose words
-are compared.
+name; of a guest also the number of the order and the ticket type. The id of an invoice is that of its block. Guests and
+items come from the text indexes, in which every word begins with its event; for these the statement puts the id of each
+event into the query of the words. Everything else of an organisation is a few hundred rows, whose words are compared.
 """
 
 from string import punctuation
@@ -39,32 +39,38 @@ EVENTS_SQL = f"""
 
 GUESTS_SQL = f"""
     SELECT g.id, coalesce(g.name, g.email, g.found_by), concat_ws(' · ', g.status, g.email, g.number), g.found_by, g.block_id,
-           {_EVENT_COLUMNS}
+           {_EVENT_COLUMNS}, g.order_number,
+           (SELECT y.name FROM ticket_type y WHERE y.id = g.ticket_type_id AND y.event_id = e.id)
       FROM (SELECT e.organiser_id, e.id, e.name, e.starts_at, e.ends_at, {ADMISSION_SQL} AS may_admit,
                    CAST(replace(%(holder_query)s, '{EVENT_PLACEHOLDER}', e.id) AS tsquery) AS query
               FROM event e WHERE {SCOPE_SQL}) e
      CROSS JOIN LATERAL (
-           (SELECT s.block_id, s.id, s.name, s.email, s.status, NULL AS number, coalesce(s.email, s.name) AS found_by
+           (SELECT s.block_id, s.id, s.name, s.email, s.status, NULL AS number, coalesce(s.email, s.name) AS found_by,
+                   s.ticket_type_id, NULL AS order_number
               FROM allocation_slot s
              WHERE s.event_id = e.id AND s.claimed_at IS NOT NULL AND s.ended_at IS NULL AND s.search @@ e.query
                AND (e.may_admit OR ts_delete(s.search, s.event_id || lower(coalesce(s.code, ''))) @@ e.query)
              ORDER BY s.name_key, s.id {_END})
             UNION ALL
-           (SELECT s.block_id, s.id, s.name, s.email, s.status, NULL, coalesce(s.email, s.name)
+           (SELECT s.block_id, s.id, s.name, s.email, s.status, NULL, coalesce(s.email, s.name), s.ticket_type_id,
+                   NULL
               FROM allocation_block b JOIN allocation_slot s ON s.block_id = b.id AND s.event_id = b.event_id
              WHERE b.event_id = e.id AND e.ends_at > now() AND s.given_at IS NOT NULL AND s.claimed_at IS NULL AND s.ended_at IS NULL
                AND s.search @@ e.query
              ORDER BY s.id {_END})
             UNION ALL
-           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference
+           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference, t.ticket_type_id,
+                   t.order_number
               FROM ticket t
              WHERE t.event_id = e.id AND t.status = 'sold' AND t.search @@ e.query
              ORDER BY lower(t.name), t.id {_END})
             UNION ALL
-           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference
+           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference, t.ticket_type_id,
+                   t.order_number
               FROM ticket t WHERE t.event_id = e.id AND t.status <> 'sold' AND t.reference = %(exact)s)
             UNION ALL
-           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference
+           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference, t.ticket_type_id,
+                   t.order_number
               FROM ticket t
              WHERE t.event_id = e.id AND upper(t.order_number) = upper(%(exact)s)
                AND NOT CASE WHEN t.status = 'sold' THEN t.search @@ e.query ELSE t.reference = %(exact)s END

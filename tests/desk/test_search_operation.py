@@ -53,6 +53,8 @@ def test_a_hit_has_ids_and_no_words_of_the_desk(client: Client) -> None:
         "parentId": fetch_scalar("SELECT id FROM allocation_block"),
         "eventId": event["id"],
         "eventName": "Inv Nights",
+        "orderNumber": None,
+        "ticketType": "Weekend pass",
     }
 
 

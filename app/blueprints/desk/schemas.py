@@ -72,6 +72,16 @@ class HitRow(Schema):
     )
     event_id = fields.String(required=True)
     event_name = fields.String(required=True)
+    order_number = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "K7TNE", "description": "The number of a ticket's order; null if it has none."},
+    )
+    ticket_type = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"example": "Weekend pass", "description": "The ticket type of a guest; null for others."},
+    )
 
 
 class GroupRow(Schema):

@@ -79,6 +79,7 @@ def test_guests_are_found_by_name_address_code_and_number(
     for q, name in finds.items():
         page = desk.open(f"{SEARCH}?{urlencode({'q': q})}").text
         assert list_groups(page) == {"Guests"} and name in page, q
+        assert "· Weekend pass ·" in page and "order" not in page.split("<main")[1]
     execute_sql("UPDATE ticket SET status = 'refunded'")
     assert "Inv Zoë" in desk.open(f"{SEARCH}?q=R-S3CRET").text
     block = fetch_scalar("SELECT id FROM allocation_block")
@@ -100,6 +101,9 @@ def test_tickets_are_found_by_the_number_of_their_order(client: Client, organise
     execute_sql("UPDATE ticket SET status = 'refunded' WHERE secret = 'TWO'")
     page = desk.open(f"{SEARCH}?q=ord-77").text
     assert "R-ONE" in page and "R-TWO" in page and "R-OTHER" not in page
+    assert page.count("· order Ord-77 · Weekend pass") == 2
+    execute_sql("UPDATE ticket SET order_number = '<b>7' WHERE secret = 'OTHER'")
+    assert "order &lt;b&gt;7 · Weekend pass" in desk.open(f"{SEARCH}?q=R-OTHER").text
     assert "Nothing matches" in desk.open(f"{SEARCH}?q=ord-7").text
     execute_sql("UPDATE ticket SET order_number = reference")
     for number in ("R-ONE", "R-TWO"):

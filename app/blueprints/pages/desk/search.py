@@ -12,7 +12,7 @@ from app.blueprints.pages.desk.navigation import is_registered
 from app.blueprints.pages.desk.shell import DeskPages, count_like, render_desk
 from app.blueprints.pages.forms import Form, Input
 from app.core.errors import ValidationFailed
-from app.core.languages import lazy_gettext
+from app.core.languages import gettext, lazy_gettext
 from app.desk import search
 from app.desk.search import APPLICATIONS, BLOCKS, CAMPAIGNS, EVENTS, GUESTS, INVOICES, ITEMS, ORDERS, Group, Hit
 from app.desk.search_sql import MAX_HITS
@@ -100,7 +100,8 @@ def _build_links(caller: Caller, group: Group) -> list[FoundLink]:
 
 def _translate_detail(hit: Hit) -> str:
     status, *others = (hit.detail or "").split(" · ")
-    return " · ".join([str(STATUS_LABELS.get(status, status)), *others])
+    order = hit.order_number and gettext("order %(number)s", number=hit.order_number)
+    return " · ".join(filter(None, [str(STATUS_LABELS.get(status, status)), *others, order, hit.ticket_type]))
 
 
 def _link(endpoint: str, event_id: str, **values: Any) -> str:
