@@ -5,13 +5,25 @@ from typing import Any
 from sqlalchemy import ColumnElement, false, literal, null, or_, select
 
 from app.accounts.caller import Caller
-from app.accounts.permissions import GATE_ADMIT, GUESTS_WRITE, MONEY_READ
+from app.accounts.permissions import GATE_ADMIT, GUESTS_READ, GUESTS_WRITE, MONEY_READ
 from app.events.event_rows import belongs_to
 from app.events.models import Ticket, TicketImportChange, TicketType
-from app.events.queries import ListQuery, get_event
+from app.events.queries import ListQuery, OwnEvent, get_event
 
 STATUSES = ("sold", "cancelled", "refunded")
 SORTS: dict[str, ColumnElement[str]] = {"reference": Ticket.reference.expression}
+
+
+def find_hidden_fields(caller: Caller, event: OwnEvent) -> set[str]:
+    """Which of `secret`, `name` and `price` of the event's tickets this caller does not see."""
+    readers = {"secret": (GATE_ADMIT, GUESTS_WRITE), "name": (GUESTS_READ,), "price": (MONEY_READ,)}
+    return {
+        field
+        for field, permissions in readers.items()
+        if not any(
+            caller.may(permission, organisation_id=event.organiser_id, event_id=event.id) for permission in permissions
+        )
+    }
 
 
 def list_tickets_query(
@@ -31,11 +43,8 @@ def list_tickets_query(
     callers who may not read the event's money. Raises NotFound.
     """
     event = get_event(caller, event_id)
-
-    def may(permission: str) -> bool:
-        return caller.may(permission, organisation_id=event.organiser_id, event_id=event.id)
-
-    shows_secret = may(GATE_ADMIT) or may(GUESTS_WRITE)
+    hidden = find_hidden_fields(caller, event)
+    shows_secret = "secret" not in hidden
     columns: tuple[Any, ...] = (
         Ticket.id,
         Ticket.reference,
@@ -43,7 +52,7 @@ def list_tickets_query(
         TicketType.name.label("ticket_type"),
         Ticket.name,
         Ticket.email,
-        (Ticket.price_minor if may(MONEY_READ) else null()).label("price_minor"),
+        (null() if "price" in hidden else Ticket.price_minor).label("price_minor"),
         Ticket.sold_at,
         Ticket.status,
         Ticket.order_number,

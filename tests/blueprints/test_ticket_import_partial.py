@@ -50,6 +50,7 @@ def test_correct_rows_are_written_and_then_the_rest_of_the_corrected_file(owner:
     dry_run = data(send_partial(owner, path, HEADER + GOOD + BAD, dryRun="true"))
     assert count(dry_run) == (2, 0, 0, 1, 1) and dry_run["importId"] is None and count_tickets() == 0
     first = data(send_partial(owner, path, HEADER + GOOD + BAD))
+    assert len(dry_run["firstTickets"]) == 2 and first.pop("firstTickets") == []
     assert first.pop("importId") and first == {name: dry_run[name] for name in first}
     assert [(error["row"], error["column"]) for error in first["errors"]] == [(4, "email")]
     assert list_references(owner, path) == ["A1", "A2"]

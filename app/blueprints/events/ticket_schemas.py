@@ -62,6 +62,29 @@ class CancelledTicket(Schema):
     name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
 
 
+class FirstTicket(Schema):
+    """A sold ticket as it will be imported; a field is null if the caller may not see it, or the file has none."""
+
+    reference = fields.String(required=True, allow_none=True, metadata={"example": "A-1042"})
+    order_number = fields.String(
+        required=True, allow_none=True, metadata={"description": "number of the order", "example": "K7TNE"}
+    )
+    secret = fields.String(
+        required=True, allow_none=True, metadata={"description": "the code that is scanned", "example": "3kq9zc8w"}
+    )
+    ticket_type = fields.String(
+        required=True, metadata={"description": "the ticket type that it gets", "example": "Weekend pass"}
+    )
+    name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
+    email = fields.String(required=True, allow_none=True, metadata={"example": "frieda@example.com"})
+    price_minor = WholeNumber(required=True, allow_none=True, metadata={"example": 85000})
+    sold_at = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"format": "date-time", "description": "when it was sold", "example": "2026-10-01T00:00:00.000Z"},
+    )
+
+
 class TicketImportData(Schema):
     """What an import did."""
 
@@ -98,6 +121,11 @@ class TicketImportData(Schema):
     )
     cancelled_tickets = List(
         Nested(CancelledTicket), required=True, metadata={"description": "the first fifty of the cancelled tickets"}
+    )
+    first_tickets = List(
+        Nested(FirstTicket),
+        required=True,
+        metadata={"description": "of a dry run: the first three sold tickets of the file, as they will be imported"},
     )
     wrong_rows = WholeNumber(
         required=True,

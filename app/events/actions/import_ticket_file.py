@@ -15,9 +15,17 @@ from app.core.languages import mark_for_translation
 from app.core.spreadsheet import NotASheet, Rejected, Row, RowError, TooManyRows, open_sheet
 from app.core.text_normalization import clean_file_name
 from app.events import queries
-from app.events.actions.import_tickets import CancelledTicket, ImportResult, ImportSource, UnknownTypes, import_tickets
+from app.events.actions.import_tickets import (
+    CancelledTicket,
+    FirstTicket,
+    ImportResult,
+    ImportSource,
+    UnknownTypes,
+    import_tickets,
+)
 from app.events.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.events.ticket_files import ParsedFile, SoldTicket, parse_sheet
+from app.events.tickets import find_hidden_fields
 
 MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 20_000
 MAX_RETURNED_ERRORS = 1000
@@ -56,6 +64,7 @@ class TicketImportJson(TypedDict):
     chosen_types: list[str]
     created_minor: int
     cancelled_tickets: list[CancelledTicket]
+    first_tickets: list[FirstTicket]
     new_type_names: list[str]
     unknown_types: list[UnknownTypeJson]
     errors: list[dict[str, object]]
@@ -103,7 +112,28 @@ def import_ticket_file(
     response = import_data(event.id, data, file_name, caller.name, options, max_bytes=MAX_BYTES, max_rows=MAX_ROWS)
     if response["error_count"] and not (options.dry_run or response["import_id"]):
         raise ImportRejected(**response)
-    return response
+    return {**response, "first_tickets": mask_tickets(caller, event, response["first_tickets"])}
+
+
+def mask_tickets(caller: Caller, event: queries.OwnEvent, tickets: Iterable[FirstTicket]) -> list[FirstTicket]:
+    """The tickets without what the list of tickets does not show to this caller: codes, guests or prices.
+
+    A number that is the code as well is hidden with it.
+    """
+    hidden = find_hidden_fields(caller, event)
+    return [
+        {
+            **ticket,
+            "reference": None
+            if "secret" in hidden and ticket["reference"] == ticket["secret"]
+            else ticket["reference"],
+            "secret": None if "secret" in hidden else ticket["secret"],
+            "name": None if "name" in hidden else ticket["name"],
+            "email": None if "name" in hidden else ticket["email"],
+            "price_minor": None if "price" in hidden else ticket["price_minor"],
+        }
+        for ticket in tickets
+    ]
 
 
 def import_data(
@@ -246,6 +276,7 @@ class _Report:
             "chosen_types": list(result.chosen_types),
             "created_minor": result.created_minor,
             "cancelled_tickets": list(result.cancelled_tickets),
+            "first_tickets": list(result.first_tickets),
             "new_type_names": list(result.new_type_names),
             "unknown_types": [{"name": name, "rows": count} for name, count in self.unknown_types.items()],
             "errors": [error._asdict() for error in self.errors[:MAX_RETURNED_ERRORS]],

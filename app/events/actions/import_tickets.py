@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple, TypedDict
 
 from sqlalchemy import Row, func, select, text
@@ -11,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.cache_invalidation import invalidate
+from app.core.clock import rfc3339
 from app.core.context import Actor
 from app.core.db import ReadOrWriteSession
 from app.core.errors import NotFound, ValidationFailed
@@ -21,10 +23,10 @@ from app.events.availability import book_sold, set_total
 from app.events.capacity import capacity_use
 from app.events.models import Event, TicketImport, TicketType
 from app.events.search_words import key_of
-from app.events.ticket_files import SoldTicket
+from app.events.ticket_files import SOLD, SoldTicket
 from app.events.timezones import to_instant
 
-MAX_LISTED = 50
+MAX_LISTED, MAX_FIRST = 50, 3
 
 
 class ImportSource(NamedTuple):
@@ -43,6 +45,19 @@ class CancelledTicket(TypedDict):
     name: str | None
 
 
+class FirstTicket(TypedDict):
+    """A sold ticket as it will be imported; `sold_at` is a time of RFC 3339 in UTC."""
+
+    reference: str | None
+    order_number: str | None
+    secret: str | None
+    ticket_type: str
+    name: str | None
+    email: str | None
+    price_minor: int | None
+    sold_at: str | None
+
+
 @dataclass(frozen=True)
 class ImportResult:
     """What an import did, or would do in a dry run: counts of tickets and ticket types.
@@ -50,7 +65,7 @@ class ImportResult:
     `cancelled` are those of the updated tickets that are not sold any more, `cancelled_tickets` the first fifty of them,
     `missing` the sold tickets of the event that are not in the file. `created_minor` is what the created tickets cost
     together, in cents. `raised_types` got more places. `chosen_types` are the names in the file for which a ticket type
-    was chosen. `import_id` is None for a dry run.
+    was chosen. `import_id` is None for a dry run, and only a dry run has the `first_tickets` of the file.
     """
 
     created: int
@@ -67,6 +82,7 @@ class ImportResult:
     new_type_names: Sequence[str] = ()
     import_id: str | None = None
     chosen_types: Sequence[str] = ()
+    first_tickets: Sequence[FirstTicket] = ()
 
 
 class UnknownTypes(Rejected):
@@ -205,7 +221,27 @@ def _import(
         new_type_names=sorted({key_of(it.ticket_type): it.ticket_type for it in reversed(of_unknown_type)}.values()),
         import_id=import_id,
         chosen_types=_list_chosen_names(event, tickets, chosen_type_ids),
+        first_tickets=_list_first_tickets(event, tickets, type_ids) if dry_run else (),
     )
+
+
+def _list_first_tickets(event: Event, tickets: Iterable[SoldTicket], type_ids: Mapping[str, str]) -> list[FirstTicket]:
+    """The first sold tickets of a file, with the names of the event's ticket types."""
+    names = {ticket_type.id: ticket_type.name for ticket_type in event.ticket_types}
+    sold = islice((ticket for ticket in tickets if ticket.status == SOLD), MAX_FIRST)
+    return [
+        {
+            "reference": ticket.reference,
+            "order_number": ticket.order_number,
+            "secret": ticket.secret,
+            "ticket_type": names.get(type_ids.get(key_of(ticket.ticket_type), ""), ticket.ticket_type),
+            "name": ticket.name,
+            "email": ticket.email,
+            "price_minor": ticket.price_minor,
+            "sold_at": rfc3339(to_instant(ticket.sold_at, event.timezone)) if ticket.sold_at else None,
+        }
+        for ticket in sold
+    ]
 
 
 def _list_chosen_names(event: Event, tickets: Sequence[SoldTicket], chosen_type_ids: Mapping[str, str]) -> list[str]:

@@ -288,6 +288,26 @@ def test_the_check_names_cancelled_tickets_new_types_and_the_money(desk: Visitor
     assert "N$\u00a0240.00" in page
 
 
+def test_the_check_shows_the_first_rows_as_they_will_be_imported(
+    event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    header = HEADER.replace("secret", "secret,orderNumber")
+    rows = "A0,Weekend pass,Nobody,,,,cancelled,nil,\n" + "".join(
+        f"A{number},WEEKEND PASS,<b>Zoë {number}</b>,zoe{number}@example.com,850,2026-10-0{number} 18:00,sold,s{number},K77\n"
+        for number in range(1, 6)
+    )
+    page = upload(desk, path, header + rows).text
+    table = page.split("The first rows, as they will be imported")[1].split("</table>")[0]
+    assert table.count("<tr>") == 4 and "Nobody" not in table and "A4" not in table
+    for text_ in ("A1", "s1", "K77", ">Weekend pass<", "&lt;b&gt;Zoë 3&lt;/b&gt;", "zoe3@", "N$\u00a0850.00", "18:00"):
+        assert text_ in table, text_
+    assert "The first rows" not in post(desk, f"{desk.page.request.path}/import").text
+    stored = db.session.scalar(text("SELECT result -> 'first_tickets' FROM ticket_upload"))
+    assert stored == [], "codes are not kept after the import"
+    page = upload(desk, path, "reference,ticketType\nB1,Weekend pass\n").text
+    assert "The first rows" in page and '<th scope="col">Price</th>' not in page
+
+
 def test_more_than_there_are_places_needs_a_click(organiser: Client, desk: Visitor) -> None:
     event = create_published_event(organiser, ticketTypes=[{"name": "Weekend pass", "priceMinor": 1, "quantity": 1}])
     path = f"{EVENTS}/{event['id']}/sales"

@@ -1,6 +1,7 @@
 """Importing sales: a file is uploaded, its columns are chosen if need be, it is checked, and then imported."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from flask import Response, redirect, request, url_for
@@ -24,7 +25,7 @@ from app.core.errors import AppError, NotFound, ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.actions import ticket_uploads as actions
-from app.events.actions.import_ticket_file import FileOptions
+from app.events.actions.import_ticket_file import FileOptions, mask_tickets
 from app.events.errors import ImportTooLarge, NotASpreadsheet
 from app.events.import_mappings import SALES, find_mapping, find_types
 from app.events.queries import OwnEvent
@@ -48,6 +49,17 @@ OPTION_LABELS = {
     NUMBER_AND_CODE: lazy_gettext("Number of the ticket, which is also the code that is scanned"),
     **FIELD_LABELS,
 }
+FIRST_LABELS = (
+    ("reference", lazy_gettext("Ticket number")),
+    ("secret", lazy_gettext("Code")),
+    ("order_number", lazy_gettext("Order")),
+    ("ticket_type", lazy_gettext("Ticket type")),
+    ("name", lazy_gettext("Guest")),
+    ("email", lazy_gettext("E-mail")),
+    ("price_minor", lazy_gettext("Price")),
+    ("sold_at", lazy_gettext("Sold")),
+)
+"""What the check shows of the first tickets of a file. A column without a value is left out."""
 COLUMNS = ColumnForm(OPTION_LABELS, REQUIRED_FIELDS, {NUMBER_AND_CODE: ("reference", "secret")})
 PRETIX_ORDERS = frozenset({"Order code", "Order total"})
 """Columns of the list of orders, which has no tickets."""
@@ -135,6 +147,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
     if not (upload.format or options.mapping):
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id))
     errors, names = _list_errors(upload), {column["name"] for column in upload.sample}
+    first_tickets = _list_first_tickets(caller, event, upload)
     mapping = options.mapping or suggest_mapping(list(names))
     return render_desk(
         "desk/sales_upload.html",
@@ -143,6 +156,10 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
         options=options,
         is_working=is_working,
         result=result,
+        first_tickets=first_tickets,
+        first_labels=[
+            (name, label) for name, label in FIRST_LABELS if any(ticket[name] is not None for ticket in first_tickets)
+        ],
         chosen_types=_list_chosen_types(event, options, result.get("chosen_types", ())),
         has_no_codes="secret" not in mapping,
         has_no_addresses="email" not in mapping,
@@ -262,6 +279,12 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm, *, is_
         is_remembered=is_remembered,
         warning=ORDER_LIST if names >= PRETIX_ORDERS else "",
     )
+
+
+def _list_first_tickets(caller: Caller, event: OwnEvent, upload: OwnUpload) -> list[dict[str, Any]]:
+    """The first tickets of a checked file, as far as this caller may see them."""
+    tickets = mask_tickets(caller, event, (upload.result or {}).get("first_tickets", ()))
+    return [{**it, "sold_at": it["sold_at"] and datetime.fromisoformat(it["sold_at"])} for it in tickets]
 
 
 def _list_errors(upload: OwnUpload) -> list[dict[str, Any]]:
