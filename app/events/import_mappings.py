@@ -11,10 +11,13 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.db import Base, ReadOrWriteSession, Timestamp, db
+from app.core.spreadsheet import column_key
 from app.events.models import Event
 from app.events.queries import OwnEvent
 
 SALES, STOCK, TYPES = "sales", "stock", "types"
+MAX_RECENT = 20
+"""Of so many files, the latest, the columns of a file with other headings are known."""
 
 
 class ImportMapping(Base):
@@ -67,6 +70,33 @@ def find_mapping(event_id: str, kind: str, columns: Sequence[str]) -> dict[str, 
         .join(Event, Event.organiser_id == ImportMapping.organisation_id)
         .where(Event.id == event_id, ImportMapping.kind == kind, ImportMapping.columns_digest == _hash_columns(columns))
     )
+
+
+def find_known_columns(event_id: str, kind: str, columns: Sequence[str]) -> tuple[dict[str, str], bool]:
+    """Return the columns of a file that are known from the latest files, by field, and whether a file had just these.
+
+    The caller has checked the access to the event. Of a file with other headings, each column has the field that the
+    latest file with its heading gave to it, if no other column has that field.
+    """
+    is_same = ImportMapping.columns_digest == _hash_columns(columns)
+    rows = db.session.execute(
+        select(ImportMapping.mapping, is_same)
+        .join(Event, Event.organiser_id == ImportMapping.organisation_id)
+        .where(Event.id == event_id, ImportMapping.kind == kind)
+        .order_by(is_same.desc(), ImportMapping.saved_at.desc())
+        .limit(MAX_RECENT)
+    ).all()
+    if rows and rows[0][1]:
+        return rows[0][0], True
+    names = {column_key(column): column for column in reversed(columns)}
+    known: dict[str, str] = {}
+    for mapping, _ in rows:
+        taken = set(known.values())
+        for field, heading in mapping.items():
+            column = names.get(column_key(heading))
+            if field not in known and column is not None and column not in taken:
+                known[field] = column
+    return known, False
 
 
 def remember_types(session: ReadOrWriteSession, event_id: str, choices: Mapping[str, str | None]) -> None:

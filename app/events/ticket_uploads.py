@@ -121,6 +121,12 @@ def suggest_for_sample(sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return mapping
 
 
+def complete_mapping(known: Mapping[str, str], sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The known columns, and for the other ones and the fields that have none what `suggest_for_sample` says."""
+    others = [column for column in sample if column["name"] not in known.values()]
+    return {**suggest_for_sample(others), **known}
+
+
 def delete_old_uploads(session: ReadOrWriteSession) -> None:
     """Delete the uploads older than two days."""
     session.execute(delete(TicketUpload).where(TicketUpload.created_at < func.now() - RETENTION))

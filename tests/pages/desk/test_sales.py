@@ -1,5 +1,6 @@
 """The sales of an event at the desk: upload, columns, check, import, undo, figures, tickets."""
 
+import re
 from io import BytesIO
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.blueprints.test_ticket_import_undo import scan
 from tests.counting import count_statements
 from tests.events.law import assert_books_agree
 from tests.events.test_import import DATA, TYPES, stats
+from tests.factories.accounts import create_signed_in_client
 from tests.factories.events import create_published_event, update_event
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS, WRITERS, open_as
@@ -27,6 +29,7 @@ from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.pages.test_stall_page import find_title
 from tests.pages.test_team_pages import create_owner
+from tests.races import run_concurrently
 
 PRETIX, EVENTBRITE = DATA / "pretix-positions.csv", DATA / "eventbrite-attendees.csv"
 HEADER = "reference,ticketType,name,email,price,soldAt,status,secret\n"
@@ -177,6 +180,48 @@ def test_the_columns_of_the_last_import_are_suggested(desk: Visitor, path: str) 
     assert [page.text.count(f'<option value="{field}" selected>') for field in COLUMNS.values() if field] == [
         1 for field in COLUMNS.values() if field
     ]
+
+
+def test_the_columns_of_a_file_with_one_more_are_known_by_their_headings(
+    app: Flask, client: Client, desk: Visitor, path: str
+) -> None:
+    """The latest choice of each heading counts; a column has one meaning, and another organisation knows nothing."""
+    sheet = "Serial;Kind;Who;Seal;Extra\n7;Early Bird;Zoë;007;x\n"
+    page = upload(desk, path, sheet)
+    chosen = {"columnA": "reference", "columnB": "ticketType", "columnC": "name", "columnD": "secret"}
+    run_concurrently(4, lambda _: desk.press(form=1, **chosen))
+    page = upload(desk, path, "Colour;SEAL;who;Mail;Serial;Kind\nred;8;Otto;o@example.com;8;Early Bird\n")
+    assert "Some columns are as in an earlier import." in page.text and list_choices(page) == {
+        "Colour": "",
+        "SEAL": "secret",
+        "who": "name",
+        "Mail": "email",
+        "Serial": "reference",
+        "Kind": "ticketType",
+    }
+    post(desk, page.request.path, columnB="numberAndCode", columnC="name", columnF="ticketType")
+    page = upload(desk, path, "Seal;Kind;Serial;Who;Other\n9;Early Bird;9;Otto;x\n")
+    assert list_choices(page) == {
+        "Seal": "numberAndCode",
+        "Kind": "ticketType",
+        "Serial": "",
+        "Who": "name",
+        "Other": "",
+    }
+    page = upload(desk, path, sheet)
+    assert "As in your last import." in page.text and list_choices(page)["Seal"] == "secret"
+    account = create_owner("Namib Events")
+    other = create_published_event(create_signed_in_client(client, account))
+    page = upload(sign_in_browser(app, account), f"{EVENTS}/{other['id']}/sales", sheet.replace("Extra", "More"))
+    assert "earlier import" not in page.text and list_choices(page)["Seal"] == ""
+
+
+def list_choices(page: TestResponse) -> dict[str, str]:
+    """The chosen meaning of each column on the page of columns, by its heading."""
+    parts = page.text.split('<label for="column')[1:]
+    headings = (part.split(">", 1)[1].split("<")[0].strip() for part in parts)
+    chosen = (re.search(r'<option value="(\w*)" selected>', part) for part in parts)
+    return {heading: match[1] if match else "" for heading, match in zip(headings, chosen, strict=True)}
 
 
 def test_the_number_of_a_ticket_is_its_code_where_the_shop_says_so(

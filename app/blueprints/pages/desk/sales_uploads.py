@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE
-from app.blueprints.pages.desk.column_form import ColumnForm
+from app.blueprints.pages.desk.column_form import ColumnForm, describe_known
 from app.blueprints.pages.desk.sales import MAX_UPLOAD_BYTES, blueprint
 from app.blueprints.pages.desk.sales_words import (
     FIELD_LABELS,
@@ -27,11 +27,11 @@ from app.events import queries as events
 from app.events.actions import ticket_uploads as actions
 from app.events.actions.import_ticket_file import FileOptions, mask_tickets
 from app.events.errors import ImportTooLarge, NotASpreadsheet
-from app.events.import_mappings import SALES, find_mapping, find_types
+from app.events.import_mappings import SALES, find_known_columns, find_types
 from app.events.queries import OwnEvent
 from app.events.search_words import key_of
 from app.events.ticket_files import REQUIRED_FIELDS
-from app.events.ticket_uploads import OwnUpload, get_upload, suggest_for_sample, suggest_mapping
+from app.events.ticket_uploads import OwnUpload, complete_mapping, get_upload, suggest_mapping
 from app.web.access import may
 from app.web.fields import Text
 from app.web.schema import Query
@@ -121,9 +121,9 @@ def choose_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRet
     event, upload = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)[0]
     columns = [column["name"] for column in upload.sample]
     chosen = upload.options.get("mapping")
-    remembered = None if chosen else find_mapping(event_id, SALES, columns)
-    form = COLUMNS.fill(upload.sample, chosen or remembered or suggest_for_sample(upload.sample))
-    return _render_columns(event, upload, form, is_remembered=remembered is not None)
+    known, is_same = ({}, False) if chosen else find_known_columns(event_id, SALES, columns)
+    form = COLUMNS.fill(upload.sample, chosen or (known if is_same else complete_mapping(known, upload.sample)))
+    return _render_columns(event, upload, form, remembered=describe_known(known, is_same=is_same))
 
 
 @blueprint.act("/uploads/<upload_id>/columns", access=IMPORT)
@@ -260,7 +260,7 @@ def _render_upload(event: OwnEvent, form: FilledForm) -> Response:
     )
 
 
-def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm, *, is_remembered: bool = False) -> Response:
+def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm, *, remembered: str = "") -> Response:
     names = {column["name"] for column in upload.sample}
     return render_desk_form(
         form,
@@ -276,7 +276,7 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm, *, is_
         back=url_for("desk_sales.choose_file", event_id=event.id),
         file_name=upload.file_name,
         rows=upload.rows,
-        is_remembered=is_remembered,
+        remembered=remembered,
         warning=ORDER_LIST if names >= PRETIX_ORDERS else "",
     )
 

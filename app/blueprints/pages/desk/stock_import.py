@@ -7,7 +7,7 @@ from flask import Response, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
-from app.blueprints.pages.desk.column_form import ColumnForm
+from app.blueprints.pages.desk.column_form import ColumnForm, describe_known
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stock import MAX_UPLOAD_BYTES, READ, WRITE, blueprint
 from app.blueprints.pages.desk.stock_items import HINTS, LABELS
@@ -18,7 +18,7 @@ from app.core.errors import AppError, NotFound, ValidationFailed
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
-from app.events.import_mappings import STOCK, find_mapping
+from app.events.import_mappings import STOCK, find_known_columns
 from app.inventory import actions, background_jobs, export, queries
 from app.inventory.actions.imports import ItemChangeJson
 from app.inventory.formatting import format_item
@@ -91,10 +91,11 @@ def choose_columns(caller: Caller, event_id: str, import_id: str) -> ResponseRet
     """Show each column with its first values, and ask what it is."""
     kept = _get_kept_file(caller, event_id, import_id)
     columns = [column["name"] for column in kept["sample"]]
-    remembered = None if "mapping" in kept else find_mapping(event_id, STOCK, columns)
-    mapping = kept.get("mapping") or remembered or _suggest_mapping(event_id, columns)
+    known, is_same = ({}, False) if "mapping" in kept else find_known_columns(event_id, STOCK, columns)
+    others = [] if is_same else [column for column in columns if column not in known.values()]
+    mapping = kept.get("mapping") or {**_suggest_mapping(event_id, others), **known}
     form = COLUMNS.fill(kept["sample"], mapping)
-    return _render_columns(caller, event_id, kept, form, is_remembered=remembered is not None)
+    return _render_columns(caller, event_id, kept, form, remembered=describe_known(known, is_same=is_same))
 
 
 @blueprint.act("/import/<import_id>/columns", access=WRITE)
@@ -228,7 +229,7 @@ def _suggest_mapping(event_id: str, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _render_columns(
-    caller: Caller, event_id: str, kept: Mapping[str, Any], form: FilledForm, *, is_remembered: bool = False
+    caller: Caller, event_id: str, kept: Mapping[str, Any], form: FilledForm, *, remembered: str = ""
 ) -> Response:
     return render_desk_form(
         form,
@@ -244,7 +245,7 @@ def _render_columns(
         back=url_for("desk_stock.choose_sheet", event_id=event_id),
         file_name=kept["file_name"],
         rows=kept["rows"],
-        is_remembered=is_remembered,
+        remembered=remembered,
     )
 
 
