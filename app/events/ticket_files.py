@@ -370,6 +370,10 @@ FIELDS = {
 }
 """The fields that a mapping may name, by their names in the API."""
 REQUIRED_FIELDS = ("reference", "ticketType")
+ORDER_AND_CODE = mark_for_translation(
+    "One column cannot be both the number of the order and the code: people who may not see codes see the number of the "
+    "order."
+)
 
 
 def find_layout(header: list[str], format: str | None = None) -> Layout:
@@ -401,6 +405,8 @@ def build_layout(header: list[str], mapping: Mapping[str, str]) -> Layout:
     ]:
         raise NotASheet(f"The file has no column {missing[0][:80]!r}, which the mapping names.")
     keys = {FIELDS[name]: (column_key(column),) for name, column in mapping.items()}
+    if keys.get("secret") and keys["secret"] == keys.get("order_number"):
+        raise NotASheet(ORDER_AND_CODE)
     names = (*keys.get("name", ()), *keys.get("last_name", ()))
     return replace(
         OWN,

@@ -1,5 +1,6 @@
 """The sales of an event at the desk: upload, columns, check, import, undo, figures, tickets."""
 
+import json
 import re
 from io import BytesIO
 from typing import Any
@@ -22,7 +23,7 @@ from tests.events.law import assert_books_agree
 from tests.events.test_import import DATA, TYPES, stats
 from tests.factories.accounts import create_signed_in_client
 from tests.factories.events import create_published_event, update_event
-from tests.http import Client, data
+from tests.http import Client, data, read_error
 from tests.pages.desk.test_events import EVENTS, WRITERS, open_as
 from tests.pages.desk.test_stalls import READERS, ROLES
 from tests.pages.pages import Visitor
@@ -237,6 +238,23 @@ def test_the_number_of_a_ticket_is_its_code_where_the_shop_says_so(
     assert '<option value="numberAndCode" selected>' in desk.open(address).text
     assert "the gate admits them" in post(desk, address.replace("columns", "import")).text
     assert data(scan(organiser, event, "8800001"))["ticketType"] == "Weekend pass"
+
+
+def test_a_column_is_not_the_order_and_the_code(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    sheet = "Nr;Kind;Order;ORDER\n1;Weekend pass;88;88\n"
+    address = upload(desk, path, sheet).request.path
+    chosen = {"columnA": "reference", "columnB": "ticketType"}
+    page = post(desk, address, **chosen, columnC="orderNumber", columnD="secret")
+    assert page.status_code == 415 and "One column cannot be both the number of the order and the code" in page.text
+    page = post(desk, address, **chosen, columnC="orderNumber")
+    assert "cannot be both" not in page.text
+    mapping = {"reference": "Nr", "ticketType": "Kind", "orderNumber": "Code", "secret": "code"}
+    form = {"file": (BytesIO(b"Nr,Kind,Code\n1,Weekend pass,88\n"), "sales.csv"), "mapping": json.dumps(mapping)}
+    response = organiser.post(f"/api/events/{event['id']}/tickets/import", data=form)
+    assert read_error(response) == (415, "NOT_A_SPREADSHEET") and "cannot be both" in response.get_json()["message"]
+    assert count_rows("ticket") == 0
 
 
 def test_an_unknown_ticket_type_is_made(organiser: Client, event: dict[str, Any], desk: Visitor, path: str) -> None:
