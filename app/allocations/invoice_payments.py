@@ -5,6 +5,7 @@ was paid before, and no more is recorded. A credit note that comes after a payme
 back.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -59,9 +60,17 @@ def receive_invoice_payment(caller: Caller, event_id: str, block_id: str, **tran
 
 
 def record_invoice_payment(
-    session: ReadOrWriteSession, caller: Caller, event_id: str, block_id: str, **transfer: Unpack[Transfer]
+    session: ReadOrWriteSession,
+    caller: Caller,
+    event_id: str,
+    block_id: str,
+    *,
+    is_another: bool = False,
+    **transfer: Unpack[Transfer],
 ) -> None:
-    """`receive_invoice_payment` in a transaction that is open."""
+    """`receive_invoice_payment` in a transaction that is open. `is_another` is for a caller who knows that it is another
+    transfer, though one like it may be recorded.
+    """
     amount_minor, reference, received_on = transfer["amount_minor"], transfer["reference"], transfer["received_on"]
     is_paid_back, is_part = transfer.get("paid_back", False), transfer.get("part", False)
     block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
@@ -74,7 +83,7 @@ def record_invoice_payment(
     payments = list_invoice_payments(invoice)
     transfers = [(payment.amount_minor, payment.reference, payment.received_on) for payment in payments]
     sign = -1 if is_paid_back else 1
-    is_repeated = (sign * amount_minor, reference, received_on) in transfers
+    is_repeated = not is_another and (sign * amount_minor, reference, received_on) in transfers
     due_minor = sign * (_sum_charges(invoice) - sum(payment.amount_minor for payment in payments))
     if due_minor <= 0 and is_repeated:
         return
@@ -184,12 +193,17 @@ def list_invoice_payments(invoice: Invoice) -> Sequence[InvoicePayment]:
 
 @dataclass
 class OpenInvoice:
-    """An invoice with what is due for it, in cents, its payments by amount and day, and those of a statement."""
+    """An invoice with what is due for it, in cents, and how many payments of an amount and a day it has."""
 
     block_id: str
     due_minor: int
-    transfers: set[tuple[int, date]]
-    seen_transfers: set[tuple[int, date]] = field(default_factory=set)
+    transfers: Counter[tuple[int, date]] = field(default_factory=Counter)
+
+    def take_transfer(self, amount_minor: int, day: date) -> bool:
+        """Whether a payment of this amount and day is left; each is taken once."""
+        is_left = self.transfers[amount_minor, day] > 0
+        self.transfers[amount_minor, day] -= is_left
+        return is_left
 
 
 def lock_invoices(session: ReadOrWriteSession, event_id: str, numbers: Collection[str]) -> dict[str, OpenInvoice]:
@@ -218,14 +232,13 @@ def lock_invoices(session: ReadOrWriteSession, event_id: str, numbers: Collectio
         .all()
     )
     open_by_id = {
-        invoice.id: OpenInvoice(invoice.block_id, int(charged_by_block[invoice.block_id]), set())
-        for invoice in invoices
+        invoice.id: OpenInvoice(invoice.block_id, int(charged_by_block[invoice.block_id])) for invoice in invoices
     }
     is_payment = (InvoicePayment.event_id == event_id, InvoicePayment.invoice_id.in_(open_by_id))
     for payment in session.scalars(select(InvoicePayment).where(*is_payment)):
         open_invoice = open_by_id[payment.invoice_id]
         open_invoice.due_minor -= payment.amount_minor
-        open_invoice.transfers.add((payment.amount_minor, payment.received_on))
+        open_invoice.transfers[payment.amount_minor, payment.received_on] += 1
     return {invoice.number: open_by_id[invoice.id] for invoice in invoices}
 
 

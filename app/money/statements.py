@@ -1,7 +1,8 @@
 """Recording the stall fees and the invoices of blocks that a bank statement shows as received.
 
 A row pays an invoice if its text has the number of one invoice of the event and no reference of an application, and its
-amount is what is due or a part of it. For a row without a reference a person may choose what it pays; it is then
+amount is what is due or a part of it. Of equal rows the first ones are the transfers of this amount and day that are
+recorded, and the others are further payments. For a row without a reference a person may choose what it pays; it is then
 recorded with the reference in front of its text.
 """
 
@@ -80,6 +81,20 @@ class OpenPayment(NamedTuple):
 RowToAssign = tuple[MatchedRow, list[OpenPayment]]
 
 
+def list_rows_to_record(rows: Sequence[MatchedRow], rows_to_assign: Sequence[RowToAssign]) -> list[StatementRow]:
+    """The rows with which a checked statement is recorded; those to assign are the last ones.
+
+    The rows that were recorded before are with them where others have their amount and day, for these are told apart by
+    their number.
+    """
+    new_rows = [matched.row for matched in rows if matched.status == MATCHED] + [
+        matched.row for matched, _ in rows_to_assign
+    ]
+    keys = {(row.amount_minor, row.day) for row in new_rows}
+    recorded_rows = [matched.row for matched in rows if matched.status == RECORDED]
+    return [*(row for row in recorded_rows if (row.amount_minor, row.day) in keys), *new_rows]
+
+
 def list_rows_to_assign(caller: Caller, event_id: str, rows: Sequence[MatchedRow]) -> list[RowToAssign]:
     """The first hundred rows that a person may assign, each with what it may pay by its amount; not those without any.
 
@@ -124,10 +139,10 @@ def import_statement(
             rows = _add_references(session, event_id, rows, references)
         matched_rows = match_fees(session, event_id, rows)
         invoices = lock_invoices(session, event_id, {number for row in rows for number in row.possible_numbers})
+        matched_rows = _find_assigned(session, event_id, matched_rows, invoices)
         if invoices:
             today = database_now().astimezone(ZoneInfo(HOME)).date()
             matched_rows = [_match_invoice(matched, invoices, today) for matched in matched_rows]
-        matched_rows = _find_assigned(session, event_id, matched_rows)
         _check_count(matched_rows)
         if not dry_run:
             _record(session, caller, event_id, matched_rows, invoices)
@@ -145,24 +160,35 @@ def _add_references(
         raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
     lock_name(session, f"bank-statement:{event_id}")
     first = max(0, len(rows) - len(references))
-    assignable = [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows[first:]]
+    found = _find_assigned(session, event_id, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows], {})
     assigned = [
         replace(matched.row, text=_build_text(reference, matched.row.text))
         if reference and matched.status == UNMATCHED
         else matched.row
-        for matched, reference in zip(_find_assigned(session, event_id, assignable), references, strict=False)
+        for matched, reference in zip(found[first:], references, strict=False)
     ]
     return [*rows[:first], *assigned]
 
 
-def _find_assigned(session: ReadOrWriteSession, event_id: str, rows: list[MatchedRow]) -> list[MatchedRow]:
-    """The rows; one without a reference that a person has assigned before, with what it paid then."""
+def _find_assigned(
+    session: ReadOrWriteSession, event_id: str, rows: list[MatchedRow], invoices: Mapping[str, OpenInvoice]
+) -> list[MatchedRow]:
+    """The rows; one without a reference that a person has assigned before, with what it paid then.
+
+    What was paid is taken from the transfers of the invoices. A row that names one of them is not looked for.
+    """
     days = {matched.row.day for matched in rows if matched.reason in ASSIGNABLE_REASONS and matched.row.day}
     transfers: dict[tuple[int, date], list[RecordedTransfer]] = defaultdict(list)
     for row in fetch_rows(RECORDED_TRANSFERS_SQL, {"event": event_id, "days": [*days]}) if days else ():
         transfer = RecordedTransfer(*row)
         transfers[transfer.amount_minor, transfer.received_on].append(transfer)
-    taken = [_take_transfer(matched, transfers) for matched in rows]
+    taken = [
+        None if matched.row.possible_numbers & invoices.keys() else _take_transfer(matched, transfers)
+        for matched in rows
+    ]
+    for transfer in filter(None, taken):
+        if transfer.block_id and transfer.reference in invoices:
+            invoices[transfer.reference].take_transfer(transfer.amount_minor, transfer.received_on)
     ids = {transfer.application_id for transfer in taken if transfer and transfer.application_id}
     statement = select(Application).where(Application.id.in_(ids))
     applications = {application.id: application for application in session.scalars(statement)} if ids else {}
@@ -202,7 +228,7 @@ def _build_text(reference: str, text: str) -> str:
 def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], today: date) -> MatchedRow:
     """The row with the invoice that it pays, or why it does not; as it is, if it is about no invoice."""
     row, numbers = matched.row, [number for number in sorted(matched.row.possible_numbers) if number in invoices]
-    if not numbers or matched.application or matched.reason == "several_references":
+    if not numbers or matched.application or matched.status == RECORDED or matched.reason == "several_references":
         return matched
     if len(numbers) > 1:
         return replace(matched, reason="several_references")
@@ -210,11 +236,7 @@ def _match_invoice(matched: MatchedRow, invoices: Mapping[str, OpenInvoice], tod
     matched = replace(matched, invoice_number=numbers[0], block_id=invoice.block_id)
     if row.problem or row.day is None or row.amount_minor is None:
         return replace(matched, reason=row.problem)
-    transfer = (row.amount_minor, row.day)
-    if transfer in invoice.seen_transfers:
-        return replace(matched, reason="repeated")
-    invoice.seen_transfers.add(transfer)
-    if transfer in invoice.transfers:
+    if invoice.take_transfer(row.amount_minor, row.day):
         return replace(matched, status=RECORDED, reason=None)
     reason = find_day_problem(row.day, today=today)
     if row.amount_minor > invoice.due_minor:
@@ -261,4 +283,5 @@ def _record(
             reference=matched.row.text[:MAX_TEXT],
             received_on=matched.row.day,
             part=True,
+            is_another=True,
         )

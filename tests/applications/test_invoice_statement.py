@@ -91,7 +91,8 @@ def test_rows_that_pay_no_invoice_say_why(owner: Client, event: dict[str, Any], 
         f"{TRANSFER_DAY},10.00,1{number}": ["no_reference"],
         f"{TRANSFER_DAY},10.00,{number}0": ["no_reference"],
         f"{TRANSFER_DAY},10.00,2026-999999": ["no_reference"],
-        f"{TRANSFER_DAY},10.00,{number}\n{TRANSFER_DAY},10.00,{number} B": ["repeated"],
+        f"{TRANSFER_DAY},10.00,{number}\n{TRANSFER_DAY},10.00,{number} B": [],
+        f"{TRANSFER_DAY},5000.00,{number}\n{TRANSFER_DAY},5000.00,{number}": ["more_than_due"],
         f"{TRANSFER_DAY},10.00,{number}\n{TRANSFER_DAY},-10.00,{number}": ["reversed"],
         f"{TRANSFER_DAY},7000.00,{number}\n{TRANSFER_DAY},501.00,{number}": ["more_than_due"],
         f"{TRANSFER_DAY},1000.00,{number}": [],
@@ -120,6 +121,50 @@ def test_of_two_who_send_a_statement_at_once_one_records_it(owner: Client, event
     results = run_concurrently(4, lambda _: data(send(owner, event, line, dryRun="false")))
     assert sorted(len(result["matched"]) for result in results) == [0, 0, 0, 1]
     assert data(owner.get(build_path(block)))["dueMinor"] == 550000
+    assert_ledger_integrity()
+
+
+def test_equal_rows_of_a_day_are_payments_of_their_own(owner: Client, event: dict[str, Any], block: Block) -> None:
+    """A longer statement of the same days has one more; the files are as a bank exports them."""
+    number = find_number(owner, block)
+    header = "Account Number,Transaction Date,Value Date,Description,Debit,Credit,Balance"
+    row = f'62001234567,{TRANSFER_DAY},{TRANSFER_DAY},"FNB OB PMT {number} GOLD",,"2,000.00","14,500.00 Cr"'
+    other = f"62001234567,{TRANSFER_DAY},{TRANSFER_DAY},CARD PURCHASE,150.00,,14350.00 Cr"
+    for rows, (matched, recorded) in (
+        ([row], (1, 0)),
+        ([row, other, row], (1, 1)),
+        ([row, other, row], (0, 2)),
+        ([row], (0, 1)),
+        ([other, row, row, row], (1, 2)),
+    ):
+        result = data(send(owner, event, *rows, header=header, dryRun="false"))
+        assert (len(result["matched"]), len(result["alreadyRecorded"])) == (matched, recorded), rows
+    invoice = data(owner.get(build_path(block)))
+    assert (invoice["dueMinor"], len(invoice["payments"])) == (250000, 3)
+    result = data(send(owner, event, *[row] * 5, header=header, dryRun="false"))
+    assert len(result["alreadyRecorded"]) == 3 and len(result["matched"]) == 1
+    assert list_reasons(send(owner, event, *[row] * 5, header=header)) == ["more_than_due"]
+    assert_ledger_integrity()
+
+
+def test_a_transfer_that_was_recorded_by_hand_is_one_of_equal_rows(
+    owner: Client, event: dict[str, Any], block: Block
+) -> None:
+    by_hand = {"amountMinor": 200000, "reference": "EFT 1", "receivedOn": TRANSFER_DAY, "part": True}
+    data(owner.post(f"{build_path(block)}/received", by_hand))
+    row = f"{TRANSFER_DAY},2000.00,{find_number(owner, block)}"
+    result = data(send(owner, event, row, row, dryRun="false"))
+    assert (len(result["matched"]), len(result["alreadyRecorded"])) == (1, 1)
+    assert data(owner.get(build_path(block)))["dueMinor"] == 450000
+
+
+def test_of_two_who_send_equal_rows_at_once_one_records_them(
+    owner: Client, event: dict[str, Any], block: Block
+) -> None:
+    row = f"{TRANSFER_DAY},2000.00,{find_number(owner, block)}"
+    results = run_concurrently(4, lambda _: data(send(owner, event, row, row, dryRun="false")))
+    assert sorted(len(result["matched"]) for result in results) == [0, 0, 0, 2]
+    assert data(owner.get(build_path(block)))["dueMinor"] == 450000
     assert_ledger_integrity()
 
 

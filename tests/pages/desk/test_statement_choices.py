@@ -102,6 +102,39 @@ def test_a_row_that_was_assigned_is_recorded_before(
     assert "Recorded before (1)" in check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},10.00,{long_text}\n")
 
 
+def test_equal_rows_are_assigned_one_by_one(desk: Visitor, event: dict[str, Any], number: str) -> None:
+    row, head = f"{TRANSFER_DAY},2000.00,GOLD\n", "Date,Amount,Description\n"
+    check(desk, event, head + row)
+    assert "Payments of invoices recorded: 1." in record(desk, event, number)
+    page = check(desk, event, head + row * 3)
+    assert "Recorded before (1)" in page and list_choices(page) == [[number]] * 2
+    page = record(desk, event, number, number)
+    assert "Payments of invoices recorded: 2." in page and "Recorded before (1)" in page
+    assert "Payments of invoices recorded: 0." in record(desk, event, number, number)
+    assert "Recorded before (3)" in check(desk, event, head + row * 3)
+    assert fetch_scalar("SELECT count(*) FROM invoice_payment") == 3
+    assert_ledger_integrity()
+
+
+def test_an_equal_row_with_a_number_is_recorded_beside_one_from_before(
+    desk: Visitor, event: dict[str, Any], number: str
+) -> None:
+    row, head = f"{TRANSFER_DAY},2000.00,INV {number}\n", "Date,Amount,Description\n"
+    check(desk, event, head + row)
+    assert "Payments of invoices recorded: 1." in record(desk, event)
+    named, unnamed = f"{TRANSFER_DAY},2000.00,INV {number}\n", f"{TRANSFER_DAY},2000.00,GOLD\n"
+    page = check(desk, event, head + row + unnamed + named)
+    assert "Recorded before (1)" in page and list_choices(page) == [[number]]
+    page = record(desk, event, number)
+    assert "Payments of invoices recorded: 2." in page and "Payments of invoices recorded: 0." in record(
+        desk, event, number
+    )
+    page = check(desk, event, head + unnamed + row * 2)
+    assert "Recorded before (3)" in page and list_choices(page) == []
+    assert fetch_scalar("SELECT count(*) FROM invoice_payment") == 3
+    assert_ledger_integrity()
+
+
 def test_a_row_of_the_future_is_not_offered(desk: Visitor, event: dict[str, Any], fee: str) -> None:
     assert list_choices(check(desk, event, "Date,Amount,Description\n2199-01-01,2500.00,A\n")) == []
 

@@ -17,6 +17,7 @@ from app.money.statements import (
     StatementResult,
     import_statement,
     list_rows_to_assign,
+    list_rows_to_record,
 )
 from app.web.fields import Text
 from app.web.schema import Query
@@ -103,9 +104,7 @@ def _render(caller: Caller, event_id: str, form: FilledForm, result: StatementRe
         open_payments=sorted({payment for _, payments in rows_to_assign for payment in payments}),
         max_choices=MAX_CHOICES,
         candidates={matched.row.number: payments for matched, payments in rows_to_assign},
-        rows_to_record=write_statement(
-            [it.row for it in (*groups.get(MATCHED, ()), *(matched for matched, _ in rows_to_assign))]
-        ),
+        rows_to_record=write_statement(list_rows_to_record(result.rows if result else (), rows_to_assign)),
         reasons=REASONS,
         path=url_for("desk_stalls.read_statement", event_id=event_id),
     )
