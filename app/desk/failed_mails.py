@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple, TypedDict
 
 from sqlalchemy import String, and_, delete, func, null, select, type_coerce
+from sqlalchemy.dialects.postgresql import distinct_on
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
@@ -145,6 +146,22 @@ def find_failed_mail(event_id: str, **conditions: str | None) -> FailedMail | No
         .order_by(FailedMail.failed_at.desc())
         .limit(1)
     )
+
+
+def list_last_failed_mails(event_id: str, block_id: str, kinds: Collection[str]) -> Sequence[FailedMail]:
+    """The last failed mail of each of these kinds about a block in 30 days. The caller has checked the access to it."""
+    statement = (
+        select(FailedMail)
+        .ext(distinct_on(FailedMail.kind))
+        .where(
+            FailedMail.event_id == event_id,
+            FailedMail.block_id == block_id,
+            FailedMail.kind.in_(kinds),
+            FailedMail.failed_at > func.now() - DAYS_SHOWN,
+        )
+        .order_by(FailedMail.kind, FailedMail.failed_at.desc())
+    )
+    return db.session.scalars(statement).all()
 
 
 def _find_subjects(name: str, ids: Collection[str]) -> dict[str, Subject]:

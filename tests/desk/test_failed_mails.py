@@ -15,7 +15,7 @@ from app.desk.failed_mails import MAIL_KINDS
 from tests.campaigns.test_sending import sink as sink
 from tests.factories.accounts import create_account, run_jobs
 from tests.factories.allocations import Block, create_block
-from tests.factories.applications import LIST, create_application
+from tests.factories.applications import LIST, TRANSFER_DAY, create_application
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.http import Client, data, list_problems, read_error
@@ -195,6 +195,28 @@ def test_desk_leads_from_the_task_to_the_application(client: Client, block: Bloc
     assert "1 mail failed" in desk.open("/desk").text and len(list_failed(block)) == 1
     block.change(holder={"email": "new@bank.example"})
     assert "failed on" not in desk.open(f"{event_path}/guests/{block.id}").text
+
+
+def test_the_page_of_an_invoice_says_that_a_receipt_failed(client: Client, sink: Sink) -> None:
+    block = create_block(client, holder={"email": "tuli@bank.example", "name": "Tuli"}, unitPriceMinor=10000)
+    data(block.post("invoice/email", to="money@bank.example"), 202)
+    run_jobs()
+    part = {"amountMinor": 1000, "reference": "EFT <b>1", "receivedOn": TRANSFER_DAY, "part": True}
+    data(block.post("invoice/received", **part))
+    refuse_next(sink)
+    owner = db.session.get_one(Account, block.event["organiserId"])
+    desk = sign_in_browser(client.flask.application, owner)
+    path = f"/desk/events/{block.event['id']}/guests/{block.id}/invoice"
+    page = desk.open(path).text
+    assert "<strong>Payment of an invoice:</strong> A mail to tuli@bank.example failed on" in page
+    data(block.post("invoice/email", to="money@bank.example"), 202)
+    refuse_next(sink)
+    data(block.post("invoice/received", **{**part, "reference": "EFT 2"}))
+    refuse_next(sink)
+    page = desk.open(path).text
+    assert page.count("failed on") == 2 and "<strong>Invoice:</strong> A mail to money@bank.example" in page
+    execute_sql("UPDATE failed_mail SET failed_at = now() - interval '31 days'")
+    assert "failed on" not in desk.open(path).text
 
 
 def test_who_may_not_open_applications_gets_no_phone_numbers(

@@ -18,13 +18,14 @@ from app.blueprints.pages.desk.form_parts import format_amount
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
+from app.blueprints.pages.desk.message_words import MAIL_LABELS
 from app.blueprints.pages.desk.shell import do_once, go_to, may_use, render_desk, render_desk_form, send_back
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input, load_with
 from app.blueprints.pages.inputs import Amount
 from app.core.errors import ValidationFailed
 from app.core.formatting import format_money
 from app.core.languages import gettext, lazy_gettext
-from app.desk.failed_mails import find_failed_mail
+from app.desk.failed_mails import list_last_failed_mails
 from app.events.queries import OwnEvent
 from app.invoicing.documents import PREVIEW_REFERENCE
 from app.invoicing.invoice_pdf import draw_invoice_pdf
@@ -36,6 +37,7 @@ from app.web.text_fields import Name
 
 READ_MONEY, SETTLE = may(MONEY_READ), may(MONEY_WRITE)
 MAIL_INVOICE = SETTLE.with_verified_email()
+MAILS_OF_INVOICE = ("allocations.mail_invoice", "allocations.mail_payment")
 
 
 class MailSchema(Query):
@@ -283,7 +285,9 @@ def _render_invoice(caller: Caller, event: OwnEvent, block: queries.BlockRow) ->
         block=block,
         title=name_block(block),
         invoice=invoices.get_invoice(caller, event.id, block["id"]) if block["invoice"] else None,
-        failed_mail=find_failed_mail(event.id, block_id=block["id"], kind="allocations.mail_invoice"),
+        failed_mails=[
+            (mail, MAIL_LABELS[mail.kind]) for mail in list_last_failed_mails(event.id, block["id"], MAILS_OF_INVOICE)
+        ],
         back=build_block_path(event.id, block["id"]),
         **get_permissions(caller, event),
     )
