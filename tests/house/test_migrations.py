@@ -124,6 +124,29 @@ def test_no_draft_of_an_unverified_organiser_is_published_by_its_time(scratch: F
         assert connection.scalars(timed).all() == ["a"]
 
 
+def test_documents_that_were_opened_count_as_accepted(scratch: Flask) -> None:
+    downgrade(directory=FOLDER, revision="0069")
+    with transaction_engine(db.engine).begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO merchant_application (id, reference, status, amount_minor, destination, mode, version)"
+                " VALUES (repeat('a', 24), 'MA-1', 'ready', 0, 'bank', 'now', 1)"
+            )
+        )
+        for kind, opened, asked in (("x", "now()", "NULL"), ("y", "now()", "now()"), ("z", "NULL", "NULL")):
+            connection.execute(
+                text(
+                    "INSERT INTO application_document (id, application_id, kind, file_name, content_type, size, stored_as,"
+                    f" opened_at, asked_again_at) VALUES (repeat('{kind}', 24), repeat('a', 24), '{kind}', 'f', 'c', 1,"
+                    f" 's', {opened}, {asked})"
+                )
+            )
+    upgrade(directory=FOLDER)
+    with db.engine.connect() as connection:
+        query = "SELECT kind FROM application_document WHERE accepted_at = opened_at AND accepted_by IS NULL"
+        assert connection.scalars(text(query)).all() == ["x"]
+
+
 def test_events_get_slugs_and_those_of_the_previous_version_their_id(scratch: Flask) -> None:
     insert = text(
         "INSERT INTO event (id, organiser_id, name, venue, city, city_key, country, timezone, starts_at, ends_at,"
