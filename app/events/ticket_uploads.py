@@ -12,7 +12,7 @@ from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound
 from app.core.spreadsheet import NotASheet, column_key
 from app.events.queries import get_event
-from app.events.ticket_files import FIELDS, LAYOUTS, find_layout
+from app.events.ticket_layouts import FIELDS, LAYOUTS, find_layout
 from app.events.ticket_upload_models import TicketUpload
 
 OwnUpload = TicketUpload

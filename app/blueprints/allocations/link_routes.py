@@ -6,7 +6,7 @@ from app.allocations.actions.claims import Claim
 from app.allocations.actions.guest_lists import HandedOutList, Recipient
 from app.allocations.actions.ticket_links import GivenBackTicket, PassedOnTicket
 from app.allocations.states import E_TICKET
-from app.blueprints.allocations import response_schemas, schemas
+from app.blueprints.allocations import link_response_schemas, response_schemas, schemas
 from app.blueprints.allocations.serializers import JsonObject, add_slot_page, serialize_linked_tickets
 from app.core.errors import LinkExpired, LinkUsed, Throttled
 from app.invitations.errors import EventClosed
@@ -20,7 +20,7 @@ blp = Blueprint(
 CLAIM_ERRORS = [LinkExpired, LinkUsed, Throttled, errors.NoSlotsLeft]
 
 
-@blp.get("/claim/<token>", access=PUBLIC, returns=response_schemas.ClaimOffer, errors=CLAIM_ERRORS)
+@blp.get("/claim/<token>", access=PUBLIC, returns=link_response_schemas.ClaimOffer, errors=CLAIM_ERRORS)
 def read_claim(token: str) -> link_queries.ClaimOffer:
     """Read the offer of a claim link, a claim code or an open link."""
     return link_queries.get_claim_offer(token, get_client_network())
@@ -30,7 +30,7 @@ def read_claim(token: str) -> link_queries.ClaimOffer:
     "/claim/<token>",
     access=PUBLIC,
     body=schemas.ClaimBody,
-    returns=response_schemas.ClaimedData,
+    returns=link_response_schemas.ClaimedData,
     idempotent=True,
     errors=[*CLAIM_ERRORS, errors.AlreadyClaimed],
 )
@@ -44,7 +44,7 @@ def claim(token: str, name: str, email: str, delivery: str, quantity: int, phone
 @blp.get(
     "/ticket/<token>",
     access=PUBLIC,
-    returns=response_schemas.LinkedTicketsData,
+    returns=link_response_schemas.LinkedTicketsData,
     errors=[LinkExpired, Throttled],
 )
 def read_ticket(token: str) -> JsonObject:
@@ -56,7 +56,7 @@ def read_ticket(token: str) -> JsonObject:
     "/ticket/<token>/pass-on",
     access=PUBLIC,
     body=schemas.PassOnBody,
-    returns=response_schemas.PassedOnData,
+    returns=link_response_schemas.PassedOnData,
     idempotent=True,
     errors=[LinkExpired, Throttled, errors.GuestChangeNotAllowed, errors.AlreadyAdmitted, EventClosed],
 )
@@ -72,7 +72,7 @@ def pass_on(token: str, name: str, email: str) -> PassedOnTicket:
 @blp.post(
     "/ticket/<token>/give-back",
     access=PUBLIC,
-    returns=response_schemas.GivenBackData,
+    returns=link_response_schemas.GivenBackData,
     idempotent=True,
     errors=[
         LinkExpired,
@@ -92,7 +92,7 @@ def give_back(token: str) -> GivenBackTicket:
     "/allocator/<token>",
     access=PUBLIC,
     query=schemas.SlotPage,
-    returns=response_schemas.AllocatorData,
+    returns=link_response_schemas.AllocatorData,
     errors=[LinkExpired, Throttled],
 )
 def read_allocator(token: str, limit: int, with_total: bool, cursor: str | None = None) -> JsonObject:
@@ -107,7 +107,7 @@ def read_allocator(token: str, limit: int, with_total: bool, cursor: str | None 
     "/allocator/<token>",
     access=PUBLIC,
     body=schemas.AllocatorBody,
-    returns=response_schemas.ClaimedData,
+    returns=link_response_schemas.ClaimedData,
     idempotent=True,
     errors=[LinkExpired, Throttled, errors.NoSlotsLeft, errors.AlreadyClaimed, errors.AlreadyAdmitted],
 )

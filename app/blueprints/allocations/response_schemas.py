@@ -4,26 +4,20 @@ from marshmallow import fields, pre_dump
 
 from app.allocations.link_summaries import LINK_STATES
 from app.allocations.queries import BlockRow
-from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, SLOT_STATES, VIA_VALUES
+from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, VIA_VALUES
+from app.blueprints.allocations.response_fields import (
+    CODE_METADATA,
+    DELIVERY_METADATA,
+    ID_METADATA,
+    STATUS_METADATA,
+    nullable_text_field,
+    text_field,
+)
 from app.blueprints.allocations.serializers import JsonObject, serialize_block
 from app.web.access import get_current_caller
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.paging import Pagination
 from app.web.schema import Schema
-
-ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
-CODE_METADATA = {"example": "7K2Q9XRD4M"}
-DELIVERY_METADATA = {"enum": [*DELIVERIES, None], "example": "e_ticket"}
-STATUS_METADATA = {"enum": list(SLOT_STATES), "example": "invited"}
-
-
-def _text_field(example: str | None = None, *, required: bool = False, allow_none: bool = False) -> fields.String:
-    metadata = {"example": example} if example else {}
-    return fields.String(metadata=metadata, required=required, allow_none=allow_none)
-
-
-def _nullable_text_field(example: str | None = None) -> fields.String:
-    return _text_field(example, required=True, allow_none=True)
 
 
 def _money_field(description: str) -> WholeNumber:
@@ -32,10 +26,10 @@ def _money_field(description: str) -> WholeNumber:
 
 
 class HolderData(Schema):
-    name = _nullable_text_field("Frieda Amupolo")
-    email = _nullable_text_field("frieda@example.com")
-    phone = _nullable_text_field("+264811234567")
-    organisation = _nullable_text_field("Kalahari Coffee")
+    name = nullable_text_field("Frieda Amupolo")
+    email = nullable_text_field("frieda@example.com")
+    phone = nullable_text_field("+264811234567")
+    organisation = nullable_text_field("Kalahari Coffee")
 
 
 class AllocationLinkData(Schema):
@@ -58,8 +52,8 @@ class AllocationLinkData(Schema):
 
 
 class InvoiceShort(Schema):
-    number = _text_field("2026-000001", required=True)
-    status = _text_field("issued", required=True)
+    number = text_field("2026-000001", required=True)
+    status = text_field("issued", required=True)
     total_minor = WholeNumber(required=True)
     due_minor = WholeNumber(required=True, metadata={"description": "still to be paid", "example": 1700000})
 
@@ -98,15 +92,15 @@ class AllocationRow(Schema):
     id = fields.String(required=True, metadata=ID_METADATA)
     event_id = fields.String(required=True, metadata=ID_METADATA)
     ticket_type_id = fields.String(required=True, metadata=ID_METADATA)
-    ticket_type_name = _text_field("Weekend pass", required=True)
-    name = _nullable_text_field("Gold sponsor")
+    ticket_type_name = text_field("Weekend pass", required=True)
+    name = nullable_text_field("Gold sponsor")
     kind = fields.String(required=True, metadata={"enum": list(BLOCK_KINDS), "example": "sponsor"})
     status = fields.String(required=True, metadata={"enum": list(BLOCK_STATES), "example": "open"})
     holder = Nested(HolderData, required=True)
-    buyer_name = _nullable_text_field("Kalahari Coffee (Pty) Ltd")
-    buyer_address = _nullable_text_field("12 Independence Avenue\nWindhoek")
-    buyer_vat_number = _nullable_text_field("4567890-01-5")
-    buyer_reference = _nullable_text_field("PO-2026-118")
+    buyer_name = nullable_text_field("Kalahari Coffee (Pty) Ltd")
+    buyer_address = nullable_text_field("12 Independence Avenue\nWindhoek")
+    buyer_vat_number = nullable_text_field("4567890-01-5")
+    buyer_reference = nullable_text_field("PO-2026-118")
     pay_by = fields.Date(
         required=True,
         allow_none=True,
@@ -123,18 +117,18 @@ class AllocationRow(Schema):
     admitted = WholeNumber(required=True)
     revoked = WholeNumber(required=True)
     released = WholeNumber(required=True)
-    currency = _text_field("NAD", required=True)
+    currency = text_field("NAD", required=True)
     unit_price_minor = _money_field("Price of one place")
     subtotal_minor = _money_field("Sum before discounts")
     discount_minor = _money_field("Discounts")
     vat_minor = _money_field("VAT inside the total")
     total_minor = _money_field("Total of the places held, VAT included")
-    promo_code = _nullable_text_field()
+    promo_code = nullable_text_field()
     release_at = TimeField(required=True, allow_none=True)
     release_plan = List(
         Nested(ReleaseStepData), required=True, metadata={"description": "steps that release unused places, by time"}
     )
-    notes = _nullable_text_field()
+    notes = nullable_text_field()
     guests_may_pass_on = Boolean(required=True)
     guests_may_give_back = Boolean(required=True)
     allocator_link = Nested(AllocationLinkData, required=True)
@@ -160,9 +154,9 @@ class SlotData(Schema):
     id = fields.String(required=True, metadata=ID_METADATA)
     status = fields.String(required=True, metadata=STATUS_METADATA)
     via = fields.String(required=True, allow_none=True, metadata={"enum": [*VIA_VALUES, None], "example": "invite"})
-    name = _nullable_text_field("Frieda Amupolo")
-    email = _nullable_text_field("frieda@example.com")
-    phone = _nullable_text_field("+264811234567")
+    name = nullable_text_field("Frieda Amupolo")
+    email = nullable_text_field("frieda@example.com")
+    phone = nullable_text_field("+264811234567")
     code = fields.String(required=True, allow_none=True, metadata=CODE_METADATA)
     delivery = fields.String(required=True, allow_none=True, metadata=DELIVERY_METADATA)
     party_id = fields.String(required=True, allow_none=True, metadata=ID_METADATA)
@@ -171,7 +165,7 @@ class SlotData(Schema):
     reminded_at = TimeField(required=True, allow_none=True)
     claimed_at = TimeField(required=True, allow_none=True)
     admitted_at = TimeField(required=True, allow_none=True)
-    gate = _nullable_text_field("North gate")
+    gate = nullable_text_field("North gate")
     ended_at = TimeField(required=True, allow_none=True)
 
 
@@ -183,7 +177,7 @@ class AllocationData(AllocationRow):
 
 
 class ReportGuest(Schema):
-    name = _nullable_text_field("Frieda Amupolo")
+    name = nullable_text_field("Frieda Amupolo")
     status = fields.String(required=True, metadata={"enum": ["invited", "claimed", "admitted"], "example": "claimed"})
     via = fields.String(required=True, metadata={"enum": list(VIA_VALUES), "example": "invite"})
     claimed_at = TimeField(required=True, allow_none=True)
@@ -194,11 +188,11 @@ class ReportData(Schema):
     """What a holder wants to know about a block. Guests have names, but no addresses and no codes."""
 
     block_id = fields.String(required=True, metadata=ID_METADATA)
-    name = _nullable_text_field("Gold sponsor")
+    name = nullable_text_field("Gold sponsor")
     holder = Nested(HolderData, required=True)
-    event_name = _text_field("Windhoek Lights", required=True)
-    ticket_type_name = _text_field("Weekend pass", required=True)
-    organiser_name = _text_field("Windhoek Lights", required=True)
+    event_name = text_field("Windhoek Lights", required=True)
+    ticket_type_name = text_field("Weekend pass", required=True)
+    organiser_name = text_field("Windhoek Lights", required=True)
     generated_at = TimeField(required=True)
     quantity = WholeNumber(required=True)
     held = WholeNumber(required=True)
@@ -214,20 +208,20 @@ class CodeData(Schema):
     slot_id = fields.String(required=True, metadata=ID_METADATA)
     code = fields.String(required=True, metadata=CODE_METADATA)
     status = fields.String(metadata=STATUS_METADATA)
-    name = _text_field(allow_none=True)
-    email = _text_field(allow_none=True)
+    name = text_field(allow_none=True)
+    email = text_field(allow_none=True)
 
 
 class CodesData(Schema):
     codes = List(Nested(CodeData), required=True)
-    claim_url = _text_field("https://events.example/claim/", required=True)
+    claim_url = text_field("https://events.example/claim/", required=True)
 
 
 class InvitedGuest(Schema):
     slot_id = fields.String(metadata=ID_METADATA)
-    name = _text_field("Frieda Amupolo", required=True)
-    email = _text_field("frieda@example.com", required=True, allow_none=True)
-    url = _text_field("https://events.example/claim/Q2Zm…")
+    name = text_field("Frieda Amupolo", required=True)
+    email = text_field("frieda@example.com", required=True, allow_none=True)
+    url = text_field("https://events.example/claim/Q2Zm…")
     quantity = WholeNumber(metadata={"description": "places of a guest on the list at the gate", "example": 2})
     reason = fields.String(metadata={"enum": ["ALREADY_INVITED", "LISTED_TWICE"], "example": "LISTED_TWICE"})
 
@@ -259,9 +253,9 @@ class HandedOutData(Schema):
 
 class RemindedRow(Schema):
     slot_id = fields.String(required=True, metadata=ID_METADATA)
-    name = _text_field(allow_none=True)
-    email = _text_field(allow_none=True)
-    reason = _text_field("REMINDED_RECENTLY")
+    name = text_field(allow_none=True)
+    email = text_field(allow_none=True)
+    reason = text_field("REMINDED_RECENTLY")
     reminded_at = TimeField()
 
 
@@ -286,106 +280,11 @@ class MoveData(Schema):
     target = Nested(AllocationRow, required=True, data_key="to")
 
 
-class OfferData(Schema):
-    """The event of a link."""
-
-    event_name = _text_field("Windhoek Lights", required=True)
-    venue = _text_field("River grounds", required=True)
-    city = _text_field("Windhoek", required=True)
-    starts_at = TimeField(required=True)
-    ends_at = TimeField(required=True)
-    timezone = _text_field("Africa/Windhoek", required=True)
-    organiser_name = _text_field("Windhoek Lights", required=True)
-    contact_email = _text_field("nangula@windhoek-lights.example", required=True)
-    ticket_type_name = _text_field("Weekend pass", required=True)
-    holder_organisation = _nullable_text_field("Kalahari Coffee")
-    release_at = TimeField(required=True, allow_none=True)
-
-
-class ClaimOffer(OfferData):
-    status = fields.String(required=True, metadata={"enum": ["invited", "available"], "example": "invited"})
-    via = fields.String(required=True, metadata={"enum": list(VIA_VALUES), "example": "invite"})
-    name = _text_field("Frieda Amupolo", allow_none=True)
-    email = _text_field("frieda@example.com", allow_none=True)
-    phone = _text_field("+264811234567", allow_none=True)
-    remaining = WholeNumber(required=True)
-    max_per_claim = WholeNumber(required=True)
-    expires_at = TimeField(allow_none=True)
-
-
-class ClaimedSlot(Schema):
-    slot_id = fields.String(required=True, metadata=ID_METADATA)
-    code = fields.String(required=True, metadata=CODE_METADATA)
-
-
-class ClaimedData(Schema):
-    slot_id = fields.String(required=True, metadata=ID_METADATA)
-    status = fields.String(required=True, metadata={**STATUS_METADATA, "example": "claimed"})
-    code = fields.String(metadata=CODE_METADATA, allow_none=True)
-    name = _nullable_text_field("Frieda Amupolo")
-    email = _nullable_text_field("frieda@example.com")
-    phone = _nullable_text_field("+264811234567")
-    delivery = fields.String(allow_none=True, metadata=DELIVERY_METADATA)
-    quantity = WholeNumber()
-    slots = List(Nested(ClaimedSlot))
-    claimed_at = TimeField(allow_none=True)
-    event_name = _text_field("Windhoek Lights")
-    ticket_type_name = _text_field("Weekend pass")
-    ticket_url = _text_field("https://events.example/ticket/VGVk…")
-
-
-class TicketData(Schema):
-    """A ticket, as its guest sees it."""
-
-    slot_id = fields.String(required=True, metadata=ID_METADATA)
-    status = fields.String(required=True, metadata={**STATUS_METADATA, "example": "claimed"})
-    code = fields.String(required=True, metadata=CODE_METADATA)
-    name = _text_field("Frieda Amupolo", required=True)
-    may_pass_on = Boolean(required=True)
-    may_give_back = Boolean(required=True)
-    ticket_url = _text_field("https://events.example/ticket/VGVk…", required=True)
-
-
-class LinkedTicketsData(Schema):
-    """The tickets of a link: one, or those of a party that are still with the guest who claimed them."""
-
-    event_name = _text_field("Windhoek Lights", required=True)
-    starts_at = TimeField(required=True)
-    ends_at = TimeField(required=True)
-    timezone = _text_field("Africa/Windhoek", required=True)
-    place = _text_field("River grounds, Windhoek", required=True)
-    map_url = _text_field("https://www.openstreetmap.org/search?query=River+grounds%2C+Windhoek", required=True)
-    tickets = List(Nested(TicketData), required=True)
-
-
-class PassedOnData(Schema):
-    event_name = _text_field("Windhoek Lights", required=True)
-    name = _text_field("Frieda Amupolo", required=True)
-    email = _text_field("frieda@example.com", required=True)
-
-
-class GivenBackData(Schema):
-    event_name = _text_field("Windhoek Lights", required=True)
-    status = fields.String(required=True, metadata={**STATUS_METADATA, "example": "revoked"})
-
-
-class AllocatorData(OfferData):
-    id = fields.String(required=True, metadata=ID_METADATA)
-    name = _nullable_text_field("Gold sponsor")
-    quantity = WholeNumber(required=True)
-    available = WholeNumber(required=True)
-    invited = WholeNumber(required=True)
-    claimed = WholeNumber(required=True)
-    admitted = WholeNumber(required=True)
-    slots = List(Nested(SlotData), required=True)
-    pagination = Nested(Pagination, required=True)
-
-
 class WillCallRow(Schema):
     slot_id = fields.String(required=True, metadata=ID_METADATA)
-    name = _nullable_text_field("Frieda Amupolo")
-    email = _nullable_text_field("frieda@example.com")
-    phone = _nullable_text_field("+264811234567")
+    name = nullable_text_field("Frieda Amupolo")
+    email = nullable_text_field("frieda@example.com")
+    phone = nullable_text_field("+264811234567")
     code = fields.String(required=True, allow_none=True, metadata=CODE_METADATA)
     status = fields.String(required=True, metadata={"enum": ["claimed", "admitted"], "example": "claimed"})
     delivery = fields.String(required=True, allow_none=True, metadata=DELIVERY_METADATA)
@@ -394,13 +293,13 @@ class WillCallRow(Schema):
     version = WholeNumber(required=True)
     claimed_at = TimeField(required=True)
     admitted_at = TimeField(required=True, allow_none=True)
-    gate = _nullable_text_field("North gate")
+    gate = nullable_text_field("North gate")
     block_id = fields.String(required=True, metadata=ID_METADATA)
     ticket_type_id = fields.String(required=True, metadata=ID_METADATA)
-    ticket_type_name = _text_field("Weekend pass", required=True)
-    block_name = _nullable_text_field("Gold sponsor")
+    ticket_type_name = text_field("Weekend pass", required=True)
+    block_name = nullable_text_field("Gold sponsor")
     kind = fields.String(required=True, metadata={"enum": list(BLOCK_KINDS), "example": "sponsor"})
-    organisation = _nullable_text_field("Kalahari Coffee")
+    organisation = nullable_text_field("Kalahari Coffee")
 
 
 class WillCallPage(Schema):
@@ -411,9 +310,9 @@ class WillCallPage(Schema):
 class AdmittedData(Schema):
     slot_id = fields.String(required=True, metadata=ID_METADATA)
     status = fields.String(required=True, metadata={**STATUS_METADATA, "example": "admitted"})
-    name = _nullable_text_field("Frieda Amupolo")
-    email = _nullable_text_field("frieda@example.com")
-    phone = _nullable_text_field("+264811234567")
+    name = nullable_text_field("Frieda Amupolo")
+    email = nullable_text_field("frieda@example.com")
+    phone = nullable_text_field("+264811234567")
     code = fields.String(required=True, allow_none=True, metadata=CODE_METADATA)
     ticket_type_id = fields.String(required=True, metadata=ID_METADATA)
     block_id = fields.String(required=True, metadata=ID_METADATA)
@@ -421,8 +320,8 @@ class AdmittedData(Schema):
     party_size = WholeNumber(required=True)
     version = WholeNumber(required=True)
     admitted_at = TimeField(required=True)
-    gate = _nullable_text_field("North gate")
-    admitted_by = _nullable_text_field("Nangula Shikongo")
+    gate = nullable_text_field("North gate")
+    admitted_by = nullable_text_field("Nangula Shikongo")
     count = WholeNumber(required=True, metadata={"description": "admitted by this scan"})
     slot_ids = List(fields.String(metadata=ID_METADATA), required=True)
 

@@ -2,8 +2,8 @@
 
 from marshmallow import fields
 
-from app.events.ticket_files import FIELDS, FORMATS, REQUIRED_FIELDS
 from app.events.ticket_imports import STATES, UNDO_ERRORS
+from app.events.ticket_layouts import FIELDS, FORMATS, REQUIRED_FIELDS
 from app.events.tickets import STATUSES
 from app.web.fields import Boolean, Choice, File, Id, List, Nested, Text, TimeField, WholeNumber
 from app.web.mapping_fields import ColumnMapping, TextMapping

@@ -23,7 +23,8 @@ from app.events.availability import book_sold, set_total
 from app.events.capacity import capacity_use
 from app.events.models import Event, TicketImport, TicketType
 from app.events.search_words import key_of
-from app.events.ticket_files import SOLD, SoldTicket
+from app.events.ticket_files import SoldTicket
+from app.events.ticket_layouts import SOLD
 from app.events.timezones import to_instant
 
 MAX_LISTED, MAX_FIRST = 50, 3

@@ -28,8 +28,8 @@ from app.events.actions.import_ticket_file import (
 )
 from app.events.errors import NotASpreadsheet
 from app.events.import_mappings import SALES, find_types, remember_mapping, remember_types
-from app.events.ticket_files import build_layout
 from app.events.ticket_import_sql import PATIENCE
+from app.events.ticket_layouts import build_layout
 from app.events.ticket_upload_models import TicketUpload
 from app.events.ticket_uploads import (
     CAN_START,

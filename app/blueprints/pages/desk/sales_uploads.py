@@ -30,7 +30,7 @@ from app.events.errors import ImportTooLarge, NotASpreadsheet
 from app.events.import_mappings import SALES, find_known_columns, find_types
 from app.events.queries import OwnEvent
 from app.events.search_words import key_of
-from app.events.ticket_files import REQUIRED_FIELDS
+from app.events.ticket_layouts import REQUIRED_FIELDS
 from app.events.ticket_uploads import OwnUpload, complete_mapping, get_upload, suggest_mapping
 from app.web.access import may
 from app.web.fields import Text

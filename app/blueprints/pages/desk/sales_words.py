@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from app.core.languages import gettext, lazy_gettext, mark_for_translation
-from app.events.ticket_files import FIELDS
+from app.events.ticket_layouts import FIELDS
 
 FORMAT_LABELS = {
     "pretix": "pretix",
