@@ -17,7 +17,7 @@ from app.allocations.will_call_sql import count_sql, page_sql
 from app.core.db import fetch_row, fetch_rows
 from app.core.errors import NotFound
 from app.events.queries import ownership_params
-from app.events.search_words import WORDS, folded
+from app.events.search_words import WORDS, folded, spell_apostrophes, straighten_apostrophes
 from app.events.ticket_holders import WORD_LENGTH
 
 SHORT_PREFIX_LENGTH = 3
@@ -102,7 +102,10 @@ def list_will_call(
 
 
 def build_tsquery(q: str, event_id: str) -> str:
-    """Return the tsquery of a search: each word as a prefix; one with @ or a dot as it is, others without accents."""
+    """Return the tsquery of a search: each word as a prefix; one with @ or a dot as it is, others without accents.
+
+    A word with an apostrophe finds the word with any other one.
+    """
     return " & ".join(_build_word_query(word, event_id) for word in q.lower().split()[:WORDS])
 
 
@@ -112,11 +115,12 @@ def _choose_prepare_mode(q: str | None) -> bool | None:
 
 
 def _build_word_query(word: str, event_id: str) -> str:
-    folded_parts = [part[:WORD_LENGTH] for part in folded(word).split()][:WORDS]
+    folded_parts = [part[:WORD_LENGTH] for part in folded(straighten_apostrophes(word)).split()][:WORDS]
     exact_words = {word.lstrip("@")[:WORD_LENGTH], (parse_code(word) or "").lower()} - {""}
     alternatives = [_build_prefix_query(term, event_id) for term in sorted(exact_words)]
-    if folded_parts and folded_parts != [word]:
-        alternatives.append(" & ".join(_build_prefix_query(part, event_id) for part in folded_parts))
+    spellings = [folded_parts] if folded_parts and folded_parts != [word] else []
+    spellings += [spelling.split() for spelling in spell_apostrophes(word)]
+    alternatives += [" & ".join(_build_prefix_query(part[:WORD_LENGTH], event_id) for part in it) for it in spellings]
     return (
         f"({' | '.join(f'({term})' for term in alternatives)})" if alternatives else _build_prefix_query("", event_id)
     )

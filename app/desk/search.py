@@ -18,7 +18,15 @@ from app.campaigns.message_templates import fill_placeholders, placeholders_in
 from app.core.db import fetch_rows
 from app.desk import search_sql
 from app.desk.search_sql import EVENT_PLACEHOLDER, MAX_HITS
-from app.events.search_words import prefix_query, words_of
+from app.events.search_words import (
+    WORD_LENGTH,
+    WORDS,
+    folded,
+    prefix_query,
+    spell_apostrophes,
+    straighten_apostrophes,
+    words_of,
+)
 
 EVENTS, GUESTS, BLOCKS, APPLICATIONS, ITEMS, ORDERS, INVOICES, CAMPAIGNS = KINDS = (
     "events",
@@ -85,12 +93,12 @@ def search(caller: Caller, q: str, kinds: Iterable[str] = KINDS) -> list[Group]:
     """
     if not is_searchable(q):
         return []
-    words = words_of(q)
+    words = words_of(straighten_apostrophes(q))
     params: dict[str, object] = {
         "tsquery": prefix_query(words),
         "patterns": [f"% {word}%" for word in words],
         "holder_query": build_tsquery(q, EVENT_PLACEHOLDER),
-        "item_query": " & ".join(f"'{EVENT_PLACEHOLDER}{word}':*" for word in words),
+        "item_query": _build_item_query(q),
         "exact": q.strip(),
         "admission_scope": _list_scope(caller, (GATE_ADMIT,)),
     }
@@ -105,6 +113,19 @@ def search(caller: Caller, q: str, kinds: Iterable[str] = KINDS) -> list[Group]:
                 Group(kind, list(map(_fill_title, hits)) if kind == CAMPAIGNS else hits, len(rows) > MAX_HITS)
             )
     return groups
+
+
+def _build_item_query(q: str) -> str:
+    """The words as prefixes, each after the tag of its event; one with an apostrophe also as one word."""
+    terms = []
+    for word in q.split()[:WORDS]:
+        spellings = [folded(straighten_apostrophes(word)), *spell_apostrophes(word)]
+        alternatives = [
+            prefix_query([f"{EVENT_PLACEHOLDER}{part[:WORD_LENGTH]}" for part in it.split()]) for it in spellings
+        ]
+        if any(alternatives):
+            terms.append(f"({' | '.join(alternatives)})")
+    return " & ".join(terms)
 
 
 def _fill_title(hit: Hit) -> Hit:

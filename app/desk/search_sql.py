@@ -9,6 +9,7 @@ event into the query of the words. Everything else of an organisation is a few h
 from string import punctuation
 
 from app.core.text_normalization import folded_sql
+from app.events.search_words import TYPOGRAPHIC_APOSTROPHES
 from app.inventory.item_search import EVENT_TAG_LENGTH, WORD_ENTRIES_SQL
 
 MAX_HITS = 8
@@ -27,7 +28,8 @@ def _has_words(*columns: str) -> str:
     """
     text = f"concat_ws(' ', {', '.join(columns)})"
     plain = f"translate(lower({text}), {_PUNCTUATION_SQL}, repeat(' ', {len(punctuation)}))"
-    folded = f"CASE WHEN octet_length({text}) = char_length({text}) THEN {plain} ELSE {folded_sql(text)} END"
+    straightened = f"translate({text}, '{TYPOGRAPHIC_APOSTROPHES}', '{' ' * len(TYPOGRAPHIC_APOSTROPHES)}')"
+    folded = f"CASE WHEN octet_length({text}) = char_length({text}) THEN {plain} ELSE {folded_sql(straightened)} END"
     return f"' ' || {folded} LIKE ALL(%(patterns)s)"
 
 

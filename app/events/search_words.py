@@ -10,7 +10,9 @@ WORDS = 8
 KEY_LENGTH = 240
 WORD_LENGTH = 40
 MAX_LENGTH_DIFFERENCE = 3
+TYPOGRAPHIC_APOSTROPHES = "\u2019\u2018\u02bc"
 _WORD = re.compile(r"[^\W_]+")
+_APOSTROPHE = re.compile(f"['`\u00b4{TYPOGRAPHIC_APOSTROPHES}]")
 
 # Letters that Unicode does not split into a base and an accent.
 _WITHOUT_ACCENT = str.maketrans(
@@ -37,6 +39,20 @@ def search_text(*, name: str, others: Iterable[str | None]) -> str:
 def words_of(q: str) -> list[str]:
     """The first eight words of a search, each cut to 40 characters."""
     return [word[:WORD_LENGTH] for word in folded(q).split()][:WORDS]
+
+
+def straighten_apostrophes(text: str) -> str:
+    """The text with the apostrophe of typewriters in place of every other one."""
+    return _APOSTROPHE.sub("'", text)
+
+
+def spell_apostrophes(word: str) -> list[str]:
+    """The folded spellings of a word with each typographic apostrophe; none for a word without an apostrophe.
+
+    The indexes of guests and items keep these in a word, and take the one of typewriters for the end of a word.
+    """
+    parts = [folded(part) for part in _APOSTROPHE.split(word)]
+    return [mark.join(parts) for mark in TYPOGRAPHIC_APOSTROPHES] if len(parts) > 1 and any(parts) else []
 
 
 def prefix_query(words: Sequence[str]) -> str:

@@ -32,6 +32,7 @@ def test_will_call_list_uses_its_indexes(connection: psycopg.Connection[Any]) ->
         (None, "ix_allocation_slot_gate"),
         ("frieda amupolo", "ix_allocation_slot_search"),
         ("fan77.", "ix_allocation_slot_search"),
+        ("frieda o’amupolo", "ix_allocation_slot_search"),
         ("a", "ix_allocation_slot_"),
     ):
         filters = ["q"] if q else []

@@ -40,6 +40,9 @@ test("a hash is twelve bytes of SHA-256 in base64url", async () => {
 
 test("names are folded as the service folds them", () => {
   for (const [name, folded] of JSON.parse(process.env.FOLDED_NAMES)) assert.equal(foldName(name), folded);
+  for (const name of ["Nora O\u2019Neil", "Nora O\u2018Néil", "Nora O\u02bcNeil", "Nora O'Neil"]) {
+    assert.equal(foldName(name), "nora o neil");
+  }
   assert.ok(matchesWords("maria da silva", ["sil", "mar"]));
   assert.ok(!matchesWords("maria da silva", ["ilva"]));
 });

@@ -4,7 +4,8 @@
 const UNDECOMPOSED = { ł: "l", ø: "o", đ: "d", ħ: "h", ı: "i", ß: "ss" };
 
 /**
- * Return the words of a text in lower case without accents, one blank between them, as the service folds them.
+ * Return the words of a text in lower case without accents, one blank between them, as the service folds them. An
+ * apostrophe ends a word, also a typographic one, so that each finds the others.
  * @param {string} text
  */
 export function foldName(text) {
@@ -13,7 +14,7 @@ export function foldName(text) {
     .toLowerCase()
     .replace(/[\u0300-\u036f]/g, "")
     .replace(/[łøđħıß]/g, (letter) => UNDECOMPOSED[letter])
-    .replace(/[!-/:-@[-`{-~\s]+/g, " ")
+    .replace(/[!-/:-@[-`{-~\s\u2018\u2019\u02bc]+/g, " ")
     .trim();
 }
 

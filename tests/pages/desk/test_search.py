@@ -1,5 +1,6 @@
 """The search of the desk, as a browser without scripts uses it: what it finds, for whom, and at which cost."""
 
+from html import unescape
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,7 +10,7 @@ from flask import Flask
 from app.accounts.models import Account
 from app.core.db import fetch_row
 from tests.counting import count_statements
-from tests.factories.allocations import claim_slot, create_block
+from tests.factories.allocations import claim_slot, create_another_block, create_block
 from tests.factories.events import create_event, create_published_event, update_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.factories.tickets import add_tickets
@@ -92,6 +93,35 @@ def test_guests_are_found_by_name_address_code_and_number(
     viewer = open_as(app, client, owner, "viewer")
     assert "Nothing matches" in viewer.open(f"{SEARCH}?q={code}").text
     assert f"/desk/events/{event['id']}" in desk.open(f"{SEARCH}?q=nights").text
+
+
+@pytest.mark.parametrize("q", ["o'neil", "O\u2019Neil", "o\u2018néil", "O\u02bcNEI", "o`neil", "O\u00b4Neil"])
+def test_any_apostrophe_finds_any_other(client: Client, organiser: Client, desk: Visitor, q: str) -> None:
+    block = create_block(client, owner=organiser, name="O\u2019Neil Gold", unitPriceMinor=0)
+    other = create_another_block(block, name="O'Neil Silver")
+    names = ("Maeve O'Neil", "Nora O\u2019Neil", "Aoife O\u2018Néil-Smith", "Sean Oneil", "Brid O Connor")
+    for name, code in zip(names, block.codes(len(names)), strict=True):
+        data(claim_slot(client, code, name=name, email="guest@example.com"))
+    for number, name in enumerate(("Tess O\u2019Neil", "Una O'Neil")):
+        add_tickets(block.event, f"T{number}", name=name)
+    quantities = dict.fromkeys(("parLevel", "minOrderQty", "reorderLevel", "onHand", "reserved", "damaged"), 0)
+    items = f"/api/events/{block.event['id']}/inventory/items"
+    for number, name in enumerate(("O\u2019Neil Lager", "O'Neil Stout")):
+        data(organiser.post(items, {"name": name, "sku": f"S{number}", **quantities}), 201)
+    page = desk.open(f"{SEARCH}?{urlencode({'q': q})}").text
+    found = unescape(page.split("<main")[1])
+    for name in (
+        *names[:3],
+        "Tess O\u2019Neil",
+        "Una O'Neil",
+        "O\u2019Neil Gold",
+        "O'Neil Silver",
+        "O\u2019Neil Lager",
+    ):
+        assert name in found, name
+    assert "O'Neil Stout" in found and "Sean" not in found and "Brid" not in found and other.id in found
+    places = data(organiser.get(f"{block.events}/will-call", query_string={"q": q}))["slots"]
+    assert {place["name"] for place in places} == {*names[:3]}
 
 
 def test_tickets_are_found_by_the_number_of_their_order(client: Client, organiser: Client, desk: Visitor) -> None:
