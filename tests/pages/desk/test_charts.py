@@ -10,6 +10,7 @@ from app.blueprints.pages.desk.charts import (
     LINE,
     PHONE_CHARACTER_WIDTH,
     ROW_HEIGHT,
+    WIDTH,
     Point,
     build_chart,
 )
@@ -30,7 +31,7 @@ def test_labels_and_values_end_within_the_chart(
     for mark in labels:
         y = mark.label_y + (ROW_HEIGHT if is_phone and mark.label_class == "low" else 0)
         rows.setdefault(y, []).append((mark.label_x, mark.short_label))
-    values = [(mark.text_x, mark.text) for mark in chart.marks if mark.shows_value]
+    values = [(mark.text_x, mark.value) for mark in chart.marks if mark.value is not None]
     assert labels and values and max(rows) < chart.height
     for texts, gap in (*((row, 1) for row in rows.values()), (values, 0)):
         for middle, text in texts:
@@ -61,6 +62,30 @@ def test_a_phone_has_two_rows_and_fewer_names_but_cuts_none() -> None:
     marks = build_chart("Sold", [Point(f"Weekend pass {number}", 1) for number in range(8)]).marks
     on_phone = [mark for mark in marks if mark.label_class != "wide"]
     assert 2 <= len(on_phone) < 8 and all(mark.short_label == mark.label for mark in on_phone)
+
+
+@pytest.mark.parametrize("count", [3, 9, 31, 48])
+@pytest.mark.parametrize("limit", [None, 150])
+def test_a_bar_of_zero_has_its_number(count: int, limit: int | None) -> None:
+    points = [Point(f"{day} Nov", 123 if day == 1 else 0, limit) for day in range(count)]
+    marks = build_chart("Sold", points).marks
+    hidden = [index for index, mark in enumerate(marks) if mark.value is None]
+    assert marks[1].value in ("123", "123 of 150")
+    assert all(mark.value in (None, "0", "0 of 150") for mark in (marks[0], *marks[2:]))
+    assert all(mark.text == ("0 of 150" if limit else "0") for mark in marks[2:]), "the table has all of it"
+    assert limit or not hidden, "the number of the highest is far above"
+    if limit and hidden:
+        texts = sorted((mark.text_x, len(mark.value)) for mark in marks if mark.value)
+        for (one, length), (other, other_length) in pairwise(texts):
+            assert other - one >= (length + other_length) / 2 * PHONE_CHARACTER_WIDTH - 0.2
+        assert max(hidden) * WIDTH / count < (len("123 of 150") + 1) * PHONE_CHARACTER_WIDTH, "those beside the highest"
+    line = build_chart("Sold", points, kind=LINE).marks
+    assert sum(mark.value is not None for mark in line) <= max(2, 8 * (count <= 8))
+
+
+def test_a_chart_of_zeros_has_them_all() -> None:
+    marks = build_chart("Sold", [Point(f"{day} Nov", 0) for day in range(20)]).marks
+    assert [mark.value for mark in marks] == ["0"] * 20 and {mark.bar_height for mark in marks} == {0}
 
 
 def test_a_label_with_room_is_at_its_mark() -> None:

@@ -3,7 +3,7 @@
 chart = build_chart("Tickets sold each day", [Point("1 May", 12), Point("2 May", 30)], kind="line")
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from app.core.formatting import format_number
@@ -25,8 +25,8 @@ class Point(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A point as drawn. `shows_label` and `shows_value` say what has room; `label_class` that a label has
-    none on a phone (`wide`), or has it there only in the second row (`low`).
+    """A point as drawn; `value` is what is written at it, None where nothing is. `shows_label` says that a label has room; `label_class`
+    that it has none on a phone (`wide`), or has it there only in the second row (`low`).
 
     `label_x` and `text_x` are the middles of the texts, which end within the chart. Labels are in two rows if one is full.
     """
@@ -44,7 +44,7 @@ class Mark(NamedTuple):
     bar_height: float
     shows_label: bool
     label_class: str
-    shows_value: bool
+    value: str | None
     limit_y: float | None = None
 
 
@@ -71,12 +71,13 @@ def build_chart(
 ) -> Chart:
     """Return the chart of these points.
 
-    All values are written at their marks if there is room, or else the highest, and the last if it is not beside that.
+    All values are written at their marks if there is room, or else the highest, and the last if it is not beside that. The
+    zeros of bars are written too, for nothing else is seen of them.
     """
     highest = max((max(point.value, point.limit or 0) for point in points), default=0)
     step, room = WIDTH / max(len(points), 1), HEIGHT - TOP - BOTTOM
     texts = [_describe_value(point, format_value) for point in points]
-    values = _choose_values(points, texts, step)
+    values = _choose_values(points, texts, step, kind)
     bar_width = min(step * BAR_SHARE, MAX_BAR_WIDTH)
     labels = [_shorten(point.label) for point in points]
     places = _place_labels(labels, step)
@@ -93,14 +94,14 @@ def build_chart(
                 x=round(x, 1),
                 label_x=place.x,
                 label_y=HEIGHT - BOTTOM + (place.row + 1) * ROW_HEIGHT - 2,
-                text_x=_keep_inside(x, texts[index]),
+                text_x=_keep_inside(x, values.get(index, "")),
                 y=round(HEIGHT - BOTTOM - height, 1),
                 bar_x=round(x - bar_width / 2, 1),
                 bar_width=round(bar_width, 1),
                 bar_height=round(height, 1),
                 shows_label=index in places,
                 label_class=place.style,
-                shows_value=index in values,
+                value=values.get(index),
                 limit_y=None
                 if point.limit is None
                 else round(HEIGHT - BOTTOM - (room * point.limit / highest if highest else 0), 1),
@@ -137,13 +138,32 @@ def _describe_value(point: Point, format_value: Callable[[int], str]) -> str:
     return gettext("%(number)s of %(limit)s", number=format_value(point.value), limit=format_value(point.limit))
 
 
-def _choose_values(points: Sequence[Point], texts: Sequence[str], step: float) -> set[int]:
-    """The positions of the values that are written, so that no two touch."""
+def _choose_values(points: Sequence[Point], texts: Sequence[str], step: float, kind: str) -> dict[int, str]:
+    """The values that are written, by their positions, so that no two touch. A long zero of a bar is a plain 0."""
     if len(points) <= MAX_LABELS and max(map(len, texts), default=0) * PHONE_CHARACTER_WIDTH <= step:
-        return set(range(len(points)))
+        return dict(enumerate(texts))
     highest, last = max(range(len(points)), key=lambda index: points[index].value, default=0), len(points) - 1
     room = (len(texts[highest]) + len(texts[last])) * PHONE_CHARACTER_WIDTH
-    return {highest, last} if (last - highest) * step >= room else {highest}
+    is_zero = [kind == BARS and not point.value for point in points]
+    has_room = (last - highest) * step >= room and not is_zero[last]
+    written = {index: texts[index] for index in ({highest, last} if has_room else {highest})}
+    for index in (index for index, zero in enumerate(is_zero) if zero and index not in written):
+        text = texts[index] if len(texts[index]) * PHONE_CHARACTER_WIDTH <= step else format_number(0)
+        if len(text) * PHONE_CHARACTER_WIDTH <= step and not _touches(index, text, written, points, step):
+            written[index] = text
+    return written
+
+
+def _touches(index: int, text: str, written: Mapping[int, str], points: Sequence[Point], step: float) -> bool:
+    """Whether a text at this position would touch one that is written."""
+    tops = [max(point.value, point.limit or 0) for point in points]
+    row = ROW_HEIGHT * max(tops) / (HEIGHT - TOP - BOTTOM)
+    middle = _keep_inside(step * (index + 0.5), text)
+    return any(
+        abs(tops[at] - tops[index]) <= row
+        and abs(_keep_inside(step * (at + 0.5), other) - middle) < (len(text) + len(other)) / 2 * PHONE_CHARACTER_WIDTH
+        for at, other in written.items()
+    )
 
 
 def _keep_inside(x: float, text: str, size: int = PHONE_CHARACTER_WIDTH) -> float:
