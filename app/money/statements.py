@@ -160,12 +160,14 @@ def _add_references(
         raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
     lock_name(session, f"bank-statement:{event_id}")
     first = max(0, len(rows) - len(references))
-    found = _find_assigned(session, event_id, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows], {})
+    known_rows = _find_assigned(
+        session, event_id, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows], {}
+    )
     assigned = [
         replace(matched.row, text=_build_text(reference, matched.row.text))
         if reference and matched.status == UNMATCHED
         else matched.row
-        for matched, reference in zip(found[first:], references, strict=False)
+        for matched, reference in zip(known_rows[first:], references, strict=False)
     ]
     return [*rows[:first], *assigned]
 
