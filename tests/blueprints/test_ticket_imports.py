@@ -236,6 +236,7 @@ def test_a_long_order_number_is_an_error(owner: Client, path: str) -> None:
         (["Ticket No", "Order No", "Kind"], "Ticket No", "Order No"),
         (["Order No", "Kind"], "Order No", None),
         (["Ticketnummer", "Bestellnummer", "Ticketart"], "Ticketnummer", "Bestellnummer"),
+        (["Order ref", "Ticket id", "Ticket"], "Ticket id", "Order ref"),
     ],
 )
 def test_a_column_of_orders_is_the_number_of_the_ticket_only_without_one(
@@ -283,6 +284,8 @@ def test_columns_and_states_of_other_sellers_are_known() -> None:
     words = {word: layout.other_statuses[word] for word in ("bezahlt", "storniert", "erstattet", "gekanselleer")}
     assert words == {"bezahlt": "sold", "storniert": "cancelled", "erstattet": "refunded", "gekanselleer": "cancelled"}
     assert suggest_mapping(["Ticket"]) == {"ticketType": "Ticket"}
+    known = suggest_mapping(["Booking reference", "Ticket", "Buyer", "Mail", "Paid", "When"])
+    assert list(known) == ["reference", "ticketType", "name", "email", "price", "soldAt"]
 
 
 @pytest.mark.parametrize(

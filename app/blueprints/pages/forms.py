@@ -188,7 +188,12 @@ class FilledForm:
         return "" if self.form.inputs[name].type == "password" else self.values.get(name, "")
 
     def is_optional(self, name: str) -> bool:
-        return self.form.marks_optional and name not in self.form.required_names
+        """Whether the field may be left empty; a choice without an empty one has a value always."""
+        options = self.form.inputs[name].options
+        has_default = (
+            bool(options) and all(value for value, _ in options) and self.form.inputs[name].type != "checkboxes"
+        )
+        return self.form.marks_optional and name not in self.form.required_names and not has_default
 
     def find_error(self, name: str) -> FieldError | None:
         return next((error for error in self.errors if error.name == name), None)

@@ -52,7 +52,7 @@ def test_guests_are_checked_before_a_mail_goes_to_them(block: Block, desk: Visit
 
 def test_guests_can_have_their_tickets_at_once(block: Block, desk: Visitor) -> None:
     desk.open(build_path(block, "invite"))
-    assert '<option value="invitation"' in desk.page.text
+    assert '<option value="invitation"' in desk.page.text and "They get</label>" in desk.page.text
     assert desk.send(form=1, recipients=GUESTS, sends="letter").status_code == 422
     page = desk.send(form=1, recipients=f"{GUESTS}\nRas Sheehama +2", sends="ticket")
     assert "2 guests get a ticket by e-mail at once" in page.text and "get a mail" not in page.text
