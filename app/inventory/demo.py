@@ -10,7 +10,7 @@ from sqlalchemy import select
 from app.accounts.caller import Caller
 from app.core.clock import utcnow
 from app.core.db import db
-from app.inventory.actions import adjust_item, create_item, update_reminder
+from app.inventory.actions import adjust_item, create_item, reorder_items, update_reminder
 from app.inventory.item_fields import ItemValues
 from app.inventory.models import StockItem
 
@@ -161,6 +161,8 @@ BAR_STOCK = (
         None,
     ),
 )
+ORDERED_SKU = "CON-002"
+"""A low item that is on order."""
 
 
 def seed(caller: Caller, event_id: str) -> int:
@@ -168,6 +170,7 @@ def seed(caller: Caller, event_id: str) -> int:
     if db.session.scalar(select(StockItem.id).where(StockItem.event_id == event_id).limit(1)):
         return 0
     generator = random.Random(2026)
+    item_ids = {}
     for row in BAR_STOCK:
         values = dict(zip(BAR_COLUMNS, row, strict=True))
         days = values.pop("days")
@@ -183,6 +186,8 @@ def seed(caller: Caller, event_id: str) -> int:
         }
         item = create_item(caller=caller, event_id=event_id, **cast(ItemValues, item_values))
         _record_rehearsal(caller, event_id, item["id"], Decimal(str(values["on_hand"])), generator)
+        item_ids[item["sku"]] = item["id"]
+    reorder_items(caller=caller, event_id=event_id, item_ids=[item_ids[ORDERED_SKU]])
     update_reminder(caller=caller, event_id=event_id, expected_version=None, enabled=True, hour=8)
     return len(BAR_STOCK)
 
