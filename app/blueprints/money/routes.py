@@ -7,7 +7,7 @@ from flask import Response
 
 from app.accounts.permissions import MONEY_READ
 from app.blueprints.money import schemas
-from app.core.errors import Throttled
+from app.core.errors import NotFound, Throttled
 from app.money.documents import SORTS, ListQuery, get_document_pdf, list_documents_query, request_archive
 from app.money.event_money import EventMoney, load_event_money
 from app.money.journal import stream_journal_csv
@@ -88,7 +88,7 @@ def read_organisation_money() -> dict[str, Sequence[MoneyOfEvent]]:
     body=schemas.ArchiveBody,
     returns=schemas.RequestedFileData,
     status=202,
-    errors=[Throttled],
+    errors=[NotFound, Throttled],
 )
 def make_archive(since: date | None, until: date | None, event_id: str | None) -> dict[str, str]:
     """Have the invoices and credit notes of a period drawn into one ZIP: at most 1,000, each named by its number.
