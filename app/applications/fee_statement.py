@@ -1,7 +1,7 @@
 """Bank statements: reading the money that came in, and finding the stall fees that it pays.
 
 A row pays a fee if its text has the application's reference and its amount is the whole fee. Names of columns and forms
-of amounts and days are those of Namibian banks, in English and Afrikaans.
+of amounts and days are those of Namibian banks, in English, Afrikaans and German.
 """
 
 import csv
@@ -31,6 +31,12 @@ DATE_COLUMNS = (
     "bookingdate",
     "datum",
     "transaksiedatum",
+    "paymentdate",
+    "trandate",
+    "buchungstag",
+    "buchungsdatum",
+    "valuta",
+    "wertstellung",
 )
 AMOUNT_COLUMNS = (
     "credit",
@@ -44,6 +50,13 @@ AMOUNT_COLUMNS = (
     "amountnad",
     "transactionamount",
     "bedrag",
+    "paidin",
+    "amountin",
+    "betrag",
+    "gutschrift",
+    "haben",
+    "umsatz",
+    "inbetaling",
 )
 DEBIT_COLUMNS = (
     "debit",
@@ -56,6 +69,11 @@ DEBIT_COLUMNS = (
     "debiet",
     "onttrekking",
     "onttrekkings",
+    "amountout",
+    "belastung",
+    "lastschrift",
+    "soll",
+    "uitbetaling",
 )
 DIRECTION_COLUMNS = ("drcr", "debitcredit", "dc", "crdr", "creditdebit", "indicator", "type", "transactiontype")
 OUTGOING = re.compile(
@@ -84,6 +102,14 @@ TEXT_COLUMNS = (
     "beskrywing",
     "verwysing",
     "besonderhede",
+    "transactiondetails",
+    "transactionreference",
+    "paymentreference",
+    "memo",
+    "text",
+    "verwendungszweck",
+    "buchungstext",
+    "transaksiebeskrywing",
 )
 COLUMNS = frozenset((*DATE_COLUMNS, *AMOUNT_COLUMNS, *TEXT_COLUMNS))
 DAY_FORMATS = ("%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%d %b %y", "%d-%b-%y")
@@ -238,7 +264,12 @@ def _parse_rows(table: Table) -> Iterator[StatementRow]:
     text_columns = sorted(positions[name] for name in TEXT_COLUMNS if name in positions)
     if date_column is None or amount_column is None or not text_columns:
         raise NotASheet(
-            gettext("A statement needs a column for the date, the amount, and the description or reference.")
+            gettext(
+                "A statement needs a row of headings, with a column each for the date, the amount, and the description or "
+                "reference: “Date”, “Amount”, “Description”, or other words that banks use. This one has: %(columns)s. "
+                "Write these words above the columns, and choose the file again.",
+                columns=", ".join(name.strip()[:40] for name in table.header[:20] if name.strip()) or "–",
+            )
         )
     for count, (number, cells) in enumerate(table.rows):
         if count == MAX_ROWS:

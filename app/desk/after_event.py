@@ -8,10 +8,10 @@ from app.admissions.models import Admission
 from app.applications.models import Application
 from app.applications.queries import FEE_STATE_SQL, OPEN_FEE
 from app.core.db import db
-from app.desk.tasks import HAS_SETTLEMENT_SQL
 from app.events.models import Event
 from app.inventory.models import Movement, StockItem
 from app.money.documents import count_open_invoices_query
+from app.money.settlement_state import HAS_SETTLEMENT_SQL
 
 
 class OpenWork(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, exists, func, literal, or_, select, union_all
+from sqlalchemy import ColumnElement, Select, exists, func, literal, select, union_all
 
 from app.accounts.caller import Caller
 from app.accounts.models import OrganiserProfile
@@ -26,8 +26,6 @@ from app.admissions.models import Admission
 from app.applications.models import Application, StallFeeRefund
 from app.applications.queries import HAS_NEW_DOCUMENTS_SQL, IS_FEE_OVERDUE_SQL
 from app.applications.states import AWAITING_PAYMENT, REFUND_REFUSED, SUBMITTED
-from app.audit.actions import Action
-from app.audit.models import AuditEntry
 from app.campaigns.models import Campaign, Recipient
 from app.campaigns.queries import has_not_arrived
 from app.core.db import db
@@ -35,10 +33,8 @@ from app.events.failed_mails import FailedMail
 from app.events.models import Event
 from app.events.queries import owned
 from app.events.visibility import CANCELLED, DRAFT
-from app.files.models import OrganisationFile
-from app.files.states import FAILED
 from app.inventory.models import StockItem
-from app.money.settlement import SETTLEMENT_KIND
+from app.money.settlement_state import HAS_SETTLEMENT_SQL
 
 (
     PUBLISH,
@@ -145,26 +141,6 @@ def _select_undelivered_messages() -> TaskQuery:
         Recipient.event_id == Campaign.event_id,
         has_not_arrived(),
     )
-
-
-HAS_SETTLEMENT_SQL: ColumnElement[bool] = or_(
-    exists().where(
-        OrganisationFile.organisation_id == Event.organiser_id,
-        OrganisationFile.event_id == Event.id,
-        OrganisationFile.kind == SETTLEMENT_KIND,
-        OrganisationFile.created_at >= Event.ends_at,
-        OrganisationFile.status != FAILED,
-    ),
-    exists().where(
-        AuditEntry.event_id == Event.id,
-        AuditEntry.at >= Event.ends_at,
-        AuditEntry.action == Action.FILE_EXPORTED,
-        AuditEntry.data["kind"].astext == SETTLEMENT_KIND,
-    ),
-)
-"""Whether a settlement report was made since the end of the event. A file is kept for a week, its download is an entry
-of the audit trail.
-"""
 
 
 def _select_unsettled_events() -> TaskQuery:

@@ -60,7 +60,8 @@ LOCK_LINES_SQL = text("""
       FROM inventory_order_line l JOIN inventory_item i ON i.id = l.item_id AND i.event_id = l.event_id
      WHERE l.order_id = :order AND l.event_id = :event ORDER BY i.id FOR NO KEY UPDATE OF i
 """)
-# What has arrived is on hand, and nothing of the order is on order any more: what is missing does not come.
+# What has arrived is on hand, and nothing of the order is on order any more: what is missing does not come. What is
+# not on order before was recorded with the item, and has arrived as well.
 CLOSE_LINES_SQL = text(f"""
 WITH arrived AS (
     SELECT * FROM unnest(CAST(:ids AS text[]), CAST(:quantities AS numeric[]), CAST(:ordered AS numeric[]))
@@ -75,7 +76,8 @@ WITH arrived AS (
      WHERE i.id = a.id AND i.event_id = :event
     RETURNING i.*, a.quantity, p.on_order - i.on_order AS not_on_order, true AS was_low
 ), lines AS (
-    UPDATE inventory_order_line l SET received = a.quantity FROM arrived a
+    UPDATE inventory_order_line l SET received = a.quantity + a.ordered - least(a.ordered, p.on_order)
+      FROM arrived a JOIN previous p ON p.id = a.id
      WHERE l.order_id = :order AND l.item_id = a.id AND l.event_id = :event
 ), entries AS (
     SELECT event_id, id AS item_id, 'onHand' AS bucket, quantity AS delta, on_hand AS on_hand_after,

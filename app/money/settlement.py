@@ -23,9 +23,10 @@ from app.money.documents import list_event_documents
 from app.money.event_money import load_money_by_event
 from app.money.periods import build_period
 from app.money.settlement_pdf import Settlement, draw_settlement
+from app.money.settlement_state import SETTLEMENT_KIND
 from app.money.vat import load_vat_summary
 
-SETTLEMENT_KIND, PDF_TYPE = "settlement", "application/pdf"
+PDF_TYPE = "application/pdf"
 LOADED_PERCENT = 50
 FIRST_DAY = date(2000, 1, 1)
 
@@ -64,5 +65,5 @@ def make_settlement(task: FileTask) -> FileContent:
     release_connection()
     task.update_progress(LOADED_PERCENT)
     made_on = settlement.made_at.astimezone(ZoneInfo(settlement.event.timezone))
-    name = f"settlement-{made_on:%Y-%m-%d}.pdf"
+    name = f"settlement-{made_on:%Y-%m-%d-%H%M}.pdf"
     return FileContent(name, PDF_TYPE, draw_settlement(settlement))

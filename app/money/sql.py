@@ -55,12 +55,13 @@ JOURNAL_SQL = f"""
                CASE t.kind WHEN 'stall_fee' THEN 'Stall fee paid' WHEN 'stall_fee_refund' THEN 'Stall fee refunded'
                     ELSE CASE WHEN p.amount_minor < 0 THEN 'Paid back for an invoice of a block'
                               ELSE 'Invoice of a block paid' END END, t.event_id,
-               coalesce(p.received_on, f.received_on), coalesce(p.reference, f.reference)
+               coalesce(p.received_on, f.received_on), coalesce(p.reference, f.reference, r.reference)
           FROM ledger_transaction t JOIN ledger_entry e ON e.transaction_id = t.id
           LEFT JOIN invoice_payment p
             ON t.kind = 'block_invoice' AND p.event_id = t.event_id AND p.invoice_id = split_part(t.reference, '-', 1)
            AND p.number = CAST(coalesce(nullif(split_part(t.reference, '-', 2), ''), '1') AS integer)
           LEFT JOIN stall_fee_record f ON t.kind = 'stall_fee' AND f.application_id = t.reference
+          LEFT JOIN stall_fee_refund r ON t.kind = 'stall_fee_refund' AND r.application_id = t.reference
          WHERE t.owner_id = %(organisation_id)s AND t.kind IN ('stall_fee', 'stall_fee_refund', 'block_invoice')
            AND t.occurred_at >= (CAST(%(since)s AS date))::timestamp AT TIME ZONE '{HOME}'
            AND t.occurred_at < (CAST(%(until)s AS date) + 1)::timestamp AT TIME ZONE '{HOME}'

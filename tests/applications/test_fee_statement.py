@@ -114,12 +114,20 @@ def test_a_payment_that_is_under_way_is_left_alone(
         ("Transaction Date;Details;Credit;Debit;Balance", "20/11/2026;{text};2 500,00;;9 000,00"),
         ("Datum\tBeskrywing\tBedrag", "20 Nov 2026\t{text}\t2,500.00Cr"),
         ("Date,Description,Reference,Amount", "20.11.2026,EFT,{text},+N$ 2 500.00"),
+        ("Buchungstag;Verwendungszweck;Betrag", "20.11.2026;{text};2.500,00"),
+        ("Posting Date,Transaction Details,Money Out,Money In", "2026-11-20,{text},,2500.00"),
         ("Account 62001234567\n\nValue Date,Narrative,Amount (NAD)", '2026/11/20,{text},"2,500.00"'),
     ],
 )
 def test_columns_are_found_by_the_names_of_banks(header: str, line: str) -> None:
     (row,) = parse_statement(f"{header}\n{line.format(text='MA-23456789')}\n".encode())
     assert (row.amount_minor, str(row.day), row.possible_references) == (FEE, "2026-11-20", {"MA-23456789"})
+
+
+def test_a_file_with_other_headings_says_which_are_known() -> None:
+    with pytest.raises(StatementUnreadable, match="This one has: When, What, N\\$") as error:
+        parse_statement(b"When,What,N$\n2026-11-20,MA-23456789,2500\n")
+    assert "“Date”, “Amount”, “Description”" in str(error.value)
 
 
 def test_money_that_went_out_is_left_out() -> None:

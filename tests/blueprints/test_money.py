@@ -135,7 +135,7 @@ def test_every_entry_of_the_journal_balances(owner: Client, event: dict[str, Any
     assert {(what, bool(day), has_text) for what, day, has_text in received} == {
         ("Stall fee paid", True, True),
         ("Stall fee paid", False, False),
-        ("Stall fee refunded", False, False),
+        ("Stall fee refunded", False, True),
         ("Invoice of a block paid", True, True),
     }
     assert not any(sums.values())

@@ -170,5 +170,15 @@ def test_a_settlement_report_waits_for_two_weeks_unless_it_is_made(
         data={"kind": SETTLEMENT},
     )
     assert list_roles() == []
+    execute_sql(
+        "INSERT INTO ledger_transaction (kind, reference, owner_id, event_id, amount_minor, occurred_at)"
+        " VALUES ('stall_fee', 'late', :owner, :event, 100, now())",
+        owner=owner.id,
+        event=event_id,
+    )
+    assert list_roles() == ["manager", "finance"], "money that came later is not in the report"
+    execute_sql("DELETE FROM organisation_file")
+    request_settlement(build_caller(owner).for_permission(MONEY_READ), event_id)
+    assert list_roles() == []
     end("15 days")
     assert list_roles() == []

@@ -35,7 +35,11 @@ def create_settled_event(client: Client, owner: Client) -> dict[str, Any]:
     pay_stall_fee(client, find_mailed_token("pay", "stall0@example.com"))
     transfer = {"reference": "EFT 1", "receivedOn": TRANSFER_DAY}
     data(owner.post(f"{LIST}/{made[1]['id']}/fee/received", {**transfer, "amountMinor": FEE}))
-    data(owner.post(f"{LIST}/{made[1]['id']}/fee/refund", {"reason": "They fell ill", "amountMinor": 50000}))
+    data(
+        owner.post(
+            f"{LIST}/{made[1]['id']}/fee/refund", {"reason": "They fell ill", "amountMinor": 50000, "reference": "RF-1"}
+        )
+    )
     paid, open_block = block_of(event, name="=cmd"), block_of(event, 4)
     for block in (paid, open_block):
         path = f"/api/events/{block.event_id}/allocations/{block.id}/invoice"

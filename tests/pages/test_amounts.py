@@ -33,6 +33,7 @@ def test_an_amount_is_read_as_it_was_meant(text: str, amount_minor: int) -> None
         "1500,000.50",
         "1,5000",
         "1,50.000",
+        "12,345.678",
         "",
         "-1",
         "1e3",

@@ -1,6 +1,7 @@
 """The pages of teams, as a browser without scripts uses them."""
 
 import re
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -11,7 +12,7 @@ from tests.factories.accounts import create_account, create_customer, create_sig
 from tests.factories.events import create_event
 from tests.factories.payouts import execute_sql, fetch_scalar
 from tests.factories.second_factors import turn_on
-from tests.http import Client
+from tests.http import Client, data
 from tests.pages.pages import Visitor
 from tests.pages.test_account_page import sign_in_browser
 from tests.teams.test_members import accept, invite
@@ -117,20 +118,40 @@ def test_a_removed_event_leaves_the_number_of_events(client: Client, app: Flask,
     assert ", for 1 event." in sign_in_browser(app, member).open("/account").text
 
 
-@pytest.mark.parametrize(("kind", "text"), [("gate", 'href="/gate"'), ("stock", "this browser changes the stock")])
-def test_a_paired_phone_says_what_works(
-    client: Client, app: Flask, owner: Account, visitor: Visitor, kind: str, text: str
-) -> None:
+def show_code(organiser: Visitor, event: dict[str, Any], kind: str) -> str:
+    """The page with the code of a new phone."""
+    organiser.open(f"/desk/events/{event['id']}/gate/phones/new")
+    return organiser.send(form=1, kind=kind, name="Phone 1").text
+
+
+def read_code(page: str) -> str:
+    code = re.search(r'id="code">(\w+)', page)
+    assert code
+    return code[1]
+
+
+def test_a_paired_phone_says_what_works(client: Client, app: Flask, owner: Account, visitor: Visitor) -> None:
     event = create_event(create_signed_in_client(client, owner))
     organiser = sign_in_browser(app, owner)
     assert f"/desk/events/{event['id']}/gate/phones" in organiser.open("/desk/devices").text
-    organiser.open(f"/desk/events/{event['id']}/gate/phones/new")
-    page = organiser.send(form=1, kind=kind, name="Phone 1").text
-    code = re.search(r'id="code">(\w+)', page)
-    assert code and "enter the code in the app" in page
-    assert "enter the code in the app instead" in visitor.open(f"/pair/{code[1]}").text
+    page = show_code(organiser, event, "gate")
+    assert "enter the code in the app" in page and "Pair this phone" in page
+    assert "enter the code in the app instead" in visitor.open(f"/pair/{read_code(page)}").text
     page = visitor.send().text
-    assert text in page and 'href="/pair"' in page
+    assert 'href="/gate"' in page and 'href="/pair"' in page
+
+
+def test_a_browser_does_not_use_up_the_code_of_a_scanner_app(
+    client: Client, app: Flask, owner: Account, visitor: Visitor
+) -> None:
+    event = create_event(create_signed_in_client(client, owner))
+    page = show_code(sign_in_browser(app, owner), event, "stock")
+    assert "Enter this code in the scanner app." in page and "Pair this phone" not in page
+    code = read_code(page)
+    visitor.open(f"/pair/{code}")
+    page = visitor.send()
+    assert page.status_code == 422 and "a code for the stock works in a scanner app only" in page.text
+    assert data(client.post("/api/devices/pair", {"code": code}))["kind"] == "stock"
 
 
 def test_a_person_in_two_organisations_chooses_the_one_to_work_with(app: Flask, client: Client) -> None:

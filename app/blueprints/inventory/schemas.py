@@ -287,7 +287,13 @@ class OrderedItem(Schema):
     unit = fields.String(required=True, allow_none=True)
     quantity = Number(required=True, metadata={"description": "what was ordered"})
     expected = Number(required=True, metadata={"description": "what of it is on order still"})
-    received = Number(required=True, allow_none=True, metadata={"description": "what arrived; null while it is open"})
+    received = Number(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "what arrived, with the order or recorded with the item before; null while it is open"
+        },
+    )
 
 
 class OrderDetails(OrderFacts):

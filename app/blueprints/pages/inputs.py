@@ -21,7 +21,7 @@ _MAY_BE_TWO = re.compile(r"([1-9]\d{0,2})[.,](\d{3})", re.ASCII)
 _SPACED_THOUSANDS = re.compile(r"[1-9]\d{0,2}(\s\d{3})+([.,]\d+)?")
 _FOUR_DECIMALS = re.compile(r"\d{1,15}[.,]\d{4}", re.ASCII)
 _SITE = re.compile(r"\w[\w-]*(?:\.[\w-]+)+(?:[/?#]|$)")
-_AMOUNT = re.compile(r"(\d+|[1-9]\d{0,2}(?:[.,]\d{3})+)(?:[.,](\d{1,2}))?")
+_AMOUNT = re.compile(r"(\d+|[1-9]\d{0,2}(?:(?:,\d{3})+|(?:\.\d{3})+))(?:[.,](\d{1,2}))?")
 
 
 class TypedLink(Link):

@@ -9,6 +9,8 @@ from app.teams import actions
 from app.web.cookies import set_device_token_cookie
 from app.web.rate_limits import CODE_ATTEMPT_LIMIT, count_request
 
+GATE = "gate"
+"""The kind of devices that have a page in a browser."""
 blueprint = Pages("phone_page", __name__, url_prefix="/pair", translated=True)
 
 
@@ -30,7 +32,7 @@ def pair() -> ResponseReturnValue:
     code = request.form.get("code", "")[:40]
     count_request(CODE_ATTEMPT_LIMIT, "/api/devices/pair")
     try:
-        paired = actions.pair_device(code=code)
+        paired = actions.pair_device(code=code, kind=GATE)
     except CodeInvalid as error:
         return render_page("pages/pair.html", code=code, is_wrong=True, status=error.status)
     set_device_token_cookie(paired.token)

@@ -68,10 +68,10 @@ def create_device(*, caller: Caller, event_id: str, kind: str, name: str) -> tup
     return device, code
 
 
-def pair_device(*, code: str) -> PairedDevice:
+def pair_device(*, code: str, kind: str | None = None) -> PairedDevice:
     """Exchange a pairing code for the token of its device. One conditional update, so a code works once.
 
-    Raises CodeInvalid, also when the person who made the code may no longer add devices.
+    With `kind`, the code of another kind of device is not used up. Raises CodeInvalid, also when the person who made the code may no longer add devices.
     """
     token = DEVICE_TOKEN_PREFIX + opaque_token()
     normalized = re.sub(r"[\s-]", "", code).upper().translate(MISTAKES)
@@ -84,6 +84,7 @@ def pair_device(*, code: str) -> PairedDevice:
                 Device.ended_at.is_(None),
                 Device.pairing_expires_at > func.now(),
                 may_creator_add_devices(),
+                *(() if kind is None else (Device.kind == kind,)),
             )
             .values(token_hash=fingerprint(token), paired_at=func.now(), last_seen_at=func.now(), pairing_hash=None)
             .returning(Device),

@@ -343,7 +343,7 @@ def look_at_the_money(page: Page) -> None:
 
 
 def settle(page: Page) -> None:
-    send(page, {}, "Settlement report", "You can leave this page")
+    send(page, {}, "Make the settlement report", "You can leave this page")
     run_all_jobs()
     open_section(page, "Files", of="Desk")
     report = download(page, "Download Settlement report")

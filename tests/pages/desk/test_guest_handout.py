@@ -279,7 +279,7 @@ def test_a_guest_is_found_by_name_and_admitted_once(block: Block, desk: Visitor)
     assert "Guests appear here" in desk.open(path).text
     (slot_id,) = block.claimed(1, name="Frieda")
     assert "Frieda" in desk.open(f"{path}?q=frie").text and "code ends in" in desk.page.text
-    assert "Nobody with a ticket matches." in desk.open(f"{path}?q=nobody").text
+    assert "No guest of a block with a ticket matches." in desk.open(f"{path}?q=nobody").text
     assert desk.open(f"{path}?q=%00").status_code == 422
     page = desk.open(f"{path}/{slot_id}")
     assert "Admit Frieda" in page.text and "count" not in desk.forms[1].fields

@@ -73,7 +73,7 @@ def test_each_role_sees_and_does_what_it_may(
     assert page.status_code == (200 if role in READERS else 403)
     if role in READERS:
         assert ("New block" in page.text) == (role in WRITERS)
-        assert ("Find a guest by name" in page.text) == (role in (*WRITERS, "viewer"))
+        assert ("Find a guest of a block" in page.text) == (role in (*WRITERS, "viewer"))
         assert ("Invoice" in page.text) == (role in SETTLERS)
         page = visitor.open(build_path(block))
         assert ("Invite guests" in page.text) == ("Take back" in page.text) == (role in WRITERS)

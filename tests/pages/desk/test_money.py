@@ -287,6 +287,15 @@ def test_the_settlement_says_who_entered_and_whether_the_event_is_over(desk: Vis
     assert "not over yet" not in open_pdf(desk, press(desk, "/settlement"))
 
 
+def test_the_page_says_whether_money_has_moved_since_the_report(desk: Visitor, event: dict[str, Any]) -> None:
+    assert "A settlement report was made" not in desk.open(build_path(event)).text
+    press(desk, "/settlement")
+    page = desk.open(build_path(event)).text
+    assert "A settlement report was made" in page and "make a new one" not in page
+    execute_sql("UPDATE organisation_file SET created_at = now() - interval '1 day'")
+    assert "make a new one" in desk.open(build_path(event)).text
+
+
 def test_two_who_ask_at_once_get_one_settlement(desk: Visitor, event: dict[str, Any]) -> None:
     desk.open(build_path(event))
     number = next(number for number, form in enumerate(desk.forms) if form.action.endswith("/settlement"))
@@ -295,6 +304,6 @@ def test_two_who_ask_at_once_get_one_settlement(desk: Visitor, event: dict[str, 
 
 
 def test_the_pages_take_few_statements(desk: Visitor, event: dict[str, Any]) -> None:
-    for path, count in ((build_path(event), 14), (MONEY, 11)):
+    for path, count in ((build_path(event), 15), (MONEY, 11)):
         _, statements = count_statements(lambda path=path: desk.flask.get(path))  # type: ignore[misc]
         assert len(statements) == count, (path, statements)

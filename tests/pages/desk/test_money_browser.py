@@ -26,7 +26,7 @@ def test_an_organiser_settles_an_event(
         view.check("files-empty")
         page.goto(f"{address}/desk/events/{event['id']}/money")
         view.check("event")
-        page.get_by_role("button", name="Settlement report").click()
+        page.get_by_role("button", name="Make the settlement report").click()
         view.check("file-waiting")
         run_due_jobs(worker="test")
         if not scripts:

@@ -268,7 +268,9 @@ def test_what_was_recorded_with_the_item_is_left_out_of_its_delivery(stock: Desk
     data(stock.adjust(item, 24, reason="received"))
     desk.open(path)
     assert desk.forms[1].fields[f"quantity-{item['id']}"] == "0"
-    desk.send(form=1)
+    assert "Lager: 24 cases ordered, 24 recorded before" in desk.page.text
+    page = desk.send(form=1)
+    assert page.text.count("24 cases") == 2, "ordered, and arrived"
     assert stock.read(item)["onHand"] == 25
 
 

@@ -23,7 +23,7 @@ from app.web.text_fields import EmailName
 PAIR = may(DEVICES)
 KIND_LABELS = {
     "gate": lazy_gettext("At the gate: admits guests"),
-    "stock": lazy_gettext("In the stock: reads and changes it"),
+    "stock": lazy_gettext("In the stock: a scanner app that reads and changes it"),
 }
 
 

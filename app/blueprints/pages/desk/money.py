@@ -19,6 +19,7 @@ from app.money.documents import FEE, SORTS, get_document_pdf, list_documents_que
 from app.money.event_money import EventMoney, load_event_money_and_end
 from app.money.settlement import request_settlement
 from app.money.settlement_pdf import FIGURE_LABELS
+from app.money.settlement_state import find_last_report
 from app.web.access import may
 
 blueprint = DeskPages("desk_money", __name__, url_prefix="/desk/events/<event_id>/money")
@@ -58,6 +59,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         event=event,
         money=money,
         is_over=is_over,
+        report=find_last_report(event_id),
         charts=_build_charts(money),
         figure_labels=FIGURE_LABELS,
         fee_source=FEE,

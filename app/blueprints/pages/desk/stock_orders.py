@@ -228,17 +228,23 @@ def _build_delivery_form(order: OrderDetails) -> Form:
     inputs = [
         Input(
             name,
-            gettext(
-                "%(item)s: %(quantity)s ordered",
-                item=line["name"],
-                quantity=format_quantity(line["quantity"], line["unit"]),
-            ),
+            _describe_line(line),
             inputmode="decimal",
             messages={code: f"{line['name']}: {message}" for code, message in messages.items()},
         )
         for name, line in zip(names, order.lines, strict=True)
     ]
     return Form(DeliverySchema.from_dict(fields), *inputs)
+
+
+def _describe_line(line: Row) -> str:
+    names = {"item": line["name"], "quantity": format_quantity(line["quantity"], line["unit"])}
+    recorded = line["quantity"] - line["expected"]
+    if recorded:
+        return gettext(
+            "%(item)s: %(quantity)s ordered, %(recorded)s recorded before", **names, recorded=format_quantity(recorded)
+        )
+    return gettext("%(item)s: %(quantity)s ordered", **names)
 
 
 def _get_field_name(item_id: str) -> str:
