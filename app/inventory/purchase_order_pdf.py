@@ -9,6 +9,7 @@ from app.core.pdf import Sheet
 from app.inventory import queries
 from app.inventory.formatting import EMPTY_CELL, format_quantity
 from app.inventory.models import StockOrder, StockOrderLine
+from app.inventory.order_states import CANCELLED
 from app.inventory.purchase_order_queries import get_order
 from app.inventory.queries import StockEvent
 
@@ -44,6 +45,8 @@ def draw_order(order: StockOrder, lines: list[StockOrderLine], event: StockEvent
         amounts = [_calculate_amount(line) for line in lines]
         if all(amount is not None for amount in amounts):
             sheet.total("Expected cost", format_money(sum(amount or 0 for amount in amounts)))
+        if order.status == CANCELLED:
+            sheet.note("This order is cancelled.")
         sheet.note("Prices are those that we noted last. Please confirm them, with the delivery date.")
     return sheet.data
 

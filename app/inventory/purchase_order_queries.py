@@ -1,19 +1,20 @@
 """Reads of the purchase orders of an event whose stock the caller may see."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, cast
 
-from sqlalchemy import RowMapping, Select, func, literal, select
+from sqlalchemy import Select, func, literal, select
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
 from app.core.db import db
 from app.core.errors import NotFound
-from app.inventory.models import ITEM_TABLE, AnyColumn, StockOrder, StockOrderLine
+from app.inventory.models import AnyColumn, StockOrder, StockOrderLine
 from app.inventory.order_states import OPEN
+from app.inventory.purchase_order_sql import ORDER_LINES_SQL
 from app.inventory.queries import StockEvent, get_event
 
 ORDER_SORTS: dict[str, AnyColumn] = {"createdAt": cast(AnyColumn, StockOrder.created_at)}
@@ -29,7 +30,7 @@ class OrderDetails:
     created_at: datetime
     closed_at: datetime | None
     sheet_url: str
-    lines: Sequence[RowMapping]
+    lines: Sequence[Mapping[str, Any]]
 
 
 def list_orders_query(caller: Caller, event_id: str) -> Select[*tuple[Any, ...]]:
@@ -69,16 +70,7 @@ def get_order_details(caller: Caller, event_id: str, order_id: str) -> OrderDeta
     """Return a purchase order with its lines in the order of the SKUs. Raises NotFound."""
     event = get_event(caller, event_id)
     order = _find_order(event.id, order_id)
-    expected = (
-        func.least(StockOrderLine.quantity, ITEM_TABLE.c.on_order) if order.status == OPEN else literal(Decimal(0))
-    )
-    names = ("item_id", "sku", "name", "unit", "quantity", "received")
-    lines = (
-        select(*(getattr(StockOrderLine, name) for name in names), expected.label("expected"))
-        .join(ITEM_TABLE, (ITEM_TABLE.c.id == StockOrderLine.item_id) & (ITEM_TABLE.c.event_id == event.id))
-        .where(StockOrderLine.order_id == order_id, StockOrderLine.event_id == event.id)
-        .order_by(StockOrderLine.sku)
-    )
+    rows = db.session.execute(ORDER_LINES_SQL, {"order": order_id, "event": event.id}).mappings()
     return OrderDetails(
         id=order.id,
         supplier=order.supplier,
@@ -86,7 +78,7 @@ def get_order_details(caller: Caller, event_id: str, order_id: str) -> OrderDeta
         created_at=order.created_at,
         closed_at=order.closed_at,
         sheet_url=build_sheet_url(event.id, order.id),
-        lines=db.session.execute(lines).mappings().all(),
+        lines=[dict(row) if order.status == OPEN else {**row, "expected": Decimal(0)} for row in rows],
     )
 
 

@@ -55,29 +55,43 @@ SELECT i.order_id, {_LINE_COLUMNS}, i.quantity FROM moved i LEFT JOIN notified O
 """)
 
 LOCK_ORDER_SQL = text("SELECT status FROM inventory_order WHERE id = :order AND event_id = :event FOR NO KEY UPDATE")
-LOCK_LINES_SQL = text("""
-    SELECT i.id, i.name, i.on_hand, i.on_order, i.archived_at, l.quantity
-      FROM inventory_order_line l JOIN inventory_item i ON i.id = l.item_id AND i.event_id = l.event_id
-     WHERE l.order_id = :order AND l.event_id = :event ORDER BY i.id FOR NO KEY UPDATE OF i
-""")
+_LINES_SQL = """
+    WITH lines AS MATERIALIZED (
+        SELECT * FROM inventory_order_line WHERE order_id = :order AND event_id = :event
+    ), newer AS (
+        SELECT n.item_id, sum(n.quantity) AS quantity
+          FROM inventory_order o JOIN inventory_order_line n ON n.order_id = o.id AND n.event_id = o.event_id
+         WHERE o.event_id = :event AND o.status = 'open'
+           AND (o.created_at, o.id) > (SELECT created_at, id FROM inventory_order WHERE id = :order AND event_id = :event)
+         GROUP BY n.item_id
+    )
+    SELECT l.item_id, l.sku, l.name, l.unit, l.quantity, l.received, i.on_hand, i.archived_at,
+           greatest(0, least(l.quantity, i.on_order - coalesce(newer.quantity, 0))) AS expected
+      FROM lines l LEFT JOIN newer ON newer.item_id = l.item_id
+      JOIN inventory_item i ON i.id = l.item_id
+     WHERE i.id = ANY(ARRAY(SELECT item_id FROM lines)) AND i.event_id = :event
+"""
+# What is on order of an item belongs to its newest open orders: deliveries that were recorded with the item were those of
+# older ones.
+ORDER_LINES_SQL = text(f"{_LINES_SQL} ORDER BY l.sku")
+LOCK_LINES_SQL = text(f"{_LINES_SQL} ORDER BY i.id FOR NO KEY UPDATE OF i")
 # What has arrived is on hand, and nothing of the order is on order any more: what is missing does not come. What is
 # not on order before was recorded with the item, and has arrived as well.
 CLOSE_LINES_SQL = text(f"""
 WITH arrived AS (
-    SELECT * FROM unnest(CAST(:ids AS text[]), CAST(:quantities AS numeric[]), CAST(:ordered AS numeric[]))
-                  AS line (id, quantity, ordered)
+    SELECT * FROM unnest(CAST(:ids AS text[]), CAST(:quantities AS numeric[]), CAST(:expected AS numeric[]))
+                  AS line (id, quantity, expected)
 ), previous AS (
-    SELECT i.id, i.on_order FROM inventory_item i JOIN arrived a ON a.id = i.id WHERE i.event_id = :event
+    SELECT id, on_order FROM inventory_item WHERE id = ANY(CAST(:ids AS text[])) AND event_id = :event
 ), moved AS (
     UPDATE inventory_item i
-       SET on_hand = i.on_hand + a.quantity, on_order = greatest(0, p.on_order - a.ordered), version = i.version + 1,
+       SET on_hand = i.on_hand + a.quantity, on_order = greatest(0, p.on_order - a.expected), version = i.version + 1,
            moved_at = CASE WHEN a.quantity > 0 THEN {next_moved_at_sql("i")} ELSE i.moved_at END, updated_at = now()
       FROM arrived a JOIN previous p ON p.id = a.id
      WHERE i.id = a.id AND i.event_id = :event
     RETURNING i.*, a.quantity, p.on_order - i.on_order AS not_on_order, true AS was_low
 ), lines AS (
-    UPDATE inventory_order_line l SET received = a.quantity + a.ordered - least(a.ordered, p.on_order)
-      FROM arrived a JOIN previous p ON p.id = a.id
+    UPDATE inventory_order_line l SET received = a.quantity + l.quantity - a.expected FROM arrived a
      WHERE l.order_id = :order AND l.item_id = a.id AND l.event_id = :event
 ), entries AS (
     SELECT event_id, id AS item_id, 'onHand' AS bucket, quantity AS delta, on_hand AS on_hand_after,

@@ -21,11 +21,20 @@ def upgrade() -> None:
             ' ADD COLUMN IF NOT EXISTS closed_at timestamptz'
         )
         execute_with_short_lock('ALTER TABLE inventory_order_line ADD COLUMN IF NOT EXISTS received numeric(13, 3)')
-        # Nothing of these is on order any more: what has arrived was recorded with the items.
+        # What is on order of an item belongs to its newest orders. Of the others, all that came was recorded with the items.
         op.execute(
-            "UPDATE inventory_order o SET status = 'received', closed_at = now() WHERE status = 'open' AND NOT EXISTS ("
-            'SELECT FROM inventory_order_line l JOIN inventory_item i ON i.id = l.item_id AND i.event_id = l.event_id'
-            ' WHERE l.order_id = o.id AND l.event_id = o.event_id AND i.on_order > 0)'
+            """
+            WITH expected AS (
+                SELECT l.order_id, i.on_order > coalesce(sum(l.quantity) OVER newer, 0) AS is_expected
+                  FROM inventory_order_line l
+                  JOIN inventory_order o ON o.id = l.order_id AND o.event_id = l.event_id
+                  JOIN inventory_item i ON i.id = l.item_id AND i.event_id = l.event_id
+                WINDOW newer AS (PARTITION BY l.item_id ORDER BY o.created_at DESC, o.id DESC
+                                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+            )
+            UPDATE inventory_order o SET status = 'received', closed_at = now()
+             WHERE status = 'open' AND NOT EXISTS (SELECT FROM expected e WHERE e.order_id = o.id AND e.is_expected)
+            """
         )
         execute_with_short_lock(
             'ALTER TABLE inventory_order DROP CONSTRAINT IF EXISTS ck_inventory_order_status,'

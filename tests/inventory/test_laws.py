@@ -97,6 +97,7 @@ class Life(RuleBasedStateMachine):
         assert self.stock.owner.post(f"{path}/{verb}", {}).status_code == 200
         after = {item["id"]: item["onHand"] for item in self.stock.items()}
         arrived = {line["itemId"]: line["expected"] if verb == "receive" else 0 for line in lines}
+        assert all(line["expected"] == 0 for line in data(self.stock.owner.get(path))["lines"])
         assert after == {id: round(number + arrived.get(id, 0), 3) for id, number in before.items()}
         assert self.stock.owner.post(f"{path}/{verb}", {}).status_code == 409
 

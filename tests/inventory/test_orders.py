@@ -62,6 +62,33 @@ def test_without_lines_all_arrives_that_was_not_recorded_with_the_items(order: O
     assert_quantities_match_movements()
 
 
+@pytest.mark.parametrize("verb", ["receive", "cancel"])
+def test_closing_an_old_order_takes_nothing_of_a_newer_one(client: Client, verb: str) -> None:
+    """The delivery of the first order was recorded with the item, as before orders had a state."""
+    stock = Stock(client)
+    item = stock.item(onHand=1, reorderLevel=5, parLevel=10, minOrderQty=10)
+    (old,) = data(stock.owner.post(f"{stock.path}/reorder/apply", {}))["orders"]
+    data(stock.adjust(item, 10, reason="received"))
+    data(stock.adjust(item, -11, reason="sold"))
+    (new,) = data(stock.owner.post(f"{stock.path}/reorder/apply", {}))["orders"]
+    details = data(stock.owner.post(f"{stock.path}/orders/{old['id']}/{verb}", {}))
+    assert [line["received"] for line in details["lines"]] == [10]
+    assert (stock.read(item)["onHand"], stock.read(item)["onOrder"]) == (0, 10)
+    assert data(stock.owner.post(f"{stock.path}/reorder/apply", {}))["items"] == 0
+    data(stock.owner.post(f"{stock.path}/orders/{new['id']}/receive", {}))
+    assert (stock.read(item)["onHand"], stock.read(item)["onOrder"]) == (10, 0)
+    assert_quantities_match_movements()
+
+
+def test_a_delivery_is_refused_if_another_quantity_is_expected_now(order: Ordered) -> None:
+    data(order.stock.adjust(order.lager, 24, reason="received"))
+    line = {"itemId": order.lager["id"], "quantity": 24, "expected": 24}
+    answer = order.stock.owner.post(f"{order.path}/receive", {"lines": [line]})
+    assert read_error(answer) == (412, "STALE_VERSION") and order.quantities[0] == (25, 0)
+    data(order.stock.owner.post(f"{order.path}/receive", {"lines": [{**line, "quantity": 0, "expected": 0}]}))
+    assert order.quantities[0] == (25, 0)
+
+
 def test_a_cancelled_order_can_be_ordered_again(order: Ordered) -> None:
     details = data(order.act("cancel"))
     assert details["status"] == "cancelled" and order.quantities == [(1, 0), (1, 0)]

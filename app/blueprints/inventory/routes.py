@@ -266,7 +266,7 @@ def read_order(event_id: str, order_id: str) -> OrderDetails:
     body=schemas.ArrivedBody,
     returns=schemas.OrderDetails,
     idempotent=True,
-    errors=[errors.OrderClosed],
+    errors=[errors.OrderClosed, StaleVersion],
 )
 def receive_order(event_id: str, order_id: str, **body: Any) -> OrderDetails:
     """Record what has arrived of an open order, and close it.

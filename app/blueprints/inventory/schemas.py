@@ -308,6 +308,9 @@ class ArrivedLine(Schema):
 
     item_id = Text(min=1, max=24, required=True, metadata=ID_METADATA)
     quantity = build_quantity_field(min=0, required=True, metadata={"example": 24})
+    expected = build_quantity_field(
+        min=0, allow_none=True, metadata={"rare": True, "description": "412 when another quantity is on order still"}
+    )
 
 
 class ArrivedBody(Schema):

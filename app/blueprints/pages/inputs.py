@@ -73,7 +73,7 @@ class TypedNumber(DecimalNumber):
     def _deserialize(self, value: object, attr: str | None, data: RawData, **kwargs: object) -> Any:
         text = str(value).strip()
         if match := _MAY_BE_TWO.fullmatch(text):
-            decimal = format_quantity(Decimal(f"{match[1]}.{match[2]}"))
+            decimal = format_typed_number(Decimal(f"{match[1]}.{match[2]}"))
             whole = match[1] + match[2]
             raise field_error(
                 "ambiguous",
@@ -83,6 +83,12 @@ class TypedNumber(DecimalNumber):
             text = re.sub(r"\s", "", text)
         number = text if "." in text else text.replace(",", ".", 1)
         return super()._deserialize(number, attr, data, **kwargs)
+
+
+def format_typed_number(number: Decimal) -> str:
+    """Return a quantity as a `TypedNumber` reads it: with a fourth decimal where three would look like thousands."""
+    text = format_quantity(number)
+    return f"{text}0" if _MAY_BE_TWO.fullmatch(text) else text
 
 
 class Price(DecimalNumber):

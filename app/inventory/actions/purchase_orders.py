@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from sqlalchemy import RowMapping, func, update
 
 from app.accounts.caller import Caller
 from app.core.db import ReadOrWriteSession
-from app.core.errors import NotFound, ValidationFailed
+from app.core.errors import NotFound, StaleVersion, ValidationFailed
 from app.core.transaction import transaction
 from app.inventory import queries
 from app.inventory.errors import OrderClosed
@@ -82,32 +82,34 @@ def reorder_items(
 
 
 class ArrivedLine(TypedDict):
-    """How much of an item has arrived."""
+    """How much of an item has arrived; `expected` is what was on order of it for the person who says so."""
 
     item_id: str
     quantity: Decimal
+    expected: NotRequired[Decimal | None]
 
 
-def receive_order(caller: Caller, event_id: str, order_id: str, *, lines: Sequence[ArrivedLine] | None = None) -> None:
-    """Record what has arrived of an open order, and close it. What has not arrived is not on order any more.
+def receive_order(caller: Caller, event_id: str, order_id: str, *, lines: Sequence[ArrivedLine] | None = None) -> str:
+    """Record what has arrived of an open order, close it, and return its state. What has not arrived is not on order any more.
 
     Without `lines`, everything has arrived that is on order still; an item that they leave out has not. Raises NotFound,
-    OrderClosed, and ValidationFailed for an item that the order does not have or that is archived, and for too much.
+    OrderClosed, StaleVersion if another quantity is expected now, and ValidationFailed for an item that the order does not
+    have or that is archived, and for too much.
     """
     with transaction() as session:
         rows = _lock_open_order(session, caller, event_id, order_id)
         if lines is None:
-            lines = [{"item_id": row["id"], "quantity": min(row["quantity"], row["on_order"])} for row in rows]
-        _check_lines(lines, {row["id"]: row for row in rows})
+            lines = [{"item_id": row["item_id"], "quantity": row["expected"]} for row in rows]
+        _check_lines(lines, {row["item_id"]: row for row in rows})
         arrived = {line["item_id"]: line["quantity"] for line in lines}
-        _close_order(session, caller, event_id, order_id, rows, status=RECEIVED, arrived=arrived)
+        return _close_order(session, caller, event_id, order_id, rows, status=RECEIVED, arrived=arrived)
 
 
-def cancel_order(caller: Caller, event_id: str, order_id: str) -> None:
-    """Close an open order of which nothing will arrive. Raises NotFound, OrderClosed."""
+def cancel_order(caller: Caller, event_id: str, order_id: str) -> str:
+    """Close an open order of which nothing will arrive, and return its state. Raises NotFound, OrderClosed."""
     with transaction() as session:
         rows = _lock_open_order(session, caller, event_id, order_id)
-        _close_order(session, caller, event_id, order_id, rows, status=CANCELLED, arrived={})
+        return _close_order(session, caller, event_id, order_id, rows, status=CANCELLED, arrived={})
 
 
 def _lock_open_order(session: ReadOrWriteSession, caller: Caller, event_id: str, order_id: str) -> Sequence[RowMapping]:
@@ -123,7 +125,7 @@ def _lock_open_order(session: ReadOrWriteSession, caller: Caller, event_id: str,
 
 
 def _check_lines(lines: Sequence[ArrivedLine], rows: Mapping[str, RowMapping]) -> None:
-    """Raises ValidationFailed with all problems."""
+    """Raises ValidationFailed with all problems, and StaleVersion."""
     errors, seen_ids = [], set()
     for index, line in enumerate(lines):
         row = rows.get(line["item_id"])
@@ -141,6 +143,8 @@ def _check_lines(lines: Sequence[ArrivedLine], rows: Mapping[str, RowMapping]) -
         seen_ids.add(line["item_id"])
     if errors:
         raise ValidationFailed(errors)
+    if any(line.get("expected") not in (None, rows[line["item_id"]]["expected"]) for line in lines):
+        raise StaleVersion()
 
 
 def _close_order(
@@ -152,15 +156,15 @@ def _close_order(
     *,
     status: str,
     arrived: Mapping[str, Decimal],
-) -> None:
+) -> str:
     is_cancelled = status == CANCELLED
     params = {
         "event": event_id,
         "order": order_id,
         "caller": caller.id,
-        "ids": [row["id"] for row in rows],
-        "quantities": [arrived.get(row["id"], Decimal(0)) for row in rows],
-        "ordered": [row["quantity"] for row in rows],
+        "ids": [row["item_id"] for row in rows],
+        "quantities": [arrived.get(row["item_id"], Decimal(0)) for row in rows],
+        "expected": [row["expected"] for row in rows],
         "reason": "correction" if is_cancelled else "received",
         "note": CANCELLED_NOTE if is_cancelled else None,
     }
@@ -170,6 +174,7 @@ def _close_order(
         .where(StockOrder.id == order_id, StockOrder.event_id == event_id)
         .values(status=status, closed_at=func.now())
     )
+    return status
 
 
 def _group_orders(rows: Iterable[RowMapping], event_id: str) -> Iterable[PurchaseOrder]:

@@ -131,7 +131,7 @@ _LINKS: Mapping[str, Callable[[Caller, Hit], str]] = {
     BLOCKS: lambda _, hit: _link("desk_guests.show_block", hit.event_id, block_id=hit.id),
     APPLICATIONS: lambda _, hit: _link("desk_stalls.show_application", hit.event_id, application_id=hit.id),
     ITEMS: lambda _, hit: _link("desk_stock.show_item", hit.event_id, item_id=hit.id),
-    ORDERS: lambda _, hit: _link("desk_stock.download_order", hit.event_id, order_id=hit.id),
+    ORDERS: lambda _, hit: _link("desk_stock.show_order", hit.event_id, order_id=hit.id),
     INVOICES: _link_invoice,
     CAMPAIGNS: lambda _, hit: _link("desk_messages.show_message", hit.event_id, campaign_id=hit.id),
 }

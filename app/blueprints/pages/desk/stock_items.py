@@ -25,7 +25,7 @@ from app.blueprints.pages.desk.stock_words import (
 )
 from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
-from app.blueprints.pages.inputs import Price, TypedNumber
+from app.blueprints.pages.inputs import Price, TypedNumber, format_typed_number
 from app.core.errors import AppError, NotFound
 from app.core.formatting import format_full_date
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
@@ -275,7 +275,7 @@ def _build_path(event_id: str, item_id: str) -> str:
 
 def _format_value(value: Any) -> str:
     """The value of a field of the form."""
-    return format_quantity(value) if isinstance(value, Decimal) else "" if value is None else str(value)
+    return format_typed_number(value) if isinstance(value, Decimal) else "" if value is None else str(value)
 
 
 def _format_input(field: ItemField, value: Any) -> str:

@@ -10,13 +10,13 @@ from app.accounts.caller import Caller
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.file_columns import REPORT_COLUMNS
-from app.blueprints.pages.desk.shell import go_to, render_confirmation, render_desk_form, send_back
+from app.blueprints.pages.desk.shell import do_once, go_to, render_confirmation, render_desk_form, send_back
 from app.blueprints.pages.desk.stock import READ, WRITE, blueprint, get_permissions, link_item
 from app.blueprints.pages.desk.stock_words import ORDER_STATE_LABELS, WRONG_NUMBER
 from app.blueprints.pages.desk.tables import AMOUNT, CODE, NUMBER, STATUS, TIME, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FIELD_MESSAGES, FilledForm, Form, Input
-from app.blueprints.pages.inputs import TypedNumber
-from app.core.errors import NotFound, ValidationFailed
+from app.blueprints.pages.inputs import TypedNumber, format_typed_number
+from app.core.errors import NotFound, StaleVersion, ValidationFailed
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
@@ -105,7 +105,11 @@ def show_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturnVa
     """Show an order, and while it is open the form for its delivery."""
     order = get_order_details(caller, event_id, order_id)
     form = _build_delivery_form(order)
-    values = {_get_field_name(line["item_id"]): format_quantity(line["expected"]) for line in order.lines}
+    values = {
+        f"{name}-{line['item_id']}": format_typed_number(line["expected"])
+        for line in order.lines
+        for name in ("quantity", "expected")
+    }
     return _render_order(caller, event_id, order, form.fill(**values))
 
 
@@ -115,16 +119,25 @@ def receive_order(caller: Caller, event_id: str, order_id: str) -> ResponseRetur
     order = get_order_details(caller, event_id, order_id)
     form = _build_delivery_form(order).from_request()
     try:
-        quantities = form.load()
+        numbers = form.load()
         lines: list[actions.ArrivedLine] = [
-            {"item_id": line["item_id"], "quantity": quantities[_get_field_name(line["item_id"])]}
+            {
+                "item_id": line["item_id"],
+                "quantity": numbers[f"quantity-{line['item_id']}"],
+                "expected": numbers[f"expected-{line['item_id']}"],
+            }
             for line in order.lines
         ]
-        actions.receive_order(caller, event_id, order_id, lines=lines)
+        do_once(caller, lambda: actions.receive_order(caller, event_id, order_id, lines=lines))
     except ValidationFailed as error:
         return _render_order(caller, event_id, order, form.with_error(_name_fields(error, order)))
     except OrderClosed as error:
         return send_back(request.path, gettext(error.text))
+    except StaleVersion:
+        return send_back(
+            request.path,
+            gettext("Something of this order was recorded meanwhile. Look at the numbers, and send them again."),
+        )
     return go_to(request.path, gettext("The delivery is recorded."))
 
 
@@ -150,7 +163,7 @@ def cancel_order(caller: Caller, event_id: str, order_id: str) -> ResponseReturn
     """Cancel an order of which nothing will arrive."""
     path = _link_to_order(event_id, order_id)
     try:
-        actions.cancel_order(caller, event_id, order_id)
+        do_once(caller, lambda: actions.cancel_order(caller, event_id, order_id))
     except OrderClosed as error:
         return send_back(path, gettext(error.text))
     return go_to(path, gettext("The order is cancelled."))
@@ -216,8 +229,8 @@ def _link_to_order(event_id: str, order_id: str) -> str:
 
 
 def _build_delivery_form(order: OrderDetails) -> Form:
-    """The form with a quantity for each line."""
-    names = [_get_field_name(line["item_id"]) for line in order.lines]
+    """The form with a quantity for each line, and what was expected when the page was opened."""
+    names = [f"{name}-{line['item_id']}" for line in order.lines for name in ("quantity", "expected")]
     fields: dict[str, Any] = {name: build_quantity_field(TypedNumber, required=True, min=0) for name in names}
     messages = {
         **WRONG_NUMBER,
@@ -227,13 +240,14 @@ def _build_delivery_form(order: OrderDetails) -> Form:
     }
     inputs = [
         Input(
-            name,
+            f"quantity-{line['item_id']}",
             _describe_line(line),
             inputmode="decimal",
             messages={code: f"{line['name']}: {message}" for code, message in messages.items()},
         )
-        for name, line in zip(names, order.lines, strict=True)
+        for line in order.lines
     ]
+    inputs += [Input(f"expected-{line['item_id']}", "", type="hidden") for line in order.lines]
     return Form(DeliverySchema.from_dict(fields), *inputs)
 
 
@@ -247,13 +261,9 @@ def _describe_line(line: Row) -> str:
     return gettext("%(item)s: %(quantity)s ordered", **names)
 
 
-def _get_field_name(item_id: str) -> str:
-    return f"quantity-{item_id}"
-
-
 def _name_fields(error: ValidationFailed, order: OrderDetails) -> ValidationFailed:
     """The error with the names of the form's fields in place of the lines of the action."""
-    names = {f"lines[{index}].quantity": _get_field_name(line["item_id"]) for index, line in enumerate(order.lines)}
+    names = {f"lines[{index}].quantity": f"quantity-{line['item_id']}" for index, line in enumerate(order.lines)}
     return ValidationFailed([{**item, "path": names.get(item["path"], item["path"])} for item in error.data["errors"]])
 
 
