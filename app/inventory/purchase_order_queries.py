@@ -1,28 +1,41 @@
 """Reads of the purchase orders of an event whose stock the caller may see."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
-from sqlalchemy import Select, func, literal, select
+from sqlalchemy import RowMapping, Select, func, literal, select
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
-from app.core.db import db
+from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound
 from app.inventory.models import AnyColumn, StockOrder, StockOrderLine
 from app.inventory.order_states import OPEN
-from app.inventory.purchase_order_sql import ORDER_LINES_SQL
+from app.inventory.purchase_order_sql import ITEMS_SQL, LINES_SQL, LOCK_ITEMS_SQL, NEWER_LINES_SQL
 from app.inventory.queries import StockEvent, get_event
 
 ORDER_SORTS: dict[str, AnyColumn] = {"createdAt": cast(AnyColumn, StockOrder.created_at)}
 
 
+class Line(TypedDict):
+    """A line of an order with its item; `expected` is how much of it is on order still."""
+
+    item_id: str
+    sku: str
+    name: str
+    unit: str | None
+    quantity: Decimal
+    received: Decimal | None
+    expected: Decimal
+    on_hand: Decimal
+    archived_at: datetime | None
+
+
 @dataclass(frozen=True)
 class OrderDetails:
-    """A purchase order with its lines; `expected` of a line is how much of it is on order still."""
+    """A purchase order with its lines."""
 
     id: str
     supplier: str | None
@@ -30,7 +43,7 @@ class OrderDetails:
     created_at: datetime
     closed_at: datetime | None
     sheet_url: str
-    lines: Sequence[Mapping[str, Any]]
+    lines: list[Line]
 
 
 def list_orders_query(caller: Caller, event_id: str) -> Select[*tuple[Any, ...]]:
@@ -70,7 +83,6 @@ def get_order_details(caller: Caller, event_id: str, order_id: str) -> OrderDeta
     """Return a purchase order with its lines in the order of the SKUs. Raises NotFound."""
     event = get_event(caller, event_id)
     order = _find_order(event.id, order_id)
-    rows = db.session.execute(ORDER_LINES_SQL, {"order": order_id, "event": event.id}).mappings()
     return OrderDetails(
         id=order.id,
         supplier=order.supplier,
@@ -78,8 +90,35 @@ def get_order_details(caller: Caller, event_id: str, order_id: str) -> OrderDeta
         created_at=order.created_at,
         closed_at=order.closed_at,
         sheet_url=build_sheet_url(event.id, order.id),
-        lines=[dict(row) if order.status == OPEN else {**row, "expected": Decimal(0)} for row in rows],
+        lines=load_order_lines(db.session(), event.id, order_id, is_open=order.status == OPEN),
     )
+
+
+def load_order_lines(
+    session: ReadOrWriteSession, event_id: str, order_id: str, *, is_open: bool, lock: bool = False
+) -> list[Line]:
+    """Return the lines of an order in the order of the SKUs; with `lock` their items are locked.
+
+    What is on order of an item belongs to its newest open orders: deliveries that were recorded with the item were those
+    of older ones.
+    """
+    params = {"order": order_id, "event": event_id}
+    lines = session.execute(LINES_SQL, params).mappings().all()
+    ids = [line["item_id"] for line in lines]
+    rows = session.execute(LOCK_ITEMS_SQL if lock else ITEMS_SQL, {"event": event_id, "ids": ids}).mappings()
+    items = {item["id"]: item for item in rows}
+    newer: dict[str, Decimal] = {}
+    if is_open:
+        newer = {row.item_id: row.quantity for row in session.execute(NEWER_LINES_SQL, {**params, "ids": ids})}
+    return [
+        _build_line(line, items[line["item_id"]], newer.get(line["item_id"], Decimal(0)), is_open=is_open)
+        for line in lines
+    ]
+
+
+def _build_line(line: RowMapping, item: RowMapping, newer: Decimal, *, is_open: bool) -> Line:
+    expected = max(Decimal(0), min(line["quantity"], item["on_order"] - newer)) if is_open else Decimal(0)
+    return cast(Line, {**line, "expected": expected, "on_hand": item["on_hand"], "archived_at": item["archived_at"]})
 
 
 def build_sheet_url(event_id: str, order_id: str) -> str:

@@ -55,26 +55,21 @@ SELECT i.order_id, {_LINE_COLUMNS}, i.quantity FROM moved i LEFT JOIN notified O
 """)
 
 LOCK_ORDER_SQL = text("SELECT status FROM inventory_order WHERE id = :order AND event_id = :event FOR NO KEY UPDATE")
-_LINES_SQL = """
-    WITH lines AS MATERIALIZED (
-        SELECT * FROM inventory_order_line WHERE order_id = :order AND event_id = :event
-    ), newer AS (
-        SELECT n.item_id, sum(n.quantity) AS quantity
-          FROM inventory_order o JOIN inventory_order_line n ON n.order_id = o.id AND n.event_id = o.event_id
-         WHERE o.event_id = :event AND o.status = 'open'
-           AND (o.created_at, o.id) > (SELECT created_at, id FROM inventory_order WHERE id = :order AND event_id = :event)
-         GROUP BY n.item_id
-    )
-    SELECT l.item_id, l.sku, l.name, l.unit, l.quantity, l.received, i.on_hand, i.archived_at,
-           greatest(0, least(l.quantity, i.on_order - coalesce(newer.quantity, 0))) AS expected
-      FROM lines l LEFT JOIN newer ON newer.item_id = l.item_id
-      JOIN inventory_item i ON i.id = l.item_id
-     WHERE i.id = ANY(ARRAY(SELECT item_id FROM lines)) AND i.event_id = :event
-"""
-# What is on order of an item belongs to its newest open orders: deliveries that were recorded with the item were those of
-# older ones.
-ORDER_LINES_SQL = text(f"{_LINES_SQL} ORDER BY l.sku")
-LOCK_LINES_SQL = text(f"{_LINES_SQL} ORDER BY i.id FOR NO KEY UPDATE OF i")
+LINES_SQL = text("""
+    SELECT item_id, sku, name, unit, quantity, received FROM inventory_order_line
+     WHERE order_id = :order AND event_id = :event ORDER BY sku
+""")
+ITEMS_SQL = text("""
+    SELECT id, on_hand, on_order, archived_at FROM inventory_item WHERE id = ANY(:ids) AND event_id = :event
+""")
+LOCK_ITEMS_SQL = text(f"{ITEMS_SQL} ORDER BY id FOR NO KEY UPDATE")
+NEWER_LINES_SQL = text("""
+    SELECT n.item_id, sum(n.quantity) AS quantity
+      FROM inventory_order o JOIN inventory_order_line n ON n.order_id = o.id AND n.event_id = o.event_id
+     WHERE o.event_id = :event AND o.status = 'open' AND n.item_id = ANY(:ids)
+       AND (o.created_at, o.id) > (SELECT created_at, id FROM inventory_order WHERE id = :order AND event_id = :event)
+     GROUP BY n.item_id
+""")
 # What has arrived is on hand, and nothing of the order is on order any more: what is missing does not come. What is
 # not on order before was recorded with the item, and has arrived as well.
 CLOSE_LINES_SQL = text(f"""

@@ -17,11 +17,10 @@ from app.inventory.errors import OrderClosed
 from app.inventory.item_fields import MAX_QUANTITY
 from app.inventory.models import StockOrder
 from app.inventory.order_states import CANCELLED, OPEN, RECEIVED
-from app.inventory.purchase_order_queries import build_sheet_url
+from app.inventory.purchase_order_queries import Line, build_sheet_url, load_order_lines
 from app.inventory.purchase_order_sql import (
     CLOSE_LINES_SQL,
     CREATE_ORDERS_SQL,
-    LOCK_LINES_SQL,
     LOCK_ORDER_SQL,
     MAX_ITEMS,
     PREVIEW_ORDERS_SQL,
@@ -112,7 +111,7 @@ def cancel_order(caller: Caller, event_id: str, order_id: str) -> str:
         return _close_order(session, caller, event_id, order_id, rows, status=CANCELLED, arrived={})
 
 
-def _lock_open_order(session: ReadOrWriteSession, caller: Caller, event_id: str, order_id: str) -> Sequence[RowMapping]:
+def _lock_open_order(session: ReadOrWriteSession, caller: Caller, event_id: str, order_id: str) -> list[Line]:
     """Lock an order and its items. Returns its lines, with what is on hand and on order of each item."""
     queries.get_event(caller, event_id)
     params = {"order": order_id, "event": event_id}
@@ -121,10 +120,10 @@ def _lock_open_order(session: ReadOrWriteSession, caller: Caller, event_id: str,
         raise NotFound()
     if status != OPEN:
         raise OrderClosed(status=status)
-    return session.execute(LOCK_LINES_SQL, params).mappings().all()
+    return load_order_lines(session, event_id, order_id, is_open=True, lock=True)
 
 
-def _check_lines(lines: Sequence[ArrivedLine], rows: Mapping[str, RowMapping]) -> None:
+def _check_lines(lines: Sequence[ArrivedLine], rows: Mapping[str, Line]) -> None:
     """Raises ValidationFailed with all problems, and StaleVersion."""
     errors, seen_ids = [], set()
     for index, line in enumerate(lines):
@@ -152,7 +151,7 @@ def _close_order(
     caller: Caller,
     event_id: str,
     order_id: str,
-    rows: Sequence[RowMapping],
+    rows: Sequence[Line],
     *,
     status: str,
     arrived: Mapping[str, Decimal],

@@ -24,7 +24,7 @@ from app.inventory import actions, purchase_order_pdf, queries
 from app.inventory.errors import ItemArchived, OrderClosed
 from app.inventory.formatting import format_quantity
 from app.inventory.order_states import OPEN
-from app.inventory.purchase_order_queries import ORDER_SORTS, OrderDetails, get_order_details, list_orders_query
+from app.inventory.purchase_order_queries import ORDER_SORTS, Line, OrderDetails, get_order_details, list_orders_query
 from app.inventory.purchase_order_sql import MAX_ITEMS
 from app.inventory.reports.definitions import REPORTS
 from app.inventory.reports.parameters import ReportParameters, build_report_parameters
@@ -251,7 +251,7 @@ def _build_delivery_form(order: OrderDetails) -> Form:
     return Form(DeliverySchema.from_dict(fields), *inputs)
 
 
-def _describe_line(line: Row) -> str:
+def _describe_line(line: Line) -> str:
     names = {"item": line["name"], "quantity": format_quantity(line["quantity"], line["unit"])}
     recorded = line["quantity"] - line["expected"]
     if recorded:
