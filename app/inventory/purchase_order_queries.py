@@ -9,7 +9,7 @@ from sqlalchemy import RowMapping, Select, func, literal, select
 
 from app.accounts.caller import Caller
 from app.accounts.models import Account
-from app.core.db import ReadOrWriteSession, db
+from app.core.db import db
 from app.core.errors import NotFound
 from app.inventory.models import AnyColumn, StockOrder, StockOrderLine
 from app.inventory.order_states import OPEN
@@ -90,26 +90,25 @@ def get_order_details(caller: Caller, event_id: str, order_id: str) -> OrderDeta
         created_at=order.created_at,
         closed_at=order.closed_at,
         sheet_url=build_sheet_url(event.id, order.id),
-        lines=load_order_lines(db.session(), event.id, order_id, is_open=order.status == OPEN),
+        lines=load_order_lines(event.id, order_id, is_open=order.status == OPEN),
     )
 
 
-def load_order_lines(
-    session: ReadOrWriteSession, event_id: str, order_id: str, *, is_open: bool, lock: bool = False
-) -> list[Line]:
-    """Return the lines of an order in the order of the SKUs; with `lock` their items are locked.
+def load_order_lines(event_id: str, order_id: str, *, is_open: bool, lock: bool = False) -> list[Line]:
+    """Return the lines of an order in the order of the SKUs; with `lock`, in a transaction, their items are
+    locked.
 
     What is on order of an item belongs to its newest open orders: deliveries that were recorded with the item were those
     of older ones.
     """
     params = {"order": order_id, "event": event_id}
-    lines = session.execute(LINES_SQL, params).mappings().all()
+    lines = db.session.execute(LINES_SQL, params).mappings().all()
     ids = [line["item_id"] for line in lines]
-    rows = session.execute(LOCK_ITEMS_SQL if lock else ITEMS_SQL, {"event": event_id, "ids": ids}).mappings()
+    rows = db.session.execute(LOCK_ITEMS_SQL if lock else ITEMS_SQL, {"event": event_id, "ids": ids}).mappings()
     items = {item["id"]: item for item in rows}
     newer: dict[str, Decimal] = {}
     if is_open:
-        newer = {row.item_id: row.quantity for row in session.execute(NEWER_LINES_SQL, {**params, "ids": ids})}
+        newer = {row.item_id: row.quantity for row in db.session.execute(NEWER_LINES_SQL, {**params, "ids": ids})}
     return [
         _build_line(line, items[line["item_id"]], newer.get(line["item_id"], Decimal(0)), is_open=is_open)
         for line in lines

@@ -120,7 +120,7 @@ def _lock_open_order(session: ReadOrWriteSession, caller: Caller, event_id: str,
         raise NotFound()
     if status != OPEN:
         raise OrderClosed(status=status)
-    return load_order_lines(session, event_id, order_id, is_open=True, lock=True)
+    return load_order_lines(event_id, order_id, is_open=True, lock=True)
 
 
 def _check_lines(lines: Sequence[ArrivedLine], rows: Mapping[str, Line]) -> None:
