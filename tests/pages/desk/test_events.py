@@ -407,6 +407,14 @@ def test_a_day_ticket_is_copied_for_the_next_day(desk: Visitor, organiser: Clien
     assert desk.open(f"{path}/new?copy={event['id']}").status_code == 404
 
 
+def test_a_copied_day_ticket_keeps_its_time_when_clocks_change(desk: Visitor, organiser: Client) -> None:
+    saturday = {"name": "Saturday", "priceMinor": 100, "quantity": 5, "validFrom": "2027-10-30T18:00:00+02:00"}
+    times = {"startDate": "2027-10-29T18:00", "endDate": "2027-11-01T20:00", "timezone": "Europe/Berlin"}
+    event = create_event(organiser, **times, country="DE", ticketTypes=[saturday])
+    desk.open(f"{EVENTS}/{event['id']}/ticket-types/new?copy={event['ticketTypes'][0]['id']}")
+    assert desk.forms[1].fields["validFrom"] == "2027-10-31T18:00"
+
+
 def test_the_page_says_which_price_applies_when(desk: Visitor, organiser: Client) -> None:
     ticket_type = {"name": "Day", "priceMinor": 30000, "quantity": 10}
     early = {"name": "Early", "priceMinor": 10000, "quantity": 5}

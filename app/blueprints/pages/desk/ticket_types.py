@@ -6,6 +6,7 @@ The action takes the whole list with the version of the event, so a change by so
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from flask import Response, request, url_for
 from flask.typing import ResponseReturnValue
@@ -63,7 +64,10 @@ def add(caller: Caller, event_id: str) -> ResponseReturnValue:
     form = TYPE.fill(version=_get_version(event))
     if copied_id:
         copied = _find_type(list_type_fields(event), copied_id)
-        times = {name: copied[name] and copied[name] + ONE_DAY for name in ("valid_from", "valid_until")}
+        zone = ZoneInfo(event.timezone)
+        times = {
+            name: copied[name] and copied[name].astimezone(zone) + ONE_DAY for name in ("valid_from", "valid_until")
+        }
         form = _fill_type(event, {**copied, "name": "", **times})
     return _render_form(event, form, gettext("New ticket type"))
 
