@@ -173,6 +173,22 @@ def test_failed_submission_keeps_the_uploaded_files(client: Client) -> None:
     assert codes == [*(("DOCUMENT_MISSING", kind) for kind in KINDS[1:]), ("PAYMENT_DUE", None)]
 
 
+def test_a_picture_is_shown_and_a_pdf_downloaded(client: Client) -> None:
+    owner = create_organiser_client(client)
+    application = create_application(client, owner)
+    decide_application(owner, application)
+    for content, disposition in ((make_image("PNG"), "inline"), (PDF, "attachment")):
+        upload_documents(client, find_mailed_token("documents"), "identity", content=content)
+        url = data(owner.get(f"{LIST}/{application['id']}"))["documents"][0]["url"].removeprefix(
+            "http://localhost:8000"
+        )
+        headers = client.get(url).headers
+        assert (
+            headers["Content-Disposition"].startswith(disposition) and "sandbox" in headers["Content-Security-Policy"]
+        )
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
 def test_read_link_is_valid_for_five_minutes(client: Client) -> None:
     owner = create_organiser_client(client)
     application = create_application(client, owner)

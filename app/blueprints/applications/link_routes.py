@@ -97,9 +97,10 @@ def hand_in(token: str, submit: bool, **values: FileStorage | date) -> link_quer
 )
 @limit_failed_lookups
 def read_document(token: str) -> Response:
-    """Read a document by the link in the application, which is valid for five minutes."""
+    """Read a document by the link in the application, which is valid for five minutes. A browser shows pictures."""
     document, data = actions.open_document(token)
-    disposition = f"attachment; filename*=UTF-8''{quote(document.file_name)}"
+    kind = "inline" if document.content_type.startswith("image/") else "attachment"
+    disposition = f"{kind}; filename*=UTF-8''{quote(document.file_name)}"
     return Response(data, mimetype=document.content_type, headers={**FILE_HEADERS, "Content-Disposition": disposition})
 
 
