@@ -256,6 +256,14 @@ def test_a_delivery_is_recorded_with_its_order(stock: DeskStock, desk: Visitor) 
     assert "Received" in desk.open(f"{stock.desk_path}/order").text
 
 
+def test_live_leads_to_the_order_of_a_delivery(stock: DeskStock, desk: Visitor) -> None:
+    path, item = open_order(stock, desk)
+    desk.send(form=1)
+    data(stock.adjust(item, -1, reference="till 3"))
+    page = desk.open(f"{stock.desk_path}/live").text
+    assert f'<a href="{path}">order</a>' in page and "(till 3)" in page
+
+
 def test_a_form_of_a_delivery_that_is_sent_twice_counts_once(stock: DeskStock, desk: Visitor) -> None:
     _, item = open_order(stock, desk)
     assert [desk.press(form=1).status_code for _ in range(2)] == [303, 303]

@@ -55,7 +55,13 @@ TYPE = Form(
         },
         error_codes=(StallTypeInUse.code,),
     ),
-    Input("fee", lazy_gettext("Fee in N$"), inputmode="decimal", messages=WRONG_PRICE),
+    Input(
+        "fee",
+        lazy_gettext("Fee in N$"),
+        hint=lazy_gettext("With VAT, if you are registered for it."),
+        inputmode="decimal",
+        messages=WRONG_PRICE,
+    ),
     Input(
         "quantity",
         lazy_gettext("How many places there are"),

@@ -27,6 +27,7 @@ from app.blueprints.pages.desk.stock_words import (
 )
 from app.blueprints.pages.desk.tables import CODE, NUMBER, STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import FORM_ERRORS, Form, Input
+from app.core.ids import is_id
 from app.core.languages import lazy_gettext, mark_plural, ngettext
 from app.events import queries as events
 from app.events.queries import OwnEvent
@@ -124,6 +125,7 @@ def show_live(caller: Caller, event_id: str) -> ResponseReturnValue:
         reason_labels=REASON_LABELS,
         note_labels=NOTE_LABELS,
         format_quantity=format_quantity,
+        is_id=is_id,
         refresh_seconds=REFRESH_SECONDS,
     )
 
