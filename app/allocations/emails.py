@@ -16,6 +16,7 @@ from app.clients.mail import Attachment, Message
 from app.core.formatting import format_calendar_day, format_money, format_time, format_when
 from app.events.calendar_file import CALENDAR_TYPE
 from app.events.map_links import build_map_link
+from app.events.visit import format_validity
 from app.invoicing.documents import CREDIT_NOTE, InvoiceDocument
 from app.invoicing.invoice_pdf import draw_invoice_pdf
 
@@ -123,7 +124,8 @@ def build_allocator_link_email(block: BlockRow, *, key: str) -> Message:
         reply_to=block["contact_email"],
         name=block["holder_name"] or "",
         event=block["event_name"],
-        when=format_when(block["starts_at"], block["ends_at"], zone),
+        when=format_validity(block["valid_from"], block["valid_until"], zone)
+        or format_when(block["starts_at"], block["ends_at"], zone),
         where=", ".join(part for part in (block["venue"], block["city"]) if part),
         map_url=build_map_link(None, None, (block["venue"], block["city"])),
         kind=block["ticket_type_name"],

@@ -32,6 +32,8 @@ class EventOffer(TypedDict):
     organiser_name: str
     contact_email: str
     ticket_type_name: str
+    valid_from: datetime | None
+    valid_until: datetime | None
     holder_organisation: str | None
     release_at: datetime | None
 
@@ -203,6 +205,8 @@ def _build_event_offer(block: BlockRow) -> EventOffer:
         "organiser_name": block["organiser_name"],
         "contact_email": block["contact_email"],
         "ticket_type_name": block["ticket_type_name"],
+        "valid_from": block["valid_from"],
+        "valid_until": block["valid_until"],
         "holder_organisation": block["holder_organisation"],
         "release_at": block["release_at"],
     }

@@ -76,6 +76,8 @@ BLOCK_COLUMNS = (
     ADMITTED_COUNT.label("admitted"),
     (AllocationBlock.version + ADMITTED_COUNT).label("version"),
     TicketType.name.label("ticket_type_name"),
+    TicketType.valid_from,
+    TicketType.valid_until,
     Event.name.label("event_name"),
     Event.timezone,
     Event.starts_at,

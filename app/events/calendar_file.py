@@ -16,7 +16,10 @@ _ESCAPES = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 
 @dataclass(frozen=True, kw_only=True)
 class Appointment:
-    """An event as it goes into the calendar. `sequence` grows with each change, so that a later file replaces it."""
+    """An event as it goes into the calendar. `sequence` grows with each change, so that a later file replaces it.
+
+    `ticket_type_id` is that of a ticket with times of its own.
+    """
 
     event_id: str
     sequence: int
@@ -30,14 +33,17 @@ class Appointment:
     latitude: float | None = None
     longitude: float | None = None
     is_cancelled: bool = False
+    ticket_type_id: str = ""
 
 
 def build_calendar_file(appointment: Appointment) -> bytes:
     """Return the file with one appointment, the same bytes for the same one.
 
-    The UID is that of the event: its files from the page and from a ticket are one entry of the calendar. It has nothing
-    of the guest, because people share their calendars.
+    The UID is that of the event: its files from the page and from a ticket are one entry of the calendar. Tickets with
+    times of their own have an entry for each type, so that Sunday does not replace Saturday. It has nothing of the guest,
+    because people share their calendars.
     """
+    uid = "-".join(filter(None, ("event", appointment.event_id, appointment.ticket_type_id)))
     host = urlsplit(current_app.extensions["settings"].PUBLIC_BASE_URL).hostname
     changed_at = _format_instant(appointment.changed_at)
     has_position = appointment.latitude is not None and appointment.longitude is not None
@@ -47,7 +53,7 @@ def build_calendar_file(appointment: Appointment) -> bytes:
         "PRODID:-//Event Commerce//Events//EN",
         "METHOD:PUBLISH",
         "BEGIN:VEVENT",
-        f"UID:event-{appointment.event_id}@{host}",
+        f"UID:{uid}@{host}",
         f"DTSTAMP:{changed_at}",
         f"LAST-MODIFIED:{changed_at}",
         f"SEQUENCE:{appointment.sequence}",

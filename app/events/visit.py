@@ -6,12 +6,19 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from app.core.formatting import format_period
+from app.core.formatting import format_period, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.events.calendar_file import Appointment
 from app.events.map_links import build_map_link
-from app.events.models import Event
-from app.events.reentry import COUNTED_REENTRY, DAILY_REENTRY, FREE_REENTRY, NO_REENTRY
+from app.events.models import Event, TicketType
+from app.events.reentry import (
+    COUNTED_REENTRY,
+    DAILY_REENTRY,
+    FREE_REENTRY,
+    NO_REENTRY,
+    get_entry_day,
+    get_last_entry_day,
+)
 from app.events.visibility import CANCELLED
 
 ENTRY_RULES = {
@@ -24,7 +31,11 @@ ENTRY_RULES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Visit:
-    """An event as its guests need it. `event_version` and `updated_at` are those of the event's row."""
+    """An event as the guests with a ticket of one type need it.
+
+    `event_version` and `updated_at` are those of the event's row. The gate admits the ticket from `valid_from` until
+    `valid_until`; without them while the event lasts.
+    """
 
     event_id: str
     event_name: str
@@ -39,16 +50,28 @@ class Visit:
     event_version: int
     updated_at: datetime
     reentry: str = NO_REENTRY
+    ticket_type_id: str = ""
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
 
     @property
     def when(self) -> str:
-        """Beginning and end in the time zone of the event, in the language in use."""
-        return format_period(self.starts_at, self.ends_at, self.timezone)
+        """When the ticket is admitted, in the time zone of the event and the language in use."""
+        validity = format_validity(self.valid_from, self.valid_until, self.timezone)
+        return validity or format_period(self.starts_at, self.ends_at, self.timezone)
 
     @property
     def entry_rule(self) -> str:
-        """How often the ticket admits."""
-        return str(ENTRY_RULES[self.reentry])
+        """How often the ticket admits. A ticket that enters once a day, and is valid on one day only, admits once."""
+        is_daily_once = self.reentry == DAILY_REENTRY and self._is_valid_on_one_day
+        return str(ENTRY_RULES[NO_REENTRY if is_daily_once else self.reentry])
+
+    @property
+    def _is_valid_on_one_day(self) -> bool:
+        if self.valid_from is None:
+            return False
+        last_day = get_last_entry_day(self.valid_until or self.ends_at, self.timezone)
+        return last_day <= get_entry_day(self.valid_from, self.timezone)
 
     @property
     def place(self) -> str:
@@ -60,14 +83,15 @@ class Visit:
         return build_map_link(self.latitude, self.longitude, filter(None, (self.venue, self.city)))
 
     def build_appointment(self, *, organiser: str, contact: str) -> Appointment:
-        """The event for the calendar of a guest, with the map and whom to ask."""
+        """The event for the calendar of a guest, at the times of their ticket, with the map and whom to ask."""
         questions = gettext("Questions? %(organiser)s, %(contact)s", organiser=organiser, contact=contact)
         return Appointment(
             event_id=self.event_id,
+            ticket_type_id=self.ticket_type_id if self.valid_from or self.valid_until else "",
             sequence=self.event_version,
             changed_at=self.updated_at,
-            starts_at=self.starts_at,
-            ends_at=self.ends_at,
+            starts_at=self.valid_from or min(self.starts_at, self.valid_until or self.starts_at),
+            ends_at=self.valid_until or max(self.ends_at, self.valid_from or self.ends_at),
             title=self.event_name,
             place=self.place,
             description=f"{questions}\n{self.map_url}",
@@ -91,10 +115,22 @@ VISIT_COLUMNS = (
     Event.version.label("event_version"),
     Event.updated_at,
     Event.reentry,
+    TicketType.id.label("ticket_type_id"),
+    TicketType.valid_from,
+    TicketType.valid_until,
 )
-"""The fields of `Visit`."""
+"""The fields of `Visit`, of a query that joins the event and the ticket type."""
 
 
 def build_visit(row: Row[*tuple[Any, ...]]) -> Visit:
     """Return the visit of a row that has VISIT_COLUMNS."""
     return Visit(**{field.name: getattr(row, field.name) for field in fields(Visit)})
+
+
+def format_validity(valid_from: datetime | None, valid_until: datetime | None, zone: str) -> str:
+    """Return when the gate admits tickets of a type, in the language in use; empty if the type has no times of its own."""
+    if valid_from and valid_until:
+        return gettext("Valid %(time)s", time=format_period(valid_from, valid_until, zone))
+    if valid_from:
+        return gettext("Valid from %(time)s", time=format_time(valid_from, zone))
+    return gettext("Valid until %(time)s", time=format_time(valid_until, zone)) if valid_until else ""

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -52,6 +52,35 @@ def test_a_moved_event_changes_the_entry(app: Flask) -> None:
     assert int(after["SEQUENCE"]) > int(before["SEQUENCE"])
     assert after["LAST-MODIFIED"] == after["DTSTAMP"] == "20261121T000000Z"
     assert read_calendar(replace(VISIT, visibility="cancelled"))["STATUS"] == "CANCELLED"
+
+
+FROM, UNTIL = datetime(2026, 12, 4, 8, tzinfo=UTC), datetime(2026, 12, 4, 22, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("valid_from", "valid_until", "when", "entry_rule"),
+    [
+        (FROM, UNTIL, "Valid Fri 4 December 2026, 10:00 to Sat 5 December 2026, 00:00 (Windhoek)", "once."),
+        (FROM, UNTIL + timedelta(days=1), "Valid Fri 4 December 2026, 10:00 to Sun 6 December", "once a day."),
+        (FROM, None, "Valid from Fri 4 December 2026, 10:00 (Windhoek)", "once."),
+        (None, UNTIL, "Valid until Sat 5 December 2026, 00:00 (Windhoek)", "once a day."),
+        (None, None, "Fri 4 December 2026, 18:00 to 23:00 (Windhoek)", "once a day."),
+    ],
+)
+def test_a_ticket_has_the_times_of_its_type(
+    app: Flask, valid_from: datetime | None, valid_until: datetime | None, when: str, entry_rule: str
+) -> None:
+    visit = replace(VISIT, valid_from=valid_from, valid_until=valid_until, reentry="daily")
+    assert visit.when.startswith(when) and visit.entry_rule == f"The ticket admits {entry_rule}"
+
+
+def test_tickets_of_two_days_are_two_entries_of_the_calendar(app: Flask) -> None:
+    days = [replace(VISIT, ticket_type_id=name, valid_from=FROM, valid_until=UNTIL) for name in ("fri", "sat")]
+    assert len({read_calendar(visit)["UID"] for visit in (VISIT, *days)}) == 3
+    assert read_calendar(days[0])["DTSTART"] == "20261204T080000Z"
+    assert read_calendar(replace(VISIT, ticket_type_id="fri"))["UID"] == read_calendar(VISIT)["UID"]
+    late = read_calendar(replace(VISIT, valid_from=UNTIL))
+    assert late["DTSTART"] <= late["DTEND"], "a type that the gate admits only after the event"
 
 
 @pytest.mark.parametrize("name", [*HOSTILE, "a;b,c\\d\ne", "ä" * 200, "\U0001f525" * 50, "x\r\nATTENDEE:mailto:a@b.c"])

@@ -69,6 +69,16 @@ def create_block(client: Client, *, total: int = 100, owner: Client | None = Non
     )
 
 
+def create_sunday_block(client: Client, **fields: Any) -> Block:
+    """Create a block of day tickets, at a festival of three days where a ticket enters once a day."""
+    owner = create_organiser_client(client)
+    sunday = {"validFrom": "2027-06-06T10:00:00", "validUntil": "2027-06-06T23:00:00"}
+    event = create_published_event(owner, ticketTypes=[{**WEEKEND, "name": "Sunday", **sunday}], reentry="daily")
+    return create_another_block(
+        Block(owner, event, {"id": "", "ticketTypeId": event["ticketTypes"][0]["id"]}), **fields
+    )
+
+
 def create_another_block(first: Block, **fields: Any) -> Block:
     """Create another block of the same ticket type."""
     sent = {"ticketTypeId": first.ticket_type_id, "quantity": 10, "kind": "sponsor", "name": "Gold", **fields}

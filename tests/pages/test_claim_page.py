@@ -10,6 +10,7 @@ from tests.allocations.blocks import festival, organiser_of
 from tests.allocations.documents import HOSTILE
 from tests.counting import record_statements
 from tests.factories.accounts import list_mails_to, run_jobs
+from tests.factories.allocations import create_sunday_block
 from tests.http import Client, data
 from tests.pages.pages import Visitor
 
@@ -61,6 +62,20 @@ def test_the_holder_reads_when_an_event_of_several_days_ends(client: Client, vis
     assert period in visitor.open(allocator_link(owner, block)).text
     run_jobs()
     assert period in list_mails_to("eva@sponsor.example")[-1]["text"]
+
+
+def test_guests_and_the_holder_read_when_day_tickets_are_admitted(client: Client, visitor: Visitor) -> None:
+    block = create_sunday_block(client, holder={"name": "Eva", "email": "eva@sponsor.example"})
+    (guest,) = block.invite("frieda@guest.example")
+    period = "Valid Sun 6 June 2027, 10:00 to 23:00 (Windhoek)"
+    pages = (page_of(guest["url"]), f"/claim/{block.open_link()}", allocator_link(block.owner, block.path))
+    run_jobs()
+    texts = [visitor.open(path).text for path in pages]
+    texts += [list_mails_to(address)[-1]["text"] for address in ("frieda@guest.example", "eva@sponsor.example")]
+    for text in texts:
+        assert period in text and "4 June" not in text
+    offer = data(client.get(f"/api/allocations/claim/{pages[1].rpartition('/')[2]}"))
+    assert offer["validFrom"] == "2027-06-06T08:00:00.000Z" and offer["validUntil"] == "2027-06-06T21:00:00.000Z"
 
 
 def test_another_browser_does_not_see_the_ticket(app: Flask, client: Client, visitor: Visitor) -> None:

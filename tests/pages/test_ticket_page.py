@@ -6,11 +6,14 @@ import pytest
 from flask import Flask
 
 from app.events.calendar_file import CALENDAR_TYPE
-from tests.factories.accounts import list_mails_to
-from tests.factories.allocations import Block, create_block
+from tests.factories.accounts import list_mails_to, run_jobs
+from tests.factories.allocations import Block, create_block, create_sunday_block
 from tests.factories.ticket_links import MARIA, claim_as_guest
 from tests.http import Client, data
 from tests.pages.pages import Visitor
+from tests.pdf_text import NEEDS_PDFTOTEXT, read_pdf
+
+SUNDAY = "Valid Sun 6 June 2027, 10:00 to 23:00 (Windhoek)"
 
 
 @pytest.fixture
@@ -27,6 +30,32 @@ def test_page_has_the_end_a_map_and_a_calendar_file(block: Block, visitor: Visit
     assert guest.code.encode() not in calendar.data and guest.token.encode() not in calendar.data
     header = visitor.open(f"{guest.page}/ticket.pdf").headers["Content-Disposition"]
     assert "-zoe-muller.pdf" in header and "-zoë-müller.pdf" in unquote(header)
+
+
+def test_day_ticket_says_when_it_is_admitted(client: Client, visitor: Visitor) -> None:
+    guest = claim_as_guest(create_sunday_block(client))
+    run_jobs()
+    mail = list_mails_to(guest.email)[-1]
+    for text in (visitor.open(guest.page).text, mail["text"], mail["html"]):
+        assert SUNDAY in text and "4 June" not in text
+        assert "The ticket admits once." in text and "once a day" not in text
+    assert SUNDAY in visitor.open(f"{guest.page}/change").text
+    calendar = visitor.open(f"{guest.page}/event.ics").text
+    assert "DTSTART:20270606T080000Z" in calendar and "DTEND:20270606T210000Z" in calendar
+    ticket = data(guest.read())
+    assert ticket["validFrom"] == "2027-06-06T08:00:00.000Z" and ticket["validUntil"] == "2027-06-06T21:00:00.000Z"
+    visitor.open(f"{guest.page}/change")
+    visitor.send(**MARIA)
+    run_jobs()
+    for address in (guest.email, MARIA["email"]):
+        assert SUNDAY in list_mails_to(address)[-1]["text"]
+
+
+@NEEDS_PDFTOTEXT
+def test_pdf_of_a_day_ticket_says_when_it_is_admitted(client: Client, visitor: Visitor) -> None:
+    guest = claim_as_guest(create_sunday_block(client))
+    said = read_pdf(visitor.open(f"{guest.page}/ticket.pdf").data)
+    assert SUNDAY in said and "4 June" not in said and "The ticket admits once." in said
 
 
 def test_ticket_is_passed_on_on_its_page(app: Flask, block: Block, visitor: Visitor) -> None:

@@ -29,6 +29,8 @@ class OfferData(Schema):
     organiser_name = text_field("Windhoek Lights", required=True)
     contact_email = text_field("nangula@windhoek-lights.example", required=True)
     ticket_type_name = text_field("Weekend pass", required=True)
+    valid_from = TimeField(required=True, allow_none=True)
+    valid_until = TimeField(required=True, allow_none=True)
     holder_organisation = nullable_text_field("Kalahari Coffee")
     release_at = TimeField(required=True, allow_none=True)
 
@@ -83,6 +85,8 @@ class LinkedTicketsData(Schema):
     event_name = text_field("Windhoek Lights", required=True)
     starts_at = TimeField(required=True)
     ends_at = TimeField(required=True)
+    valid_from = TimeField(required=True, allow_none=True)
+    valid_until = TimeField(required=True, allow_none=True)
     timezone = text_field("Africa/Windhoek", required=True)
     place = text_field("River grounds, Windhoek", required=True)
     map_url = text_field("https://www.openstreetmap.org/search?query=River+grounds%2C+Windhoek", required=True)

@@ -111,10 +111,8 @@ def build_code_response(codes: Sequence[Mapping[Any, Any]], status: int) -> Resp
 def serialize_linked_tickets(tickets: Sequence[Ticket]) -> JsonObject:
     """Return the tickets of a link, with their event."""
     visit = tickets[0].visit
-    event = {
-        name: getattr(visit, name) for name in ("event_name", "starts_at", "ends_at", "timezone", "place", "map_url")
-    }
-    return {**event, "tickets": tickets}
+    names = ("event_name", "starts_at", "ends_at", "valid_from", "valid_until", "timezone", "place", "map_url")
+    return {**{name: getattr(visit, name) for name in names}, "tickets": tickets}
 
 
 def wants_pdf(format: str | None) -> bool:

@@ -16,6 +16,7 @@ from app.core.errors import AppError, Gone, NotFound
 from app.core.formatting import format_period, format_time
 from app.core.languages import gettext, lazy_gettext
 from app.core.tokens import fingerprint
+from app.events.visit import format_validity
 from app.web.fields import Choice, Email, Phone, WholeNumber
 from app.web.rate_limits import get_client_network
 from app.web.schema import Query
@@ -180,7 +181,8 @@ def _render(token: str, offer: link_queries.ClaimOffer, form: FilledForm) -> Res
         token=token,
         offer=offer,
         contact=offer["contact_email"],
-        when=format_period(offer["starts_at"], offer["ends_at"], zone),
+        when=format_validity(offer["valid_from"], offer["valid_until"], zone)
+        or format_period(offer["starts_at"], offer["ends_at"], zone),
         until=format_time(until, zone) if until else "",
         place=", ".join(part for part in (offer["venue"], offer["city"]) if part),
     )

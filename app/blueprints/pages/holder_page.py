@@ -18,6 +18,7 @@ from app.core.errors import AppError, Gone, NotFound, ValidationFailed
 from app.core.formatting import format_time, format_when
 from app.core.ids import is_id
 from app.core.languages import gettext, lazy_gettext
+from app.events.visit import format_validity
 from app.web.fields import Boolean, Choice, Email, field_error
 from app.web.rate_limits import get_client_network
 from app.web.schema import Query
@@ -235,7 +236,8 @@ def build_context(block: link_queries.AllocatorBlock) -> BlockContext:
     return {
         "block": block,
         "contact": block["contact_email"],
-        "when": format_when(block["starts_at"], block["ends_at"], zone),
+        "when": format_validity(block["valid_from"], block["valid_until"], zone)
+        or format_when(block["starts_at"], block["ends_at"], zone),
         "until": format_time(block["release_at"], zone) if block["release_at"] else "",
         "status_labels": STATUS_LABELS,
     }
