@@ -23,6 +23,8 @@ from app.accounts.permissions import (
     STOCK_WRITE,
 )
 from app.admissions.models import Admission
+from app.allocations.models import Invoice
+from app.allocations.open_invoices import due_minor_sql, is_overdue_sql
 from app.applications.models import Application, StallFeeRefund
 from app.applications.queries import HAS_NEW_DOCUMENTS_SQL, IS_FEE_OVERDUE_SQL
 from app.applications.states import AWAITING_PAYMENT, REFUND_REFUSED, SUBMITTED
@@ -34,6 +36,7 @@ from app.events.models import Event
 from app.events.queries import owned
 from app.events.visibility import CANCELLED, DRAFT
 from app.inventory.models import StockItem
+from app.invoicing.documents import INVOICE
 from app.money.settlement_state import HAS_SETTLEMENT_SQL
 
 (
@@ -43,6 +46,8 @@ from app.money.settlement_state import HAS_SETTLEMENT_SQL
     BANK_DETAILS,
     FEES,
     REFUNDS,
+    OWED_BACK,
+    INVOICES,
     LOW_STOCK,
     CONFLICTS,
     FAILED_MAILS,
@@ -55,6 +60,8 @@ from app.money.settlement_state import HAS_SETTLEMENT_SQL
     "bank_details",
     "fees",
     "refunds",
+    "owed_back",
+    "invoices",
     "low_stock",
     "conflicts",
     "failed_mails",
@@ -114,6 +121,21 @@ def _select_refused_refunds() -> TaskQuery:
     )
 
 
+def _select_owed_invoices() -> TaskQuery:
+    """Invoices for which more was paid than they charge since their credit notes, also of cancelled events."""
+    return _select_invoices(due_minor_sql() < 0)
+
+
+def _select_overdue_invoices() -> TaskQuery:
+    """Invoices that are still not paid. They can be due after the event, so they wait longer than fees."""
+    return _select_invoices(is_overdue_sql())
+
+
+def _select_invoices(condition: ColumnElement[bool]) -> TaskQuery:
+    is_invoice = Invoice.organiser_id == Event.organiser_id, Invoice.event_id == Event.id, Invoice.kind == INVOICE
+    return select().where(*is_invoice, condition)
+
+
 def _select_low_stock() -> TaskQuery:
     return select().where(
         StockItem.event_id == Event.id, StockItem.is_low, StockItem.archived_at.is_(None), _is_not_over()
@@ -154,7 +176,9 @@ TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
     DOCUMENTS: (STALLS_DECIDE, _select_new_documents),
     BANK_DETAILS: (MEMBERS_WRITE, _select_fees_without_account),
     REFUNDS: (MONEY_WRITE, _select_refused_refunds),
+    OWED_BACK: (MONEY_WRITE, _select_owed_invoices),
     FEES: (MONEY_WRITE, _select_unpaid_fees),
+    INVOICES: (MONEY_WRITE, _select_overdue_invoices),
     FAILED_MAILS: (MESSAGES_WRITE, _select_failed_mails),
     UNDELIVERED: (MESSAGES_WRITE, _select_undelivered_messages),
     LOW_STOCK: (STOCK_WRITE, _select_low_stock),
@@ -183,10 +207,11 @@ def list_tasks(caller: Caller, kinds: Sequence[str] = tuple(TASK_QUERIES)) -> li
 
 def _count_by_event(caller: Caller, kind: str) -> Select[Any]:
     permission, build_query = TASK_QUERIES[kind]
+    is_running = () if kind == OWED_BACK else (Event.visibility != CANCELLED,)
     return (
         build_query()
         .add_columns(literal(kind), Event.id, Event.name, Event.starts_at, func.count())
-        .where(owned(caller.for_permission(permission)), Event.visibility != CANCELLED)
+        .where(owned(caller.for_permission(permission)), *is_running)
         .group_by(Event.id)
     )
 

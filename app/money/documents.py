@@ -7,26 +7,24 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Row,
     Select,
     SQLColumnExpression,
     Subquery,
     case,
-    cast,
+    false,
     func,
     literal,
     literal_column,
     select,
     union_all,
 )
-from sqlalchemy.orm import aliased
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_READ
 from app.allocations.models import Invoice
-from app.allocations.queries import sum_payments
+from app.allocations.open_invoices import due_minor_sql, is_overdue_sql
 from app.applications.models import Application, FeeCreditNote, FeeInvoice
 from app.audit.actions import Action
 from app.audit.log import record_export
@@ -43,16 +41,27 @@ from app.money.sql import COUNT_DOCUMENTS_SQL, PERIOD_DOCUMENTS_SQL
 
 ListQuery = Select[Any]
 BLOCK, FEE = "block", "stall_fee"
+DOCUMENT_STATES = OPEN, OVERDUE, OWED_BACK = ("open", "overdue", "owed_back")
+"""Of invoices of blocks; overdue ones are open too. Of an invoice that is owed back, more was paid than it charges now."""
 SORTS: dict[str, ColumnElement[Any]] = {"issuedAt": literal_column("documents.issued_at", Timestamp)}
 ARCHIVE_KIND, MAX_ARCHIVED, PROGRESS_STEP = "invoices", 1000, 50
 """Of 1,000 documents the ZIP has about 40 MB, and a worker needs about 15 seconds of CPU for it."""
 
 
-def list_documents_query(caller: Caller, event_id: str) -> ListQuery:
-    """The invoices and credit notes of an event, with what of each is still open, in cents. Raises NotFound."""
+def list_documents_query(caller: Caller, event_id: str, *, state: str | None = None) -> ListQuery:
+    """The invoices and credit notes of an event, or those in one of DOCUMENT_STATES. Raises NotFound.
+
+    Each has what of it is still open, and what the organiser owes back, in cents.
+    """
     check_event(caller, event_id)
-    columns: list[Any] = [column for column in _union_documents(event_id).c if column.name != "paper"]
-    return select(*columns)
+    documents = _union_documents(event_id)
+    columns: list[Any] = [column for column in documents.c if column.name not in ("paper", "is_overdue")]
+    conditions = {
+        OPEN: documents.c.open_minor > 0,
+        OVERDUE: documents.c.is_overdue,
+        OWED_BACK: documents.c.owed_back_minor > 0,
+    }
+    return select(*columns).where(*([conditions[state]] if state else ()))
 
 
 def list_event_documents(event_id: str) -> Sequence[Row[Any]]:
@@ -61,10 +70,9 @@ def list_event_documents(event_id: str) -> Sequence[Row[Any]]:
     return db.session.execute(select(documents).order_by(documents.c.issued_at, documents.c.number)).all()
 
 
-def count_open_invoices_query(event_id: str) -> Select[Any]:
-    """A select() of how many invoices of an event are not paid, and not credited in full."""
-    documents = _union_documents(event_id)
-    return select(func.count()).select_from(documents).where(documents.c.open_minor > 0)
+def count_invoices_query(event_id: str, condition: ColumnElement[bool]) -> Select[Any]:
+    """A select() of how many invoices of an event's blocks meet a condition, such as `due_minor_sql() > 0`."""
+    return select(func.count()).where(Invoice.event_id == event_id, Invoice.kind == INVOICE, condition)
 
 
 def get_document_pdf(caller: Caller, event_id: str, document_id: str) -> tuple[str, bytes]:
@@ -126,23 +134,21 @@ def _build_parameters(
 
 
 def _union_documents(event_id: str) -> Subquery:
-    credit = aliased(Invoice)
-    credited = (
-        select(func.coalesce(func.sum(credit.total_minor), 0))
-        .where(credit.event_id == Invoice.event_id, credit.block_id == Invoice.block_id, credit.kind != INVOICE)
-        .scalar_subquery()
-    )
-    due = cast(Invoice.total_minor + credited - sum_payments(), BigInteger)
+    is_invoice = Invoice.kind == INVOICE
     blocks = _select_document(
         Invoice,
         BLOCK,
         Invoice.block_id,
         Invoice.event_id,
         Invoice.kind,
-        case((Invoice.kind == INVOICE, func.greatest(due, 0)), else_=0),
+        case((is_invoice, func.greatest(due_minor_sql(), 0)), else_=0),
+        case((is_invoice, func.greatest(-due_minor_sql(), 0)), else_=0),
+        is_overdue_sql(),
     ).where(Invoice.event_id == event_id)
     fees = [
-        _select_document(model, FEE, model.application_id, Application.event_id, literal(kind), literal(0))
+        _select_document(
+            model, FEE, model.application_id, Application.event_id, literal(kind), literal(0), literal(0), false()
+        )
         .join(Application, Application.id == model.application_id)
         .where(Application.event_id == event_id)
         for model, kind in ((FeeInvoice, INVOICE), (FeeCreditNote, CREDIT_NOTE))
@@ -157,6 +163,8 @@ def _select_document(
     event_id: SQLColumnExpression[Any],
     kind: SQLColumnExpression[Any],
     open_minor: ColumnElement[Any],
+    owed_back_minor: ColumnElement[Any],
+    is_overdue: ColumnElement[bool],
 ) -> Select[Any]:
     return select(
         model.id,
@@ -168,6 +176,8 @@ def _select_document(
         model.paper["buyer"][0].astext.label("buyer"),
         model.total_minor,
         open_minor.label("open_minor"),
+        owed_back_minor.label("owed_back_minor"),
+        is_overdue.label("is_overdue"),
         model.issued_at,
         model.paper,
     )

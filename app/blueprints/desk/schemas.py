@@ -19,7 +19,8 @@ class TaskRow(Schema):
             "enum": list(TASK_QUERIES),
             "example": APPLICATIONS,
             "description": "What waits: `conflicts` at the gate, `applications` to decide, handed in `documents` that nobody has accepted or asked for again, missing `bank_details` while fees are due, `refunds` that were refused, "
-            "`fees` that are overdue, `failed_mails` to applicants and guests, messages that are `undelivered`, items with "
+            "`owed_back`: invoices of blocks for which you owe money back, `fees` and `invoices` of blocks that are overdue, "
+            "`failed_mails` to applicants and guests, messages that are `undelivered`, items with "
             "`low_stock`, a draft to `publish`, or a `settlement` report to make.",
         },
     )

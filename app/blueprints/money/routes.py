@@ -39,11 +39,12 @@ def read_event_money(event_id: str) -> EventMoney:
 @blp.get(
     "/events/<eventId>/money/documents",
     access=may(MONEY_READ),
+    query=schemas.DocumentFilters,
     returns=Listing("documents", schemas.MoneyDocumentRow, SORTS, "-issuedAt"),
 )
-def list_documents(event_id: str) -> ListQuery:
-    """List the invoices and credit notes of an event's stall fees and blocks, with what is open of each."""
-    return list_documents_query(get_current_caller(), event_id)
+def list_documents(event_id: str, state: str | None = None) -> ListQuery:
+    """List the invoices and credit notes of an event's stall fees and blocks, with what is open of each, or owed back."""
+    return list_documents_query(get_current_caller(), event_id, state=state)
 
 
 @blp.get(

@@ -3,8 +3,8 @@
 from marshmallow import fields
 
 from app.invoicing.documents import CREDIT_NOTE, INVOICE
-from app.money.documents import BLOCK, FEE
-from app.web.fields import Boolean, Id, List, Nested, TimeField, WholeNumber
+from app.money.documents import BLOCK, DOCUMENT_STATES, FEE, OWED_BACK
+from app.web.fields import Boolean, Choice, Id, List, Nested, TimeField, WholeNumber
 from app.web.schema import Query, Schema
 
 CURRENCY = {"enum": ["NAD"], "example": "NAD"}
@@ -74,6 +74,18 @@ class EventMoneyData(Schema):
     reconciled = Boolean(required=True, metadata={"description": "whether every difference is 0", "example": True})
 
 
+class DocumentFilters(Query):
+    """Filters of the documents of an event."""
+
+    state = Choice(
+        *DOCUMENT_STATES,
+        metadata={
+            "example": OWED_BACK,
+            "description": "of invoices of blocks: not paid, not paid in time, or paid with more than they charge now",
+        },
+    )
+
+
 class MoneyDocumentRow(Schema):
     """An invoice or credit note of an event. Its PDF is below its id."""
 
@@ -90,6 +102,7 @@ class MoneyDocumentRow(Schema):
     issued_at = TimeField(required=True)
     total_minor = _amount("the total in NAD cents; below zero for a credit note")
     open_minor = _amount("what is still to be paid of it in NAD cents", 0)
+    owed_back_minor = _amount("what the organiser owes back after credit notes, in NAD cents", 0)
 
 
 class RequestedFileData(Schema):

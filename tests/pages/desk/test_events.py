@@ -177,7 +177,7 @@ def test_home_shows_a_new_organiser_the_first_steps(
     {
         "door": "conflicts at the gate.",
         "stock": "low stock.",
-        "finance": "refunds that were refused, overdue fees, settlement reports.",
+        "finance": "refunds that were refused, money that you owe back, overdue fees, overdue invoices, settlement reports.",
         "viewer": "",
     }.items(),
 )

@@ -7,12 +7,15 @@ from flask import url_for
 from app.accounts.caller import Caller
 from app.accounts.permissions import EVENTS_WRITE, GATE_ADMIT, MONEY_READ, STOCK_WRITE
 from app.blueprints.pages.desk.shell import may_use
-from app.core.languages import gettext, ngettext
+from app.core.languages import gettext, mark_plural, ngettext
 from app.desk.after_event import load_open_work
 from app.events.queries import OwnEvent
+from app.money.documents import OWED_BACK
 from app.web.access import may
 
 COPY = may(EVENTS_WRITE, whole_organisation=True)
+
+OWED_BACK_COUNTED = mark_plural("You owe money back for %(num)s invoice.", "You owe money back for %(num)s invoices.")
 
 
 class NextStep(NamedTuple):
@@ -53,6 +56,15 @@ def list_next_steps(caller: Caller, event: OwnEvent) -> list[NextStep]:
                 ngettext("%(num)s invoice is not paid.", "%(num)s invoices are not paid.", invoice_count),
                 gettext("See the invoices"),
                 url_for("desk_money.show", event_id=event.id),
+            ),
+        ),
+        (
+            MONEY_READ,
+            work.owed_back,
+            NextStep(
+                ngettext(*OWED_BACK_COUNTED, work.owed_back),
+                gettext("See what you owe"),
+                url_for("desk_money.show", event_id=event.id, state=OWED_BACK, _anchor="documents"),
             ),
         ),
         (

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from app.accounts.caller import Caller
 from app.accounts.organisation_details import load_organisation_details
 from app.accounts.permissions import DEVICES, EVENTS_READ, EVENTS_WRITE, GATE_ADMIT
+from app.blueprints.pages.desk.after_event import OWED_BACK_COUNTED
 from app.blueprints.pages.desk.event_words import VISIBILITY_LABELS
 from app.blueprints.pages.desk.navigation import is_registered
 from app.blueprints.pages.desk.settings import ACCESS as SETTINGS
@@ -23,7 +24,9 @@ from app.desk.tasks import (
     DOCUMENTS,
     FAILED_MAILS,
     FEES,
+    INVOICES,
     LOW_STOCK,
+    OWED_BACK,
     PUBLISH,
     REFUNDS,
     SETTLEMENT,
@@ -32,6 +35,7 @@ from app.desk.tasks import (
     list_tasks,
     may_do,
 )
+from app.money import documents
 from app.web.access import may
 
 blueprint = DeskPages("desk", __name__)
@@ -90,12 +94,26 @@ TASK_WORDS = {
         lazy_gettext("Send the money"),
         "desk_money.show",
     ),
+    OWED_BACK: TaskWords(
+        OWED_BACK_COUNTED,
+        lazy_gettext("money that you owe back"),
+        lazy_gettext("See what you owe"),
+        "desk_money.show",
+        {"state": documents.OWED_BACK, "_anchor": "documents"},
+    ),
     FEES: TaskWords(
         mark_plural("%(num)s stall fee is overdue", "%(num)s stall fees are overdue"),
         lazy_gettext("overdue fees"),
         lazy_gettext("See the unpaid fees"),
         "desk_stalls.show",
         {"feeState": "overdue"},
+    ),
+    INVOICES: TaskWords(
+        mark_plural("%(num)s invoice is overdue", "%(num)s invoices are overdue"),
+        lazy_gettext("overdue invoices"),
+        lazy_gettext("See the overdue invoices"),
+        "desk_money.show",
+        {"state": documents.OVERDUE, "_anchor": "documents"},
     ),
     LOW_STOCK: TaskWords(
         mark_plural("%(num)s item is running out", "%(num)s items are running out"),

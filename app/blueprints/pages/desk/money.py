@@ -10,17 +10,29 @@ from app.accounts.permissions import MONEY_READ, STALLS_READ
 from app.blueprints.pages.desk.charts import Point, build_chart
 from app.blueprints.pages.desk.shell import DeskPages, may_use
 from app.blueprints.pages.desk.tables import DAY, MONEY, STATUS, Column, Row, Table, render_desk_table
+from app.blueprints.pages.forms import Form, Input
 from app.blueprints.pages.stall import build_download
 from app.core.formatting import format_money
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.invoicing.documents import CREDIT_NOTE, INVOICE
-from app.money.documents import FEE, SORTS, get_document_pdf, list_documents_query
+from app.money.documents import (
+    DOCUMENT_STATES,
+    FEE,
+    OPEN,
+    OVERDUE,
+    OWED_BACK,
+    SORTS,
+    get_document_pdf,
+    list_documents_query,
+)
 from app.money.event_money import EventMoney, load_event_money_and_end
 from app.money.settlement import request_settlement
 from app.money.settlement_pdf import FIGURE_LABELS
 from app.money.settlement_state import find_last_report
 from app.web.access import may
+from app.web.fields import Choice
+from app.web.schema import Query
 
 blueprint = DeskPages("desk_money", __name__, url_prefix="/desk/events/<event_id>/money")
 READ = may(MONEY_READ)
@@ -30,6 +42,18 @@ KIND_LABELS = {INVOICE: lazy_gettext("Invoice"), CREDIT_NOTE: lazy_gettext("Cred
 
 def _link_document(row: Row) -> str:
     return url_for("desk_money.download_document", event_id=row["event_id"], document_id=row["id"])
+
+
+STATE_OPTIONS = [
+    ("", lazy_gettext("All")),
+    (OPEN, lazy_gettext("Open invoices of blocks")),
+    (OVERDUE, lazy_gettext("Overdue invoices of blocks")),
+    (OWED_BACK, lazy_gettext("You owe money back")),
+]
+
+
+class FilterSchema(Query):
+    state = Choice(*DOCUMENT_STATES)
 
 
 DOCUMENTS = Table(
@@ -43,6 +67,7 @@ DOCUMENTS = Table(
     sorts=SORTS,
     default_sort="-issuedAt",
     counted=mark_plural("%(num)s document", "%(num)s documents"),
+    filters=Form(FilterSchema, Input("state", lazy_gettext("State"), options=STATE_OPTIONS)),
     empty=lazy_gettext("Invoices and credit notes of stall fees and blocks appear here when they are issued."),
 )
 

@@ -1,0 +1,40 @@
+"""What is due for the invoices of blocks, as SQL for lists and counts."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Date, SQLColumnExpression, and_, cast, func, select
+from sqlalchemy.orm import aliased
+
+from app.allocations.invoice_context import DAYS_TO_PAY
+from app.allocations.models import AllocationBlock, Invoice
+from app.allocations.queries import sum_payments
+from app.core.formatting import HOME
+from app.events.event_rows import belongs_to
+from app.events.models import Event
+from app.invoicing.documents import INVOICE
+
+
+def due_minor_sql() -> ColumnElement[int]:
+    """Return an Invoice's total less its credit notes and payments, in cents; below zero the organiser owes it back."""
+    credit = aliased(Invoice)
+    credited = (
+        select(func.coalesce(func.sum(credit.total_minor), 0))
+        .where(credit.event_id == Invoice.event_id, credit.block_id == Invoice.block_id, credit.kind != INVOICE)
+        .scalar_subquery()
+    )
+    return cast(Invoice.total_minor + credited - sum_payments(), BigInteger)
+
+
+def is_overdue_sql() -> ColumnElement[bool]:
+    """Return the condition that something is due for an Invoice after the day that it names, in Windhoek."""
+    pay_by = select(AllocationBlock.pay_by).where(belongs_to(Invoice.block_id, AllocationBlock))
+    starts_at = select(Event.starts_at).where(Event.id == Invoice.event_id)
+    usual_end = func.least(Invoice.issued_at + DAYS_TO_PAY, starts_at.correlate(Invoice).scalar_subquery())
+    chosen_day: ColumnElement[Any] = pay_by.correlate(Invoice).scalar_subquery()
+    last_day = func.greatest(func.coalesce(chosen_day, _day_sql(usual_end)), _day_sql(Invoice.issued_at))
+    return and_(Invoice.kind == INVOICE, due_minor_sql() > 0, last_day < _day_sql(func.now()))
+
+
+def _day_sql(moment: SQLColumnExpression[datetime]) -> ColumnElement[Any]:
+    return cast(func.timezone(HOME, moment), Date)
