@@ -72,6 +72,17 @@ def test_money_that_is_owed_back_is_a_task_until_it_is_paid_back(block: Block, d
     assert "Nothing matches" in desk.open(path).text
 
 
+def test_the_page_of_a_block_says_what_is_owed_back(block: Block, desk: Visitor) -> None:
+    issue_and_pay(block)
+    assert ", settled" in desk.open(build_path(block)).text
+    data(block.post("release-unused", quantity=4))
+    run_jobs()
+    owed = format_money(-data(block.owner.get(f"{block.path}/invoice"))["dueMinor"])
+    for path in (build_path(block), f"{EVENTS}/{block.event['id']}/guests"):
+        page = desk.open(path).text
+        assert f", you owe back {owed}" in page and ", settled" not in page
+
+
 def test_money_is_owed_back_for_a_cancelled_event_too(block: Block, owner: Account) -> None:
     owe_back(block)
     execute_sql("UPDATE event SET visibility = 'cancelled' WHERE id = :id", id=block.event["id"])

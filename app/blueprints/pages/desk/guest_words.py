@@ -5,6 +5,7 @@ from typing import Any
 
 from app.allocations import errors, link_summaries, states
 from app.core.errors import AppError, ValidationFailed
+from app.core.formatting import format_money
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural, ngettext
 from app.events.errors import CapacityExceeded
 from app.invitations.errors import EventClosed
@@ -121,13 +122,14 @@ def name_slot(slot: Mapping[Any, Any]) -> str:
 
 
 def describe_invoice(invoice: Mapping[str, Any] | None) -> str:
-    """The number of a block's invoice, and whether it is paid; empty if none is issued."""
+    """The number of a block's invoice, and whether it is paid or money is owed back; empty if none is issued."""
     if invoice is None:
         return ""
     if invoice["due_minor"] > 0:
         return gettext("%(number)s, open", number=invoice["number"])
     if invoice["due_minor"]:
-        return gettext("%(number)s, to be paid back in part", number=invoice["number"])
+        owed_back = format_money(-invoice["due_minor"])
+        return gettext("%(number)s, you owe back %(amount)s", number=invoice["number"], amount=owed_back)
     return gettext("%(number)s, settled", number=invoice["number"])
 
 
