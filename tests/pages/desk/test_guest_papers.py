@@ -126,7 +126,10 @@ def test_an_invoice_is_issued_mailed_and_paid(block: Block, desk: Visitor) -> No
     fields = desk.forms[1].fields
     assert (fields["amountMinor"], fields["receivedOn"]) == ("8500", format_today("Africa/Windhoek"))
     page = desk.send(form=1, amountMinor="1", receivedOn=TRANSFER_DAY)
-    assert page.status_code == 422 and "If less came, tick “This is only a part”" in page.text
+    assert page.status_code == 422 and f"{format_money(849900)} is missing. If less came" in page.text
+    page = desk.send(form=1, amountMinor="9000", receivedOn=TRANSFER_DAY)
+    assert f"This is {format_money(50000)} more than is due. Record {format_money(850000)}" in page.text
+    assert page.status_code == 422 and "only a part”" not in page.text and "cannot undo" not in page.text
     for wrong in ("x", "9999-99-99", "2999-01-01", ""):
         assert desk.send(form=1, amountMinor="8500", receivedOn=wrong).status_code == 422, wrong
     page = desk.send(form=1, amountMinor="500", receivedOn=TRANSFER_DAY, part="true")
@@ -244,7 +247,13 @@ def test_what_was_paid_back_is_recorded_once_and_booked(block: Block, desk: Visi
     owed = -data(block.owner.get(f"{block.path}/invoice"))["dueMinor"]
     assert owed == due * 4 // 10
     desk.open(build_path(block, "invoice/received"))
-    assert desk.send(form=1, amountMinor=str(owed // 100 + 1)).status_code == 422
+    assert "Day on which you sent it" in desk.page.text and "Record what I paid back" in desk.page.text
+    assert "came in" not in desk.page.text and "Record the payment" not in desk.page.text
+    page = desk.send(form=1, amountMinor=str(owed // 100 + 1))
+    assert page.status_code == 422 and "This is more than you owe back" in page.text
+    assert "Day on which you sent it" in page.text, "the form is the same after an error"
+    page = desk.send(form=1, amountMinor="1")
+    assert page.status_code == 422 and "If you sent less, tick" in page.text
     body = {**transfer, "amountMinor": owed, "paidBack": True}
     answers = run_concurrently(4, lambda _: block.post("invoice/received", **body))
     assert [answer.status_code for answer in answers] == [200] * 4

@@ -1,6 +1,9 @@
 """What forms of the desk share: the version of what they change, and how they read and show numbers and amounts."""
 
+from collections.abc import Callable
+
 from app.blueprints.pages.forms import Form, Input
+from app.core.errors import AppError, ValidationFailed
 from app.core.languages import lazy_gettext
 from app.web.fields import WholeNumber
 from app.web.schema import Query
@@ -37,3 +40,13 @@ REMOVAL = Form(VersionSchema, VERSION)
 def format_amount(amount_minor: int) -> str:
     """Return cents as people type them into a form: `450`, `450.50`."""
     return f"{amount_minor // 100}" + (f".{amount_minor % 100:02d}" if amount_minor % 100 else "")
+
+
+def explain_amount(error: AppError, describe: Callable[[], str]) -> AppError:
+    """Return the error with this text for an amount that is not the one that is due; `describe` runs only for that."""
+    if not isinstance(error, ValidationFailed):
+        return error
+    problems = error.data["errors"]
+    return ValidationFailed(
+        [{**problem, "message": describe()} if problem["code"] == "wrong_fee" else problem for problem in problems]
+    )

@@ -1,5 +1,6 @@
 """The papers of a block: its invoice with the payment, and its report for the holder."""
 
+from dataclasses import replace
 from typing import Any
 
 from flask import Response, redirect, request, url_for
@@ -14,7 +15,7 @@ from app.allocations.guest_report import draw_guest_report, enqueue_guest_report
 from app.allocations.invoice_context import BUYER_REFERENCE
 from app.allocations.pricing import calculate_row_cost
 from app.blueprints.pages.desk.event_form import format_today
-from app.blueprints.pages.desk.form_parts import format_amount
+from app.blueprints.pages.desk.form_parts import explain_amount, format_amount
 from app.blueprints.pages.desk.guest_block import build_block_path, get_event_block
 from app.blueprints.pages.desk.guest_words import name_block, reword
 from app.blueprints.pages.desk.guests import MAIL, PDF_LIMIT, READ, blueprint, count_act, get_permissions
@@ -100,7 +101,6 @@ RECEIVED = Form(
         messages={
             "required": lazy_gettext("Enter the amount."),
             "invalid_type": lazy_gettext("Enter an amount like 1500 or 1500.50."),
-            "wrong_fee": lazy_gettext("Enter the amount that is due. If less came, tick “This is only a part”."),
         },
     ),
     Input(
@@ -126,6 +126,21 @@ RECEIVED = Form(
     Input("part", lazy_gettext("This is only a part. The rest stays due."), type="checkbox"),
     Input("paidBack", "", type="hidden"),
 )
+SENT_INPUTS = (
+    replace(
+        RECEIVED.inputs["reference"],
+        messages={
+            **RECEIVED.inputs["reference"].messages,
+            "repeated": lazy_gettext(
+                "A transfer of this amount and day with this text is recorded. If you sent another one, add a word to its text."
+            ),
+        },
+    ),
+    replace(RECEIVED.inputs["receivedOn"], label=lazy_gettext("Day on which you sent it")),
+    replace(RECEIVED.inputs["part"], label=lazy_gettext("This is only a part. I send the rest later.")),
+)
+PAID_BACK = Form(ReceivedSchema, *(RECEIVED.inputs | {input_.name: input_ for input_ in SENT_INPUTS}).values())
+"""The form for money that went out."""
 
 
 @blueprint.page("/<block_id>/invoice", access=READ_MONEY)
@@ -212,11 +227,12 @@ def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
             build_invoice_path(event_id, block_id),
             gettext("Nothing is due for this invoice: it is paid, or credited in full."),
         )
-    form = RECEIVED.fill(
+    is_paid_back = invoice["due_minor"] < 0
+    form = (PAID_BACK if is_paid_back else RECEIVED).fill(
         amountMinor=format_amount(abs(invoice["due_minor"])),
         reference=invoice["number"],
         receivedOn=format_today(event.timezone),
-        paidBack="true" if invoice["due_minor"] < 0 else "",
+        paidBack="true" if is_paid_back else "",
     )
     return _render_payment(event, block, invoice, form)
 
@@ -225,7 +241,8 @@ def ask_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnV
 def receive_payment(caller: Caller, event_id: str, block_id: str) -> ResponseReturnValue:
     """Record that what is due came in, or a part of it. The same transfer again changes nothing."""
     event, block = get_event_block(caller, event_id, block_id)
-    form = RECEIVED.from_request()
+    is_paid_back = request.form.get("paidBack") == "true"
+    form = (PAID_BACK if is_paid_back else RECEIVED).from_request()
 
     def record_payment() -> str:
         invoice_payments.receive_invoice_payment(caller, event_id, block_id, **form.load())
@@ -235,9 +252,10 @@ def receive_payment(caller: Caller, event_id: str, block_id: str) -> ResponseRet
         do_once(caller, record_payment)
     except FORM_ERRORS as error:
         invoice = invoices.get_invoice(caller, event_id, block_id)
-        return _render_payment(event, block, invoice, form.with_error(reword(error)))
-    done = gettext("The payment is recorded.")
-    if block["holder_email"] and not form.value("paidBack"):
+        explained = explain_amount(reword(error), lambda: _describe_amount(form, abs(invoice["due_minor"])))
+        return _render_payment(event, block, invoice, form.with_error(explained))
+    done = gettext("What you paid back is recorded.") if is_paid_back else gettext("The payment is recorded.")
+    if block["holder_email"] and not is_paid_back:
         done = gettext(
             "The payment is recorded. A mail that says so goes to %(address)s.", address=block["holder_email"]
         )
@@ -347,24 +365,48 @@ def _render_invoice_mail(caller: Caller, event: OwnEvent, block: queries.BlockRo
     )
 
 
+def _describe_amount(form: FilledForm, due_minor: int) -> str:
+    """Why the amount of a form is not the one that is due, or owed back: each case has its own advice."""
+    amount_minor, due = form.load()["amount_minor"], format_money(due_minor)
+    if form.value("paidBack") == "true":
+        if amount_minor > due_minor:
+            return gettext("This is more than you owe back. Record %(due)s.", due=due)
+        return gettext("You owe back %(due)s. If you sent less, tick “This is only a part”.", due=due)
+    if amount_minor > due_minor:
+        return gettext(
+            "This is %(excess)s more than is due. Record %(due)s, and send the rest back or agree on it with the buyer.",
+            excess=format_money(amount_minor - due_minor),
+            due=due,
+        )
+    return gettext(
+        "%(due)s is due, so %(missing)s is missing. If less came, tick “This is only a part”.",
+        due=due,
+        missing=format_money(due_minor - amount_minor),
+    )
+
+
 def _render_payment(event: OwnEvent, block: queries.BlockRow, invoice: Any, form: FilledForm) -> Response:
     amount = format_money(abs(invoice["due_minor"]))
     if form.value("paidBack") == "true":
         title = gettext("Record what you paid back for invoice %(number)s", number=invoice["number"])
         lead = gettext(
-            "You owe %(amount)s back. Record it when you have sent it. You cannot undo this here.", amount=amount
+            "You owe %(amount)s back. Record it when you have sent it. Check the amount and the day first: you cannot change a recorded payment.",
+            amount=amount,
         )
+        button = gettext("Record what I paid back")
     else:
         title = gettext("Record the payment of invoice %(number)s", number=invoice["number"])
         lead = gettext(
-            "%(amount)s is due. Record what is on your bank account. You cannot undo this here.", amount=amount
+            "%(amount)s is due. Record what is on your bank account. Check the amount and the day first: you cannot change a recorded payment.",
+            amount=amount,
         )
+        button = gettext("Record the payment")
     return render_desk_form(
         form,
         event=event,
         title=title,
         lead=lead,
-        button=gettext("Record the payment"),
+        button=button,
         back=build_invoice_path(event.id, block["id"]),
     )
 
