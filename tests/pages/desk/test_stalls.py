@@ -11,6 +11,7 @@ from flask import Flask
 
 from app.accounts.models import Account
 from app.blueprints.pages.desk.event_form import format_today
+from app.core.formatting import format_money
 from tests.counting import count_statements
 from tests.factories.accounts import list_mails_to
 from tests.factories.applications import (
@@ -249,7 +250,13 @@ def test_a_fee_is_received_once_and_sent_back(
     desk.open(f"{path}/fee/received")
     assert desk.forms[1].fields["receivedOn"] == format_today("Africa/Windhoek")
     page = desk.send(form=1, amountMinor="1", receivedOn=TRANSFER_DAY)
-    assert page.status_code == 422 and "Enter the whole fee. If only a part came" in page.text
+    assert (
+        page.status_code == 422
+        and f"{format_money(249900)} of the fee of {format_money(250000)} is missing" in page.text
+    )
+    page = desk.send(form=1, amountMinor="2500.50", receivedOn=TRANSFER_DAY)
+    assert page.status_code == 422 and f"This is {format_money(50)} more than the fee." in page.text
+    assert "is missing" not in page.text
     assert "The fee is recorded as received." in desk.send(form=1, amountMinor="2500", receivedOn=TRANSFER_DAY).text
     desk.open(f"{path}/fee/waive")
     page = desk.send(form=1, reason="x")

@@ -11,6 +11,7 @@ from flask import Flask
 
 from app.accounts.caller import build_caller
 from app.accounts.models import Account
+from app.core.formatting import format_money
 from app.money import statements
 from tests.allocations.blocks import block_of, festival
 from tests.counting import count_statements
@@ -264,3 +265,16 @@ def test_of_two_who_assign_a_row_at_once_one_records_it(
     run_concurrently(2, assign)
     assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == records
     assert_ledger_integrity()
+
+
+@pytest.mark.parametrize(
+    ("amount", "reason"),
+    [
+        ("2499.50", f"Not the whole fee: {format_money(50)} is missing"),
+        ("2600.00", f"{format_money(10000)} more than the fee"),
+    ],
+)
+def test_a_row_with_another_amount_than_the_fee_says_by_how_much(
+    desk: Visitor, event: dict[str, Any], fee: str, amount: str, reason: str
+) -> None:
+    assert reason in check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},{amount},EFT {fee}\n")

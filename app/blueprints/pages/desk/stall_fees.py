@@ -12,7 +12,7 @@ from app.accounts.permissions import MONEY_WRITE
 from app.applications import actions
 from app.applications.queries import ApplicationRecord
 from app.blueprints.pages.desk.event_form import format_today
-from app.blueprints.pages.desk.form_parts import format_amount
+from app.blueprints.pages.desk.form_parts import explain_amount, format_amount
 from app.blueprints.pages.desk.shell import go_to, render_desk_form
 from app.blueprints.pages.desk.stall_words import reword
 from app.blueprints.pages.desk.stalls import blueprint, get_event_application
@@ -62,9 +62,6 @@ class FeeAct:
     act: Callable[..., object]
 
 
-WHOLE_FEE = lazy_gettext(
-    "Enter the whole fee. If only a part came, ask the applicant for the rest, and record the fee when all is there."
-)
 FEE_ACTS = {
     "received": FeeAct(
         lazy_gettext("Fee received"),
@@ -77,7 +74,7 @@ FEE_ACTS = {
                 "amountMinor",
                 lazy_gettext("Amount in N$"),
                 inputmode="decimal",
-                messages={**WRONG_AMOUNT, "wrong_fee": WHOLE_FEE},
+                messages=WRONG_AMOUNT,
             ),
             Input(
                 "reference",
@@ -172,8 +169,25 @@ def settle_fee(caller: Caller, event_id: str, application_id: str, name: str) ->
     try:
         same_transfer = fee_act.act(caller, application_id, **form.load())
     except FORM_ERRORS as error:
-        return _render(event, row, fee_act, form.with_error(reword(error)))
+        explained = explain_amount(reword(error), lambda: _describe_amount(form, row["amount_minor"]))
+        return _render(event, row, fee_act, form.with_error(explained))
     return go_to(_build_back(event, row), _describe_outcome(fee_act, same_transfer))
+
+
+def _describe_amount(form: FilledForm, fee_minor: int) -> str:
+    """How much less or more than the fee the amount of a form is, and what to do then."""
+    missing_minor, fee = fee_minor - form.load()["amount_minor"], format_money(fee_minor)
+    if missing_minor > 0:
+        return gettext(
+            "%(missing)s of the fee of %(fee)s is missing. Ask the applicant for it, and record the fee when all is there.",
+            missing=format_money(missing_minor),
+            fee=fee,
+        )
+    return gettext(
+        "This is %(excess)s more than the fee. Record %(fee)s, and send the rest back or agree on it with the applicant.",
+        excess=format_money(-missing_minor),
+        fee=fee,
+    )
 
 
 def _get_fee_act(name: str) -> FeeAct:
