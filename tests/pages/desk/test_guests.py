@@ -137,6 +137,26 @@ def test_the_table_has_figures_filters_and_a_file(block: Block, desk: Visitor) -
     assert '"\'=Press"' in file and '"8500.00"' in file
 
 
+def test_ended_places_are_explained_and_a_block_in_use_is_not_called_given_back(block: Block, desk: Visitor) -> None:
+    page = desk.open(build_path(block)).text
+    assert "Taken back: " not in page and "Given back: " not in page
+    first, _ = block.claimed(2)
+    block.invite("anna@example.com")
+    data(block.revoke(first, returnTo="block"))
+    for path in (build_path(block), build_list_path(block)):
+        page = desk.open(path).text
+        assert "Taken back: the ticket or invitation has ended" in page and "Given back: " not in page
+    data(block.post("release-unused"))
+    assert (block.now()["status"], block.now()["held"]) == ("released", 1)
+    page = desk.open(build_path(block)).text
+    assert "Given back: nobody had a ticket for the place" in page
+    assert '<dt>State</dt><dd><span class="tag">In use, the rest given back</span>' in page
+    assert "In use, the rest given back" in desk.open(f"{build_list_path(block)}?format=csv&status=released").text
+    unused = create_another_block(block)
+    data(unused.post("release-unused"))
+    assert '<dt>State</dt><dd><span class="tag">Given back</span>' in desk.open(build_path(unused)).text
+
+
 @pytest.mark.parametrize("role", ["manager", "viewer"])
 def test_the_pages_say_what_blocks_links_and_claims_are(
     app: Flask, client: Client, owner: Account, block: Block, role: str

@@ -15,12 +15,14 @@ from app.allocations.release_plan import list_release_steps
 from app.audit.actions import Action
 from app.audit.log import record_export
 from app.blueprints.pages.desk.guest_words import (
-    BLOCK_LABELS,
+    BLOCK_STATE_LABELS,
+    ENDED_PLACES,
     KIND_LABELS,
     LINK_LABELS,
     SLOT_LABELS,
     VIA_LABELS,
     describe_invoice,
+    find_block_state,
     name_block,
     name_holder,
     name_slot,
@@ -114,7 +116,8 @@ def show_block(caller: Caller, event_id: str, block_id: str) -> ResponseReturnVa
         steps=list_release_steps(block["release_plan"]),
         figures=FIGURES,
         kind_label=KIND_LABELS[block["kind"]],
-        state_label=BLOCK_LABELS[block["status"]],
+        state_label=BLOCK_STATE_LABELS[find_block_state(block)],
+        ended_places=ENDED_PLACES,
         holder_link_label=LINK_LABELS[describe_allocator_link(block)["status"]],
         open_link_label=LINK_LABELS[describe_open_link(block)["status"]],
         failed_mail=find_failed_mail(event_id, address=block["holder_email"], block_id=block_id),

@@ -23,6 +23,22 @@ BLOCK_LABELS = {
     states.RELEASED: lazy_gettext("Given back"),
     states.CANCELLED: lazy_gettext("Cancelled"),
 }
+IN_USE = "in_use"
+"""What the desk calls a released block that holds places: the others went to the public, and these are handed out."""
+BLOCK_STATE_LABELS = {**BLOCK_LABELS, IN_USE: lazy_gettext("In use, the rest given back")}
+ENDED_PLACES = (
+    (
+        "revoked",
+        lazy_gettext("Taken back: the ticket or invitation has ended, by you, by the holder or by the guest."),
+    ),
+    (
+        "released",
+        lazy_gettext(
+            "Given back: nobody had a ticket for the place, and it went to the public. An invitation for it has ended."
+        ),
+    ),
+)
+"""What the two counters of places that ended mean; each is explained where it is not zero."""
 SLOT_LABELS = {
     states.INVITED: lazy_gettext("Invited"),
     states.CLAIMED: lazy_gettext("Has a ticket"),
@@ -114,6 +130,11 @@ def name_block(block: Mapping[Any, Any]) -> str:
 def name_holder(block: Mapping[Any, Any]) -> str:
     """The holder of a block in one line."""
     return ", ".join(filter(None, (block["holder_organisation"], block["holder_name"])))
+
+
+def find_block_state(block: Mapping[Any, Any]) -> str:
+    """The state of a block as people see it, a key of BLOCK_STATE_LABELS."""
+    return IN_USE if block["status"] == states.RELEASED and block["held"] else str(block["status"])
 
 
 def name_slot(slot: Mapping[Any, Any]) -> str:

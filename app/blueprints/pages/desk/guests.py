@@ -13,7 +13,16 @@ from app.allocations import queries, states
 from app.allocations.pricing import calculate_row_cost
 from app.audit.actions import Action
 from app.audit.log import record_export
-from app.blueprints.pages.desk.guest_words import BLOCK_LABELS, KIND_LABELS, describe_invoice, name_block, name_holder
+from app.blueprints.pages.desk.guest_words import (
+    BLOCK_LABELS,
+    BLOCK_STATE_LABELS,
+    ENDED_PLACES,
+    KIND_LABELS,
+    describe_invoice,
+    find_block_state,
+    name_block,
+    name_holder,
+)
 from app.blueprints.pages.desk.shell import DeskPages
 from app.blueprints.pages.desk.tables import MONEY, NUMBER, STATUS, Column, Row, Table, render_desk_table
 from app.blueprints.pages.forms import Form, Input
@@ -67,6 +76,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
         record_file=partial(record_export, Action.BLOCKS_EXPORTED, event_id=event_id, subject=event_id),
         totals=_sum_counters(caller, event_id, table),
         figures=FIGURES,
+        ended_places=ENDED_PLACES,
         **permissions,
     )
 
@@ -100,7 +110,7 @@ def _build_table(event: OwnEvent, *, with_money: bool, for_file: bool) -> Table:
     types = [(ticket_type.id, ticket_type.name) for ticket_type in event.ticket_types]
     file_columns = (
         Column("kind", gettext("Kind"), labels=KIND_LABELS),
-        Column("status", gettext("State"), STATUS, labels=BLOCK_LABELS),
+        Column("status", gettext("State"), STATUS, labels=BLOCK_STATE_LABELS),
     )
     return Table(
         "blocks",
@@ -165,6 +175,7 @@ def _describe_row(row: Row) -> Row:
     return {
         **row,
         "title": name_block(row),
+        "status": find_block_state(row),
         "holder": name_holder(row),
         "total_minor": total_minor,
         "invoice_label": describe_invoice(row["invoice"]) or (gettext("Not issued") if total_minor else ""),
