@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict, cast
 
-from sqlalchemy import RowMapping, select
+from sqlalchemy import ColumnElement, RowMapping, func, select
 
 from app.allocations import links, slot_queries, states
 from app.allocations.errors import NoSlotsLeft
@@ -15,8 +15,20 @@ from app.allocations.queries import BlockRow, find_block
 from app.allocations.slot_queries import SlotsQuery
 from app.core.db import db
 from app.core.errors import NotFound
+from app.events.event_rows import belongs_to
 
 PAGE_SIZE = 50
+BY_HOLDER_COUNT = (
+    select(func.count())
+    .where(
+        belongs_to(AllocationSlot.block_id, AllocationBlock),
+        AllocationSlot.via == states.ALLOCATOR,
+        AllocationSlot.ended_at.is_(None),
+    )
+    .correlate(AllocationBlock)
+    .scalar_subquery()
+    .label("by_holder")
+)
 
 
 class EventOffer(TypedDict):
@@ -57,7 +69,10 @@ class ClaimOffer(EventOffer, OfferOptions):
 
 
 class AllocatorBlock(EventOffer):
-    """A block as its allocator link shows it. `quantity` is how many places it holds now."""
+    """A block as its allocator link shows it. `quantity` is how many places it holds now.
+
+    `handed_out_by_organiser` is how many of them the holder has not handed out: the organiser did, or their links and codes.
+    """
 
     id: str
     name: str | None
@@ -66,6 +81,7 @@ class AllocatorBlock(EventOffer):
     invited: int
     claimed: int
     admitted: int
+    handed_out_by_organiser: int
 
 
 @dataclass(frozen=True)
@@ -98,7 +114,7 @@ def get_claim_offer(token: str, network: str) -> ClaimOffer:
 def get_allocator_block(token: str, network: str) -> AllocatorBlock:
     """Return the block of an allocator link. Raises NotFound, Throttled, LinkExpired."""
     resolved_token = resolve_token(token, network, "allocator")
-    block = _get_block(resolved_token.id)
+    block = _get_block(resolved_token.id, BY_HOLDER_COUNT)
     links.check_block_link(block, resolved_token)
     return {
         **_build_event_offer(block),
@@ -109,6 +125,7 @@ def get_allocator_block(token: str, network: str) -> AllocatorBlock:
         "invited": block["invited"],
         "claimed": block["claimed"],
         "admitted": block["admitted"],
+        "handed_out_by_organiser": block["held"] - block["available"] - block["by_holder"],
     }
 
 
@@ -186,8 +203,8 @@ def _get_open_link_offer(resolved_token: ResolvedToken) -> ClaimOffer:
     return cast(ClaimOffer, offer)
 
 
-def _get_block(block_id: str) -> RowMapping:
-    block = find_block(AllocationBlock.id == block_id)
+def _get_block(block_id: str, *columns: ColumnElement[int]) -> RowMapping:
+    block = find_block(AllocationBlock.id == block_id, *columns)
     if block is None:
         raise NotFound()
     return block

@@ -78,6 +78,25 @@ def test_guests_and_the_holder_read_when_day_tickets_are_admitted(client: Client
     assert offer["validFrom"] == "2027-06-06T08:00:00.000Z" and offer["validUntil"] == "2027-06-06T21:00:00.000Z"
 
 
+def test_the_holder_reads_how_many_the_organiser_handed_out(client: Client, visitor: Visitor) -> None:
+    owner, block, _ = a_block(client, quantity=5)
+    path = allocator_link(owner, block)
+    assert "handed out by <bdi>" not in visitor.open(path).text
+    invited(owner, block, name="Sara Nangolo")
+    assert "1 was handed out by <bdi>" in visitor.open(path).text
+    data(owner.post(f"{block}/codes", {"count": 2}), 201)
+    page = visitor.open(path)
+    assert "3 were handed out by" in page.text and "2 of 5" in page.text and "Sara Nangolo" not in page.text
+    visitor.send(name="Selma", email="selma@guest.example", delivery="e_ticket")
+    page = visitor.open(path)
+    assert "3 were handed out by" in page.text and "Selma" in page.text, "those of the holder do not count"
+    shown = data(client.get(f"/api/allocations/allocator/{path.rpartition('/')[2]}"))
+    assert (shown["handedOutByOrganiser"], shown["available"]) == (3, 1)
+    (slot,) = [slot for slot in data(owner.get(block))["slots"] if slot["name"] == "Sara Nangolo"]
+    data(owner.post(f"{block}/slots/{slot['id']}/revoke", {"returnTo": "block"}))
+    assert "2 were handed out by" in visitor.open(path).text
+
+
 def test_another_browser_does_not_see_the_ticket(app: Flask, client: Client, visitor: Visitor) -> None:
     owner, block, _ = a_block(client)
     path = invited(owner, block)

@@ -112,5 +112,12 @@ class AllocatorData(OfferData):
     invited = WholeNumber(required=True)
     claimed = WholeNumber(required=True)
     admitted = WholeNumber(required=True)
+    handed_out_by_organiser = WholeNumber(
+        required=True,
+        metadata={
+            "example": 8,
+            "description": "How many places the organiser has handed out, by themselves or by links and codes of theirs.",
+        },
+    )
     slots = List(Nested(SlotData), required=True)
     pagination = Nested(Pagination, required=True)
