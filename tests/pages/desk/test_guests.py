@@ -265,6 +265,13 @@ def test_a_form_that_is_sent_twice_at_once_makes_one_block(app: Flask, owner: Ac
     assert len(data(block.owner.get(block.events))["allocations"]) == 2
 
 
+def test_the_forms_of_a_block_say_that_guests_read_its_name(block: Block, desk: Visitor) -> None:
+    for path in (f"{build_list_path(block)}/new", build_path(block, "edit"), build_path(block, "move")):
+        page = desk.open(path).text
+        assert ('name="name"' in page) == ("Guests read it on their ticket" in page), path
+    assert "Guests read it on their ticket" in desk.open(build_path(block, "edit")).text
+
+
 def test_a_block_is_changed_with_its_version(block: Block, desk: Visitor) -> None:
     desk.open(build_path(block, "edit"))
     fields = desk.forms[1].fields

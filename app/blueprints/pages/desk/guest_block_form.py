@@ -78,7 +78,11 @@ class ChangesSchema(TermsSchema, VersionSchema):
 
 
 KIND = Input("kind", lazy_gettext("Kind"), options=[*KIND_LABELS.items()])
-NAME = Input("name", lazy_gettext("Name of the block"), hint=lazy_gettext("For example: Gold sponsor."))
+NAME = Input(
+    "name",
+    lazy_gettext("Name of the block"),
+    hint=lazy_gettext("For example: Gold sponsor. Guests read it on their ticket, after “Guest of”."),
+)
 HOLDER = (
     Input("holderOrganisation", lazy_gettext("Holder: organisation")),
     Input("holderName", lazy_gettext("Holder: name")),
