@@ -10,8 +10,11 @@ import time_machine
 from flask import Flask
 
 from app.accounts.models import Account
+from app.applications.fee_refunds import refuse_refund
+from app.applications.models import Application
 from app.blueprints.pages.desk.event_form import format_today
 from app.core.formatting import format_money
+from app.core.transaction import transaction
 from tests.counting import count_statements
 from tests.factories.accounts import list_mails_to
 from tests.factories.applications import (
@@ -21,6 +24,7 @@ from tests.factories.applications import (
     create_approved_application,
     decide_application,
     find_mailed_token,
+    pay_stall_fee,
     upload_documents,
 )
 from tests.factories.events import create_event, create_published_event
@@ -261,13 +265,38 @@ def test_a_fee_is_received_once_and_sent_back(
     desk.open(f"{path}/fee/waive")
     page = desk.send(form=1, reason="x")
     assert page.status_code == 409 and "This application does not need that now" in page.text
-    desk.open(f"{path}/fee/refund")
+    page = desk.open(f"{path}/fee/refund")
+    assert "It came by transfer: send it back yourself" in page.text and "wallet" not in page.text
     page = desk.send(form=1, reason="Fell ill", amountMinor="0")
     assert page.status_code == 422 and "Enter a larger number." in page.text
     page = desk.send(form=1, reason="Fell ill", amountMinor="9000")
     assert page.status_code == 422 and "Enter the fee, or less." in page.text
     assert "The refund is recorded." in desk.send(form=1, reason="Fell ill", amountMinor="").text
     assert "Refunded" in desk.open(path).text and desk.open(f"{path}/fee/nothing").status_code == 404
+
+
+def test_a_fee_from_a_wallet_goes_back_there_as_a_whole(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event)
+    decide_application(organiser, application, documentsRequired=[])
+    pay_stall_fee(client, find_mailed_token("pay", "kapana@stalls.example"))
+    path = f"{build_path(event, application)}/fee/refund"
+    page = desk.open(path)
+    assert "It came from a wallet, and we send it back there as a whole." in page.text and "transfer" not in page.text
+    assert "amountMinor" not in desk.forms[1].fields and "reference" not in desk.forms[1].fields
+    assert desk.send(form=1, reason="").status_code == 422
+    assert "The wallet gets the money by itself." in desk.send(form=1, reason="Fell ill", amountMinor="1").text
+    assert read(organiser, application)["payment"]["refund"]["amountMinor"] == 250000
+    with transaction() as session:
+        refuse_refund(session, session.get_one(Application, application["id"]))
+    assert "The wallet from which it came has refused the money." in desk.open(path).text
+    page = desk.send(form=1, reason="Fell ill", amountMinor="1000")
+    assert page.status_code == 422 and "To send back a part, enter the text of your transfer." in page.text
+    page = desk.send(form=1, reason="Fell ill", amountMinor="1000", reference="RF-1")
+    refund = read(organiser, application)["payment"]["refund"]
+    assert "The refund is recorded." in page.text
+    assert (refund["method"], refund["amountMinor"], refund["status"]) == ("transfer", 100000, "refunded")
 
 
 def test_a_fee_is_waived_and_a_link_made(

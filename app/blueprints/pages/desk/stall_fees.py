@@ -1,7 +1,7 @@
 """The fee of one stall, as forms: received by transfer, waived, sent back."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import Response, url_for
 from flask.typing import ResponseReturnValue
@@ -11,6 +11,7 @@ from app.accounts.caller import Caller
 from app.accounts.permissions import MONEY_WRITE
 from app.applications import actions
 from app.applications.queries import ApplicationRecord
+from app.applications.states import REFUND_REFUSED
 from app.blueprints.pages.desk.event_form import format_today
 from app.blueprints.pages.desk.form_parts import explain_amount, format_amount
 from app.blueprints.pages.desk.shell import go_to, render_desk_form
@@ -105,53 +106,72 @@ FEE_ACTS = {
         ),
         actions.waive_fee,
     ),
-    "refund": FeeAct(
-        lazy_gettext("Send the fee back"),
-        lazy_gettext(
-            "You can do this once. We send a fee that came from a wallet back there as a whole. If the fee came "
-            "by transfer, send it back yourself and record that here. The applicant gets a mail with the credit "
-            "note."
-        ),
-        lazy_gettext("Send the fee back"),
-        lazy_gettext(
-            "The refund is recorded. A wallet gets the money by itself. If the fee came by transfer, send the money now."
-        ),
-        Form(
-            RefundSchema,
-            Input(
-                "reason",
-                lazy_gettext("Reason"),
-                hint=lazy_gettext("The applicant reads it on the credit note. Leave out web addresses."),
-                messages={"required": lazy_gettext("Enter a reason.")},
-            ),
-            Input(
-                "amountMinor",
-                lazy_gettext("Amount in N$"),
-                hint=lazy_gettext("Empty: the whole fee. You can send a part back only if the fee came by transfer."),
-                inputmode="decimal",
-                messages={
-                    **WRONG_AMOUNT,
-                    "too_large": lazy_gettext("Enter the fee, or less."),
-                    "whole_fee": lazy_gettext("The wallet gets the whole fee back. Leave this empty."),
-                },
-            ),
-            Input(
-                "reference",
-                lazy_gettext("Text of your transfer"),
-                hint=lazy_gettext("Only if you have sent the money yourself."),
-                messages={"paid_by_rail": lazy_gettext("The wallet gets the money back by itself. Leave this empty.")},
-            ),
-        ),
-        actions.refund_fee,
-    ),
 }
+REASON = Input(
+    "reason",
+    lazy_gettext("Reason"),
+    hint=lazy_gettext("The applicant reads it on the credit note. Leave out web addresses."),
+    messages={"required": lazy_gettext("Enter a reason.")},
+)
+PART = Input(
+    "amountMinor",
+    lazy_gettext("Amount in N$"),
+    hint=lazy_gettext("Empty: the whole fee."),
+    inputmode="decimal",
+    messages={**WRONG_AMOUNT, "too_large": lazy_gettext("Enter the fee, or less.")},
+)
+SENT = Input("reference", lazy_gettext("Text of your transfer"))
+REFUND_BY_WALLET = FeeAct(
+    lazy_gettext("Send the fee back"),
+    lazy_gettext(
+        "You can do this once. It came from a wallet, and we send it back there as a whole. The applicant gets a mail "
+        "with the credit note."
+    ),
+    lazy_gettext("Send the fee back"),
+    lazy_gettext("The refund is recorded. The wallet gets the money by itself."),
+    Form(RefundSchema, REASON),
+    actions.refund_fee,
+)
+REFUND_BY_TRANSFER = FeeAct(
+    lazy_gettext("Send the fee back"),
+    lazy_gettext(
+        "You can do this once. It came by transfer: send it back yourself, and record that here. The applicant gets a "
+        "mail with the credit note."
+    ),
+    lazy_gettext("Record the refund"),
+    lazy_gettext("The refund is recorded. If you have not sent the money yet, send it now."),
+    Form(RefundSchema, REASON, PART, SENT),
+    actions.refund_fee,
+)
+REFUND_AFTER_REFUSAL = FeeAct(
+    lazy_gettext("Send the fee back"),
+    lazy_gettext(
+        "The wallet from which it came has refused the money. Send it by transfer, and record that here. The applicant "
+        "gets a mail with the credit note."
+    ),
+    lazy_gettext("Record the refund"),
+    lazy_gettext("The refund is recorded."),
+    Form(
+        RefundSchema,
+        REASON,
+        replace(
+            PART,
+            messages={
+                **PART.messages,
+                "whole_fee": lazy_gettext("To send back a part, enter the text of your transfer."),
+            },
+        ),
+        replace(SENT, hint=lazy_gettext("Empty: we ask the wallet again.")),
+    ),
+    actions.refund_fee,
+)
 
 
 @blueprint.page("/<application_id>/fee/<name>", access=SETTLE)
 def confirm_fee(caller: Caller, event_id: str, application_id: str, name: str) -> ResponseReturnValue:
     """Show the form of what is done with a fee."""
     event, row = get_event_application(caller, event_id, application_id)
-    fee_act = _get_fee_act(name)
+    fee_act = _get_fee_act(name, row)
     values = {
         "amountMinor": format_amount(row["amount_minor"]),
         "reference": row["reference"],
@@ -164,7 +184,7 @@ def confirm_fee(caller: Caller, event_id: str, application_id: str, name: str) -
 def settle_fee(caller: Caller, event_id: str, application_id: str, name: str) -> ResponseReturnValue:
     """Record the fee as received, waive it, or send it back."""
     event, row = get_event_application(caller, event_id, application_id)
-    fee_act = _get_fee_act(name)
+    fee_act = _get_fee_act(name, row)
     form = fee_act.form.from_request()
     try:
         same_transfer = fee_act.act(caller, application_id, **form.load())
@@ -190,10 +210,20 @@ def _describe_amount(form: FilledForm, fee_minor: int) -> str:
     )
 
 
-def _get_fee_act(name: str) -> FeeAct:
+def _get_fee_act(name: str, row: ApplicationRecord) -> FeeAct:
+    if name == "refund":
+        return _choose_refund(row)
     if name not in FEE_ACTS:
         raise NotFound()
     return FEE_ACTS[name]
+
+
+def _choose_refund(row: ApplicationRecord) -> FeeAct:
+    """How the fee goes back: to the wallet that paid it, or by transfer if it came so, or if the wallet has refused."""
+    if row["payment"] is None or row["payment"]["status"] != "paid":
+        return REFUND_BY_TRANSFER
+    is_refused = row["refund"] is not None and row["refund"]["status"] == REFUND_REFUSED
+    return REFUND_AFTER_REFUSAL if is_refused else REFUND_BY_WALLET
 
 
 def _describe_outcome(fee_act: FeeAct, same_transfer: object) -> str:
