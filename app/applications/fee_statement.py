@@ -121,7 +121,10 @@ MATCHED, RECORDED, UNMATCHED = "matched", "recorded", "unmatched"
 
 @dataclass(frozen=True)
 class StatementRow:
-    """Money that came in, or went out; `problem` says why it counts for no fee, whatever its reference."""
+    """Money that came in, or went out; `problem` says why it counts for no fee, whatever its reference.
+
+    A row that is assigned now has its reference from a person, and is a further transfer.
+    """
 
     number: int
     day: date | None
@@ -129,6 +132,7 @@ class StatementRow:
     text: str
     problem: str | None = None
     is_outgoing: bool = False
+    is_assigned_now: bool = False
 
     @property
     def possible_references(self) -> set[str]:

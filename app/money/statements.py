@@ -4,6 +4,9 @@ A row pays an invoice if its text has the number of one invoice of the event and
 amount is what is due or a part of it. Of equal rows the first ones are the transfers of this amount and day that are
 recorded, and the others are further payments. For a row without a reference a person may choose what it pays; it is then
 recorded with the reference in front of its text.
+
+A recorded transfer is one row of a statement only. First come the rows that name a fee, or an invoice with the text that
+was recorded; then the rows whose reference a person has chosen; then the other rows that name an invoice.
 """
 
 from collections import defaultdict
@@ -139,7 +142,7 @@ def import_statement(
             rows = _add_references(session, event_id, rows, references)
         matched_rows = match_fees(session, event_id, rows)
         invoices = lock_invoices(session, event_id, {number for row in rows for number in row.possible_numbers})
-        matched_rows = _find_assigned(session, event_id, matched_rows, invoices)
+        matched_rows = _find_recorded(session, event_id, matched_rows, invoices)
         if invoices:
             today = database_now().astimezone(ZoneInfo(HOME)).date()
             matched_rows = [_match_invoice(matched, invoices, today) for matched in matched_rows]
@@ -160,43 +163,37 @@ def _add_references(
         raise StatementUnreadable(gettext("This form does not work any more. Open the page again."))
     lock_name(session, f"bank-statement:{event_id}")
     first = max(0, len(rows) - len(references))
-    known_rows = _find_assigned(
-        session, event_id, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows], {}
-    )
+    transfers = _take_transfers(event_id, [MatchedRow(row, UNMATCHED, ASSIGNABLE_REASONS[0]) for row in rows])
     assigned = [
-        replace(matched.row, text=_build_text(reference, matched.row.text))
-        if reference and matched.status == UNMATCHED
-        else matched.row
-        for matched, reference in zip(known_rows[first:], references, strict=False)
+        replace(row, text=_build_text(reference, row.text), is_assigned_now=True)
+        if reference and transfer is None
+        else row
+        for row, transfer, reference in zip(rows[first:], transfers[first:], references, strict=False)
     ]
     return [*rows[:first], *assigned]
 
 
-def _find_assigned(
+def _find_recorded(
     session: ReadOrWriteSession, event_id: str, rows: list[MatchedRow], invoices: Mapping[str, OpenInvoice]
 ) -> list[MatchedRow]:
-    """The rows; one without a reference that a person has assigned before, with what it paid then.
+    """The rows; one whose transfer was recorded with its text, with what it paid then.
 
-    What was paid is taken from the transfers of the invoices. A row that names one of them is not looked for.
+    What was paid is taken from the transfers of the invoices.
     """
-    days = {matched.row.day for matched in rows if matched.reason in ASSIGNABLE_REASONS and matched.row.day}
-    transfers: dict[tuple[int, date], list[RecordedTransfer]] = defaultdict(list)
-    for row in fetch_rows(RECORDED_TRANSFERS_SQL, {"event": event_id, "days": [*days]}) if days else ():
-        transfer = RecordedTransfer(*row)
-        transfers[transfer.amount_minor, transfer.received_on].append(transfer)
-    taken = [
-        None if matched.row.possible_numbers & invoices.keys() else _take_transfer(matched, transfers)
-        for matched in rows
-    ]
+    taken = _take_transfers(event_id, rows)
     for transfer in filter(None, taken):
         if transfer.block_id and transfer.reference in invoices:
             invoices[transfer.reference].take_transfer(transfer.amount_minor, transfer.received_on)
-    ids = {transfer.application_id for transfer in taken if transfer and transfer.application_id}
+    ids = {
+        transfer.application_id
+        for matched, transfer in zip(rows, taken, strict=True)
+        if transfer and transfer.application_id and not matched.application
+    }
     statement = select(Application).where(Application.id.in_(ids))
     applications = {application.id: application for application in session.scalars(statement)} if ids else {}
     return [
         matched
-        if transfer is None
+        if transfer is None or matched.application
         else MatchedRow(
             matched.row,
             RECORDED,
@@ -208,18 +205,41 @@ def _find_assigned(
     ]
 
 
-def _take_transfer(
-    matched: MatchedRow, transfers: Mapping[tuple[int, date], list[RecordedTransfer]]
-) -> RecordedTransfer | None:
-    """The recorded transfer that a row without a reference is; each is one row only."""
+def _take_transfers(event_id: str, rows: Sequence[MatchedRow]) -> list[RecordedTransfer | None]:
+    """The recorded transfer that each row is; each transfer is one row only.
+
+    The rows that name what was paid come first, then those to which a person has given the reference.
+    """
+    days = {matched.row.day for matched in rows if matched.reason in ASSIGNABLE_REASONS and matched.row.day}
+    transfers: dict[tuple[int | None, date | None], list[RecordedTransfer]] = defaultdict(list)
+    for fields in fetch_rows(RECORDED_TRANSFERS_SQL, {"event": event_id, "days": [*days]}) if days else ():
+        transfer = RecordedTransfer(*fields)
+        transfers[transfer.amount_minor, transfer.received_on].append(transfer)
+    taken: dict[int, RecordedTransfer] = {}
+    for is_transfer_of_row in (_is_named_transfer, _is_assigned_transfer):
+        for position, matched in enumerate(rows):
+            same = transfers.get((matched.row.amount_minor, matched.row.day), [])
+            found = next((it for it in same if is_transfer_of_row(it, matched)), None)
+            if found and position not in taken:
+                same.remove(found)
+                taken[position] = found
+    return [taken.get(position) for position in range(len(rows))]
+
+
+def _is_named_transfer(transfer: RecordedTransfer, matched: MatchedRow) -> bool:
+    """Whether a row names the fee that was paid, or the invoice with the same text."""
     row = matched.row
-    if matched.reason not in ASSIGNABLE_REASONS or row.amount_minor is None or row.day is None:
-        return None
-    same = transfers.get((row.amount_minor, row.day), [])
-    transfer = next((it for it in same if it.text == _build_text(it.reference, row.text)[:MAX_TEXT]), None)
-    if transfer is not None:
-        same.remove(transfer)
-    return transfer
+    if row.is_assigned_now or matched.reason not in (None, *ASSIGNABLE_REASONS):
+        return False
+    if transfer.application_id:
+        return transfer.reference in row.possible_references
+    return transfer.reference in row.possible_numbers and transfer.text == row.text[:MAX_TEXT]
+
+
+def _is_assigned_transfer(transfer: RecordedTransfer, matched: MatchedRow) -> bool:
+    """Whether a person has given a row the reference of what was paid."""
+    text = _build_text(transfer.reference, matched.row.text)[:MAX_TEXT]
+    return matched.reason in ASSIGNABLE_REASONS and transfer.text == text
 
 
 def _build_text(reference: str, text: str) -> str:

@@ -1,5 +1,6 @@
 """Rows of a bank statement for which a person chooses the fee or the invoice that they pay."""
 
+import random
 import re
 import threading
 from contextlib import suppress
@@ -32,6 +33,8 @@ ROWS = (
     f"Date,Amount,Description\n{TRANSFER_DAY},2500.00,EFT KAPANA MARCH\n{TRANSFER_DAY},3000.00,GOLD\n"
     f"{TRANSFER_DAY},99999.00,RENT\n"
 )
+HEAD = "Date,Amount,Description\n"
+SUM_OF_PAYMENTS = "SELECT coalesce(sum(amount_minor), 0) FROM invoice_payment"
 
 
 @pytest.fixture
@@ -49,8 +52,7 @@ def fee(client: Client, organiser: Client, event: dict[str, Any]) -> str:
 @pytest.fixture
 def number(organiser: Client, event: dict[str, Any]) -> str:
     """The number of the invoice of a block, of N$ 8,500."""
-    path = f"/api/events/{event['id']}/allocations/{block_of(event).id}/invoice/email"
-    return str(data(organiser.post(path), 202)["number"])
+    return add_invoice(organiser, event)
 
 
 def check(desk: Visitor, event: dict[str, Any], content: str) -> str:
@@ -133,6 +135,92 @@ def test_an_equal_row_with_a_number_is_recorded_beside_one_from_before(
     page = check(desk, event, head + unnamed + row * 2)
     assert "Recorded before (3)" in page and list_choices(page) == []
     assert fetch_scalar("SELECT count(*) FROM invoice_payment") == 3
+    assert_ledger_integrity()
+
+
+def add_invoice(organiser: Client, event: dict[str, Any]) -> str:
+    path = f"/api/events/{event['id']}/allocations/{block_of(event).id}/invoice/email"
+    return str(data(organiser.post(path), 202)["number"])
+
+
+def record_if_asked(desk: Visitor, event: dict[str, Any], *references: str) -> None:
+    """Record the checked rows; a page on which nothing can be recorded has no form for it."""
+    if "rows" in Reader(desk.page.text).forms[1].fields:
+        record(desk, event, *references)
+
+
+def test_a_row_with_a_number_keeps_its_transfer_beside_an_equal_text(
+    organiser: Client, desk: Visitor, event: dict[str, Any], number: str
+) -> None:
+    other = add_invoice(organiser, event)
+    head, named, unnamed = HEAD, f"{TRANSFER_DAY},1000.00,{number} KALAHARI\n", f"{TRANSFER_DAY},1000.00,KALAHARI\n"
+    check(desk, event, head + unnamed + named)
+    record(desk, event, other)
+    for rows in (unnamed + named, named + unnamed, named, unnamed):
+        assert list_choices(check(desk, event, head + rows)) == [], rows
+        record_if_asked(desk, event)
+        assert fetch_scalar(SUM_OF_PAYMENTS) == 200000, rows
+    assert list_choices(check(desk, event, head + unnamed * 2 + named)) == [[number, other]]
+    record(desk, event, number)
+    assert fetch_scalar(SUM_OF_PAYMENTS) == 300000
+    assert_ledger_integrity()
+
+
+def test_a_row_without_a_choice_stays_open_beside_an_equal_text(
+    desk: Visitor, event: dict[str, Any], number: str
+) -> None:
+    rows = f"{TRANSFER_DAY},1000.00,{number} KALAHARI\n{TRANSFER_DAY},1000.00,KALAHARI\n"
+    for _ in range(2):
+        assert list_choices(check(desk, event, HEAD + rows)) == [[number]]
+        record(desk, event, "")
+        assert fetch_scalar(SUM_OF_PAYMENTS) == 100000
+    check(desk, event, HEAD + rows)
+    record(desk, event, number)
+    assert fetch_scalar(SUM_OF_PAYMENTS) == 200000
+    assert list_choices(check(desk, event, HEAD + rows)) == []
+
+
+def test_an_assigned_row_and_a_later_one_with_the_number_are_two_payments(
+    desk: Visitor, event: dict[str, Any], number: str
+) -> None:
+    unnamed, named = f"{TRANSFER_DAY},1000.00,GOLD\n", f"{TRANSFER_DAY},1000.00,INV {number}\n"
+    check(desk, event, HEAD + unnamed)
+    record(desk, event, number)
+    assert list_choices(check(desk, event, HEAD + named + unnamed)) == []
+    record(desk, event)
+    assert fetch_scalar(SUM_OF_PAYMENTS) == 200000
+    assert "Recorded before (2)" in check(desk, event, HEAD + named + unnamed)
+
+
+def test_a_recorded_fee_hides_no_other_transfer(
+    client: Client, organiser: Client, desk: Visitor, event: dict[str, Any], fee: str
+) -> None:
+    other = create_approved_application(
+        client, organiser, eventId=event["id"], documentsRequired=[], email="other@example.com"
+    )["reference"]
+    named, unnamed = f"{TRANSFER_DAY},2500.00,{fee} KAPANA\n", f"{TRANSFER_DAY},2500.00,KAPANA\n"
+    check(desk, event, HEAD + named)
+    record(desk, event)
+    assert list_choices(check(desk, event, HEAD + unnamed + named)) == [[other]]
+    record(desk, event, other)
+    assert fetch_scalar("SELECT count(*) FROM stall_fee_record") == 2
+    assert list_choices(check(desk, event, HEAD + unnamed + named)) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_growing_statement_records_each_transfer_once(
+    organiser: Client, desk: Visitor, event: dict[str, Any], number: str, seed: int
+) -> None:
+    chance, numbers = random.Random(seed), [number, add_invoice(organiser, event)]
+    texts = (f"INV {numbers[0]}", f"INV {numbers[1]}", "GOLD", "GOLD", f"{numbers[0]} GOLD")
+    rows = [(chance.choice((100, 200)), chance.choice(texts)) for _ in range(9)]
+    for end in (3, 6, 9):
+        content = HEAD + "".join(f"{TRANSFER_DAY},{amount}.00,{text}\n" for amount, text in rows[:end])
+        choices = list_choices(check(desk, event, content))
+        record_if_asked(desk, event, *(chance.choice(numbers) for _ in choices))
+        assert list_choices(check(desk, event, content)) == []
+        record_if_asked(desk, event)
+        assert fetch_scalar(SUM_OF_PAYMENTS) == sum(amount for amount, _ in rows[:end]) * 100
     assert_ledger_integrity()
 
 
@@ -247,7 +335,7 @@ def test_of_two_who_assign_a_row_at_once_one_records_it(
     caller, barrier = build_caller(owner), threading.Barrier(2)
     if not lock:
         monkeypatch.setattr(statements, "lock_name", lambda *_: None)
-        find = statements._find_assigned
+        find = statements._take_transfers
 
         def find_together(*arguments: Any) -> Any:
             rows = find(*arguments)
@@ -255,7 +343,7 @@ def test_of_two_who_assign_a_row_at_once_one_records_it(
                 barrier.wait(timeout=5)
             return rows
 
-        monkeypatch.setattr(statements, "_find_assigned", find_together)
+        monkeypatch.setattr(statements, "_take_transfers", find_together)
 
     def assign(number: int) -> None:
         with app.app_context():
