@@ -27,6 +27,7 @@ from app.events.search_words import (
     straighten_apostrophes,
     words_of,
 )
+from app.events.tickets import CODE_READERS
 
 EVENTS, GUESTS, BLOCKS, APPLICATIONS, ITEMS, ORDERS, INVOICES, CAMPAIGNS = KINDS = (
     "events",
@@ -101,6 +102,7 @@ def search(caller: Caller, q: str, kinds: Iterable[str] = KINDS) -> list[Group]:
         "item_query": _build_item_query(q),
         "exact": q.strip(),
         "admission_scope": _list_scope(caller, (GATE_ADMIT,)),
+        "codes_scope": _list_scope(caller, CODE_READERS),
     }
     groups = []
     for kind in kinds:

@@ -16,6 +16,8 @@ MAX_HITS = 8
 EVENT_PLACEHOLDER = "{event}"
 SCOPE_SQL = "(e.organiser_id = ANY(%(scope)s) OR e.id = ANY(%(scope)s))"
 ADMISSION_SQL = "(e.organiser_id = ANY(%(admission_scope)s) OR e.id = ANY(%(admission_scope)s))"
+CODES_SQL = "(e.organiser_id = ANY(%(codes_scope)s) OR e.id = ANY(%(codes_scope)s))"
+_ORDER_NUMBER_SQL = "CASE WHEN e.may_see_codes THEN t.order_number ELSE nullif(t.order_number, t.secret) END"
 _EVENT_COLUMNS = "e.organiser_id, e.id AS event_id, e.name AS event_name"
 _PUNCTUATION_SQL = "'" + punctuation.replace("'", "''").replace("%", "%%") + "'"
 _END = f"LIMIT {MAX_HITS + 1}"
@@ -44,6 +46,7 @@ GUESTS_SQL = f"""
            {_EVENT_COLUMNS}, g.order_number,
            (SELECT y.name FROM ticket_type y WHERE y.id = g.ticket_type_id AND y.event_id = e.id)
       FROM (SELECT e.organiser_id, e.id, e.name, e.starts_at, e.ends_at, {ADMISSION_SQL} AS may_admit,
+                   {CODES_SQL} AS may_see_codes,
                    CAST(replace(%(holder_query)s, '{EVENT_PLACEHOLDER}', e.id) AS tsquery) AS query
               FROM event e WHERE {SCOPE_SQL}) e
      CROSS JOIN LATERAL (
@@ -62,24 +65,25 @@ GUESTS_SQL = f"""
              ORDER BY s.id {_END})
             UNION ALL
            (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference, t.ticket_type_id,
-                   t.order_number
+                   {_ORDER_NUMBER_SQL}
               FROM ticket t
              WHERE t.event_id = e.id AND t.status = 'sold' AND t.search @@ e.query
              ORDER BY lower(t.name), t.id {_END})
             UNION ALL
            (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference, t.ticket_type_id,
-                   t.order_number
+                   {_ORDER_NUMBER_SQL}
               FROM ticket t WHERE t.event_id = e.id AND t.status <> 'sold' AND t.reference = %(exact)s)
             UNION ALL
            (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference, t.ticket_type_id,
-                   t.order_number
+                   {_ORDER_NUMBER_SQL}
               FROM ticket t
              WHERE t.event_id = e.id AND upper(t.order_number) = upper(%(exact)s)
                AND NOT CASE WHEN t.status = 'sold' THEN t.search @@ e.query ELSE t.reference = %(exact)s END
              ORDER BY lower(t.name), t.id {_END})) g
      ORDER BY e.starts_at DESC, lower(g.name), g.id {_END}"""
 """Places and imported tickets. A place that nobody has claimed is found until the event ends, for it is in no index, and
-a ticket that is not sold any more by its whole number. All tickets are found by the whole number of their order."""
+a ticket that is not sold any more by its whole number. All tickets are found by the whole number of their order,
+which is left out if it is also the code and the caller may not see codes."""
 
 BLOCKS_SQL = f"""
     SELECT b.id, coalesce(b.name, b.holder_organisation, b.holder_name, b.holder_email, b.kind),

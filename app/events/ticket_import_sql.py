@@ -67,7 +67,8 @@ SUM_NEW_PRICES = text(
     "SELECT coalesce(sum(price_minor), 0)::bigint FROM ticket_plan WHERE known IS NULL AND NOT skipped"
 )
 LIST_CANCELLED = text("""
-    SELECT reference, name FROM ticket_plan WHERE old_status = 'sold' AND status <> 'sold' ORDER BY row LIMIT :limit
+    SELECT reference, name, CASE WHEN secret = reference THEN secret END AS secret
+      FROM ticket_plan WHERE old_status = 'sold' AND status <> 'sold' ORDER BY row LIMIT :limit
 """)
 COUNT_MISSING = text("""
     SELECT count(*) FROM ticket t

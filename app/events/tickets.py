@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, false, literal, null, or_, select
+from sqlalchemy import ColumnElement, false, func, literal, null, or_, select
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import GATE_ADMIT, GUESTS_READ, GUESTS_WRITE, MONEY_READ
@@ -11,12 +11,14 @@ from app.events.models import Ticket, TicketImportChange, TicketType
 from app.events.queries import ListQuery, OwnEvent, get_event
 
 STATUSES = ("sold", "cancelled", "refunded")
+CODE_READERS = (GATE_ADMIT, GUESTS_WRITE)
+"""The permissions of which one is needed to see the codes of tickets."""
 SORTS: dict[str, ColumnElement[str]] = {"reference": Ticket.reference.expression}
 
 
 def find_hidden_fields(caller: Caller, event: OwnEvent) -> set[str]:
     """Which of `secret`, `name` and `price` of the event's tickets this caller does not see."""
-    readers = {"secret": (GATE_ADMIT, GUESTS_WRITE), "name": (GUESTS_READ,), "price": (MONEY_READ,)}
+    readers = {"secret": CODE_READERS, "name": (GUESTS_READ,), "price": (MONEY_READ,)}
     return {
         field
         for field, permissions in readers.items()
@@ -39,12 +41,15 @@ def list_tickets_query(
     """The imported tickets of an event. `q` is a part of the name, the beginning of the reference, the order number or
     the address, or the whole secret.
 
-    The secret is None for callers who may neither admit nor change guests: it is the ticket. The price is None for
-    callers who may not read the event's money. Raises NotFound.
+    The secret is None for callers who may neither admit nor change guests: it is the ticket. So is a number of an order
+    that equals it. The price is None for callers who may not read the event's money. Raises NotFound.
     """
     event = get_event(caller, event_id)
     hidden = find_hidden_fields(caller, event)
     shows_secret = "secret" not in hidden
+    order_number: ColumnElement[str | None] = Ticket.order_number.expression
+    if not shows_secret:
+        order_number = func.nullif(order_number, Ticket.secret)
     columns: tuple[Any, ...] = (
         Ticket.id,
         Ticket.reference,
@@ -55,7 +60,7 @@ def list_tickets_query(
         (null() if "price" in hidden else Ticket.price_minor).label("price_minor"),
         Ticket.sold_at,
         Ticket.status,
-        Ticket.order_number,
+        order_number.label("order_number"),
         (Ticket.secret if shows_secret else null()).label("secret"),
         Ticket.valid_from,
         Ticket.valid_until,
@@ -65,7 +70,7 @@ def list_tickets_query(
     joined = select(*columns).join(TicketType, belongs_to(Ticket.ticket_type_id, TicketType))
     statement = joined.where(Ticket.event_id == event.id)
     if q is not None:
-        beginnings = (Ticket.reference, Ticket.order_number, Ticket.email)
+        beginnings = (Ticket.reference, order_number, Ticket.email)
         starts = or_(*(column.istartswith(q, autoescape=True) for column in beginnings))
         is_secret = Ticket.secret == q if shows_secret else false()
         statement = statement.where(or_(Ticket.name.icontains(q, autoescape=True), starts, is_secret))

@@ -58,3 +58,49 @@ def test_callers_see_of_them_what_they_see_of_tickets(client: Client, owner: Cli
     } == {(None, None, None, None, None, "Weekend")}
     assert send(add_member(owner, client, "viewer"), event, dryRun="true").status_code == 403
     assert send(create_organiser_client(client), event, dryRun="true").status_code == 404
+
+
+OWN_HEADER = "reference,ticketType,name,status,secret,orderNumber\n"
+
+
+def send_own(client: Client, event: dict[str, Any], *rows: str, dry_run: str = "false") -> Any:
+    content = OWN_HEADER + "".join(f"{row}\n" for row in rows)
+    fields = {"file": (io.BytesIO(content.encode()), "sales.csv"), "createTypes": "true", "dryRun": dry_run}
+    return client.post(f"/api/events/{event['id']}/tickets/import", data=fields)
+
+
+def test_a_code_is_not_shown_as_the_number_of_the_order(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    rows = ("A1,Weekend,Zoe A,sold,CODE1,CODE1", "A2,Weekend,Zoe B,sold,CODE2,ORDER2", "A3,Weekend,Zoe C,sold,,ORDER3")
+    key, numbers = client.as_(make_key(owner, "events")["key"]), [None, "ORDER2", "ORDER3"]
+    first = data(send_own(key, event, *rows, dry_run="true"))["firstTickets"]
+    assert [ticket["orderNumber"] for ticket in first] == numbers
+    data(send_own(owner, event, *rows))
+    path, search = f"/api/events/{event['id']}/tickets", "/api/organisations/me/search?q=Zoe"
+    for caller, expected in ((add_member(owner, client, "viewer"), numbers), (owner, ["CODE1", *numbers[1:]])):
+        assert [ticket["orderNumber"] for ticket in data(caller.get(path))["tickets"]] == expected
+        (group,) = data(caller.get(search))["groups"]
+        assert [hit["orderNumber"] for hit in group["hits"]] == expected
+        assert len(data(caller.get(f"{path}?q=CODE"))["tickets"]) == len([it for it in expected if it == "CODE1"])
+
+
+def test_a_key_without_guests_gets_no_names_of_cancelled_tickets(
+    client: Client, owner: Client, event: dict[str, Any]
+) -> None:
+    data(send_own(owner, event, "A1,Weekend,Zoe,sold,CODE1,", "A2,Weekend,Ben,sold,A2,"))
+    rows = ("A1,Weekend,Zoe,cancelled,CODE1,", "A2,Weekend,Ben,cancelled,A2,")
+    key = client.as_(make_key(owner, "events")["key"])
+    tickets = [{"reference": "A1", "name": "Zoe"}, {"reference": "A2", "name": "Ben"}]
+    assert data(send_own(owner, event, *rows, dry_run="true"))["cancelledTickets"] == tickets
+    masked = [{"reference": "A1", "name": None}, {"reference": None, "name": None}]
+    assert data(send_own(key, event, *rows, dry_run="true"))["cancelledTickets"] == masked
+    assert data(send_own(key, event, *rows))["cancelledTickets"] == masked
+
+
+def test_a_key_without_codes_is_not_told_whose_code_it_is(client: Client, owner: Client, event: dict[str, Any]) -> None:
+    data(send_own(owner, event, "A1,Weekend,Zoe,sold,CODE1,"))
+    key = client.as_(make_key(owner, "events")["key"])
+    for dry_run in ("true", "false"):
+        for caller, ticket in ((owner, "The ticket A1"), (key, "Another ticket")):
+            answer = send_own(caller, event, "A9,Weekend,Zoe,sold,CODE1,", dry_run=dry_run).get_json()
+            (error,) = answer["data"]["errors"]
+            assert error["message"] == f"{ticket} of this event has this secret."

@@ -76,7 +76,10 @@ class HitRow(Schema):
     order_number = fields.String(
         required=True,
         allow_none=True,
-        metadata={"example": "K7TNE", "description": "The number of a ticket's order; null if it has none."},
+        metadata={
+            "example": "K7TNE",
+            "description": "The number of a ticket's order; null if it has none, or if it is the code and you may not see codes.",
+        },
     )
     ticket_type = fields.String(
         required=True,

@@ -8,7 +8,7 @@ from werkzeug.datastructures import FileStorage
 from app.accounts.permissions import EVENTS_WRITE, GUESTS_READ
 from app.blueprints.events import ticket_schemas
 from app.events import errors, ticket_imports, tickets
-from app.events.actions.import_ticket_file import MAX_BYTES, FileOptions, TicketImportJson, import_ticket_file
+from app.events.actions.import_ticket_file import MAX_BYTES, FileOptions, import_ticket_file
 from app.events.actions.undo_ticket_import import undo_ticket_import
 from app.events.queries import ListQuery
 from app.web.access import get_current_caller, may
@@ -45,7 +45,7 @@ def list_tickets(event_id: str, **filters: Any) -> ListQuery:
     max_bytes=MAX_UPLOAD_BYTES,
     errors=[errors.ImportRejected, errors.ImportTooLarge, errors.NotASpreadsheet],
 )
-def import_event_tickets(event_id: str, file: FileStorage, mode: str, **options: Any) -> TicketImportJson:
+def import_event_tickets(event_id: str, file: FileStorage, mode: str, **options: Any) -> dict[str, Any]:
     """Import the tickets of a file: pretix order positions, Eventbrite attendees, own columns, or any with a mapping.
 
     All rows are written or none; with `mode=partial` those without errors, and 422 if there is none. A known reference

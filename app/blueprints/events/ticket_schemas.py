@@ -56,9 +56,9 @@ class UnknownType(Schema):
 
 
 class CancelledTicket(Schema):
-    """A ticket that is not sold any more."""
+    """A ticket that is not sold any more; a field is null if the caller may not see it, or the ticket has none."""
 
-    reference = fields.String(required=True, metadata={"example": "A-1042"})
+    reference = fields.String(required=True, allow_none=True, metadata={"example": "A-1042"})
     name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
 
 
@@ -225,7 +225,12 @@ class TicketRow(Schema):
     sold_at = TimeField(required=True, metadata={"description": "when it was sold"})
     status = fields.String(required=True, metadata={"example": "sold"})
     order_number = fields.String(
-        required=True, allow_none=True, metadata={"description": "the seller's number of the order", "example": "K9DCE"}
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "the seller's number of the order; null if it is the secret and that is hidden",
+            "example": "K9DCE",
+        },
     )
     secret = fields.String(
         required=True,

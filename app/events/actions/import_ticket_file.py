@@ -1,11 +1,11 @@
 """Importing a file of tickets: over the API in the request, from an upload also in a job."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from app.accounts.caller import Caller
 from app.core.context import Actor
@@ -16,6 +16,7 @@ from app.core.spreadsheet import NotASheet, Rejected, Row, RowError, TooManyRows
 from app.core.text_normalization import clean_file_name
 from app.events import queries
 from app.events.actions.import_tickets import (
+    OF_EVENT_HAS_THIS_SECRET,
     CancelledTicket,
     FirstTicket,
     ImportResult,
@@ -99,41 +100,52 @@ class ImportSteps(NamedTuple):
 
 
 DIRECTLY = ImportSteps()
+MASKED = {"secret": ("secret",), "name": ("name", "email"), "price": ("price_minor",)}
+"""The fields of tickets in a result by what callers do not see."""
 
 
 def import_ticket_file(
     *, caller: Caller, event_id: str, data: bytes, file_name: str | None, options: FileOptions
-) -> TicketImportJson:
+) -> dict[str, Any]:
     """Returns what the import of a file did, or would do in a dry run, which lists errors instead of raising them.
 
     Raises NotFound, ValidationFailed, NotASpreadsheet, ImportTooLarge, ImportRejected.
     """
     event = queries.get_event(caller, event_id)
     response = import_data(event.id, data, file_name, caller.name, options, max_bytes=MAX_BYTES, max_rows=MAX_ROWS)
+    result = mask_result(caller, event, response)
     if response["error_count"] and not (options.dry_run or response["import_id"]):
-        raise ImportRejected(**response)
-    return {**response, "first_tickets": mask_tickets(caller, event, response["first_tickets"])}
+        raise ImportRejected(**result)
+    return result
 
 
-def mask_tickets(caller: Caller, event: queries.OwnEvent, tickets: Iterable[FirstTicket]) -> list[FirstTicket]:
-    """The tickets without what the list of tickets does not show to this caller: codes, guests or prices.
+def mask_result(caller: Caller, event: queries.OwnEvent, result: Mapping[str, Any]) -> dict[str, Any]:
+    """What an import did or would do, without what the list of tickets does not show to this caller.
 
-    A number that is the code as well is hidden with it.
+    Without codes, an error does not say which ticket of the event has a code.
     """
     hidden = find_hidden_fields(caller, event)
-    return [
-        {
-            **ticket,
-            "reference": None
-            if "secret" in hidden and ticket["reference"] == ticket["secret"]
-            else ticket["reference"],
-            "secret": None if "secret" in hidden else ticket["secret"],
-            "name": None if "name" in hidden else ticket["name"],
-            "email": None if "name" in hidden else ticket["email"],
-            "price_minor": None if "price" in hidden else ticket["price_minor"],
-        }
-        for ticket in tickets
-    ]
+    return {
+        **result,
+        "cancelled_tickets": [_mask_ticket(ticket, hidden) for ticket in result.get("cancelled_tickets", ())],
+        "first_tickets": [_mask_ticket(ticket, hidden) for ticket in result.get("first_tickets", ())],
+        "errors": [
+            {**error, "message": f"Another ticket {OF_EVENT_HAS_THIS_SECRET}"}
+            if "secret" in hidden and error["message"].endswith(OF_EVENT_HAS_THIS_SECRET)
+            else error
+            for error in result.get("errors", ())
+        ],
+    }
+
+
+def _mask_ticket(ticket: Mapping[str, Any], hidden: Collection[str]) -> dict[str, Any]:
+    """The ticket without the hidden fields; a number that is the code as well is hidden with it."""
+    values = {
+        name: ticket[name] for field, names in MASKED.items() if field in hidden for name in names if name in ticket
+    }
+    code = values.get("secret")
+    numbers = {name for name in ("reference", "order_number") if code and ticket.get(name) == code}
+    return {**ticket, **dict.fromkeys({*values, *numbers})}
 
 
 def import_data(

@@ -28,6 +28,7 @@ from app.events.ticket_layouts import SOLD
 from app.events.timezones import to_instant
 
 MAX_LISTED, MAX_FIRST = 50, 3
+OF_EVENT_HAS_THIS_SECRET = "of this event has this secret."
 
 
 class ImportSource(NamedTuple):
@@ -40,10 +41,11 @@ class ImportSource(NamedTuple):
 
 
 class CancelledTicket(TypedDict):
-    """A ticket that is not sold any more."""
+    """A ticket that is not sold any more; its code only if that is its number."""
 
     reference: str
     name: str | None
+    secret: str | None
 
 
 class FirstTicket(TypedDict):
@@ -193,7 +195,9 @@ def _import(
     counts = session.execute(ticket_import_sql.COUNT_PLAN).one()
     created_minor = session.scalar(ticket_import_sql.SUM_NEW_PRICES) or 0
     cancelled = session.execute(ticket_import_sql.LIST_CANCELLED, {"limit": MAX_LISTED}) if counts.cancelled else ()
-    cancelled_tickets = [CancelledTicket(reference=row.reference, name=row.name) for row in cancelled]
+    cancelled_tickets = [
+        CancelledTicket(reference=row.reference, name=row.name, secret=row.secret) for row in cancelled
+    ]
     import_id = _add_import(session, event_id, source, counts, list(new_type_ids.values()))
     # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
     if not dry_run:
@@ -342,9 +346,7 @@ def _fill_staging(session: Session, tickets: Iterable[SoldTicket], type_ids: dic
 def _check_plan(session: Session, event_id: str) -> None:
     """Raises Rejected when another ticket of the event has a secret of the file, or a period ends before it starts."""
     errors = [
-        RowError(
-            row.row, "secret", "duplicate", f"The ticket {row.reference} of this event has this secret.", row.secret
-        )
+        RowError(row.row, "secret", "duplicate", f"The ticket {row.reference} {OF_EVENT_HAS_THIS_SECRET}", row.secret)
         for row in session.execute(ticket_import_sql.TAKEN_SECRETS, {"event": event_id})
     ] + [
         RowError(row_number, "validUntil", "ends_before_start", "Must be after validFrom.")

@@ -25,7 +25,7 @@ from app.core.errors import AppError, NotFound, ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.events.actions import ticket_uploads as actions
-from app.events.actions.import_ticket_file import FileOptions, mask_tickets
+from app.events.actions.import_ticket_file import FileOptions, mask_result
 from app.events.errors import ImportTooLarge, NotASpreadsheet
 from app.events.import_mappings import SALES, find_known_columns, find_types
 from app.events.queries import OwnEvent
@@ -143,11 +143,15 @@ def save_columns(caller: Caller, event_id: str, upload_id: str) -> ResponseRetur
 def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturnValue:
     """Show what the import of an upload would do, how far it is, or what it did."""
     event, (upload, is_working) = events.get_event(caller, event_id), get_upload(caller, event_id, upload_id)
-    options, result = actions.load_options(upload), upload.result or {}
+    options = actions.load_options(upload)
+    result = mask_result(caller, event, upload.result) if upload.result else {}
     if not (upload.format or options.mapping):
         return redirect(url_for("desk_sales.choose_columns", event_id=event_id, upload_id=upload_id))
-    errors, names = _list_errors(upload), {column["name"] for column in upload.sample}
-    first_tickets = _list_first_tickets(caller, event, upload)
+    errors, names = _list_errors(upload, result), {column["name"] for column in upload.sample}
+    first_tickets = [
+        {**it, "sold_at": it["sold_at"] and datetime.fromisoformat(it["sold_at"])}
+        for it in result.get("first_tickets", ())
+    ]
     mapping = options.mapping or suggest_mapping(list(names))
     return render_desk(
         "desk/sales_upload.html",
@@ -281,15 +285,9 @@ def _render_columns(event: OwnEvent, upload: OwnUpload, form: FilledForm, *, rem
     )
 
 
-def _list_first_tickets(caller: Caller, event: OwnEvent, upload: OwnUpload) -> list[dict[str, Any]]:
-    """The first tickets of a checked file, as far as this caller may see them."""
-    tickets = mask_tickets(caller, event, (upload.result or {}).get("first_tickets", ()))
-    return [{**it, "sold_at": it["sold_at"] and datetime.fromisoformat(it["sold_at"])} for it in tickets]
-
-
-def _list_errors(upload: OwnUpload) -> list[dict[str, Any]]:
+def _list_errors(upload: OwnUpload, result: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The errors to list: before the import not those of ticket types that can be chosen."""
-    errors: list[dict[str, Any]] = (upload.result or {}).get("errors", [])
+    errors: list[dict[str, Any]] = result.get("errors", [])
     if upload.import_id or not _list_unknown_names(upload):
         return errors
     return [error for error in errors if (error["code"], error["column"]) != UNKNOWN_TYPE]

@@ -58,6 +58,9 @@ SENTENCES = {
     "The ticket %(reference)s of this event has this secret.": mark_for_translation(
         "The ticket %(reference)s of this event has the same code."
     ),
+    "Another ticket of this event has this secret.": mark_for_translation(
+        "Another ticket of this event has the same code."
+    ),
     "%(count)s more would be sold, and only %(free)s of %(total)s are free.": mark_for_translation(
         "Tickets that the file adds: %(count)s. Free tickets of this type: %(free)s of %(total)s."
     ),
