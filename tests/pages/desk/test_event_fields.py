@@ -2,6 +2,7 @@
 
 import io
 import re
+from datetime import timedelta
 from time import process_time
 from typing import Any
 
@@ -10,6 +11,7 @@ from flask import Flask
 from PIL import Image
 
 from app.accounts.models import Account
+from app.core.clock import utcnow
 from app.media.actions import get_picture
 from tests.counting import count_statements
 from tests.factories.accounts import create_signed_in_client
@@ -132,6 +134,30 @@ def test_an_end_of_applications_moves_with_the_event(desk: Visitor, organiser: C
     assert desk.send(form=1, country="NA", timezone="Africa/Windhoek").status_code == 200
     saved = read(organiser, event)
     assert (saved["name"], saved["applicationsEndAt"]) == ("New", "2027-05-02T10:00:00.000Z")
+
+
+def test_no_end_that_is_over_is_proposed(desk: Visitor, organiser: Client, event: dict[str, Any]) -> None:
+    update_event(organiser, event, applicationsEndAt="2027-03-01T12:00")
+    typed = {"country": "NA", "timezone": "Africa/Windhoek"}
+    soon = (utcnow() + timedelta(days=20)).strftime("%Y-%m-%dT18:00")
+    later = (utcnow() + timedelta(days=21)).strftime("%Y-%m-%dT18:00")
+    open_page(desk, event, "edit")
+    page = desk.send(form=1, **typed, startsAt=soon, endsAt=later)
+    assert page.status_code == 422 and "We propose the start of the event" in page.text
+    assert desk.elements["applicationsEndAt"]["value"] == soon
+    assert desk.send(form=1, **typed).status_code == 200
+    open_page(desk, event, "edit")
+    page = desk.send(form=1, **typed, startsAt="2020-05-01T18:00", endsAt="2020-05-02T18:00")
+    assert page.status_code == 422 and "the end of the event counts" in page.text
+    assert desk.elements["applicationsEndAt"]["value"] == ""
+
+
+def test_an_event_may_move_by_thousands_of_years(desk: Visitor, organiser: Client, event: dict[str, Any]) -> None:
+    update_event(organiser, event, endDate="9998-06-06T23:00", applicationsEndAt="9998-01-01T10:00")
+    open_page(desk, event, "edit")
+    typed = {"country": "NA", "timezone": "Africa/Windhoek"}
+    page = desk.send(form=1, **typed, startsAt="9000-01-01T10:00", endsAt="9000-01-02T10:00")
+    assert page.status_code == 422 and desk.elements["applicationsEndAt"]["value"] == "9000-01-02T10:00"
 
 
 def test_an_end_of_applications_is_never_after_a_shorter_event(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,7 +15,7 @@ from app.blueprints.pages.inputs import TypedHttpsLink
 from app.core.clock import utcnow
 from app.core.errors import AppError, ValidationFailed
 from app.core.formatting import HOME, format_time
-from app.core.languages import gettext, lazy_gettext
+from app.core.languages import gettext, lazy_gettext, mark_for_translation
 from app.events import countries
 from app.events.queries import OwnEvent, get_version
 from app.events.validation import CATEGORIES
@@ -26,6 +26,17 @@ from app.web.text_fields import Name
 from app.web.types import RawData
 
 ENDS, MOVED = ("salesEndAt", "applicationsEndAt"), "moved_with_event"
+MOVED_END = mark_for_translation(
+    "%(time)s is after the end of the event now. We have moved it with the event: check it, and save again."
+)
+START_INSTEAD = mark_for_translation(
+    "%(time)s is after the end of the event now, and moved with the event it would be over already. We propose the start "
+    "of the event: check it, and save again."
+)
+NOTHING_INSTEAD = mark_for_translation(
+    "%(time)s is after the end of the event now, and moved with the event it would be over already. The field is empty "
+    "now, so the end of the event counts: check it, and save again."
+)
 DEFAULT_COUNTRY = "NA"
 MAX_CAPACITY = 1_000_000_000
 END_MESSAGE = lazy_gettext("The end must be after the start.")
@@ -244,21 +255,34 @@ def check_publish_time(event: OwnEvent, form: FilledForm) -> None:
 
 def with_moved_ends(form: FilledForm, event: OwnEvent, error: AppError) -> FilledForm:
     """The form with its error. An end of sales or applications that is after the event now, because the event moves, has
-    as its value the time as long before the start as it was, or the end of the event."""
+    as its value the time as long before the start as it was, or the end of the event.
+
+    A time that is over is not proposed, but the start of the event, or nothing if that is over too.
+    """
     previous_values, values, problems = fill_event_form(event).values, dict(form.values), []
     for problem in error.data.get("errors", ()):
         name = to_camel_case(problem["path"])
         if problem["code"] == "contradiction" and name in ENDS and values[name] == previous_values[name]:
-            starts, ends = (form.load()[key].replace(tzinfo=None) for key in ("starts_at", "ends_at"))
+            typed = form.load()
+            starts, ends = (typed[key].replace(tzinfo=None) for key in ("starts_at", "ends_at"))
             previous_start, previous_end = (datetime.fromisoformat(previous_values[key]) for key in ("startsAt", name))
-            values[name] = _write_time(min(starts + (previous_end - previous_start), ends))
-            text = gettext(
-                "%(time)s is after the end of the event now. We have moved it with the event: check it, and save again.",
-                time=format_time(getattr(event, to_snake_case(name)), event.timezone),
-            )
-            problem = {**problem, "code": MOVED, "message": text}
+            now = utcnow().astimezone(ZoneInfo(typed["timezone"])).replace(tzinfo=None)
+            moved_end = _add_time(starts, previous_end - previous_start, ends)
+            proposal = next((time for time in (moved_end, starts) if time > now), None)
+            values[name] = _write_time(proposal) if proposal else ""
+            text = MOVED_END if proposal == moved_end else START_INSTEAD if proposal else NOTHING_INSTEAD
+            previous_time = format_time(getattr(event, to_snake_case(name)), event.timezone)
+            problem = {**problem, "code": MOVED, "message": gettext(text, time=previous_time)}
         problems.append(problem)
     return replace(form, values=values).with_error(ValidationFailed(problems) if problems else error)
+
+
+def _add_time(start: datetime, duration: timedelta, latest: datetime) -> datetime:
+    """The time so long after the start, or the latest one if that is later, or after the last year."""
+    try:
+        return min(start + duration, latest)
+    except OverflowError:
+        return latest if duration > timedelta() else datetime.min
 
 
 def describe_moved_times(form: FilledForm, zone: str) -> str:
