@@ -15,15 +15,20 @@ from app.events.models import Event
 from app.invoicing.documents import INVOICE
 
 
-def due_minor_sql() -> ColumnElement[int]:
-    """Return an Invoice's total less its credit notes and payments, in cents; below zero the organiser owes it back."""
+def charged_minor_sql() -> ColumnElement[int]:
+    """Return an Invoice's total less its credit notes, in cents."""
     credit = aliased(Invoice)
     credited = (
         select(func.coalesce(func.sum(credit.total_minor), 0))
         .where(credit.event_id == Invoice.event_id, credit.block_id == Invoice.block_id, credit.kind != INVOICE)
         .scalar_subquery()
     )
-    return cast(Invoice.total_minor + credited - sum_payments(), BigInteger)
+    return Invoice.total_minor + credited
+
+
+def due_minor_sql() -> ColumnElement[int]:
+    """Return an Invoice's total less its credit notes and payments, in cents; below zero the organiser owes it back."""
+    return cast(charged_minor_sql() - sum_payments(), BigInteger)
 
 
 def is_overdue_sql() -> ColumnElement[bool]:

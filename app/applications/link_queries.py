@@ -44,6 +44,7 @@ class LinkPage(TypedDict):
     due_at: datetime | None
     deadline: Deadline
     steps: list[StepProgress]
+    event_cancelled: bool
 
 
 class DocumentsPage(LinkPage):
@@ -205,6 +206,7 @@ def _build_link_page(resolved_link: ResolvedLink) -> LinkPage:
         "due_at": deadline.due_at,
         "deadline": deadline,
         "steps": _list_steps(resolved_link),
+        "event_cancelled": resolved_link.event_context.is_cancelled,
     }
 
 
@@ -239,12 +241,13 @@ class ExpiredLink:
     contact: str | None
     used: bool
     application_ended: bool
+    event_cancelled: bool
     address: str | None
 
     @property
     def can_request_link(self) -> bool:
         """Whether a fresh link can be mailed."""
-        return not self.used and not self.application_ended and self.address is not None
+        return not (self.used or self.application_ended or self.event_cancelled) and self.address is not None
 
 
 def get_expired_link(token: str, purpose: str) -> ExpiredLink:
@@ -258,6 +261,7 @@ def get_expired_link(token: str, purpose: str) -> ExpiredLink:
         contact=resolved_link.event_context.contact,
         used=resolved_link.error_class is LinkUsed,
         application_ended=application.status in ENDED_STATES,
+        event_cancelled=resolved_link.event_context.is_cancelled,
         address=mask_address(application.email) if application.email else None,
     )
 

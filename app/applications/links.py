@@ -51,6 +51,7 @@ from app.core.errors import Gone, NotFound
 from app.core.ids import new_id
 from app.core.tokens import derived_text, fingerprint
 from app.events.models import Event
+from app.events.visibility import CANCELLED
 from app.invitations.participation import add_participant
 
 PAGE_PATHS = {DOCUMENTS: "documents", PAYMENT: "pay", ACTIVATION: "activate", OFFER: "place-offer"}
@@ -62,6 +63,7 @@ EVENT_CONTEXT_COLUMNS = (
     Account.email,
     Account.language,
     OrganiserProfile.transfers_only,
+    Event.visibility == CANCELLED,
 )
 """The fields of `EventCalendar` and of `EventContext` after it."""
 LAST_OFFER_END_SQL = case((ApplicationLink.purpose == OFFER, Event.starts_at - LAST_OFFER_BEFORE_EVENT))
@@ -87,6 +89,7 @@ class EventContext:
     owner_email: str | None = None
     language: str | None = None
     transfers_only: bool = field(default=False, kw_only=True)
+    is_cancelled: bool = field(default=False, kw_only=True)
 
     @property
     def timezone(self) -> str | None:
@@ -359,12 +362,12 @@ def build_link_url(link: ApplicationLink) -> str:
 
 def build_event_context(column_values: Sequence[object]) -> EventContext:
     """The context from the values of `EVENT_CONTEXT_COLUMNS`."""
-    starts_at, ends_at, timezone, now, *texts, transfers_only = column_values
+    starts_at, ends_at, timezone, now, *texts, transfers_only, is_cancelled = column_values
     assert isinstance(starts_at, datetime | None) and isinstance(ends_at, datetime | None)
     assert isinstance(timezone, str | None) and isinstance(now, datetime)
     event_calendar = EventCalendar(starts_at, ends_at, timezone, now)
     lines = (None if value is None else str(value) for value in texts)
-    return EventContext(event_calendar, *lines, transfers_only=bool(transfers_only))
+    return EventContext(event_calendar, *lines, transfers_only=bool(transfers_only), is_cancelled=bool(is_cancelled))
 
 
 def join_event_context(statement: LinkQuery) -> LinkQuery:

@@ -17,6 +17,7 @@ from app.applications.serializers import DocumentStatus, serialize_documents
 from app.core.db import db
 from app.core.errors import NotFound
 from app.events.models import Event
+from app.events.visibility import CANCELLED
 from app.invoicing.invoice_pdf import draw_invoice_pdf
 
 MAX_APPLICATIONS = 50
@@ -27,7 +28,7 @@ NO_DATE = datetime.max.replace(tzinfo=UTC)
 class OwnApplication:
     """An application as its merchant sees it.
 
-    `due_purposes` has the steps that are due, and `paths` the page of each link that was sent. `payment_states` has those
+    `is_cancelled` is whether its event is. `due_purposes` has the steps that are due, and `paths` the page of each link that was sent. `payment_states` has those
     of its payments by the rail.
     """
 
@@ -39,6 +40,7 @@ class OwnApplication:
     amount_minor: int
     event_name: str | None
     event_starts_at: datetime | None
+    is_cancelled: bool
     documents: Sequence[DocumentStatus]
     due_purposes: Sequence[str]
     paths: Mapping[str, str]
@@ -48,14 +50,14 @@ class OwnApplication:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the application has not ended, or its merchant has something to do for it."""
-        return self.status in states.OPEN_STATES or bool(self.due_purposes)
+        """Whether the application has not ended, or its merchant has something to do for it. Its event is not cancelled."""
+        return not self.is_cancelled and (self.status in states.OPEN_STATES or bool(self.due_purposes))
 
 
 def list_own_applications(merchant_id: str) -> list[OwnApplication]:
     """The merchant's applications, those for the earliest events first; at most the newest fifty."""
     rows = db.session.execute(
-        select(Application, FeeCreditNote.number, Event.name, *EVENT_CALENDAR_COLUMNS)
+        select(Application, FeeCreditNote.number, Event.name, Event.visibility, *EVENT_CALENDAR_COLUMNS)
         .select_from(Application)
         .outerjoin(Event, Event.id == Application.event_id)
         .outerjoin(FeeCreditNote, FeeCreditNote.application_id == Application.id)
@@ -63,7 +65,7 @@ def list_own_applications(merchant_id: str) -> list[OwnApplication]:
         .order_by(Application.created_at.desc(), Application.id)
         .limit(MAX_APPLICATIONS)
     ).all()
-    loaded = [(row[0], row[1], row[2], EventCalendar(*row[3:])) for row in rows]
+    loaded = [(*row[:3], row[3] == CANCELLED, EventCalendar(*row[4:])) for row in rows]
     ids = [application.id for application, *_ in loaded]
     documents, paths = _load_documents(ids), _load_paths(ids)
     payment_states = _load_payment_states(ids)
@@ -77,14 +79,15 @@ def list_own_applications(merchant_id: str) -> list[OwnApplication]:
             application.amount_minor,
             event_name,
             calendar.starts_at,
+            is_cancelled,
             serialize_documents(application.documents_required, documents[application.id], find_last_day(calendar)),
-            _list_due_purposes(application, paths[application.id]),
+            [] if is_cancelled else _list_due_purposes(application, paths[application.id]),
             paths[application.id],
             frozenset(payment_states[application.id]),
             application.paid_at is not None,
             credit_note_number,
         )
-        for application, credit_note_number, event_name, calendar in loaded
+        for application, credit_note_number, event_name, is_cancelled, calendar in loaded
     ]
     return sorted(applications, key=lambda row: row.event_starts_at or NO_DATE)
 

@@ -85,7 +85,7 @@ FEE_STATE_SQL: ColumnElement[str] = case(
     else_="none",
 )
 """`paid` also by transfer; `none` where no fee is due or was settled."""
-FEE_STATES = OPEN_FEE, OVERDUE_FEE, *_ = ("open", "overdue", "paid", "waived", "refunded")
+FEE_STATES = OPEN_FEE, OVERDUE_FEE, PAID_FEE, *_ = ("open", "overdue", "paid", "waived", "refunded")
 IS_FEE_OVERDUE_SQL: ColumnElement[bool] = (Application.status == AWAITING_PAYMENT) & (
     func.coalesce(Application.scheduled_for, Application.decided_at + TIME_TO_ACT) < func.now()
 )

@@ -31,6 +31,12 @@ from app.applications.states import AWAITING_PAYMENT, REFUND_REFUSED, SUBMITTED
 from app.campaigns.models import Campaign, Recipient
 from app.campaigns.queries import has_not_arrived
 from app.core.db import db
+from app.desk.cancelled_event import (
+    select_fees_to_return,
+    select_invoices_to_credit,
+    select_untold_guests,
+    select_untold_stalls,
+)
 from app.events.failed_mails import FailedMail
 from app.events.models import Event
 from app.events.queries import owned
@@ -53,6 +59,10 @@ from app.money.settlement_state import HAS_SETTLEMENT_SQL
     FAILED_MAILS,
     UNDELIVERED,
     SETTLEMENT,
+    CANCELLED_GUESTS,
+    CANCELLED_STALLS,
+    CANCELLED_FEES,
+    CANCELLED_INVOICES,
 ) = (
     "publish",
     "applications",
@@ -67,7 +77,15 @@ from app.money.settlement_state import HAS_SETTLEMENT_SQL
     "failed_mails",
     "undelivered",
     "settlement",
+    "cancelled_guests",
+    "cancelled_stalls",
+    "cancelled_fees",
+    "cancelled_invoices",
 )
+CANCELLATION_KINDS = CANCELLED_GUESTS, CANCELLED_STALLS, CANCELLED_FEES, CANCELLED_INVOICES
+"""What is left to do at a cancelled event."""
+KINDS_AT_CANCELLED = frozenset({*CANCELLATION_KINDS, REFUNDS, OWED_BACK, FAILED_MAILS, UNDELIVERED})
+"""What also waits at a cancelled event."""
 DAYS_SHOWN = timedelta(days=7)
 """For how long messages wait that failed: afterwards nobody can do much about them."""
 DAYS_TO_SETTLE = timedelta(days=14)
@@ -171,6 +189,10 @@ def _select_unsettled_events() -> TaskQuery:
 
 
 TASK_QUERIES: dict[str, tuple[str, Callable[[], TaskQuery]]] = {
+    CANCELLED_GUESTS: (MESSAGES_WRITE, select_untold_guests),
+    CANCELLED_STALLS: (MESSAGES_WRITE, select_untold_stalls),
+    CANCELLED_FEES: (MONEY_WRITE, select_fees_to_return),
+    CANCELLED_INVOICES: (MONEY_WRITE, select_invoices_to_credit),
     CONFLICTS: (GATE_ADMIT, _select_conflicts),
     APPLICATIONS: (STALLS_DECIDE, _select_applications),
     DOCUMENTS: (STALLS_DECIDE, _select_new_documents),
@@ -193,9 +215,14 @@ def may_do(caller: Caller, kind: str) -> bool:
     return bool(caller.for_permission(TASK_QUERIES[kind][0]).grant)
 
 
-def list_tasks(caller: Caller, kinds: Sequence[str] = tuple(TASK_QUERIES)) -> list[Task]:
-    """What waits for the caller, of these kinds: the most urgent kind first, then the next event."""
-    statements = [_count_by_event(caller, kind) for kind in kinds if may_do(caller, kind)]
+def list_tasks(
+    caller: Caller, kinds: Sequence[str] = tuple(TASK_QUERIES), *, event_id: str | None = None
+) -> list[Task]:
+    """What waits for the caller, of these kinds: the most urgent kind first, then the next event.
+
+    What a cancellation leaves waits until two weeks after the end of the event, but with an `event_id` until it is done.
+    """
+    statements = [_count_by_event(caller, kind, event_id) for kind in kinds if may_do(caller, kind)]
     if not statements:
         return []
     rows = db.session.execute(union_all(*statements)).all()
@@ -205,15 +232,19 @@ def list_tasks(caller: Caller, kinds: Sequence[str] = tuple(TASK_QUERIES)) -> li
     )
 
 
-def _count_by_event(caller: Caller, kind: str) -> Select[Any]:
+def _count_by_event(caller: Caller, kind: str, event_id: str | None) -> Select[Any]:
     permission, build_query = TASK_QUERIES[kind]
-    is_running = () if kind == OWED_BACK else (Event.visibility != CANCELLED,)
-    return (
+    statement = (
         build_query()
         .add_columns(literal(kind), Event.id, Event.name, Event.starts_at, func.count())
-        .where(owned(caller.for_permission(permission)), *is_running)
+        .where(owned(caller.for_permission(permission)))
         .group_by(Event.id)
     )
+    if kind not in KINDS_AT_CANCELLED:
+        statement = statement.where(Event.visibility != CANCELLED)
+    if event_id is not None:
+        return statement.where(Event.id == event_id)
+    return statement.where(Event.ends_at > func.now() - DAYS_TO_SETTLE) if kind in CANCELLATION_KINDS else statement
 
 
 def _is_not_over() -> ColumnElement[bool]:

@@ -61,6 +61,10 @@ class Visit:
         return validity or format_period(self.starts_at, self.ends_at, self.timezone)
 
     @property
+    def is_cancelled(self) -> bool:
+        return self.visibility == CANCELLED
+
+    @property
     def entry_rule(self) -> str:
         """How often the ticket admits. A ticket that enters once a day, and is valid on one day only, admits once."""
         is_daily_once = self.reentry == DAILY_REENTRY and self._is_valid_on_one_day
@@ -97,7 +101,7 @@ class Visit:
             description=f"{questions}\n{self.map_url}",
             latitude=self.latitude,
             longitude=self.longitude,
-            is_cancelled=self.visibility == CANCELLED,
+            is_cancelled=self.is_cancelled,
         )
 
 

@@ -90,6 +90,9 @@ class LinkedTicketsData(Schema):
     timezone = text_field("Africa/Windhoek", required=True)
     place = text_field("River grounds, Windhoek", required=True)
     map_url = text_field("https://www.openstreetmap.org/search?query=River+grounds%2C+Windhoek", required=True)
+    event_cancelled = Boolean(
+        required=True, metadata={"description": "The event is cancelled: no ticket admits to it."}
+    )
     tickets = List(Nested(TicketData), required=True)
 
 

@@ -112,7 +112,8 @@ def serialize_linked_tickets(tickets: Sequence[Ticket]) -> JsonObject:
     """Return the tickets of a link, with their event."""
     visit = tickets[0].visit
     names = ("event_name", "starts_at", "ends_at", "valid_from", "valid_until", "timezone", "place", "map_url")
-    return {**{name: getattr(visit, name) for name in names}, "tickets": tickets}
+    event = {name: getattr(visit, name) for name in names}
+    return {**event, "event_cancelled": visit.is_cancelled, "tickets": tickets}
 
 
 def wants_pdf(format: str | None) -> bool:

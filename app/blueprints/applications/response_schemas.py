@@ -204,6 +204,9 @@ class AboutData(Schema):
     expires_at = TimeField(required=True)
     due_at = TimeField(required=True, allow_none=True)
     steps = List(Nested(Step), required=True)
+    event_cancelled = Boolean(
+        required=True, metadata={"description": "the event is cancelled: nothing is left to do or to pay"}
+    )
 
 
 class DocumentsData(AboutData):

@@ -73,8 +73,10 @@ def show(token: str) -> ResponseReturnValue:
 @blueprint.get("/<token>/ticket.pdf")
 @handle_ended_ticket
 def pdf(token: str) -> ResponseReturnValue:
-    """Download the tickets as a PDF."""
+    """Download the tickets as a PDF; of a cancelled event there is only the page."""
     tickets = load_linked_tickets(token, get_client_network())
+    if tickets[0].visit.is_cancelled:
+        return redirect(url_for("ticket.show", token=token), 303)
     return _build_download(draw_ticket_pdf(tickets), "application/pdf", tickets[0].pdf_name)
 
 

@@ -9,6 +9,7 @@ from app.accounts.caller import Caller
 from app.accounts.organisation_details import load_contact, load_organisation_details
 from app.accounts.permissions import EVENTS_READ, EVENTS_WRITE
 from app.blueprints.pages.desk.after_event import COPY, list_next_steps
+from app.blueprints.pages.desk.cancelled_event import list_effects
 from app.blueprints.pages.desk.event_form import (
     check_publish_time,
     describe_moved_times,
@@ -18,6 +19,7 @@ from app.blueprints.pages.desk.event_form import (
     with_moved_ends,
 )
 from app.blueprints.pages.desk.event_words import CATEGORY_LABELS, STEPS, VISIBILITY_LABELS
+from app.blueprints.pages.desk.home import list_cancellation_tasks
 from app.blueprints.pages.desk.settings import ACCESS as SETTINGS
 from app.blueprints.pages.desk.shell import (
     DeskPages,
@@ -74,6 +76,7 @@ def show(caller: Caller, event_id: str) -> ResponseReturnValue:
             if target in visibility.STEPS[state] and not (is_over and target == visibility.CANCELLED)
         ],
         next_steps=list_next_steps(caller, event) if is_over and state != visibility.DRAFT else [],
+        cancellation_tasks=list_cancellation_tasks(caller, event.id) if state == visibility.CANCELLED else [],
         warning=_describe_past(has_begun, is_over) if is_prepared else "",
         requirements=_list_requirements(event) if is_prepared else [],
         suggestions=_list_suggestions(event) if is_prepared else [],
@@ -199,6 +202,7 @@ def confirm_deletion(caller: Caller, event_id: str) -> ResponseReturnValue:
             "An event with tickets, stalls or guests is cancelled and not deleted. Any other event is deleted, "
             "and you cannot restore it."
         ),
+        items=list_effects(event),
         button=gettext("Delete the event"),
         back=url_for("desk_event.show", event_id=event_id),
         is_dangerous=True,
@@ -262,6 +266,7 @@ def _render_step(event: OwnEvent, target: str, error: AppError | None = None) ->
         event=event,
         title=step.title,
         text=" ".join(filter(None, (str(step.text), warning))),
+        items=list_effects(event) if target == visibility.CANCELLED else (),
         button=step.button,
         back=url_for("desk_event.show", event_id=event.id),
         is_dangerous=step.is_dangerous,

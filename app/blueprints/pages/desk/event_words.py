@@ -63,9 +63,10 @@ STEPS = {
         lazy_gettext("Cancel the event"),
         lazy_gettext("Cancel this event?"),
         lazy_gettext(
-            "The public no longer sees the event, and nobody can apply or pay any more. You cannot undo this."
+            "The public no longer sees the event, and nobody can apply or pay any more. You cannot undo this. "
+            "Nobody gets a mail by itself: afterwards the overview lists what is left to do."
         ),
-        lazy_gettext("The event is cancelled."),
+        lazy_gettext("The event is cancelled. Nobody gets a mail by itself."),
         is_dangerous=True,
     ),
 }

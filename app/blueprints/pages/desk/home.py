@@ -15,11 +15,17 @@ from app.blueprints.pages.desk.navigation import is_registered
 from app.blueprints.pages.desk.settings import ACCESS as SETTINGS
 from app.blueprints.pages.desk.shell import DeskPages, may_use, render_desk
 from app.blueprints.pages.signed_in import get_team_caller
+from app.campaigns.filtered_people_sql import APPLICANTS, GUESTS, STALLHOLDERS, TICKET_HOLDERS
 from app.core.languages import gettext, lazy_gettext, mark_plural, ngettext
 from app.desk.home import load_home_events
 from app.desk.tasks import (
     APPLICATIONS,
     BANK_DETAILS,
+    CANCELLATION_KINDS,
+    CANCELLED_FEES,
+    CANCELLED_GUESTS,
+    CANCELLED_INVOICES,
+    CANCELLED_STALLS,
     CONFLICTS,
     DOCUMENTS,
     FAILED_MAILS,
@@ -57,7 +63,47 @@ class TaskWords(NamedTuple):
     filters: Mapping[str, Any] = {}
 
 
+AFTER_CANCELLATION = lazy_gettext("what is left after a cancellation")
 TASK_WORDS = {
+    CANCELLED_GUESTS: TaskWords(
+        mark_plural(
+            "is cancelled: ticket holders and guests do not know it from you yet",
+            "is cancelled: ticket holders and guests do not know it from you yet",
+        ),
+        AFTER_CANCELLATION,
+        lazy_gettext("Write to ticket holders and guests"),
+        "desk_messages.write",
+        {"roles": [TICKET_HOLDERS, GUESTS]},
+    ),
+    CANCELLED_STALLS: TaskWords(
+        mark_plural(
+            "is cancelled: approved stalls do not know it from you yet",
+            "is cancelled: approved stalls do not know it from you yet",
+        ),
+        AFTER_CANCELLATION,
+        lazy_gettext("Write to the stalls"),
+        "desk_messages.write",
+        {"roles": [STALLHOLDERS, APPLICANTS]},
+    ),
+    CANCELLED_FEES: TaskWords(
+        mark_plural(
+            "is cancelled: %(num)s paid stall fee is not sent back",
+            "is cancelled: %(num)s paid stall fees are not sent back",
+        ),
+        AFTER_CANCELLATION,
+        lazy_gettext("See the paid fees"),
+        "desk_stalls.show",
+        {"feeState": "paid"},
+    ),
+    CANCELLED_INVOICES: TaskWords(
+        mark_plural(
+            "is cancelled: %(num)s invoice is not credited and paid back",
+            "is cancelled: %(num)s invoices are not credited and paid back",
+        ),
+        AFTER_CANCELLATION,
+        lazy_gettext("See the invoices"),
+        "desk_money.show",
+    ),
     CONFLICTS: TaskWords(
         mark_plural("%(num)s conflict at the gate", "%(num)s conflicts at the gate"),
         lazy_gettext("conflicts at the gate"),
@@ -164,17 +210,23 @@ def show(caller: Caller) -> ResponseReturnValue:
     """Show what waits for the person, and their events."""
     kinds = [kind for kind, words in TASK_WORDS.items() if is_registered(words.endpoint)]
     events = load_home_events(caller)
-    has_events = events.running or events.coming or events.past
+    tasks = list_tasks(caller, kinds)
+    has_events = events.running or events.coming or events.past or tasks
     return render_desk(
         "desk/home.html",
-        tasks=[_describe_task(task) for task in list_tasks(caller, kinds)],
-        kinds=", ".join(str(TASK_WORDS[kind].name) for kind in kinds if may_do(caller, kind)),
+        tasks=[_describe_task(task) for task in tasks],
+        kinds=", ".join(dict.fromkeys(str(TASK_WORDS[kind].name) for kind in kinds if may_do(caller, kind))),
         events=events,
         first_steps=[] if has_events or not may_use(CREATE) else _list_first_steps(),
         visibility_labels=VISIBILITY_LABELS,
         may_create=may_use(CREATE),
         is_door=may_use(ADMIT) and not may_use(PAIR),
     )
+
+
+def list_cancellation_tasks(caller: Caller, event_id: str) -> list[TaskItem]:
+    """What is left for the caller to do at a cancelled event."""
+    return [_describe_task(task) for task in list_tasks(caller, (*CANCELLATION_KINDS, OWED_BACK), event_id=event_id)]
 
 
 def _list_first_steps() -> list[tuple[str, bool, str]]:

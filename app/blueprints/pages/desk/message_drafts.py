@@ -73,7 +73,9 @@ SEND = Form(VersionSchema, VERSION)
 def write(caller: Caller, event_id: str) -> ResponseReturnValue:
     """Show the form of a new message, with the texts of a template."""
     form = build_message_form(queries.list_audience_choices(caller, event_id))
-    return _render_new(caller, event_id, fill_new_message(form, request.args.get("template", "")))
+    return _render_new(
+        caller, event_id, fill_new_message(form, request.args.get("template", ""), request.args.getlist("roles"))
+    )
 
 
 @blueprint.act("/new", access=WRITE)

@@ -1,6 +1,6 @@
 """The form of a message to many: texts, picture, channels, a second variant, and who gets it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -217,8 +217,8 @@ def build_message_form(choices: AudienceChoices, *, with_audience: bool = True) 
     return Form(FilteredMessageSchema, *INPUTS, *audience_inputs, VERSION)
 
 
-def fill_new_message(form: Form, template_id: str) -> FilledForm:
-    """The form with the texts of a template, for everybody with a ticket by e-mail."""
+def fill_new_message(form: Form, template_id: str, roles: Sequence[str] = ()) -> FilledForm:
+    """The form with the texts of a template, by e-mail for people with these roles, else for everybody with a ticket."""
     template = TEMPLATES.get(template_id) or TEMPLATES["blank"]
     return form.fill(
         name="" if template.id == "blank" else str(TEMPLATE_LABELS[template.id]),
@@ -226,7 +226,7 @@ def fill_new_message(form: Form, template_id: str) -> FilledForm:
         title=template.title,
         body=template.body,
         channels="email",
-        roles=f"{TICKET_HOLDERS},{GUESTS}",
+        roles=",".join(role for role in ROLES if role in roles) or f"{TICKET_HOLDERS},{GUESTS}",
     )
 
 

@@ -12,7 +12,7 @@ def decline(caller: Caller, event_id: str, application_id: str) -> ResponseRetur
 """
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Protocol, cast
@@ -173,12 +173,14 @@ def render_confirmation(
     button: str,
     back: str,
     event: DeskEvent | None = None,
+    items: Sequence[str] = (),
     is_dangerous: bool = False,
     values: Mapping[str, str] | None = None,
     error: AppError | None = None,
 ) -> Response:
     """Return the page that says what will happen, with the button that does it, or the error of the attempt.
 
+    `items` is a list of what is affected.
     The button posts to the address of the page, with these values.
     """
     return render_desk(
@@ -187,6 +189,7 @@ def render_confirmation(
         status=error.status if error else 200,
         title=title,
         text=text,
+        items=items,
         button=button,
         back=back,
         is_dangerous=is_dangerous,

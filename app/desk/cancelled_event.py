@@ -1,0 +1,104 @@
+"""What the cancellation of an event affects, and what is left to do after it."""
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import BigInteger, ColumnElement, Select, cast, exists, func, or_, select, true
+from sqlalchemy.dialects.postgresql import array
+
+from app.allocations.models import Invoice
+from app.allocations.open_invoices import charged_minor_sql
+from app.allocations.queries import sum_payments
+from app.applications.models import Application, StallFeeRefund
+from app.applications.queries import FEE_STATE_SQL, PAID_FEE
+from app.applications.states import ACCEPTED_STATES, ACTIVATED
+from app.audit.actions import Action
+from app.audit.models import AuditEntry
+from app.campaigns.filtered_people_sql import APPLICANTS, GUESTS, STALLHOLDERS, TICKET_HOLDERS
+from app.campaigns.models import Campaign
+from app.campaigns.states import HOLDERS
+from app.core.db import db
+from app.events.models import Event, TicketType
+from app.events.visibility import CANCELLED
+from app.invoicing.documents import INVOICE
+
+APPROVED_STATES = (*ACCEPTED_STATES, ACTIVATED)
+GUEST_ROLES, STALL_ROLES = (TICKET_HOLDERS, GUESTS), (STALLHOLDERS, APPLICANTS)
+CHARGED_SQL = charged_minor_sql()
+CANCELLED_AT_SQL = func.coalesce(
+    select(func.max(AuditEntry.at))
+    .where(AuditEntry.event_id == Event.id, AuditEntry.action == Action.EVENT_CANCELLED)
+    .scalar_subquery(),
+    Event.updated_at,
+)
+
+
+class CancellationEffects(NamedTuple):
+    """What an event has of stalls and invoices: stalls approved, fees paid with their sum in cents, invoices."""
+
+    stalls: int
+    paid_fees: int
+    paid_fees_minor: int
+    open_invoices: int
+    paid_invoices: int
+
+
+def load_cancellation_effects(event_id: str) -> CancellationEffects:
+    """What the cancellation of an event affects, but its tickets. The caller may read the event and its money."""
+    applications = (
+        select(
+            func.count().filter(Application.status.in_(APPROVED_STATES)),
+            func.count().filter(FEE_STATE_SQL == PAID_FEE),
+            cast(func.coalesce(func.sum(Application.amount_minor).filter(FEE_STATE_SQL == PAID_FEE), 0), BigInteger),
+        )
+        .where(Application.event_id == event_id)
+        .subquery()
+    )
+    invoices = (
+        select(
+            func.count().filter(sum_payments() < CHARGED_SQL),
+            func.count().filter(sum_payments() > 0, sum_payments() >= CHARGED_SQL),
+        )
+        .where(Invoice.event_id == event_id, Invoice.kind == INVOICE)
+        .subquery()
+    )
+    statement = select(*applications.c, *invoices.c).select_from(applications.join(invoices, true()))
+    return CancellationEffects(*db.session.execute(statement).one())
+
+
+def select_untold_guests() -> Select[Any]:
+    """The cancelled events with ticket holders or guests to whom nobody has written since."""
+    has_people = exists().where(
+        TicketType.event_id == Event.id, TicketType.sold + TicketType.claimed + TicketType.admitted > 0
+    )
+    return _select_cancelled(has_people, ~_is_written_to(GUEST_ROLES))
+
+
+def select_untold_stalls() -> Select[Any]:
+    """The cancelled events with approved stalls to which nobody has written since."""
+    has_stalls = exists().where(Application.event_id == Event.id, Application.status.in_(APPROVED_STATES))
+    return _select_cancelled(has_stalls, ~_is_written_to(STALL_ROLES))
+
+
+def select_fees_to_return() -> Select[Any]:
+    """The paid stall fees of cancelled events of which nothing was sent back."""
+    is_sent_back = exists().where(StallFeeRefund.application_id == Application.id)
+    return _select_cancelled(Application.event_id == Event.id, FEE_STATE_SQL == PAID_FEE, ~is_sent_back)
+
+
+def select_invoices_to_credit() -> Select[Any]:
+    """The invoices of cancelled events that are not credited in full."""
+    return _select_cancelled(Invoice.event_id == Event.id, Invoice.kind == INVOICE, CHARGED_SQL > 0)
+
+
+def _select_cancelled(*conditions: ColumnElement[bool]) -> Select[Any]:
+    return select().where(Event.visibility == CANCELLED, *conditions)
+
+
+def _is_written_to(roles: tuple[str, ...]) -> ColumnElement[bool]:
+    """Whether a message to people with one of these roles was sent since the event is cancelled."""
+    is_for_roles = Campaign.audience_filter["roles"].has_any(array(roles))
+    return exists().where(
+        Campaign.event_id == Event.id,
+        Campaign.started_at >= CANCELLED_AT_SQL,
+        or_(is_for_roles, Campaign.audience_type == HOLDERS) if roles == GUEST_ROLES else is_for_roles,
+    )

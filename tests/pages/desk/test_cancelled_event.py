@@ -1,0 +1,189 @@
+"""A cancelled event: what is affected before, what is left to do after, and what guests and merchants see."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.accounts.models import Account
+from tests.allocations.test_invoice_payments import credit
+from tests.counting import count_statements
+from tests.factories.accounts import create_account, create_signed_in_client
+from tests.factories.allocations import Block, create_another_block, create_block
+from tests.factories.applications import (
+    LIST,
+    create_approved_application,
+    create_offered_application,
+    find_mailed_token,
+    pay_stall_fee,
+)
+from tests.factories.events import create_published_event
+from tests.factories.payouts import execute_sql
+from tests.factories.ticket_links import Guest, claim_as_guest
+from tests.http import Client, data
+from tests.pages.desk.test_events import EVENTS, open_as
+from tests.pages.pages import Visitor
+
+TASKS = "/api/organisations/me/tasks"
+LEFT = "Left to do after the cancellation"
+MESSAGE = {
+    "name": "Cancelled",
+    "templateId": "blank",
+    "title": "{eventName} is cancelled",
+    "body": "Hello",
+    "channels": ["email"],
+    "sendNow": True,
+    "respectPreferences": True,
+}
+
+
+def cancel(organiser: Client, event_id: str) -> None:
+    data(organiser.patch(f"/api/events/{event_id}", {"visibility": "cancelled"}))
+
+
+def write_to(organiser: Client, event_id: str, *roles: str) -> None:
+    body = {**MESSAGE, "audienceType": "filtered_people", "audienceFilter": {"roles": roles}}
+    data(organiser.post(f"/api/events/{event_id}/notifications/broadcast", body), 202)
+    execute_sql("UPDATE campaign SET started_at = clock_timestamp()")
+
+
+def list_kinds(organiser: Client) -> list[str]:
+    return [f"{task['kind']} {task['count']}" for task in data(organiser.get(TASKS))["tasks"]]
+
+
+class Festival:
+    """An event with a guest, an invoice of another block, and a stall whose fee is paid."""
+
+    def __init__(self, client: Client, organiser: Client) -> None:
+        self.block: Block = create_block(client, owner=organiser)
+        self.id: str = self.block.event["id"]
+        self.guest: Guest = claim_as_guest(self.block)
+        self.application: dict[str, Any] = create_approved_application(
+            client, organiser, eventId=self.id, documentsRequired=[]
+        )
+        pay_stall_fee(client, find_mailed_token("pay"))
+        self.sponsors: Block = create_another_block(self.block)
+        data(organiser.post(f"{self.sponsors.path}/invoice/email", {"to": "sponsor@bank.example"}), 202)
+
+
+@pytest.fixture
+def festival(client: Client, organiser: Client) -> Festival:
+    return Festival(client, organiser)
+
+
+def test_question_lists_what_is_affected(festival: Festival, desk: Visitor) -> None:
+    answer, statements = count_statements(lambda: desk.flask.get(f"{EVENTS}/{festival.id}/state/cancelled"))
+    assert re.findall("<li>(.*?)</li>", answer.text.rpartition("Cancel this event?")[2].partition("<form")[0]) == [
+        "1 guest of blocks has a ticket",
+        "1 stall is approved",
+        "1 stall fee is paid: N$\u00a02\u202f500.00",
+        "1 invoice is not paid",
+    ]
+    assert "Nobody gets a mail by itself" in answer.text and len(statements) <= 6, statements
+
+
+def test_question_of_an_event_without_anything(desk: Visitor, organiser: Client) -> None:
+    event = create_published_event(organiser)
+    page = desk.open(f"{EVENTS}/{event['id']}/state/cancelled").text
+    assert "There are no tickets, stalls or invoices." in page
+    assert "There are no tickets" not in desk.open(f"{EVENTS}/{event['id']}/state/archived").text
+
+
+def test_what_is_left_vanishes_when_it_is_done(festival: Festival, desk: Visitor, organiser: Client) -> None:
+    path = f"{EVENTS}/{festival.id}"
+    desk.open(f"{path}/state/cancelled")
+    page = desk.send(form=1).text
+    assert "Nobody gets a mail about it by itself." in page and LEFT in page
+    for url in (
+        "messages/new?roles=ticket_holders&amp;roles=guests",
+        "messages/new?roles=stallholders&amp;roles=applicants",
+        "stalls?feeState=paid",
+        "money",
+    ):
+        assert f'href="{path}/{url}"' in page and f'href="{path}/{url}"' in desk.open("/desk").text, url
+    assert list_kinds(organiser) == [
+        "cancelled_guests 1",
+        "cancelled_stalls 1",
+        "cancelled_fees 1",
+        "cancelled_invoices 1",
+    ]
+    write_to(organiser, festival.id, "guests")
+    assert list_kinds(organiser)[0] == "cancelled_stalls 1"
+    write_to(organiser, festival.id, "applicants")
+    data(organiser.post(f"{LIST}/{festival.application['id']}/fee/refund", {"reason": "Cancelled"}))
+    assert list_kinds(organiser) == ["cancelled_invoices 1"]
+    credit(festival.sponsors, festival.sponsors.now()["quantity"])
+    assert list_kinds(organiser) == []
+    assert LEFT not in desk.open(path).text
+
+
+def test_message_form_has_the_audience(festival: Festival, desk: Visitor) -> None:
+    path = f"{EVENTS}/{festival.id}/messages/new"
+    page = desk.open(f"{path}?roles=stallholders&roles=applicants&roles=nobody").text
+    assert re.findall(r'name="roles" value="(\w+)"[^>]*checked', page) == ["stallholders", "applicants"]
+
+
+@pytest.mark.parametrize(
+    ("role", "kinds"),
+    [("viewer", 0), ("finance", 2), ("messages", 2), ("door", 0), ("stock", 0), ("manager", 4)],
+)
+def test_each_role_sees_its_own_tasks(
+    app: Flask, client: Client, owner: Account, organiser: Client, festival: Festival, role: str, kinds: int
+) -> None:
+    cancel(organiser, festival.id)
+    visitor = open_as(app, client, owner, role)
+    for path in ("/desk", f"{EVENTS}/{festival.id}"):
+        page = visitor.open(path).text
+        texts = ("ticket holders and guests do not know", "approved stalls do not", "not sent back", "not credited")
+        assert sum(text in page for text in texts) == kinds, path
+
+
+def test_others_see_no_tasks_and_old_ones_leave_the_home(festival: Festival, desk: Visitor, organiser: Client) -> None:
+    cancel(organiser, festival.id)
+    assert data(create_signed_in_client(organiser, create_account("organiser")).get(TASKS))["tasks"] == []
+    execute_sql(
+        "UPDATE event SET starts_at = now() - interval '20 days', ends_at = now() - interval '15 days' WHERE id = :id",
+        id=festival.id,
+    )
+    assert list_kinds(organiser) == []
+    assert LEFT in desk.open(f"{EVENTS}/{festival.id}").text
+
+
+def test_ticket_says_that_the_event_is_cancelled(festival: Festival, organiser: Client, visitor: Visitor) -> None:
+    assert festival.guest.code in visitor.open(festival.guest.page).text
+    assert data(festival.guest.read())["eventCancelled"] is False
+    cancel(organiser, festival.id)
+    for path in (festival.guest.page, f"{festival.guest.page}/ticket.pdf"):
+        page = visitor.flask.get(path, follow_redirects=True).text
+        assert "The event is cancelled" in page
+        assert not re.search(rf"<svg|Download the PDF|Your ticket<|{festival.guest.code}", page), path
+    assert data(festival.guest.read())["eventCancelled"] is True
+
+
+def test_links_of_an_application_say_that_the_event_is_cancelled(
+    client: Client, organiser: Client, visitor: Visitor
+) -> None:
+    event_id = create_published_event(organiser)["id"]
+    create_approved_application(client, organiser, eventId=event_id, documentsRequired=["identity"])
+    pages = [f"/{page}/{find_mailed_token(page)}" for page in ("documents", "pay")]
+    paid = create_approved_application(
+        client, organiser, eventId=event_id, email="selma@example.com", documentsRequired=[]
+    )
+    pay_page = f"/pay/{find_mailed_token('pay', 'selma@example.com')}"
+    pay_stall_fee(client, pay_page.rpartition("/")[2])
+    pages.append(f"/activate/{find_mailed_token('activate', 'selma@example.com')}")
+    create_offered_application(client, organiser, email="offer@example.com")
+    pages.append(f"/place-offer/{find_mailed_token('place-offer', 'offer@example.com')}")
+    for page in pages:
+        assert "The event is cancelled" not in visitor.open(page).text
+    execute_sql("UPDATE event SET visibility = 'cancelled'")
+    for page in pages:
+        text = visitor.open(page).text
+        assert "<h1>The event is cancelled</h1>" in text, page
+        assert not re.search(r"Activate your account|Pay the|Upload|Accept the place|Send me", text), page
+    assert paid["status"] == "awaiting_payment" and "Your stall fee is paid" in visitor.open(pay_page).text
+    token = pages[1].rpartition("/")[2]
+    assert data(client.get(f"{LIST}/pay/{token}"))["eventCancelled"] is True
+    execute_sql("UPDATE application_link SET expires_at = now()")
+    assert "The event is cancelled" in visitor.open(pages[0]).text and "new link" not in visitor.open(pages[0]).text
