@@ -63,9 +63,11 @@ COUNT_PLAN = text("""
            count(*) FILTER (WHERE old_status = 'sold' AND status <> 'sold') AS cancelled
       FROM ticket_plan
 """)
-SUM_NEW_PRICES = text(
-    "SELECT coalesce(sum(price_minor), 0)::bigint FROM ticket_plan WHERE known IS NULL AND NOT skipped"
-)
+SUM_NEW_TICKETS = text("""
+    SELECT coalesce(sum(price_minor), 0)::bigint AS price_minor, count(*) FILTER (WHERE sold_at = now()) AS undated
+      FROM ticket_plan WHERE known IS NULL AND NOT skipped
+""")
+"""`undated` are the new tickets without a day of sale: PLAN_IMPORT gives them the time of the import."""
 LIST_CANCELLED = text("""
     SELECT reference, name, CASE WHEN secret = reference THEN secret END AS secret
       FROM ticket_plan WHERE old_status = 'sold' AND status <> 'sold' ORDER BY row LIMIT :limit

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, false, func, literal, null, or_, select
+from sqlalchemy import ColumnElement, case, exists, false, func, literal, null, or_, select
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import GATE_ADMIT, GUESTS_READ, GUESTS_WRITE, MONEY_READ
 from app.events.event_rows import belongs_to
-from app.events.models import Ticket, TicketImportChange, TicketType
+from app.events.models import Ticket, TicketImport, TicketImportChange, TicketType
 from app.events.queries import ListQuery, OwnEvent, get_event
 
 STATUSES = ("sold", "cancelled", "refunded")
@@ -50,6 +50,8 @@ def list_tickets_query(
     order_number: ColumnElement[str | None] = Ticket.order_number.expression
     if not shows_secret:
         order_number = func.nullif(order_number, Ticket.secret)
+    # A ticket without a day of sale has the time of the transaction that imported it, as its import has.
+    is_import_time = exists().where(TicketImport.event_id == event.id, TicketImport.imported_at == Ticket.sold_at)
     columns: tuple[Any, ...] = (
         Ticket.id,
         Ticket.reference,
@@ -59,6 +61,7 @@ def list_tickets_query(
         Ticket.email,
         (null() if "price" in hidden else Ticket.price_minor).label("price_minor"),
         Ticket.sold_at,
+        case((is_import_time, None), else_=Ticket.sold_at).label("known_sold_at"),
         Ticket.status,
         order_number.label("order_number"),
         (Ticket.secret if shows_secret else null()).label("secret"),

@@ -116,8 +116,22 @@ class TicketImportData(Schema):
     new_type_names = List(
         fields.String(metadata={"example": "Early Bird"}), required=True, metadata={"description": "their names"}
     )
+    new_type_totals = List(
+        WholeNumber(metadata={"example": 120}),
+        required=True,
+        metadata={
+            "description": "how many tickets each of `newTypeNames` has: as many as the file; change it afterwards"
+        },
+    )
     created_minor = WholeNumber(
         required=True, metadata={"description": "what the created tickets cost together, in cents", "example": 8500000}
+    )
+    undated = WholeNumber(
+        required=True,
+        metadata={
+            "description": "created tickets without a day of sale in the file: they count as sold on the day of the import",
+            "example": 0,
+        },
     )
     cancelled_tickets = List(
         Nested(CancelledTicket), required=True, metadata={"description": "the first fifty of the cancelled tickets"}
@@ -222,7 +236,12 @@ class TicketRow(Schema):
     name = fields.String(required=True, allow_none=True)
     email = fields.String(required=True, allow_none=True)
     price_minor = WholeNumber(required=True, allow_none=True)
-    sold_at = TimeField(required=True, metadata={"description": "when it was sold"})
+    sold_at = TimeField(required=True, metadata={"description": "when it was sold, or else imported"})
+    known_sold_at = TimeField(
+        required=True,
+        allow_none=True,
+        metadata={"description": "when it was sold; null if no file said so, and `soldAt` is the time of its import"},
+    )
     status = fields.String(required=True, metadata={"example": "sold"})
     order_number = fields.String(
         required=True,

@@ -64,9 +64,11 @@ class TicketImportJson(TypedDict):
     warnings: list[str]
     chosen_types: list[str]
     created_minor: int
+    undated: int
     cancelled_tickets: list[CancelledTicket]
     first_tickets: list[FirstTicket]
     new_type_names: list[str]
+    new_type_totals: list[int]
     unknown_types: list[UnknownTypeJson]
     errors: list[dict[str, object]]
     error_count: int
@@ -287,9 +289,11 @@ class _Report:
             "warnings": list(result.warnings),
             "chosen_types": list(result.chosen_types),
             "created_minor": result.created_minor,
+            "undated": result.undated,
             "cancelled_tickets": list(result.cancelled_tickets),
             "first_tickets": list(result.first_tickets),
             "new_type_names": list(result.new_type_names),
+            "new_type_totals": list(result.new_type_totals),
             "unknown_types": [{"name": name, "rows": count} for name, count in self.unknown_types.items()],
             "errors": [error._asdict() for error in self.errors[:MAX_RETURNED_ERRORS]],
             "error_count": len(self.errors),

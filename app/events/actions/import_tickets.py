@@ -67,7 +67,7 @@ class ImportResult:
 
     `cancelled` are those of the updated tickets that are not sold any more, `cancelled_tickets` the first fifty of them,
     `missing` the sold tickets of the event that are not in the file. `created_minor` is what the created tickets cost
-    together, in cents. `raised_types` got more places. `chosen_types` are the names in the file for which a ticket type
+    together, in cents; `undated` of them have no day of sale in the file and count as sold today. `raised_types` got more places. `new_type_totals` has how many tickets each of `new_type_names` has. `chosen_types` are the names in the file for which a ticket type
     was chosen. `import_id` is None for a dry run, and only a dry run has the `first_tickets` of the file.
     """
 
@@ -81,8 +81,10 @@ class ImportResult:
     warnings: tuple[str, ...] = ()
     raised_types: int = 0
     created_minor: int = 0
+    undated: int = 0
     cancelled_tickets: Sequence[CancelledTicket] = ()
     new_type_names: Sequence[str] = ()
+    new_type_totals: Sequence[int] = ()
     import_id: str | None = None
     chosen_types: Sequence[str] = ()
     first_tickets: Sequence[FirstTicket] = ()
@@ -186,14 +188,15 @@ def _import(
         raise NotFound()
     type_ids = _match_types(event, chosen_type_ids)
     of_unknown_type = [ticket for ticket in tickets if key_of(ticket.ticket_type) not in type_ids]
-    new_type_ids = _create_types(session, event, of_unknown_type, rows_by_type, new_keys)
+    created_types = _create_types(session, event, of_unknown_type, rows_by_type, new_keys)
+    new_type_ids = {ticket_type.name_key: ticket_type.id for ticket_type in created_types}
     _fill_staging(session, tickets, {**type_ids, **new_type_ids}, event.timezone)
     session.execute(ticket_import_sql.CREATE_PLAN)
     session.execute(ticket_import_sql.PLAN_IMPORT, {"event": event_id})
     _check_plan(session, event_id)
     missing = session.scalar(ticket_import_sql.COUNT_MISSING, {"event": event_id}) or 0
     counts = session.execute(ticket_import_sql.COUNT_PLAN).one()
-    created_minor = session.scalar(ticket_import_sql.SUM_NEW_PRICES) or 0
+    new_tickets = session.execute(ticket_import_sql.SUM_NEW_TICKETS).one()
     cancelled = session.execute(ticket_import_sql.LIST_CANCELLED, {"limit": MAX_LISTED}) if counts.cancelled else ()
     cancelled_tickets = [
         CancelledTicket(reference=row.reference, name=row.name, secret=row.secret) for row in cancelled
@@ -221,9 +224,11 @@ def _import(
         new_types=len(new_type_ids),
         warnings=warnings,
         raised_types=raised_types,
-        created_minor=created_minor,
+        created_minor=new_tickets.price_minor,
+        undated=new_tickets.undated,
         cancelled_tickets=cancelled_tickets,
-        new_type_names=sorted({key_of(it.ticket_type): it.ticket_type for it in reversed(of_unknown_type)}.values()),
+        new_type_names=[ticket_type.name for ticket_type in created_types],
+        new_type_totals=[ticket_type.total for ticket_type in created_types],
         import_id=import_id,
         chosen_types=_list_chosen_names(event, tickets, chosen_type_ids),
         first_tickets=_list_first_tickets(event, tickets, type_ids) if dry_run else (),
@@ -288,8 +293,8 @@ def _create_types(
     tickets: Sequence[SoldTicket],
     rows_by_type: Mapping[str, int],
     new_keys: Collection[str] | None,
-) -> dict[str, str]:
-    """The ids of new ticket types by their name key: as many places as were sold, at the most common price.
+) -> list[TicketType]:
+    """The new ticket types in the order of their names: as many places as were sold, at the most common price.
 
     Rows of the file that are not among the tickets count as sold: they may come later.
     """
@@ -312,7 +317,7 @@ def _create_types(
     }
     session.add_all(types.values())
     session.flush()
-    return {name_key: ticket_type.id for name_key, ticket_type in types.items()}
+    return sorted(types.values(), key=lambda ticket_type: ticket_type.name)
 
 
 def _fill_staging(session: Session, tickets: Iterable[SoldTicket], type_ids: dict[str, str], zone: str) -> None:

@@ -55,7 +55,7 @@ def _build_tickets_table(event: OwnEvent) -> Table:
         Column("ticket_type", gettext("Ticket type")),
         Column("status", gettext("State"), STATUS, labels=STATE_LABELS),
         Column("price_minor", gettext("Price"), MONEY),
-        Column("sold_at", gettext("Sold"), DAY),
+        Column("known_sold_at", gettext("Sold"), DAY),
         Column("admitted_at", gettext("Entered"), TIME),
         sorts=tickets.SORTS,
         default_sort="reference",

@@ -165,6 +165,7 @@ def show_upload(caller: Caller, event_id: str, upload_id: str) -> ResponseReturn
             (name, label) for name, label in FIRST_LABELS if any(ticket[name] is not None for ticket in first_tickets)
         ],
         chosen_types=_list_chosen_types(event, options, result.get("chosen_types", ())),
+        new_types=_list_new_types(event, result),
         has_no_codes="secret" not in mapping,
         has_no_addresses="email" not in mapping,
         format_label=FORMAT_LABELS[options.mapping and "mapping" or upload.format or "own"],
@@ -302,6 +303,16 @@ def _list_chosen_types(event: OwnEvent, options: FileOptions, names: Sequence[st
     types = {ticket_type.id: ticket_type.name for ticket_type in event.ticket_types}
     type_ids = {key_of(name): id for name, id in (options.ticket_types or {}).items()}
     return [(name, types[id]) for name in names if (id := type_ids.get(key_of(name))) in types]
+
+
+def _list_new_types(event: OwnEvent, result: Mapping[str, Any]) -> list[tuple[str, int, str]]:
+    """The ticket types that the import makes, each with its tickets and, once it is made, the address of its form."""
+    urls = {
+        ticket_type.name: url_for("desk_ticket_types.edit", event_id=event.id, type_id=ticket_type.id)
+        for ticket_type in event.ticket_types
+    }
+    names, totals = result.get("new_type_names", ()), result.get("new_type_totals", ())
+    return [(name, total, urls.get(name, "")) for name, total in zip(names, totals, strict=False)]
 
 
 def _list_unknown_names(upload: OwnUpload) -> dict[str, int]:

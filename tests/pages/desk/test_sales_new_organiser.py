@@ -1,0 +1,65 @@
+"""Files of sales with little in them: no day of sale, new ticket types, one column that is number and code."""
+
+from typing import Any
+
+import pytest
+
+from tests.events.test_import import TYPES
+from tests.factories.events import create_published_event
+from tests.http import Client, data
+from tests.pages.desk.test_events import EVENTS
+from tests.pages.desk.test_sales import HEADER, ROWS, post, upload
+from tests.pages.pages import Visitor
+
+UNDATED = "reference,ticketType,name,secret\nB1,Weekend pass,Zoë,one\nB2,Weekend pass,Petrus,two\n"
+NO_DAY = "The file has no day of sale: these tickets count as sold today."
+
+
+@pytest.fixture
+def event(organiser: Client) -> dict[str, Any]:
+    return create_published_event(organiser, name="Windhoek Lights", ticketTypes=TYPES)
+
+
+@pytest.fixture
+def path(event: dict[str, Any]) -> str:
+    return f"{EVENTS}/{event['id']}/sales"
+
+
+def import_upload(desk: Visitor) -> str:
+    return post(desk, f"{desk.page.request.path}/import").text
+
+
+def test_tickets_without_a_day_of_sale_say_so(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    assert NO_DAY in upload(desk, path, UNDATED).text
+    assert "The tickets are imported" in import_upload(desk) and NO_DAY not in desk.page.text
+    tickets = data(organiser.get(f"/api/events/{event['id']}/tickets"))["tickets"]
+    assert [ticket["knownSoldAt"] for ticket in tickets] == [None, None] and all(it["soldAt"] for it in tickets)
+    assert '<td data-label="Sold" class="without">' in desk.open(f"{path}/tickets").text
+    assert "tickets without a day of sale on the day of their import" in desk.open(path).text
+    dated = UNDATED.replace("secret\n", "secret,soldAt\n").replace("one\n", "one,2026-10-01\n").replace("two", "two,")
+    assert "day of sale" not in upload(desk, path, dated).text
+    import_upload(desk)
+    tickets = data(organiser.get(f"/api/events/{event['id']}/tickets"))["tickets"]
+    assert [ticket["knownSoldAt"] and ticket["knownSoldAt"][:10] for ticket in tickets] == ["2026-09-30", None]
+
+
+def test_some_tickets_without_a_day_of_sale_are_counted(desk: Visitor, path: str) -> None:
+    assert "day of sale" not in upload(desk, path, HEADER + ROWS).text
+    page = upload(desk, path, HEADER + ROWS + "A3,Weekend pass,Anna,,850,,sold,three\n").text
+    assert "1 new ticket has no day of sale: it counts as sold today." in page
+
+
+def test_a_new_ticket_type_says_how_many_it_has(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    upload(desk, path, HEADER + ROWS + "A3,Backstage,Anna,,850,2026-10-01,sold,three\n")
+    page = post(desk, f"{desk.page.request.path}/check", name="Backstage", type="new").text
+    assert "New ticket type Backstage with 1 ticket." in page and "it is sold out in public" in page
+    address = desk.page.request.path.removesuffix("/check")
+    page = post(desk, f"{address}/import").text
+    new_type = next(
+        it for it in data(organiser.get(f"/api/events/{event['id']}"))["ticketTypes"] if it["name"] == "Backstage"
+    )
+    assert f'href="{EVENTS}/{event["id"]}/ticket-types/{new_type["id"]}">Change how many there are</a>' in page
