@@ -10,7 +10,7 @@ from app.core.errors import ValidationFailed
 from app.web.schema import PartialResponse, Schema
 from app.web.types import View
 
-WRITE_METHODS = ("PATCH", "PUT", "DELETE")
+WRITE_METHODS = ("PATCH", "PUT", "DELETE", "POST")
 UNKNOWN_VERSION = -1
 """A version that no row has. It is used for an unknown If-Match, which is therefore stale if the row exists."""
 

@@ -137,8 +137,8 @@ def test_merchant_who_takes_part_keeps_their_stall(client: Client, owner: Client
     assert "You have nothing left to do." in list_mails_to(EMAIL)[0]["text"]
 
 
-def accept(owner: Client, application: dict[str, Any], *kinds: str) -> Any:
-    return owner.post(f"{LIST}/{application['id']}/documents/accept", {"kinds": kinds})
+def accept(owner: Client, application: dict[str, Any], *kinds: str, **headers: Any) -> Any:
+    return owner.post(f"{LIST}/{application['id']}/documents/accept", {"kinds": kinds}, **headers)
 
 
 def list_accepted(owner: Client, application: dict[str, Any]) -> list[str]:
@@ -183,6 +183,23 @@ def test_another_file_or_another_day_is_not_accepted(client: Client, owner: Clie
     data(accept(owner, application, *KINDS))
     data(upload_documents(client, find_mailed_token("documents"), taxClearanceExpiresOn="2040-01-31"))
     assert list_accepted(owner, application) == [*KINDS]
+
+
+def test_a_file_that_came_after_the_version_of_the_client_is_not_accepted(client: Client, owner: Client) -> None:
+    application = approve(client, owner)
+    hand_in(client, *KINDS)
+    seen = owner.get(f"{LIST}/{application['id']}").headers["ETag"]
+    data(ask(owner, application, "identity"))
+    hand_in(client, "identity")
+    for tag in (seen, '"x"', '"1", "2"'):
+        assert read_error(accept(owner, application, "identity", headers={"If-Match": tag})) == (412, "STALE_VERSION")
+    assert list_accepted(owner, application) == []
+    current = owner.get(f"{LIST}/{application['id']}").headers["ETag"]
+    data(accept(owner, application, "identity", headers={"If-Match": current}))
+    data(accept(owner, application, "tax_clearance", headers={"If-Match": "*"}))
+    assert list_accepted(owner, application) == [*KINDS]
+    other = create_organiser_client(client, email="other@example.com")
+    assert accept(other, application, "identity", headers={"If-Match": seen}).status_code == 404
 
 
 def test_other_organisers_accept_nothing(client: Client, owner: Client) -> None:

@@ -259,17 +259,20 @@ def ask_again(application_id: str, kinds: Sequence[str], reason: str) -> queries
     body=schemas.AcceptedDocumentsBody,
     returns=response_schemas.ApplicationRow,
     idempotent=True,
+    etag=True,
     errors=[StepNotAllowed],
 )
-def accept_documents(application_id: str, kinds: Sequence[str]) -> queries.ApplicationRecord:
+def accept_documents(
+    application_id: str, kinds: Sequence[str], expected_version: int | None
+) -> queries.ApplicationRecord:
     """Accept documents of an approved applicant, after a look at them.
 
     Documents count as soon as they are handed in; accepting takes them off the list of new documents. A file that
     replaces one is not accepted. Documents that are accepted already stay so. A kind without a file, and one that is
-    asked for again, is an error.
+    asked for again, is an error. With `If-Match`, no file is accepted that came after the version that the client has.
     """
     caller = get_current_caller()
-    actions.accept_documents(caller, application_id, kinds=kinds)
+    actions.accept_documents(caller, application_id, kinds=kinds, expected_version=expected_version)
     return queries.get_application(caller, application_id)
 
 

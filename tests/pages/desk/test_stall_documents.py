@@ -10,6 +10,7 @@ from app.accounts.models import Account
 from tests.factories.accounts import list_mails_to
 from tests.factories.applications import PDF, decide_application, find_mailed_token, upload_documents
 from tests.factories.events import create_published_event
+from tests.factories.payouts import execute_sql
 from tests.http import Client, data
 from tests.pages.desk.test_events import open_as
 from tests.pages.desk.test_stalls import apply, build_path, read
@@ -121,6 +122,23 @@ def test_all_documents_are_accepted_at_once(
     row = read(organiser, applied)
     assert row["documents"][0]["acceptedAt"] == row["documents"][1]["acceptedAt"] is not None
     assert row["status"] == "ready", "it was before, and is"
+
+
+def test_all_documents_leave_out_what_expires_or_is_not_handed_in(
+    client: Client, organiser: Client, event: dict[str, Any], desk: Visitor
+) -> None:
+    application = apply(client, event, "Late Docs", amountMinor=0)
+    kinds = ("identity", "tax_clearance", "food_safety")
+    decide_application(organiser, application, documentsRequired=[*kinds])
+    token, path = find_mailed_token("documents", "late@stalls.example"), build_path(event, application)
+    data(upload_documents(client, token, *kinds, submit="false", content=PDF))
+    page = desk.open(path).text
+    assert page.count("not accepted yet") == 3 and "Accept all documents" not in page
+    data(upload_documents(client, token, submit="true"))
+    assert "Accept all documents" in desk.open(path).text
+    execute_sql("UPDATE application_document SET expires_on = '2020-01-01' WHERE kind = 'identity'")
+    page = desk.open(path).text
+    assert page.count("not accepted yet") == 3 and 'value="tax_clearance,food_safety"' in page
 
 
 def test_a_file_that_came_meanwhile_is_not_accepted(
