@@ -99,9 +99,10 @@ def list_rows_to_record(rows: Sequence[MatchedRow], rows_to_assign: Sequence[Row
 
 
 def list_rows_to_assign(caller: Caller, event_id: str, rows: Sequence[MatchedRow]) -> list[RowToAssign]:
-    """The first hundred rows that a person may assign, each with what it may pay by its amount; not those without any.
+    """The first rows that a person may assign, each with what it may pay by its amount; not those without any.
 
-    A fee that another row pays is left out. Raises NotFound.
+    There are at most a hundred, and no more than can be recorded at once with the other rows. A fee that another row
+    pays is left out. Raises NotFound.
     """
     today = database_now().astimezone(ZoneInfo(HOME)).date()
     assignable_rows = [
@@ -117,7 +118,12 @@ def list_rows_to_assign(caller: Caller, event_id: str, rows: Sequence[MatchedRow
         (matched, [it for it in open_payments if it.reference not in paid and it.can_be_paid_by(matched.row)])
         for matched in assignable_rows
     )
-    return list(islice((row for row in candidates if row[1]), MAX_ROWS_TO_ASSIGN))
+    return list(islice((row for row in candidates if row[1]), count_assignable(rows)))
+
+
+def count_assignable(rows: Sequence[MatchedRow]) -> int:
+    """How many rows a person may assign at once, beside those that pay something without it."""
+    return max(0, min(MAX_ROWS_TO_ASSIGN, MAX_RECORDED - sum(matched.status == MATCHED for matched in rows)))
 
 
 def list_open_payments(caller: Caller, event_id: str) -> list[OpenPayment]:

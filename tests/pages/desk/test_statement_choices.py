@@ -224,6 +224,23 @@ def test_a_growing_statement_records_each_transfer_once(
     assert_ledger_integrity()
 
 
+def test_no_more_choices_are_offered_than_can_be_recorded(
+    desk: Visitor, event: dict[str, Any], number: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.money.statements.MAX_RECORDED", 3)
+    named = "".join(f"{TRANSFER_DAY},10.00,INV {number} {row}\n" for row in range(2))
+    unnamed = "".join(f"{TRANSFER_DAY},20.00,GOLD {row}\n" for row in range(3))
+    page = check(desk, event, HEAD + named + unnamed)
+    assert len(list_choices(page)) == 1 and "These are the first rows." in page
+    assert "Payments of invoices recorded: 3." in record(desk, event, number)
+    assert len(list_choices(check(desk, event, HEAD + named + unnamed))) == 2
+    more = "".join(f"{TRANSFER_DAY},30.00,INV {number} {row}\n" for row in range(3))
+    page = check(desk, event, HEAD + more + unnamed)
+    assert list_choices(page) == [] and "No more can be recorded at once." in page
+    page = record(desk, event)
+    assert "Payments of invoices recorded: 3." in page and "No more can be" not in page
+
+
 def test_a_row_of_the_future_is_not_offered(desk: Visitor, event: dict[str, Any], fee: str) -> None:
     assert list_choices(check(desk, event, "Date,Amount,Description\n2199-01-01,2500.00,A\n")) == []
 

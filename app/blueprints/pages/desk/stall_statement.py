@@ -13,8 +13,8 @@ from app.core.errors import ValidationFailed
 from app.core.languages import gettext, lazy_gettext
 from app.events import queries as events
 from app.money.statements import (
-    MAX_ROWS_TO_ASSIGN,
     StatementResult,
+    count_assignable,
     import_statement,
     list_rows_to_assign,
     list_rows_to_record,
@@ -100,7 +100,7 @@ def _render(caller: Caller, event_id: str, form: FilledForm, result: StatementRe
         form=form,
         result=result,
         groups=groups,
-        has_all_candidates=len(rows_to_assign) < MAX_ROWS_TO_ASSIGN,
+        has_all_candidates=result is None or len(rows_to_assign) < count_assignable(result.rows),
         open_payments=sorted({payment for _, payments in rows_to_assign for payment in payments}),
         max_choices=MAX_CHOICES,
         candidates={matched.row.number: payments for matched, payments in rows_to_assign},
