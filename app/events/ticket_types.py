@@ -177,9 +177,19 @@ def current_phase(phases: Sequence[Phase], *, sold: int, now: datetime) -> Phase
 def find_covering_phase(phases: Sequence[Phase], position: int) -> Phase | None:
     """The earlier phase because of which a phase never applies; None if it may apply.
 
-    It has no quantity, and applies during the whole time of the other one.
+    It has no quantity, and applies during the whole time of the other one, alone or with others that follow on it. Then
+    it is the one that applies at the beginning.
     """
-    return next((phase for phase in phases[:position] if _covers(phase, phases[position])), None)
+    unlimited = [phase for phase in phases[:position] if phase.quantity is None]
+    phase = phases[position]
+    time, covering = phase.starts_at, None
+    while running := [earlier for earlier in unlimited if _runs_from(earlier, time)]:
+        covering = covering or running[0]
+        ends = [earlier.ends_at for earlier in running if earlier.ends_at is not None]
+        if len(ends) < len(running) or (phase.ends_at is not None and max(ends) >= phase.ends_at):
+            return covering
+        time = max(ends)
+    return None
 
 
 def find_endless_phase(phases: Sequence[Phase]) -> Phase | None:
@@ -197,10 +207,11 @@ def list_types_outside(event: Event) -> list[int]:
     ]
 
 
-def _covers(phase: Phase, other: Phase) -> bool:
-    starts_before = phase.starts_at is None or (other.starts_at is not None and phase.starts_at <= other.starts_at)
-    ends_after = phase.ends_at is None or (other.ends_at is not None and other.ends_at <= phase.ends_at)
-    return phase.quantity is None and starts_before and ends_after
+def _runs_from(phase: Phase, time: datetime | None) -> bool:
+    """Whether the phase applies at this time and after it; None is the beginning of the sale."""
+    if time is None:
+        return phase.starts_at is None
+    return (phase.starts_at is None or phase.starts_at <= time) and (phase.ends_at is None or time < phase.ends_at)
 
 
 def sale_status(phases: Sequence[Phase], *, public: int, total: int, sales_end_at: datetime, now: datetime) -> str:

@@ -72,6 +72,13 @@ def test_phase_depends_on_date_and_sales(phases: list[Any], sold: int, days: int
             [1],
         ),
         ([phase("First", 1, quantity=5), phase("Open", 2), phase("Never", 3)], [2]),
+        ([phase("Early", 1, end=5), phase("Regular", 2, end=1)], [1]),
+        ([phase("Early", 1, end=5), phase("Regular", 2, end=5), phase("Late", 3, end=6)], [1]),
+        ([phase("Early", 1, end=5, quantity=9), phase("Regular", 2, end=1)], []),
+        ([phase("A", 1, end=5), phase("B", 2, start=4, end=8), phase("C", 3, start=1, end=8)], [2]),
+        ([phase("A", 1, end=5), phase("B", 2, start=6, end=8), phase("C", 3, start=1, end=8)], []),
+        ([phase("A", 1, end=5), phase("B", 2, start=5), phase("C", 3)], [2]),
+        ([phase("A", 1, start=1, end=5), phase("C", 3, end=5)], []),
     ],
 )
 def test_a_phase_without_a_limit_covers_later_ones(phases: list[Any], covered: list[int]) -> None:

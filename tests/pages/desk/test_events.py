@@ -434,6 +434,9 @@ def test_the_page_says_which_price_applies_when(desk: Visitor, organiser: Client
     page = read_after({**is_open, "startsAt": "2027-05-01"}, early)
     assert "Once Open begins, it sets the price until the sale ends" in page and "It never applies" not in page
     assert "It never applies: Open comes before it, without a limit" in read_after(is_open, early)
+    ends = {"name": "Long", "priceMinor": 20000, "endsAt": "2027-03-05"}
+    page = read_after(ends, {"name": "Short", "priceMinor": 25000, "endsAt": "2027-03-01"})
+    assert "It never applies: Long comes before it, without a limit" in page
 
 
 def test_an_event_is_copied_and_a_draft_deleted(desk: Visitor, organiser: Client) -> None:

@@ -92,8 +92,8 @@ PHASE = Form(
         "quantity",
         lazy_gettext("For how many tickets"),
         hint=lazy_gettext(
-            "Empty: for all; without an end as well, no later phase and no other price applies. What it leaves unsold goes "
-            "to the next phase."
+            "Empty: the price is for all tickets, so give the phase an end. With a number, what is left unsold goes to the "
+            "next phase."
         ),
         inputmode="numeric",
         messages={"invalid_type": WRONG_NUMBER},
