@@ -55,7 +55,7 @@ OTHER_NAMES = {
                   "Buchungsnummer",
                   "Bestellnummer", "Bestellnr", "Ticketnummer", "Ticketnr", "Auftragsnummer", "kaartjienommer",
                   "bestelnommer", "besprekingsnommer"),
-    "ticketType": ("kind", "type", "category", "ticket", "Ticketart", "Kategorie", "Tickettyp", "Art", "Produkt",
+    "ticketType": ("kind", "type", "category", "ticket", "item", "Ticketart", "Kategorie", "Tickettyp", "Art", "Produkt",
                    "kaartjiesoort", "soort", "kategorie"),
     "name": ("guest", "attendee", "full name", "customer", "buyer", "purchaser", "ticket holder", "Gast", "Teilnehmer",
              "Vorname und Nachname", "Kunde", "Käufer", "naam", "gas", "koper"),

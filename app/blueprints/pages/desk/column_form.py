@@ -68,11 +68,24 @@ class ColumnForm:
                     mapping[name] = column["name"]
         for name in self.required:
             if name not in mapping:
-                message = gettext("Choose the column that is “%(field)s”.", field=self.labels[name])
-                errors.append({"path": "", "code": "no_column", "message": message})
+                errors.append(self._build_missing_error(name, form))
         if errors:
             raise ValidationFailed(errors)
         return mapping
+
+    def _build_missing_error(self, name: str, form: FilledForm) -> dict[str, str]:
+        """The error of a field without a column: at the column that may be this field as well, if there is one."""
+        wider = {meaning: fields for meaning, fields in self.several.items() if name in fields}
+        message = gettext("Choose the column that is “%(field)s”.", field=self.labels[name])
+        for meaning in wider:
+            message = gettext(
+                "Choose the column that is “%(field)s”, or “%(other)s”.",
+                field=self.labels[name],
+                other=self.labels[meaning],
+            )
+        parts = {field_name for fields in wider.values() for field_name in fields}
+        path = next((key for key, choice in form.values.items() if choice in parts), "")
+        return {"path": path, "code": "no_column", "message": message}
 
 
 def describe_known(columns: Mapping[str, str], *, is_same: bool) -> str:
