@@ -69,8 +69,10 @@ SUM_NEW_TICKETS = text("""
 """)
 """`undated` are the new tickets without a day of sale: PLAN_IMPORT gives them the time of the import."""
 LIST_CANCELLED = text("""
-    SELECT reference, name, CASE WHEN secret = reference THEN secret END AS secret
-      FROM ticket_plan WHERE old_status = 'sold' AND status <> 'sold' ORDER BY row LIMIT :limit
+    SELECT p.reference, p.name, CASE WHEN p.secret = p.reference THEN p.secret END AS secret,
+           t.admitted_at IS NOT NULL AS admitted, count(t.admitted_at) OVER () AS all_admitted
+      FROM ticket_plan p JOIN ticket t ON t.id = p.known AND t.event_id = :event
+     WHERE p.old_status = 'sold' AND p.status <> 'sold' ORDER BY p.row LIMIT :limit
 """)
 COUNT_MISSING = text("""
     SELECT count(*) FROM ticket t

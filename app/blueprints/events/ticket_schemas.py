@@ -60,6 +60,7 @@ class CancelledTicket(Schema):
 
     reference = fields.String(required=True, allow_none=True, metadata={"example": "A-1042"})
     name = fields.String(required=True, allow_none=True, metadata={"example": "Frieda Amupolo"})
+    admitted = Boolean(required=True, metadata={"description": "whether its guest has entered"})
 
 
 class FirstTicket(Schema):
@@ -135,6 +136,9 @@ class TicketImportData(Schema):
     )
     cancelled_tickets = List(
         Nested(CancelledTicket), required=True, metadata={"description": "the first fifty of the cancelled tickets"}
+    )
+    cancelled_admitted = WholeNumber(
+        required=True, metadata={"description": "of how many cancelled tickets the guest has entered", "example": 1}
     )
     first_tickets = List(
         Nested(FirstTicket),

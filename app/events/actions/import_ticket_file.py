@@ -66,6 +66,7 @@ class TicketImportJson(TypedDict):
     created_minor: int
     undated: int
     cancelled_tickets: list[CancelledTicket]
+    cancelled_admitted: int
     first_tickets: list[FirstTicket]
     new_type_names: list[str]
     new_type_totals: list[int]
@@ -291,6 +292,7 @@ class _Report:
             "created_minor": result.created_minor,
             "undated": result.undated,
             "cancelled_tickets": list(result.cancelled_tickets),
+            "cancelled_admitted": result.cancelled_admitted,
             "first_tickets": list(result.first_tickets),
             "new_type_names": list(result.new_type_names),
             "new_type_totals": list(result.new_type_totals),

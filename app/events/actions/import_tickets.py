@@ -41,11 +41,12 @@ class ImportSource(NamedTuple):
 
 
 class CancelledTicket(TypedDict):
-    """A ticket that is not sold any more; its code only if that is its number."""
+    """A ticket that is not sold any more, and whether it was admitted; its code only if that is its number."""
 
     reference: str
     name: str | None
     secret: str | None
+    admitted: bool
 
 
 class FirstTicket(TypedDict):
@@ -66,6 +67,7 @@ class ImportResult:
     """What an import did, or would do in a dry run: counts of tickets and ticket types.
 
     `cancelled` are those of the updated tickets that are not sold any more, `cancelled_tickets` the first fifty of them,
+    `cancelled_admitted` how many of them were admitted,
     `missing` the sold tickets of the event that are not in the file. `created_minor` is what the created tickets cost
     together, in cents; `undated` of them have no day of sale in the file and count as sold today. `raised_types` got more places. `new_type_totals` has how many tickets each of `new_type_names` has. `chosen_types` are the names in the file for which a ticket type
     was chosen. `import_id` is None for a dry run, and only a dry run has the `first_tickets` of the file.
@@ -83,6 +85,7 @@ class ImportResult:
     created_minor: int = 0
     undated: int = 0
     cancelled_tickets: Sequence[CancelledTicket] = ()
+    cancelled_admitted: int = 0
     new_type_names: Sequence[str] = ()
     new_type_totals: Sequence[int] = ()
     import_id: str | None = None
@@ -197,9 +200,11 @@ def _import(
     missing = session.scalar(ticket_import_sql.COUNT_MISSING, {"event": event_id}) or 0
     counts = session.execute(ticket_import_sql.COUNT_PLAN).one()
     new_tickets = session.execute(ticket_import_sql.SUM_NEW_TICKETS).one()
-    cancelled = session.execute(ticket_import_sql.LIST_CANCELLED, {"limit": MAX_LISTED}) if counts.cancelled else ()
+    listed = {"event": event_id, "limit": MAX_LISTED}
+    cancelled = session.execute(ticket_import_sql.LIST_CANCELLED, listed).all() if counts.cancelled else ()
     cancelled_tickets = [
-        CancelledTicket(reference=row.reference, name=row.name, secret=row.secret) for row in cancelled
+        CancelledTicket(reference=row.reference, name=row.name, secret=row.secret, admitted=row.admitted)
+        for row in cancelled
     ]
     import_id = _add_import(session, event_id, source, counts, list(new_type_ids.values()))
     # Writing many tickets takes long, so it comes before the locks that blocks and claims wait for.
@@ -227,6 +232,7 @@ def _import(
         created_minor=new_tickets.price_minor,
         undated=new_tickets.undated,
         cancelled_tickets=cancelled_tickets,
+        cancelled_admitted=cancelled[0].all_admitted if cancelled else 0,
         new_type_names=[ticket_type.name for ticket_type in created_types],
         new_type_totals=[ticket_type.total for ticket_type in created_types],
         import_id=import_id,

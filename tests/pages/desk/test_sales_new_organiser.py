@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.blueprints.test_ticket_import_undo import scan
 from tests.events.test_import import TYPES
 from tests.factories.events import create_published_event
 from tests.http import Client, data
@@ -73,3 +74,15 @@ def test_the_code_column_may_be_the_number_too(desk: Visitor, path: str) -> None
     assert page.status_code == 422 and page.text.count(text) == 2 and 'href="#columnB"' in page.text
     page = post(desk, page.request.path, columnA="ticketType", columnB="numberAndCode", columnC="name")
     assert "Nothing is imported yet." in page.text
+
+
+def test_the_check_says_who_of_the_cancelled_has_entered(
+    organiser: Client, event: dict[str, Any], desk: Visitor, path: str
+) -> None:
+    upload(desk, path, HEADER + ROWS)
+    import_upload(desk)
+    data(scan(organiser, event, "one"))
+    page = upload(desk, path, HEADER + ROWS.replace("sold", "refunded")).text
+    assert "1 guest of a cancelled ticket has entered." in page and page.count(" · Entered</li>") == 1
+    page = upload(desk, path, HEADER + ROWS.replace("sold,two", "refunded,two")).text
+    assert "1 cancelled ticket" in page and "has entered" not in page

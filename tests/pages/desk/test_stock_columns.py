@@ -110,7 +110,9 @@ def test_wrong_choices_are_said_and_kept(stock: DeskStock, desk: Visitor) -> Non
     upload(desk, stock, OWN_LIST)
     page = desk.send(form=1, columnA="", columnB="name", columnC="name")
     assert page.status_code == 422
-    assert "Choose the column that is “Item number (SKU)”, or" in page.text and "“Product” is “Name” already." in page.text
+    assert (
+        "Choose the column that is “Item number (SKU)”, or" in page.text and "“Product” is “Name” already." in page.text
+    )
     assert '<option value="name" selected>' in page.text
     assert desk.send(form=1, columnA="colour").status_code == 422
     assert stock.items() == []
