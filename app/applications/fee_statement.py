@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import cached_property
 
 from app.applications.errors import StatementUnreadable
 from app.applications.models import REFERENCE_ALPHABET, Application, StallFeeRecord
@@ -134,13 +135,13 @@ class StatementRow:
     is_outgoing: bool = False
     is_assigned_now: bool = False
 
-    @property
+    @cached_property
     def possible_references(self) -> set[str]:
         """What in the text may be a reference; banks drop the hyphen or add spaces."""
         characters = "".join(character for character in self.text.upper() if character.isalnum())
         return {f"MA-{match[1]}" for match in REFERENCE_PATTERN.finditer(characters)}
 
-    @property
+    @cached_property
     def possible_numbers(self) -> set[str]:
         """What in the text may be the number of a block's invoice."""
         return {f"{match[1]}-{match[2]}" for match in NUMBER_PATTERN.finditer(self.text)}

@@ -224,11 +224,11 @@ def _take_transfers(event_id: str, rows: Sequence[MatchedRow]) -> list[RecordedT
     taken: dict[int, RecordedTransfer] = {}
     for is_transfer_of_row in (_is_named_transfer, _is_assigned_transfer):
         for position, matched in enumerate(rows):
-            same = transfers.get((matched.row.amount_minor, matched.row.day), [])
-            found = next((it for it in same if is_transfer_of_row(it, matched)), None)
-            if found and position not in taken:
-                same.remove(found)
-                taken[position] = found
+            same = [] if position in taken else transfers.get((matched.row.amount_minor, matched.row.day), [])
+            transfer_of_row = next((it for it in same if is_transfer_of_row(it, matched)), None)
+            if transfer_of_row is not None:
+                same.remove(transfer_of_row)
+                taken[position] = transfer_of_row
     return [taken.get(position) for position in range(len(rows))]
 
 
