@@ -10,7 +10,7 @@ was recorded; then the rows whose reference a person has chosen; then the other 
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
@@ -217,35 +217,50 @@ def _take_transfers(event_id: str, rows: Sequence[MatchedRow]) -> list[RecordedT
     The rows that name what was paid come first, then those to which a person has given the reference.
     """
     days = {matched.row.day for matched in rows if matched.reason in ASSIGNABLE_REASONS and matched.row.day}
-    transfers: dict[tuple[int | None, date | None], list[RecordedTransfer]] = defaultdict(list)
+    transfers: dict[tuple[object, ...], list[RecordedTransfer]] = defaultdict(list)
+    references: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    fee_texts: dict[tuple[object, ...], str] = {}
     for fields in fetch_rows(RECORDED_TRANSFERS_SQL, {"event": event_id, "days": [*days]}) if days else ():
         transfer = RecordedTransfer(*fields)
-        transfers[transfer.amount_minor, transfer.received_on].append(transfer)
+        amount_and_day: tuple[int | None, date | None] = transfer.amount_minor, transfer.received_on
+        transfers[*amount_and_day, transfer.reference, transfer.text].append(transfer)
+        references[amount_and_day].add(transfer.reference)
+        if transfer.application_id:
+            fee_texts[*amount_and_day, transfer.reference] = transfer.text
     taken: dict[int, RecordedTransfer] = {}
-    for is_transfer_of_row in (_is_named_transfer, _is_assigned_transfer):
+    for is_named in (True, False):
         for position, matched in enumerate(rows):
-            same = [] if position in taken else transfers.get((matched.row.amount_minor, matched.row.day), [])
-            transfer_of_row = next((it for it in same if is_transfer_of_row(it, matched)), None)
-            if transfer_of_row is not None:
-                same.remove(transfer_of_row)
-                taken[position] = transfer_of_row
+            amount_and_day = matched.row.amount_minor, matched.row.day
+            if position in taken or amount_and_day not in references:
+                continue
+            names = references[amount_and_day]
+            texts = _list_named_texts(matched, names, fee_texts) if is_named else _list_assigned_texts(matched, names)
+            same = next((same for it in texts if (same := transfers.get((*amount_and_day, *it)))), None)
+            if same:
+                taken[position] = same.pop(0)
     return [taken.get(position) for position in range(len(rows))]
 
 
-def _is_named_transfer(transfer: RecordedTransfer, matched: MatchedRow) -> bool:
-    """Whether a row names the fee that was paid, or the invoice with the same text."""
+def _list_named_texts(
+    matched: MatchedRow, references: Collection[str], fee_texts: Mapping[tuple[object, ...], str]
+) -> list[tuple[str, str]]:
+    """What a row names among the references of its amount and day, each with the text recorded for it.
+
+    A fee was recorded once, with any text; a transfer for an invoice has the text of the row.
+    """
     row = matched.row
     if row.is_assigned_now or matched.reason not in (None, *ASSIGNABLE_REASONS):
-        return False
-    if transfer.application_id:
-        return transfer.reference in row.possible_references
-    return transfer.reference in row.possible_numbers and transfer.text == row.text[:MAX_TEXT]
+        return []
+    names = (row.possible_references | row.possible_numbers).intersection(references)
+    text = row.text[:MAX_TEXT]
+    return [(name, fee_texts.get((row.amount_minor, row.day, name), text)) for name in sorted(names)]
 
 
-def _is_assigned_transfer(transfer: RecordedTransfer, matched: MatchedRow) -> bool:
-    """Whether a person has given a row the reference of what was paid."""
-    text = _build_text(transfer.reference, matched.row.text)[:MAX_TEXT]
-    return matched.reason in ASSIGNABLE_REASONS and transfer.text == text
+def _list_assigned_texts(matched: MatchedRow, references: Collection[str]) -> list[tuple[str, str]]:
+    """The references that a person may have given a row, each with the text recorded then."""
+    if matched.reason not in ASSIGNABLE_REASONS:
+        return []
+    return [(it, _build_text(it, matched.row.text)[:MAX_TEXT]) for it in sorted(references)]
 
 
 def _build_text(reference: str, text: str) -> str:
