@@ -320,7 +320,7 @@ def undo_a_scan(door: Page, phone: Page, code: str) -> None:
     """Undo a scan as the member of the team at the door, who sees no money; then the guest comes in again."""
     open_section(door, "Home", FESTIVAL, of="Desk")
     expect(door.get_by_role("link", name="Money", exact=True)).to_have_count(0)
-    open_section(door, "Gate", "All scans", "Undo the scan of Anna Shilongo")
+    open_section(door, "Gate", "Entries", "Undo the scan of Anna Shilongo")
     send(door, {"Reason": "Only asked for the way"}, "Undo the scan", "The scan is undone.")
     open_section(door, "Gate")
     expect_facts(door, {"Admitted": f"1 of {PEOPLE} expected"})

@@ -125,7 +125,7 @@ def test_the_gate_without_scripts(app: Flask, client: Client, address: str, chro
         sign_in(page, address, owner.email)
         page.goto(f"{address}/desk/events/{gate.event_id}/gate")
         view.check("gate")
-        page.get_by_role("link", name="All scans").click()
+        page.get_by_role("link", name="Entries").click()
         view.check("log")
         page.get_by_role("link", name="Undo").click()
         page.get_by_label("Reason").fill("The wrong ticket")
