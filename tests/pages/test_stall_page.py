@@ -1,5 +1,6 @@
 """The home of a merchant, as a browser without scripts uses it."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -248,6 +249,19 @@ def test_cancelled_event_is_past(app: Flask, client: Client) -> None:
     execute_sql("UPDATE event SET visibility = 'cancelled' WHERE id = :id", id=event_id)
     page = sign_in_browser(app, account).open(HOME).text
     assert page.index("Past events") < page.index("Windhoek Lights") < page.index("cancelled")
+
+
+def test_application_to_a_cancelled_event_asks_for_nothing(app: Flask, client: Client) -> None:
+    organiser, merchant = create_organiser_client(client), create_merchant_account()
+    event_id = create_published_event(organiser, name="Windhoek Lights")["id"]
+    me = create_signed_in_client(client, merchant)
+    create_approved_application(me, organiser, eventId=event_id, email=None)
+    visitor = sign_in_browser(app, merchant)
+    assert 'href="/pay/' in visitor.open(HOME).text
+    data(organiser.patch(f"/api/events/{event_id}", {"visibility": "cancelled"}))
+    page = visitor.open(HOME).text
+    assert "The event is cancelled. You have nothing to do or to pay any more." in page and "Event cancelled" in page
+    assert "Nothing to do now" in page and not re.search(r'href="/(pay|documents|activate)/', page)
 
 
 def test_application_on_the_waitlist_asks_for_nothing(app: Flask, client: Client) -> None:
