@@ -42,7 +42,7 @@ def test_a_ticket_type_is_expected_on_its_days(
 
 @pytest.fixture
 def gate(client: Client) -> Gate:
-    """An event that began yesterday at noon and ends tomorrow in the night; its tickets admit until tomorrow morning."""
+    """An event that began yesterday at noon and ends tomorrow in the night; its tickets admit until tomorrow at five, when the day of the gate ends."""
     gate = Gate(client, reentry="daily")
     today = "date_trunc('day', (now() AT TIME ZONE timezone) - interval '5 hours')"
     execute_sql(
@@ -50,7 +50,7 @@ def gate(client: Client) -> Gate:
         f" ends_at = ({today} + interval '50 hours') AT TIME ZONE timezone"
     )
     execute_sql(
-        "UPDATE ticket_type t SET valid_until = e.ends_at - interval '22 hours' FROM event e WHERE e.id = t.event_id"
+        "UPDATE ticket_type t SET valid_until = e.ends_at - interval '21 hours' FROM event e WHERE e.id = t.event_id"
     )
     return gate
 
