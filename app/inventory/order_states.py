@@ -1,4 +1,9 @@
 """The states of a purchase order: open until its delivery is here, or it is cancelled."""
 
 OPEN, RECEIVED, CANCELLED = "open", "received", "cancelled"
-ORDER_STATES = (OPEN, RECEIVED, CANCELLED)
+STEPS: dict[str, frozenset[str]] = {
+    OPEN: frozenset({RECEIVED, CANCELLED}),
+    RECEIVED: frozenset(),
+    CANCELLED: frozenset(),
+}
+ORDER_STATES = tuple(STEPS)

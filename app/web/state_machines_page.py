@@ -8,7 +8,7 @@ from app.core.outbox import models as outbox
 from app.crew import states as crew
 from app.events import visibility as events
 from app.files import states as files
-from app.inventory import background_jobs
+from app.inventory import background_jobs, order_states
 from app.invitations import states as invitations
 from app.merchants import states as merchants
 from app.payouts import states as payouts
@@ -196,6 +196,15 @@ STATE_MACHINES = (
         column=("ticket_pack", "status"),
         source=("PACK_STEPS", "app/allocations/states.py"),
         doc_pages=("allocation-documents.md#packs-printed-tickets-for-the-door",),
+    ),
+    StateMachine(
+        name="Purchase order",
+        description="What one supplier is asked to deliver. Received also closes an order of which only a part came.",
+        transitions=order_states.STEPS,
+        initial_states=(order_states.OPEN,),
+        column=("inventory_order", "status"),
+        source=("STEPS", "app/inventory/order_states.py"),
+        doc_pages=("inventory.md#reorder-and-reminders",),
     ),
     StateMachine(
         name="Campaign",

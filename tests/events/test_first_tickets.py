@@ -89,7 +89,10 @@ def test_a_key_without_guests_gets_no_names_of_cancelled_tickets(
     data(send_own(owner, event, "A1,Weekend,Zoe,sold,CODE1,", "A2,Weekend,Ben,sold,A2,"))
     rows = ("A1,Weekend,Zoe,cancelled,CODE1,", "A2,Weekend,Ben,cancelled,A2,")
     key = client.as_(make_key(owner, "events")["key"])
-    tickets = [{"reference": "A1", "name": "Zoe"}, {"reference": "A2", "name": "Ben"}]
+    tickets = [
+        {"reference": "A1", "name": "Zoe", "admitted": False},
+        {"reference": "A2", "name": "Ben", "admitted": False},
+    ]
     assert data(send_own(owner, event, *rows, dry_run="true"))["cancelledTickets"] == tickets
     masked = [{"reference": "A1", "name": None}, {"reference": None, "name": None}]
     assert data(send_own(key, event, *rows, dry_run="true"))["cancelledTickets"] == masked
