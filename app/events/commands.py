@@ -14,8 +14,9 @@ from app.core.errors import NotFound
 from app.core.ids import is_id
 from app.core.spreadsheet import NotASheet, Rejected, Sheet, read_sheet
 from app.core.text_normalization import clean_file_name
-from app.events.actions.import_tickets import ImportResult, ImportSource, import_tickets
+from app.events.actions.import_tickets import import_tickets
 from app.events.ticket_files import ParsedFile, parse_sheet
+from app.events.ticket_import_result import ImportResult, ImportSource
 from app.events.ticket_import_sql import PATIENCE
 
 tickets = AppGroup("tickets", help="Tickets sold elsewhere.")

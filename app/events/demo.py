@@ -18,9 +18,10 @@ from app.accounts.models import Account
 from app.core.clock import utcnow
 from app.core.db import db
 from app.events.actions import create_event
-from app.events.actions.import_tickets import ImportSource, import_tickets
+from app.events.actions.import_tickets import import_tickets
 from app.events.models import Event
 from app.events.ticket_files import SoldTicket
+from app.events.ticket_import_result import ImportSource
 
 NAMES = (
     "Frieda Amupolo",

@@ -13,9 +13,10 @@ from sqlalchemy import func, select
 
 from app.core.db import db
 from app.core.spreadsheet import read_sheet
-from app.events.actions.import_tickets import ImportResult, ImportSource, import_tickets
+from app.events.actions.import_tickets import import_tickets
 from app.events.models import Ticket
 from app.events.ticket_files import parse_sheet
+from app.events.ticket_import_result import ImportResult, ImportSource
 from tests.events.law import assert_books_agree
 from tests.factories.events import create_organiser_client, create_published_event
 from tests.http import Client, data

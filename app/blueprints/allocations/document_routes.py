@@ -27,7 +27,7 @@ from app.allocations.invoices import (
     get_or_issue_invoice_pdf,
     preview_invoice,
 )
-from app.blueprints.allocations import invoice_schemas, schemas
+from app.blueprints.allocations import document_schemas
 from app.blueprints.allocations.response_schemas import AllocationRow, ReportData
 from app.blueprints.allocations.serializers import (
     JsonObject,
@@ -58,7 +58,7 @@ PDF_LIMIT = Limit(120)
 @blp.get(
     f"{BLOCK_PATH}/invoice.pdf",
     access=may(MONEY_READ),
-    query=invoice_schemas.PaperQuery,
+    query=document_schemas.PaperQuery,
     content_type="application/pdf",
     limit=PDF_LIMIT,
     errors=[NothingToInvoice, InvoiceNotIssued],
@@ -76,8 +76,8 @@ def invoice_pdf(event_id: str, block_id: str, number: str | None = None) -> Resp
 @blp.get(
     f"{BLOCK_PATH}/invoice/preview",
     access=may(MONEY_READ),
-    query=invoice_schemas.PreviewQuery,
-    returns=invoice_schemas.InvoicePreview,
+    query=document_schemas.PreviewQuery,
+    returns=document_schemas.InvoicePreview,
     other_content_type="application/pdf",
     limit=PDF_LIMIT,
     errors=[NothingToInvoice, BlockInvoiced],
@@ -118,8 +118,8 @@ def change_buyer(
 @blp.post(
     f"{BLOCK_PATH}/invoice/email",
     access=may(MONEY_WRITE).with_verified_email(),
-    body=invoice_schemas.MailInvoiceBody,
-    returns=invoice_schemas.MailedInvoice,
+    body=document_schemas.MailInvoiceBody,
+    returns=document_schemas.MailedInvoice,
     status=202,
     idempotent=True,
     errors=[NothingToInvoice, InvoiceAddressMissing, StaleVersion, Throttled, *MAIL_ERRORS],
@@ -137,7 +137,7 @@ def mail_invoice(
 @blp.get(
     f"{BLOCK_PATH}/invoice",
     access=may(MONEY_READ),
-    returns=invoice_schemas.InvoiceData,
+    returns=document_schemas.InvoiceData,
     errors=[InvoiceNotIssued],
 )
 def invoice(event_id: str, block_id: str) -> IssuedInvoice:
@@ -148,8 +148,8 @@ def invoice(event_id: str, block_id: str) -> IssuedInvoice:
 @blp.post(
     f"{BLOCK_PATH}/invoice/received",
     access=may(MONEY_WRITE).with_verified_email(),
-    body=invoice_schemas.ReceivedInvoiceBody,
-    returns=invoice_schemas.InvoiceData,
+    body=document_schemas.ReceivedInvoiceBody,
+    returns=document_schemas.InvoiceData,
     idempotent=True,
     errors=[InvoiceNotIssued, InvoiceSettled],
 )
@@ -167,7 +167,7 @@ def receive_invoice(event_id: str, block_id: str, **transfer: Any) -> IssuedInvo
 @blp.get(
     f"{BLOCK_PATH}/report",
     access=may(GUESTS_READ),
-    query=schemas.ReportQuery,
+    query=document_schemas.ReportQuery,
     returns=ReportData,
     other_content_type="application/pdf",
     limit=PDF_LIMIT,
@@ -181,8 +181,8 @@ def read_guest_report(event_id: str, block_id: str, format: str | None = None) -
 @blp.post(
     f"{BLOCK_PATH}/report/email",
     access=may(GUESTS_WRITE).with_verified_email(),
-    body=schemas.MailReportBody,
-    returns=schemas.MailedReport,
+    body=document_schemas.MailReportBody,
+    returns=document_schemas.MailedReport,
     status=202,
     idempotent=True,
     errors=[InvoiceAddressMissing, Throttled, *MAIL_ERRORS],
@@ -195,8 +195,8 @@ def mail_guest_report(event_id: str, block_id: str, to: str | None = None) -> Js
 @blp.post(
     f"{BLOCK_PATH}/packs",
     access=may(GUESTS_WRITE),
-    body=schemas.PackBody,
-    returns=schemas.PackData,
+    body=document_schemas.PackBody,
+    returns=document_schemas.PackData,
     status=202,
     idempotent=True,
     errors=[InsufficientSlots, EventClosed],
@@ -211,14 +211,14 @@ def make_pack(event_id: str, block_id: str, count: int) -> JsonObject:
     return serialize_pack(pack, event_id, block_id)
 
 
-@blp.get(f"{BLOCK_PATH}/packs", access=may(GUESTS_READ), returns=schemas.PacksData)
+@blp.get(f"{BLOCK_PATH}/packs", access=may(GUESTS_READ), returns=document_schemas.PacksData)
 def list_packs(event_id: str, block_id: str) -> JsonObject:
     """List the ticket packs of a block, the newest first."""
     packs = ticket_packs.list_packs(get_current_caller(), event_id, block_id)
     return {"packs": [serialize_pack(pack, event_id, block_id) for pack in packs]}
 
 
-@blp.get(f"{BLOCK_PATH}/packs/<packId>", access=may(GUESTS_READ), returns=schemas.PackData)
+@blp.get(f"{BLOCK_PATH}/packs/<packId>", access=may(GUESTS_READ), returns=document_schemas.PackData)
 def read_pack(event_id: str, block_id: str, pack_id: str) -> JsonObject:
     """Read the progress of a pack."""
     pack = ticket_packs.get_pack(get_current_caller(), event_id, block_id, pack_id)

@@ -3,15 +3,15 @@
 from marshmallow import fields
 
 from app.allocations.states import VIA_VALUES
-from app.blueprints.allocations.response_fields import (
+from app.blueprints.allocations.response_schemas import (
     CODE_METADATA,
     DELIVERY_METADATA,
     ID_METADATA,
     STATUS_METADATA,
+    SlotData,
     nullable_text_field,
     text_field,
 )
-from app.blueprints.allocations.response_schemas import SlotData
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.paging import Pagination
 from app.web.schema import Schema

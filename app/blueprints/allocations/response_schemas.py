@@ -4,20 +4,28 @@ from marshmallow import fields, pre_dump
 
 from app.allocations.link_summaries import LINK_STATES
 from app.allocations.queries import BlockRow
-from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, VIA_VALUES
-from app.blueprints.allocations.response_fields import (
-    CODE_METADATA,
-    DELIVERY_METADATA,
-    ID_METADATA,
-    STATUS_METADATA,
-    nullable_text_field,
-    text_field,
-)
+from app.allocations.states import BLOCK_KINDS, BLOCK_STATES, DELIVERIES, SLOT_STATES, VIA_VALUES
 from app.blueprints.allocations.serializers import JsonObject, serialize_block
 from app.web.access import get_current_caller
 from app.web.fields import Boolean, List, Nested, TimeField, WholeNumber
 from app.web.paging import Pagination
 from app.web.schema import Schema
+
+ID_METADATA = {"example": "6565a1f0c3d2e1b0a9f8e7d6"}
+CODE_METADATA = {"example": "7K2Q9XRD4M"}
+DELIVERY_METADATA = {"enum": [*DELIVERIES, None], "example": "e_ticket"}
+STATUS_METADATA = {"enum": list(SLOT_STATES), "example": "invited"}
+
+
+def text_field(example: str | None = None, *, required: bool = False, allow_none: bool = False) -> fields.String:
+    """A text, with an example of it."""
+    metadata = {"example": example} if example else {}
+    return fields.String(metadata=metadata, required=required, allow_none=allow_none)
+
+
+def nullable_text_field(example: str | None = None) -> fields.String:
+    """A text that is always there, and may be null."""
+    return text_field(example, required=True, allow_none=True)
 
 
 def _money_field(description: str) -> WholeNumber:

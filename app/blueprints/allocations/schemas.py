@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load, validates_schema
+from marshmallow import ValidationError, post_load, validates_schema
 
 from app.allocations.actions.guest_lists import MAX_HANDED_OUT
 from app.allocations.actions.invites import INVITATION, SENDS
@@ -372,32 +372,3 @@ class AdmitBody(Schema):
     def check_nonce(self, data: dict[str, Any], **_: Any) -> None:
         if not (data.get("nonce") or "").isprintable():
             raise ValidationError({"nonce": field_error("invalid_characters", "Must be printable.").messages})
-
-
-class ReportQuery(Query):
-    format = Choice("json", "pdf", metadata={"description": "by default what `Accept` prefers"})
-
-
-class MailReportBody(Schema):
-    to = Email(metadata={"description": "by default the holder's address"})
-
-
-class MailedReport(Schema):
-    to = fields.String(required=True, metadata={"example": "frieda@example.com"})
-
-
-class PackBody(Schema):
-    count = WholeNumber(required=True, min=1, max=5000, metadata={"example": 10})
-
-
-class PackData(Schema):
-    id = fields.String(required=True, metadata={"example": "6565a1f0c3d2e1b0a9f8e7d6"})
-    count = WholeNumber(required=True)
-    status = fields.String(required=True, metadata={"enum": ["queued", "running", "done"], "example": "queued"})
-    progress = WholeNumber(required=True, metadata={"description": "0 to 100"})
-    url = fields.String(required=True, metadata={"example": "https://events.example/api/…/tickets.pdf"})
-    created_at = TimeField()
-
-
-class PacksData(Schema):
-    packs = List(Nested(PackData), required=True)

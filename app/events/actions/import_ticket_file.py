@@ -15,17 +15,10 @@ from app.core.languages import mark_for_translation
 from app.core.spreadsheet import NotASheet, Rejected, Row, RowError, TooManyRows, open_sheet
 from app.core.text_normalization import clean_file_name
 from app.events import queries
-from app.events.actions.import_tickets import (
-    OF_EVENT_HAS_THIS_SECRET,
-    CancelledTicket,
-    FirstTicket,
-    ImportResult,
-    ImportSource,
-    UnknownTypes,
-    import_tickets,
-)
+from app.events.actions.import_tickets import OF_EVENT_HAS_THIS_SECRET, UnknownTypes, import_tickets
 from app.events.errors import ImportRejected, ImportTooLarge, NotASpreadsheet
 from app.events.ticket_files import ParsedFile, SoldTicket, parse_sheet
+from app.events.ticket_import_result import CancelledTicket, FirstTicket, ImportResult, ImportSource
 from app.events.tickets import find_hidden_fields
 
 MAX_BYTES, MAX_ROWS = 20 * 1024 * 1024, 20_000

@@ -2,9 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
-from typing import NamedTuple, TypedDict
+from dataclasses import replace
 
 from sqlalchemy import Row, func, select, text
 from sqlalchemy.orm import Session
@@ -12,7 +10,6 @@ from sqlalchemy.orm import Session
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core.cache_invalidation import invalidate
-from app.core.clock import rfc3339
 from app.core.context import Actor
 from app.core.db import ReadOrWriteSession
 from app.core.errors import NotFound, ValidationFailed
@@ -24,73 +21,11 @@ from app.events.capacity import capacity_use
 from app.events.models import Event, TicketImport, TicketType
 from app.events.search_words import key_of
 from app.events.ticket_files import SoldTicket
-from app.events.ticket_layouts import SOLD
+from app.events.ticket_import_result import CancelledTicket, ImportResult, ImportSource, list_first_tickets
 from app.events.timezones import to_instant
 
-MAX_LISTED, MAX_FIRST = 50, 3
+MAX_LISTED = 50
 OF_EVENT_HAS_THIS_SECRET = "of this event has this secret."
-
-
-class ImportSource(NamedTuple):
-    """The imported file: its name, layout and SHA-256 in hex, and the name of who imports it (None for a command)."""
-
-    file_name: str | None
-    format: str
-    digest: str
-    imported_by: str | None = None
-
-
-class CancelledTicket(TypedDict):
-    """A ticket that is not sold any more, and whether it was admitted; its code only if that is its number."""
-
-    reference: str
-    name: str | None
-    secret: str | None
-    admitted: bool
-
-
-class FirstTicket(TypedDict):
-    """A sold ticket as it will be imported; `sold_at` is a time of RFC 3339 in UTC."""
-
-    reference: str | None
-    order_number: str | None
-    secret: str | None
-    ticket_type: str
-    name: str | None
-    email: str | None
-    price_minor: int | None
-    sold_at: str | None
-
-
-@dataclass(frozen=True)
-class ImportResult:
-    """What an import did, or would do in a dry run: counts of tickets and ticket types.
-
-    `cancelled` are those of the updated tickets that are not sold any more, `cancelled_tickets` the first fifty of them,
-    `cancelled_admitted` how many of them were admitted,
-    `missing` the sold tickets of the event that are not in the file. `created_minor` is what the created tickets cost
-    together, in cents; `undated` of them have no day of sale in the file and count as sold today. `raised_types` got more places. `new_type_totals` has how many tickets each of `new_type_names` has. `chosen_types` are the names in the file for which a ticket type
-    was chosen. `import_id` is None for a dry run, and only a dry run has the `first_tickets` of the file.
-    """
-
-    created: int
-    updated: int
-    unchanged: int
-    skipped: int
-    cancelled: int
-    missing: int
-    new_types: int
-    warnings: tuple[str, ...] = ()
-    raised_types: int = 0
-    created_minor: int = 0
-    undated: int = 0
-    cancelled_tickets: Sequence[CancelledTicket] = ()
-    cancelled_admitted: int = 0
-    new_type_names: Sequence[str] = ()
-    new_type_totals: Sequence[int] = ()
-    import_id: str | None = None
-    chosen_types: Sequence[str] = ()
-    first_tickets: Sequence[FirstTicket] = ()
 
 
 class UnknownTypes(Rejected):
@@ -237,27 +172,8 @@ def _import(
         new_type_totals=[ticket_type.total for ticket_type in created_types],
         import_id=import_id,
         chosen_types=_list_chosen_names(event, tickets, chosen_type_ids),
-        first_tickets=_list_first_tickets(event, tickets, type_ids) if dry_run else (),
+        first_tickets=list_first_tickets(event, tickets, type_ids) if dry_run else (),
     )
-
-
-def _list_first_tickets(event: Event, tickets: Iterable[SoldTicket], type_ids: Mapping[str, str]) -> list[FirstTicket]:
-    """The first sold tickets of a file, with the names of the event's ticket types."""
-    names = {ticket_type.id: ticket_type.name for ticket_type in event.ticket_types}
-    sold = islice((ticket for ticket in tickets if ticket.status == SOLD), MAX_FIRST)
-    return [
-        {
-            "reference": ticket.reference,
-            "order_number": ticket.order_number,
-            "secret": ticket.secret,
-            "ticket_type": names.get(type_ids.get(key_of(ticket.ticket_type), ""), ticket.ticket_type),
-            "name": ticket.name,
-            "email": ticket.email,
-            "price_minor": ticket.price_minor,
-            "sold_at": rfc3339(to_instant(ticket.sold_at, event.timezone)) if ticket.sold_at else None,
-        }
-        for ticket in sold
-    ]
 
 
 def _list_chosen_names(event: Event, tickets: Sequence[SoldTicket], chosen_type_ids: Mapping[str, str]) -> list[str]:

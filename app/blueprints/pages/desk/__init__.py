@@ -22,6 +22,7 @@ from app.blueprints.pages.desk import (
     guest_moves,
     guest_packs,
     guest_papers,
+    guest_payments,
     guest_release,
     guest_will_call,
     guests,
@@ -107,6 +108,7 @@ GUEST_PAGES = (
     guest_moves,
     guest_packs,
     guest_papers,
+    guest_payments,
     guest_release,
     guest_will_call,
 )

@@ -1,4 +1,4 @@
-"""Schemas of invoices of blocks, their buyers and credit notes."""
+"""Schemas of the documents of blocks: invoices with their buyers and credit notes, reports, and packs of tickets."""
 
 from marshmallow import fields
 
@@ -143,3 +143,32 @@ class InvoicePreview(Schema):
         allow_none=True,
         metadata={"description": "what was entered last for another block of the same holder"},
     )
+
+
+class ReportQuery(Query):
+    format = Choice("json", "pdf", metadata={"description": "by default what `Accept` prefers"})
+
+
+class MailReportBody(Schema):
+    to = Email(metadata={"description": "by default the holder's address"})
+
+
+class MailedReport(Schema):
+    to = fields.String(required=True, metadata={"example": "frieda@example.com"})
+
+
+class PackBody(Schema):
+    count = WholeNumber(required=True, min=1, max=5000, metadata={"example": 10})
+
+
+class PackData(Schema):
+    id = fields.String(required=True, metadata={"example": "6565a1f0c3d2e1b0a9f8e7d6"})
+    count = WholeNumber(required=True)
+    status = fields.String(required=True, metadata={"enum": ["queued", "running", "done"], "example": "queued"})
+    progress = WholeNumber(required=True, metadata={"description": "0 to 100"})
+    url = fields.String(required=True, metadata={"example": "https://events.example/api/…/tickets.pdf"})
+    created_at = TimeField()
+
+
+class PacksData(Schema):
+    packs = List(Nested(PackData), required=True)
