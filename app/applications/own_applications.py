@@ -28,8 +28,8 @@ NO_DATE = datetime.max.replace(tzinfo=UTC)
 class OwnApplication:
     """An application as its merchant sees it.
 
-    `is_cancelled` is whether its event is. `due_purposes` has the steps that are due, and `paths` the page of each link that was sent. `payment_states` has those
-    of its payments by the rail.
+    `is_cancelled` is whether its event is. `due_purposes` has the steps that are due, and `paths` the page of each link that
+    was sent. `payment_states` has those of its payments by the rail.
     """
 
     id: str

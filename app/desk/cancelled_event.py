@@ -15,7 +15,7 @@ from app.audit.actions import Action
 from app.audit.models import AuditEntry
 from app.campaigns.filtered_people_sql import APPLICANTS, GUESTS, STALLHOLDERS, TICKET_HOLDERS
 from app.campaigns.models import Campaign
-from app.campaigns.states import HOLDERS
+from app.campaigns.states import HOLDERS, SCHEDULED
 from app.core.db import db
 from app.events.models import Event, TicketType
 from app.events.visibility import CANCELLED
@@ -33,13 +33,14 @@ CANCELLED_AT_SQL = func.coalesce(
 
 
 class CancellationEffects(NamedTuple):
-    """What an event has of stalls and invoices: stalls approved, fees paid with their sum in cents, invoices."""
+    """What an event has but tickets: stalls approved, fees paid with their sum in cents, invoices, messages to be sent."""
 
     stalls: int
     paid_fees: int
     paid_fees_minor: int
     open_invoices: int
     paid_invoices: int
+    scheduled_messages: int
 
 
 def load_cancellation_effects(event_id: str) -> CancellationEffects:
@@ -61,8 +62,9 @@ def load_cancellation_effects(event_id: str) -> CancellationEffects:
         .where(Invoice.event_id == event_id, Invoice.kind == INVOICE)
         .subquery()
     )
-    statement = select(*applications.c, *invoices.c).select_from(applications.join(invoices, true()))
-    return CancellationEffects(*db.session.execute(statement).one())
+    messages = select(func.count()).where(Campaign.event_id == event_id, Campaign.status == SCHEDULED).scalar_subquery()
+    statement = select(*applications.c, *invoices.c, messages).select_from(applications.join(invoices, true()))
+    return CancellationEffects._make(db.session.execute(statement).one())
 
 
 def select_untold_guests() -> Select[Any]:

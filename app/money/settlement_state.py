@@ -56,6 +56,7 @@ HAS_SETTLEMENT_SQL: ColumnElement[bool] = or_(
         AuditEntry.at >= _DUE_AT,
         AuditEntry.action == Action.FILE_EXPORTED,
         AuditEntry.data["kind"].astext == SETTLEMENT_KIND,
+        ~exists().where(OrganisationFile.id == AuditEntry.subject_id, OrganisationFile.created_at < _DUE_AT),
     ),
 )
 """Whether a settlement report was made since the end of the event and the last change of its money. A file is kept for a

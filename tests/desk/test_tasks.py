@@ -161,6 +161,7 @@ def test_a_settlement_report_waits_for_two_weeks_unless_it_is_made(
     assert list_roles() == []
     end("1 day")
     assert list_roles() == ["manager", "finance"], "a report of the time before does not count"
+    execute_sql("DELETE FROM organisation_file")
     record_export(
         Action.FILE_EXPORTED,
         caller=build_caller(owner),
@@ -177,8 +178,11 @@ def test_a_settlement_report_waits_for_two_weeks_unless_it_is_made(
         event=event_id,
     )
     assert list_roles() == ["manager", "finance"], "money that came later is not in the report"
-    execute_sql("DELETE FROM organisation_file")
-    request_settlement(build_caller(owner).for_permission(MONEY_READ), event_id)
+    second_id = request_settlement(build_caller(owner).for_permission(MONEY_READ), event_id)
     assert list_roles() == []
+    execute_sql("UPDATE organisation_file SET created_at = created_at - interval '1 hour'")
+    export = {"organisation_id": owner.id, "event_id": event_id, "subject": second_id, "data": {"kind": SETTLEMENT}}
+    record_export(Action.FILE_EXPORTED, caller=build_caller(owner), **export)
+    assert list_roles() == ["manager", "finance"], "nor in a later download of the file"
     end("15 days")
     assert list_roles() == []

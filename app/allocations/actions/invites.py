@@ -90,9 +90,9 @@ def invite_recipients(
 ) -> Invites:
     """Invite everybody who has no place in the block yet; nobody if the block has too few free places.
 
-    With `sends` "ticket" they have their places at once and get their tickets, as from the holder. Guests with the delivery `will_call` are put on the list at the gate and get no mail. An address, or the name of a
-    guest without one, that occurs twice or has a slot of the block that has not ended is reported as a duplicate unless
-    `allow_duplicates`. With `dry_run` nothing is written, and the result is what would happen. Raises NotFound,
+    With `sends` "ticket" they have their places at once and get their tickets, as from the holder. Guests with the delivery
+    `will_call` are put on the list at the gate and get no mail. An address, or the name of a guest without one, that occurs
+    twice or has a slot of the block that has not ended is reported as a duplicate unless `allow_duplicates`. With `dry_run` nothing is written, and the result is what would happen. Raises NotFound,
     EventClosed, ReleaseTimePassed, InsufficientSlots, SenderNotVerified, MailLimitReached.
     """
     with transaction() as session:

@@ -71,7 +71,8 @@ def create_device(*, caller: Caller, event_id: str, kind: str, name: str) -> tup
 def pair_device(*, code: str, kind: str | None = None) -> PairedDevice:
     """Exchange a pairing code for the token of its device. One conditional update, so a code works once.
 
-    With `kind`, the code of another kind of device is not used up. Raises CodeInvalid, also when the person who made the code may no longer add devices.
+    With `kind`, the code of another kind of device is not used up. Raises CodeInvalid, also when the person who made the
+    code may no longer add devices.
     """
     token = DEVICE_TOKEN_PREFIX + opaque_token()
     normalized = re.sub(r"[\s-]", "", code).upper().translate(MISTAKES)

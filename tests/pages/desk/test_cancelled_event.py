@@ -83,10 +83,19 @@ def test_question_lists_what_is_affected(festival: Festival, desk: Visitor) -> N
     assert "Nobody gets a mail by itself" in answer.text and len(statements) <= 6, statements
 
 
+def test_question_names_messages_that_still_go_out(desk: Visitor, organiser: Client) -> None:
+    event = create_published_event(organiser)
+    body = {**MESSAGE, "audienceType": "filtered_people", "audienceFilter": {"roles": ["guests"]}}
+    scheduled = {**body, "sendNow": False, "scheduledAt": "2027-05-01T18:00:00Z"}
+    assert organiser.post(f"/api/events/{event['id']}/notifications/broadcast", scheduled).status_code in (201, 202)
+    page = desk.open(f"{EVENTS}/{event['id']}/state/cancelled").text
+    assert "1 scheduled message still goes out, unless you cancel it under Messages" in page
+
+
 def test_question_of_an_event_without_anything(desk: Visitor, organiser: Client) -> None:
     event = create_published_event(organiser)
     page = desk.open(f"{EVENTS}/{event['id']}/state/cancelled").text
-    assert "There are no tickets, stalls or invoices." in page
+    assert "There are no tickets, stalls, invoices or messages." in page
     assert "There are no tickets" not in desk.open(f"{EVENTS}/{event['id']}/state/archived").text
 
 
@@ -135,7 +144,12 @@ def test_each_role_sees_its_own_tasks(
     visitor = open_as(app, client, owner, role)
     for path in ("/desk", f"{EVENTS}/{festival.id}"):
         page = visitor.open(path).text
-        texts = ("ticket holders and guests do not know", "approved stalls do not", "not sent back", "not credited")
+        texts = (
+            "written to ticket holders and guests",
+            "written to the approved stalls",
+            "not sent back",
+            "not credited",
+        )
         assert sum(text in page for text in texts) == kinds, path
 
 

@@ -145,7 +145,7 @@ def test_ended_places_are_explained_and_a_block_in_use_is_not_called_given_back(
     data(block.revoke(first, returnTo="block"))
     for path in (build_path(block), build_list_path(block)):
         page = desk.open(path).text
-        assert "Taken back: the ticket or invitation has ended" in page and "Given back: " not in page
+        assert "Taken back: you, the holder or the guest" in page and "Given back: " not in page
     data(block.post("release-unused"))
     assert (block.now()["status"], block.now()["held"]) == ("released", 1)
     page = desk.open(build_path(block)).text

@@ -2,28 +2,16 @@
 
 from typing import Any
 
-import pytest
-
 from tests.blueprints.test_ticket_import_undo import scan
-from tests.events.test_import import TYPES
-from tests.factories.events import create_published_event
 from tests.http import Client, data
 from tests.pages.desk.test_events import EVENTS
 from tests.pages.desk.test_sales import HEADER, ROWS, post, upload
+from tests.pages.desk.test_sales import event as event
+from tests.pages.desk.test_sales import path as path
 from tests.pages.pages import Visitor
 
 UNDATED = "reference,ticketType,name,secret\nB1,Weekend pass,Zoë,one\nB2,Weekend pass,Petrus,two\n"
 NO_DAY = "The file has no day of sale: these tickets count as sold today."
-
-
-@pytest.fixture
-def event(organiser: Client) -> dict[str, Any]:
-    return create_published_event(organiser, name="Windhoek Lights", ticketTypes=TYPES)
-
-
-@pytest.fixture
-def path(event: dict[str, Any]) -> str:
-    return f"{EVENTS}/{event['id']}/sales"
 
 
 def import_upload(desk: Visitor) -> str:

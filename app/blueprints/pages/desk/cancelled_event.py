@@ -35,5 +35,13 @@ def list_effects(event: OwnEvent) -> list[str]:
             effects.paid_invoices,
             ngettext("%(num)s invoice is paid", "%(num)s invoices are paid", effects.paid_invoices),
         ),
+        (
+            effects.scheduled_messages,
+            ngettext(
+                "%(num)s scheduled message still goes out, unless you cancel it under Messages",
+                "%(num)s scheduled messages still go out, unless you cancel them under Messages",
+                effects.scheduled_messages,
+            ),
+        ),
     ]
-    return [text for count, text in lines if count] or [gettext("There are no tickets, stalls or invoices.")]
+    return [text for count, text in lines if count] or [gettext("There are no tickets, stalls, invoices or messages.")]

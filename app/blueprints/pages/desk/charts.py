@@ -25,8 +25,8 @@ class Point(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A point as drawn; `value` is what is written at it, None where nothing is. `shows_label` says that a label has room; `label_class`
-    that it has none on a phone (`wide`), or has it there only in the second row (`low`).
+    """A point as drawn. `value` is what is written at it, None where nothing is. `shows_label` says that a label has room;
+    `label_class` that it has none on a phone (`wide`), or has it there only in the second row (`low`).
 
     `label_x` and `text_x` are the middles of the texts, which end within the chart. Labels are in two rows if one is full.
     """

@@ -29,7 +29,7 @@ BLOCK_STATE_LABELS = {**BLOCK_LABELS, IN_USE: lazy_gettext("In use, the rest giv
 ENDED_PLACES = (
     (
         "revoked",
-        lazy_gettext("Taken back: the ticket or invitation has ended, by you, by the holder or by the guest."),
+        lazy_gettext("Taken back: you, the holder or the guest ended the ticket or the invitation."),
     ),
     (
         "released",

@@ -67,8 +67,8 @@ AFTER_CANCELLATION = lazy_gettext("what is left after a cancellation")
 TASK_WORDS = {
     CANCELLED_GUESTS: TaskWords(
         mark_plural(
-            "is cancelled: ticket holders and guests do not know it from you yet",
-            "is cancelled: ticket holders and guests do not know it from you yet",
+            "is cancelled: you have not written to ticket holders and guests",
+            "is cancelled: you have not written to ticket holders and guests",
         ),
         AFTER_CANCELLATION,
         lazy_gettext("Write to ticket holders and guests"),
@@ -77,8 +77,8 @@ TASK_WORDS = {
     ),
     CANCELLED_STALLS: TaskWords(
         mark_plural(
-            "is cancelled: approved stalls do not know it from you yet",
-            "is cancelled: approved stalls do not know it from you yet",
+            "is cancelled: you have not written to the approved stalls",
+            "is cancelled: you have not written to the approved stalls",
         ),
         AFTER_CANCELLATION,
         lazy_gettext("Write to the stalls"),
@@ -97,8 +97,8 @@ TASK_WORDS = {
     ),
     CANCELLED_INVOICES: TaskWords(
         mark_plural(
-            "is cancelled: %(num)s invoice is not credited and paid back",
-            "is cancelled: %(num)s invoices are not credited and paid back",
+            "is cancelled: %(num)s invoice is not credited",
+            "is cancelled: %(num)s invoices are not credited",
         ),
         AFTER_CANCELLATION,
         lazy_gettext("See the invoices"),
