@@ -16,6 +16,7 @@ from app.core.db import db
 from app.core.errors import NotFound
 from app.events.models import Event
 from app.events.queries import owned
+from app.events.search_words import contains_sql
 
 SLOT_ID = AllocationSlot.id.expression
 SLOT_SORTS: dict[str, ColumnElement[Any]] = {"name": AllocationSlot.name_key.expression, "id": SLOT_ID}
@@ -62,9 +63,7 @@ def list_slots_query(
     if status is not None:
         conditions.append(AllocationSlot.status == status)
     if q:
-        conditions.append(
-            AllocationSlot.name.icontains(q, autoescape=True) | AllocationSlot.email.icontains(q, autoescape=True)
-        )
+        conditions.append(contains_sql(AllocationSlot.name, q) | contains_sql(AllocationSlot.email, q))
     if handed_out:
         conditions.append(AllocationSlot.given_at.is_not(None))
     return select(*SLOT_COLUMNS).where(*conditions)

@@ -55,6 +55,7 @@ from app.audit.log import record
 from app.core.db import ReadOrWriteSession, db
 from app.core.errors import NotFound
 from app.events.models import Event
+from app.events.search_words import contains_sql
 
 SORTS: dict[str, ColumnElement[datetime] | ColumnElement[int]] = {
     "createdAt": Application.created_at.expression,
@@ -368,10 +369,9 @@ def _build_conditions(caller: Caller, filters: ApplicationFilters) -> list[Colum
     )
     conditions = [column == value for column, value in exact_filters if value is not None]
     if decline_reason := filters.get("decline_reason"):
-        conditions.append(Application.decline_reason.icontains(decline_reason, autoescape=True))
+        conditions.append(contains_sql(Application.decline_reason, decline_reason))
     if reviewer_notes := filters.get("reviewer_notes"):
-        notes_condition = Application.reviewer_notes.icontains(reviewer_notes, autoescape=True)
-        conditions.append(notes_condition & _is_decider_sql(caller))
+        conditions.append(contains_sql(Application.reviewer_notes, reviewer_notes) & _is_decider_sql(caller))
     if risk_level := filters.get("risk_level"):
         conditions.append((Application.risk_level == risk_level) & _is_decider_sql(caller))
     if stall_type := filters.get("stall_type"):
@@ -388,4 +388,4 @@ def _build_conditions(caller: Caller, filters: ApplicationFilters) -> list[Colum
 
 def _search_sql(search_text: str) -> ColumnElement[bool]:
     columns = (Application.business_name, Application.contact_name, Application.email, Application.reference)
-    return or_(*(column.icontains(search_text, autoescape=True) for column in columns))
+    return or_(*(contains_sql(column, search_text) for column in columns))

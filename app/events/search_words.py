@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+from sqlalchemy import ColumnElement, SQLColumnExpression
+
 WORDS = 8
 KEY_LENGTH = 240
 WORD_LENGTH = 40
@@ -53,6 +55,12 @@ def spell_apostrophes(word: str) -> list[str]:
     """
     parts = [folded(part) for part in _APOSTROPHE.split(word)]
     return [mark.join(parts) for mark in TYPOGRAPHIC_APOSTROPHES] if len(parts) > 1 and any(parts) else []
+
+
+def contains_sql(column: SQLColumnExpression[Any], text: str) -> ColumnElement[bool]:
+    """The condition that a column has this text somewhere, in any case and with any apostrophe for another."""
+    escaped = re.sub("([/%_])", r"/\1", text)
+    return column.ilike(f"%{_APOSTROPHE.sub('_', escaped)}%", escape="/")
 
 
 def prefix_query(words: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from app.accounts.permissions import GATE_ADMIT, GUESTS_READ, GUESTS_WRITE, MONE
 from app.events.event_rows import belongs_to
 from app.events.models import Ticket, TicketImport, TicketImportChange, TicketType
 from app.events.queries import ListQuery, OwnEvent, get_event
+from app.events.search_words import contains_sql
 
 STATUSES = ("sold", "cancelled", "refunded")
 CODE_READERS = (GATE_ADMIT, GUESTS_WRITE)
@@ -76,7 +77,7 @@ def list_tickets_query(
         beginnings = (Ticket.reference, order_number, Ticket.email)
         starts = or_(*(column.istartswith(q, autoescape=True) for column in beginnings))
         is_secret = Ticket.secret == q if shows_secret else false()
-        statement = statement.where(or_(Ticket.name.icontains(q, autoescape=True), starts, is_secret))
+        statement = statement.where(or_(contains_sql(Ticket.name, q), starts, is_secret))
     if status is not None:
         statement = statement.where(Ticket.status == status)
     if ticket_type_id is not None:

@@ -16,6 +16,7 @@ from app.core.errors import NotFound, StaleVersion, ValidationFailed
 from app.core.transaction import lock_name, transaction
 from app.events.models import Event
 from app.events.queries import owned
+from app.events.search_words import contains_sql
 from app.invitations.models import Participation
 from app.invitations.participation import lock_participation
 from app.invitations.queries import ListQuery
@@ -53,7 +54,7 @@ def list_stalls_query(
         statement = statement.where(floor_status_sql() == floor_status)
     if q:
         columns = (MerchantProfile.business_name, Participation.stall_number, Participation.stall_type)
-        matches = [column.icontains(q, autoescape=True) for column in columns]
+        matches = [contains_sql(column, q) for column in columns]
         statement = statement.where(matches[0] | matches[1] | matches[2])
     return statement
 

@@ -124,6 +124,21 @@ def test_any_apostrophe_finds_any_other(client: Client, organiser: Client, desk:
     assert {place["name"] for place in places} == {*names[:3]}
 
 
+@pytest.mark.parametrize("q", ["o'neil", "O\u2019Neil", "o\u02bcneil"])
+def test_the_tables_of_an_event_find_any_apostrophe(client: Client, organiser: Client, desk: Visitor, q: str) -> None:
+    block = create_block(client, owner=organiser)
+    event = update_event(organiser, block.event, stallTypes=STALL_TYPES)
+    for number, name in enumerate(("Nora O\u2019Neil", "Una O'Neil", "Sean Oneil")):
+        data(claim_slot(client, block.codes(3)[number], name=name, email="guest@example.com"))
+        add_tickets(event, f"T{number}", name=name)
+        apply(client, event, f"{name} Bakes")
+    for table in (f"guests/{block.id}", "sales/tickets", "stalls"):
+        page = unescape(desk.open(f"/desk/events/{event['id']}/{table}?{urlencode({'q': q})}").text.split("<main")[1])
+        assert "Nora" in page and "Una" in page and "Sean" not in page, table
+    page = desk.open(f"/desk/events/{event['id']}/stalls?q=%25_/").text
+    assert "Nothing matches" in page
+
+
 def test_tickets_are_found_by_the_number_of_their_order(client: Client, organiser: Client, desk: Visitor) -> None:
     event = create_published_event(organiser)
     add_tickets(event, "ONE", "TWO", "OTHER")
