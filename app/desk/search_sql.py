@@ -10,6 +10,7 @@ from string import punctuation
 
 from app.core.text_normalization import folded_sql
 from app.events.search_words import TYPOGRAPHIC_APOSTROPHES
+from app.events.ticket_holders import WORD_LENGTH
 from app.inventory.item_search import EVENT_TAG_LENGTH, WORD_ENTRIES_SQL
 
 MAX_HITS = 8
@@ -18,6 +19,11 @@ SCOPE_SQL = "(e.organiser_id = ANY(%(scope)s) OR e.id = ANY(%(scope)s))"
 ADMISSION_SQL = "(e.organiser_id = ANY(%(admission_scope)s) OR e.id = ANY(%(admission_scope)s))"
 CODES_SQL = "(e.organiser_id = ANY(%(codes_scope)s) OR e.id = ANY(%(codes_scope)s))"
 _ORDER_NUMBER_SQL = "CASE WHEN e.may_see_codes THEN t.order_number ELSE nullif(t.order_number, t.secret) END"
+_HIDES_REFERENCE_SQL = "(t.reference = t.secret AND NOT e.may_see_codes)"
+_TICKET_COLUMNS = f"""NULL, t.id, t.name, t.email, t.status,
+                   CASE WHEN {_HIDES_REFERENCE_SQL} THEN '…' || right(t.reference, 4) ELSE t.reference END,
+                   CASE WHEN {_HIDES_REFERENCE_SQL} THEN coalesce(t.email, t.name) ELSE t.reference END,
+                   t.ticket_type_id, {_ORDER_NUMBER_SQL}"""
 _EVENT_COLUMNS = "e.organiser_id, e.id AS event_id, e.name AS event_name"
 _PUNCTUATION_SQL = "'" + punctuation.replace("'", "''").replace("%", "%%") + "'"
 _END = f"LIMIT {MAX_HITS + 1}"
@@ -42,7 +48,7 @@ EVENTS_SQL = f"""
      ORDER BY e.starts_at DESC, e.id {_END}"""
 
 GUESTS_SQL = f"""
-    SELECT g.id, coalesce(g.name, g.email, g.found_by), concat_ws(' · ', g.status, g.email, g.number), g.found_by, g.block_id,
+    SELECT g.id, coalesce(g.name, g.email, g.found_by, g.number), concat_ws(' · ', g.status, g.email, g.number), g.found_by, g.block_id,
            {_EVENT_COLUMNS}, g.order_number,
            (SELECT y.name FROM ticket_type y WHERE y.id = g.ticket_type_id AND y.event_id = e.id)
       FROM (SELECT e.organiser_id, e.id, e.name, e.starts_at, e.ends_at, {ADMISSION_SQL} AS may_admit,
@@ -64,18 +70,17 @@ GUESTS_SQL = f"""
                AND s.search @@ e.query
              ORDER BY s.id {_END})
             UNION ALL
-           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference, t.ticket_type_id,
-                   {_ORDER_NUMBER_SQL}
+           (SELECT {_TICKET_COLUMNS}
               FROM ticket t
              WHERE t.event_id = e.id AND t.status = 'sold' AND t.search @@ e.query
+               AND (NOT {_HIDES_REFERENCE_SQL} OR ts_delete(t.search, t.event_id || left(lower(t.reference), {WORD_LENGTH})) @@ e.query)
              ORDER BY lower(t.name), t.id {_END})
             UNION ALL
-           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference, t.ticket_type_id,
-                   {_ORDER_NUMBER_SQL}
-              FROM ticket t WHERE t.event_id = e.id AND t.status <> 'sold' AND t.reference = %(exact)s)
+           (SELECT {_TICKET_COLUMNS}
+              FROM ticket t WHERE t.event_id = e.id AND t.status <> 'sold' AND t.reference = %(exact)s
+               AND NOT {_HIDES_REFERENCE_SQL})
             UNION ALL
-           (SELECT NULL, t.id, t.name, t.email, t.status, t.reference, t.reference, t.ticket_type_id,
-                   {_ORDER_NUMBER_SQL}
+           (SELECT {_TICKET_COLUMNS}
               FROM ticket t
              WHERE t.event_id = e.id AND upper(t.order_number) = upper(%(exact)s)
                AND NOT CASE WHEN t.status = 'sold' THEN t.search @@ e.query ELSE t.reference = %(exact)s END
@@ -83,7 +88,8 @@ GUESTS_SQL = f"""
      ORDER BY e.starts_at DESC, lower(g.name), g.id {_END}"""
 """Places and imported tickets. A place that nobody has claimed is found until the event ends, for it is in no index, and
 a ticket that is not sold any more by its whole number. All tickets are found by the whole number of their order,
-which is left out if it is also the code and the caller may not see codes."""
+which is left out if it is also the code and the caller may not see codes. Of such a number of a ticket they see the end,
+and it finds nothing."""
 
 BLOCKS_SQL = f"""
     SELECT b.id, coalesce(b.name, b.holder_organisation, b.holder_name, b.holder_email, b.kind),

@@ -29,6 +29,12 @@ def find_hidden_fields(caller: Caller, event: OwnEvent) -> set[str]:
     }
 
 
+def visible_reference_sql() -> ColumnElement[str]:
+    """The reference of a ticket; of one that is also the code that admits, the end, which admits nobody."""
+    end = literal("…").concat(func.right(Ticket.reference, 4))
+    return case((Ticket.reference == Ticket.secret, end), else_=Ticket.reference)
+
+
 def list_tickets_query(
     caller: Caller,
     event_id: str,
@@ -43,19 +49,22 @@ def list_tickets_query(
     the address, or the whole secret.
 
     The secret is None for callers who may neither admit nor change guests: it is the ticket. So is a number of an order
-    that equals it. The price is None for callers who may not read the event's money. Raises NotFound.
+    that equals it, and of a reference that equals it they see the end. The price is None for callers who may not read
+    the event's money. Raises NotFound.
     """
     event = get_event(caller, event_id)
     hidden = find_hidden_fields(caller, event)
     shows_secret = "secret" not in hidden
     order_number: ColumnElement[str | None] = Ticket.order_number.expression
+    reference: ColumnElement[str] = Ticket.reference.expression
     if not shows_secret:
+        reference = visible_reference_sql()
         order_number = func.nullif(order_number, Ticket.secret)
     # A ticket without a day of sale has the time of the transaction that imported it, as its import has.
     is_import_time = exists().where(TicketImport.event_id == event.id, TicketImport.imported_at == Ticket.sold_at)
     columns: tuple[Any, ...] = (
         Ticket.id,
-        Ticket.reference,
+        reference.label("reference"),
         Ticket.ticket_type_id,
         TicketType.name.label("ticket_type"),
         Ticket.name,
@@ -74,7 +83,7 @@ def list_tickets_query(
     joined = select(*columns).join(TicketType, belongs_to(Ticket.ticket_type_id, TicketType))
     statement = joined.where(Ticket.event_id == event.id)
     if q is not None:
-        beginnings = (Ticket.reference, order_number, Ticket.email)
+        beginnings = (reference, order_number, Ticket.email)
         starts = or_(*(column.istartswith(q, autoescape=True) for column in beginnings))
         is_secret = Ticket.secret == q if shows_secret else false()
         statement = statement.where(or_(contains_sql(Ticket.name, q), starts, is_secret))

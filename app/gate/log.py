@@ -14,6 +14,7 @@ from app.allocations.will_call import build_tsquery
 from app.core.db import db
 from app.core.errors import NotFound
 from app.events.models import Event, Ticket
+from app.events.tickets import visible_reference_sql
 from app.gate.undo import OWN_TIME
 
 ENTERED, RETURNED, LEFT, CONFLICT, UNDONE = RESULTS = ("entered", "returned", "left", "conflict", "undone")
@@ -87,10 +88,10 @@ def find_guest_name(log: type[Admission] | type[RefusedScan] = Admission) -> Col
 
 
 def find_ticket_number(log: type[Admission] | type[RefusedScan] = Admission) -> ColumnElement[str | None]:
-    """The number of the ticket of a row of the log; of a block's ticket the end of its code, which admits nobody."""
+    """The number of the ticket of a row of the log; of one that is its code the end, which admits nobody."""
     code_end = literal("…").concat(func.right(AllocationSlot.code, 4))
     numbers = (
         select(number).where(place.id == log.place_id, place.event_id == log.event_id).correlate(log).scalar_subquery()
-        for place, number in ((AllocationSlot, code_end), (Ticket, Ticket.reference.expression))
+        for place, number in ((AllocationSlot, code_end), (Ticket, visible_reference_sql()))
     )
     return func.coalesce(*numbers).label("ticket_number")

@@ -14,6 +14,8 @@ from tests.factories.applications import (
     upload_documents,
 )
 from tests.factories.events import update_event
+from tests.factories.payouts import execute_sql
+from tests.factories.tickets import add_tickets
 from tests.http import Client, data, read_error
 from tests.teams.test_api_keys import make_key
 from tests.teams.test_devices import add_device, pair
@@ -159,6 +161,27 @@ def test_codes_of_tickets_are_for_those_who_admit(client: Client, kind: str, is_
     for q, is_found in (("frieda", True), (listed["code"], is_shown), (listed["code"][:4], is_shown)):
         page = data(caller.get(path, query_string={"q": q, "withTotal": "true"}))
         assert (len(page["slots"]), page["pagination"]["total"]) == (is_found, is_found)
+
+
+@pytest.mark.parametrize(("kind", "is_shown"), [("viewer", False), ("manager", True)])
+def test_a_number_of_a_ticket_that_is_its_code_is_for_those_who_admit(
+    client: Client, kind: str, is_shown: bool
+) -> None:
+    block = create_block(client)
+    add_tickets(block.event, "WALK-4711", "OTHER", name="Frieda")
+    execute_sql("UPDATE ticket SET reference = secret WHERE secret = 'WALK-4711'")
+    caller, path = create_caller(client, block, kind), f"/api/events/{block.event['id']}/tickets"
+    shown = {"WALK-4711" if is_shown else "…4711", "R-OTHER"}
+    assert {ticket["reference"] for ticket in data(caller.get(path))["tickets"]} == shown
+    for q, count in (("frieda", 2), ("R-OTHER", 1), ("WALK-4711", int(is_shown)), ("WALK", int(is_shown))):
+        assert len(data(caller.get(path, query_string={"q": q}))["tickets"]) == count, q
+        answer = caller.get("/api/organisations/me/search", query_string={"q": q})
+        groups = data(answer)["groups"]
+        assert sum(len(group["hits"]) for group in groups) == count, q
+        assert is_shown or "WALK-4711" not in answer.text
+    execute_sql("UPDATE ticket SET status = 'refunded' WHERE secret = 'WALK-4711'")
+    groups = data(caller.get("/api/organisations/me/search", query_string={"q": "WALK-4711"}))["groups"]
+    assert len(groups) == int(is_shown)
 
 
 @pytest.mark.parametrize(
