@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, Select, cast, exists, func, or_, select, true
 from sqlalchemy.dialects.postgresql import array
+from sqlalchemy.orm import aliased
 
 from app.allocations.models import Invoice
 from app.allocations.open_invoices import charged_minor_sql
@@ -97,10 +98,21 @@ def _select_cancelled(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 
 def _is_written_to(roles: tuple[str, ...]) -> ColumnElement[bool]:
-    """Whether a message to people with one of these roles was sent since the event is cancelled."""
+    """Whether a message to people with one of these roles was sent since the event is cancelled.
+
+    One that was scheduled before says nothing about it.
+    """
+    sending = aliased(AuditEntry)
+    is_sent_since = exists().where(
+        sending.event_id == Event.id,
+        sending.action == Action.CAMPAIGN_SENT,
+        sending.subject_id == Campaign.id,
+        sending.at >= CANCELLED_AT_SQL,
+    )
     is_for_roles = Campaign.audience_filter["roles"].has_any(array(roles))
     return exists().where(
         Campaign.event_id == Event.id,
         Campaign.started_at >= CANCELLED_AT_SQL,
+        is_sent_since,
         or_(is_for_roles, Campaign.audience_type == HOLDERS) if roles == GUEST_ROLES else is_for_roles,
     )

@@ -127,6 +127,16 @@ def test_what_is_left_vanishes_when_it_is_done(festival: Festival, desk: Visitor
     assert LEFT not in desk.open(path).text
 
 
+def test_a_message_that_was_scheduled_before_tells_nobody(festival: Festival, desk: Visitor, organiser: Client) -> None:
+    write_to(organiser, festival.id, "guests")
+    desk.open(f"{EVENTS}/{festival.id}/state/cancelled")
+    desk.send(form=1)
+    execute_sql("UPDATE campaign SET started_at = now() + interval '1 hour'")
+    assert list_kinds(organiser)[0] == "cancelled_guests 1"
+    write_to(organiser, festival.id, "guests")
+    assert list_kinds(organiser)[0] == "cancelled_stalls 1"
+
+
 def test_message_form_has_the_audience(festival: Festival, desk: Visitor) -> None:
     path = f"{EVENTS}/{festival.id}/messages/new"
     page = desk.open(f"{path}?roles=stallholders&roles=applicants&roles=nobody").text
