@@ -98,17 +98,10 @@ def _draw_ticket_page(canvas: Canvas, pen: TextWriter, ticket: Ticket) -> None:
     canvas.setFillColor(DUNE)
     canvas.rect(0, PAGE_HEIGHT - 4 * mm, PAGE_WIDTH, 4 * mm, stroke=0, fill=1)
     pen.draw(ticket.organiser, LEFT, PAGE_HEIGHT - 18 * mm, size=11, colour=MUTED, across=RIGHT - LEFT - 68 * mm)
-    pen.draw(
-        f"{ticket.kind} · {gettext('Admits one')}",
-        RIGHT,
-        PAGE_HEIGHT - 18 * mm,
-        font=BOLD,
-        size=11,
-        right=True,
-        across=62 * mm,
-    )
+    pen.draw(gettext("Admits one"), RIGHT, PAGE_HEIGHT - 18 * mm, font=BOLD, size=11, right=True, across=62 * mm)
     y = _draw_paragraph(pen, ticket.event, LEFT, PAGE_HEIGHT - 32 * mm, BOLD, 26, RIGHT - LEFT, max_lines=6)
-    y = _draw_paragraph(pen, ticket.when, LEFT, y - 3 * mm, REGULAR, 13, RIGHT - LEFT, max_lines=1)
+    y = _draw_paragraph(pen, ticket.kind, LEFT, y - 3 * mm, BOLD, 13, RIGHT - LEFT, max_lines=2)
+    y = _draw_paragraph(pen, ticket.when, LEFT, y - 1 * mm, REGULAR, 13, RIGHT - LEFT, max_lines=1)
     y = _draw_paragraph(pen, ticket.where, LEFT, y - 1 * mm, REGULAR, 13, RIGHT - LEFT, max_lines=4)
     y = _draw_map_link(canvas, pen, ticket.visit.map_url, y)
     _draw_hairline(canvas, y)

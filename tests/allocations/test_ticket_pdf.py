@@ -40,6 +40,12 @@ def test_ticket_names_who_the_guest_is_of_and_no_long_reference() -> None:
     assert "Guest of" not in read_pdf(draw_ticket_pdf([build_ticket(block="Bank Windhoek")])), "it says that already"
 
 
+@NEEDS_PDFTOTEXT
+def test_ticket_has_the_whole_name_of_a_long_ticket_type() -> None:
+    kind = "Day ticket Saturday with a place on the camp ground and a seat at the table"
+    assert kind in " ".join(read_pdf(draw_ticket_pdf([build_ticket(kind=kind)])).split())
+
+
 def test_png_is_the_code_with_its_quiet_zone() -> None:
     modules = segno.make_qr("HJ7K2Q9XRD", error="q").matrix
     picture = Image.open(io.BytesIO(qr_codes.render_png("HJ7K2Q9XRD"))).convert("L")
