@@ -35,7 +35,8 @@ WINDHOEK = {"city": "Windhoek", "country": "NA", "latitude": -22.5609, "longitud
 SWAKOPMUND = {"city": "Swakopmund", "country": "NA", "latitude": -22.6784, "longitude": 14.5266}
 DemoEvents = Sequence[Mapping[str, Any]]
 """Fields of an event; `days` until it starts and its `length` in days; `sold` tickets of a type; `hours` from the start
-of the event to the beginning and the end of an act."""
+of the event to the beginning and the end of an act, or of the time in which a ticket type admits, whose day is in the
+name of the type."""
 
 LIGHTS: DemoEvents = (
     {
@@ -59,7 +60,7 @@ LIGHTS: DemoEvents = (
                 "sold": 340,
                 "phases": [{"name": "Early bird", "price_minor": 65000, "quantity": 300}],
             },
-            {"name": "Day ticket Saturday", "price_minor": 45000, "quantity": 1500, "sold": 190},
+            {"name": "Day ticket %A", "price_minor": 45000, "quantity": 1500, "sold": 190, "hours": (23, 34)},
             {"name": "Camping add-on", "price_minor": 12000, "quantity": 120, "sold": 111},
         ],
         "promo_codes": [{"code": "STUDENT", "percentOff": 15, "maxUses": 200}],
@@ -166,7 +167,7 @@ def _create(caller: Caller, fields: dict[str, Any]) -> None:
     if "applications_end" in fields:
         fields["applications_end_at"] = start + fields.pop("applications_end")
     fields["lineup"] = [_place_act(dict(act), start) for act in fields.get("lineup", [])]
-    types = [dict(type_) for type_ in fields.pop("ticket_types", [])]
+    types = [_place_type(dict(type_), start) for type_ in fields.pop("ticket_types", [])]
     sold_counts = {type_["name"]: type_.pop("sold", 0) for type_ in types}
     event = create_event(caller=caller, starts_at=start, ends_at=end, ticket_types=types, **fields)
     prices = {type_["name"]: type_["price_minor"] for type_ in types}
@@ -186,6 +187,13 @@ def _create(caller: Caller, fields: dict[str, Any]) -> None:
 def _place_act(act: dict[str, Any], start: datetime) -> dict[str, Any]:
     times = zip(("startsAt", "endsAt"), act.pop("hours", ()), strict=False)
     return {**act, **{name: start + timedelta(hours=hours) for name, hours in times}}
+
+
+def _place_type(type_: dict[str, Any], start: datetime) -> dict[str, Any]:
+    if "hours" in type_:
+        type_["valid_from"], type_["valid_until"] = (start + timedelta(hours=hours) for hours in type_.pop("hours"))
+        type_["name"] = type_["valid_from"].strftime(type_["name"])
+    return type_
 
 
 def _generate_tickets(counts: Mapping[str, int], prices: Mapping[str, int]) -> Iterator[SoldTicket]:
