@@ -31,7 +31,11 @@ def test_labels_and_values_end_within_the_chart(
     for mark in labels:
         y = mark.label_y + (ROW_HEIGHT if is_phone and mark.label_class == "low" else 0)
         rows.setdefault(y, []).append((mark.label_x, mark.short_label))
-    values = [(mark.text_x, mark.value) for mark in chart.marks if mark.value is not None]
+    values = [
+        (mark.text_x, mark.value)
+        for mark in chart.marks
+        if mark.value is not None and not (mark.value_class == "wide" and is_phone)
+    ]
     assert labels and values and max(rows) < chart.height
     for texts, gap in (*((row, 1) for row in rows.values()), (values, 0)):
         for middle, text in texts:
@@ -91,3 +95,14 @@ def test_a_chart_of_zeros_has_them_all() -> None:
 def test_a_label_with_room_is_at_its_mark() -> None:
     (mark,) = build_chart("Sold", [Point("22 Sep", 1)]).marks
     assert mark.x == mark.label_x == mark.text_x
+
+
+@pytest.mark.parametrize("count", [2, 4, 6, 8])
+@pytest.mark.parametrize("limit", [None, 1500])
+def test_each_of_a_few_bars_has_its_number_on_a_wide_screen(count: int, limit: int | None) -> None:
+    points = [Point(f"Type {number}", 1000 + number * 50, limit) for number in range(count)]
+    marks = build_chart("Sold", points).marks
+    numbers = {number for mark in marks for number in (mark.text, mark.text.split(" of ")[0])}
+    assert all(mark.value in numbers for mark in marks)
+    amounts = build_chart("Takings", points, format_value=lambda value: f"N$ {value}.00").marks
+    assert count == 8 or limit or all(mark.value == mark.text for mark in amounts)

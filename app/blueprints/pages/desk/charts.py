@@ -26,7 +26,8 @@ class Point(NamedTuple):
 
 class Mark(NamedTuple):
     """A point as drawn. `value` is what is written at it, None where nothing is. `shows_label` says that a label has room;
-    `label_class` that it has none on a phone (`wide`), or has it there only in the second row (`low`).
+    `label_class` that it has none on a phone (`wide`), or has it there only in the second row (`low`). `value_class` is
+    `wide` for a value that has no room on a phone.
 
     `label_x` and `text_x` are the middles of the texts, which end within the chart. Labels are in two rows if one is full.
     """
@@ -45,6 +46,7 @@ class Mark(NamedTuple):
     shows_label: bool
     label_class: str
     value: str | None
+    value_class: str
     limit_y: float | None = None
 
 
@@ -71,14 +73,14 @@ def build_chart(
 ) -> Chart:
     """Return the chart of these points.
 
-    All values are written at their marks if there is room, or else the highest, and the last if it is not beside that. The
-    zeros of bars are written too, for nothing else is seen of them.
+    Values are written at their marks where there is room: the highest, the last if it is not beside that, the zeros of
+    bars, for nothing else is seen of them, and the others of a few marks. If there is no room for limits, the values are written without.
     """
     highest = max((max(point.value, point.limit or 0) for point in points), default=0)
     step, room = WIDTH / max(len(points), 1), HEIGHT - TOP - BOTTOM
     texts = [_describe_value(point, format_value) for point in points]
-    values = _choose_values(points, texts, step, kind)
     bar_width = min(step * BAR_SHARE, MAX_BAR_WIDTH)
+    values = _choose_values(points, texts, [format_value(point.value) for point in points], step, kind)
     labels = [_shorten(point.label) for point in points]
     places = _place_labels(labels, step)
     marks: list[Mark] = []
@@ -86,6 +88,7 @@ def build_chart(
         height = room * point.value / highest if highest else 0
         x = step * (index + 0.5)
         place = places.get(index, _Place(x, 0, ""))
+        value, value_class = values.get(index, (None, ""))
         marks.append(
             Mark(
                 label=point.label,
@@ -94,14 +97,15 @@ def build_chart(
                 x=round(x, 1),
                 label_x=place.x,
                 label_y=HEIGHT - BOTTOM + (place.row + 1) * ROW_HEIGHT - 2,
-                text_x=_keep_inside(x, values.get(index, "")),
+                text_x=_keep_inside(x, value or ""),
                 y=round(HEIGHT - BOTTOM - height, 1),
                 bar_x=round(x - bar_width / 2, 1),
                 bar_width=round(bar_width, 1),
                 bar_height=round(height, 1),
                 shows_label=index in places,
                 label_class=place.style,
-                value=values.get(index),
+                value=value,
+                value_class=value_class,
                 limit_y=None
                 if point.limit is None
                 else round(HEIGHT - BOTTOM - (room * point.limit / highest if highest else 0), 1),
@@ -138,31 +142,42 @@ def _describe_value(point: Point, format_value: Callable[[int], str]) -> str:
     return gettext("%(number)s of %(limit)s", number=format_value(point.value), limit=format_value(point.limit))
 
 
-def _choose_values(points: Sequence[Point], texts: Sequence[str], step: float, kind: str) -> dict[int, str]:
-    """The values that are written, by their positions, so that no two touch. A long zero of a bar is a plain 0."""
-    if len(points) <= MAX_LABELS and max(map(len, texts), default=0) * PHONE_CHARACTER_WIDTH <= step:
-        return dict(enumerate(texts))
+def _choose_values(
+    points: Sequence[Point], texts: Sequence[str], numbers: Sequence[str], step: float, kind: str
+) -> dict[int, tuple[str, str]]:
+    """The values that are written, with their classes, by their positions, so that no two touch."""
     highest, last = max(range(len(points)), key=lambda index: points[index].value, default=0), len(points) - 1
-    room = (len(texts[highest]) + len(texts[last])) * PHONE_CHARACTER_WIDTH
     is_zero = [kind == BARS and not point.value for point in points]
+    is_few = len(points) <= MAX_LABELS
+    if is_few and max(map(len, texts), default=0) * PHONE_CHARACTER_WIDTH <= step:
+        return {index: (text, "") for index, text in enumerate(texts)}
+    if is_few and max(map(len, texts)) * CHARACTER_WIDTH > step:
+        texts = numbers
+    room = (len(texts[highest]) + len(texts[last])) * PHONE_CHARACTER_WIDTH
     has_room = (last - highest) * step >= room and not is_zero[last]
-    written = {index: texts[index] for index in ({highest, last} if has_room else {highest})}
-    for index in (index for index, zero in enumerate(is_zero) if zero and index not in written):
-        text = texts[index] if len(texts[index]) * PHONE_CHARACTER_WIDTH <= step else format_number(0)
-        if len(text) * PHONE_CHARACTER_WIDTH <= step and not _touches(index, text, written, points, step):
-            written[index] = text
+    written = {index: (texts[index], "") for index in ({highest, last} if has_room else {highest})}
+    others = [index for index, zero in enumerate(is_zero) if zero or (is_few and kind == BARS)]
+    others.sort(key=lambda index: (not is_zero[index], -points[index].value))
+    for size, value_class in ((PHONE_CHARACTER_WIDTH, ""), (CHARACTER_WIDTH, "wide"))[: 2 if is_few else 1]:
+        for index in others:
+            candidates = (texts[index], format_number(0)) if is_zero[index] else (texts[index],)
+            text = next((text for text in candidates if _has_room(index, text, size, written, points, step)), None)
+            if text is not None and index not in written:
+                written[index] = text, value_class
     return written
 
 
-def _touches(index: int, text: str, written: Mapping[int, str], points: Sequence[Point], step: float) -> bool:
-    """Whether a text at this position would touch one that is written."""
+def _has_room(
+    index: int, text: str, size: int, written: Mapping[int, tuple[str, str]], points: Sequence[Point], step: float
+) -> bool:
+    """Whether a text at this position is in its column and touches none that is written."""
     tops = [max(point.value, point.limit or 0) for point in points]
     row = ROW_HEIGHT * max(tops) / (HEIGHT - TOP - BOTTOM)
     middle = _keep_inside(step * (index + 0.5), text)
-    return any(
+    return len(text) * size <= step and not any(
         abs(tops[at] - tops[index]) <= row
-        and abs(_keep_inside(step * (at + 0.5), other) - middle) < (len(text) + len(other)) / 2 * PHONE_CHARACTER_WIDTH
-        for at, other in written.items()
+        and abs(_keep_inside(step * (at + 0.5), other) - middle) < (len(text) + len(other)) / 2 * size
+        for at, (other, _) in written.items()
     )
 
 
