@@ -1,4 +1,4 @@
-"""Which application a stall of the stall plan came from, and which number the stall of an application has."""
+"""Which application a stall of the stall plan came from, what it says, and which number the stall of an application has."""
 
 from sqlalchemy import ColumnElement, ScalarSelect, select
 
@@ -12,6 +12,13 @@ def find_stall_number(application_id: str) -> str | None:
     """The number in the stall plan of the stall that an application led to; None while it has none."""
     statement = select(Participation.stall_number).join(Application, _is_of_the_stall())
     return db.session.scalar(statement.where(Application.id == application_id))
+
+
+def find_stall_description(event_id: str, merchant_id: str) -> str | None:
+    """What the merchant of a stall wrote about it when they applied; None without an application."""
+    is_of_event = (Application.event_id == event_id) & (Application.account_id == merchant_id)
+    statement = select(Application.description).where(is_of_event, Application.status == ACTIVATED)
+    return db.session.scalar(statement.order_by(Application.activated_at.desc(), Application.id).limit(1))
 
 
 def application_id_sql() -> ScalarSelect[str]:

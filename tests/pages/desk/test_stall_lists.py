@@ -1,5 +1,6 @@
 """Stall types with their places and waitlists, and bank statements, at the desk."""
 
+from html import escape
 from io import BytesIO
 from typing import Any
 
@@ -250,10 +251,12 @@ def test_an_application_and_its_stall_in_the_plan_lead_to_each_other(
     account = create_merchant_account()
     me = create_signed_in_client(client, account)
     fields = {"eventId": event["id"], "stallType": "Crafts", "amountMinor": 80000, "documentsRequired": []}
-    application = create_approved_application(me, organiser, **fields)
+    needs = "Two <fryers> of 2000 W, and water"
+    application = create_approved_application(me, organiser, **fields, description=needs)
     data(organiser.post(f"{LIST}/{application['id']}/fee/waive", {"reason": "A school"}))
     assert "Stall number" not in desk.open(build_path(event, application)).text
-    desk.open(f"{build_path(event)}/plan/{account.id}")
+    page = desk.open(f"{build_path(event)}/plan/{account.id}").text
+    assert f"Their application says: “{escape(needs)}”" in page
     page = desk.send(form=1, stallNumber="B12").text
     assert f'<a href="{build_path(event, application)}">' in page
     page = desk.open(build_path(event, application)).text

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from app.accounts.caller import Caller
 from app.accounts.permissions import STALLS_INVITE
-from app.applications.placed_stalls import application_id_sql
+from app.applications.placed_stalls import application_id_sql, find_stall_description
 from app.blueprints.pages.desk.form_parts import VERSION, VersionSchema
 from app.blueprints.pages.desk.shell import go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stalls import READ, blueprint, get_permissions, link_application
@@ -19,6 +19,7 @@ from app.events import queries as events
 from app.events.queries import OwnEvent
 from app.invitations import stalls
 from app.invitations.queries import ListQuery
+from app.invitations.stalls import StallRecord
 from app.merchants.states import FLOOR_STATUSES
 from app.web.access import may
 from app.web.fields import Boolean, Choice, Text
@@ -114,7 +115,7 @@ def edit_place(caller: Caller, event_id: str, merchant_id: str) -> ResponseRetur
         note=row["note"] or "",
         version=str(row["version"]),
     )
-    return _render(event, form, row["business_name"])
+    return _render(event, form, row)
 
 
 @blueprint.act("/plan/<merchant_id>", access=PLACE)
@@ -127,7 +128,7 @@ def change_place(caller: Caller, event_id: str, merchant_id: str) -> ResponseRet
         version = values.pop("version")
         stalls.place_stall(caller, event_id, merchant_id, expected_version=version, **values)
     except FORM_ERRORS as error:
-        return _render(event, form.with_error(error), row["business_name"])
+        return _render(event, form.with_error(error), row)
     return go_to(url_for("desk_stalls.show_plan", event_id=event_id), gettext("The place is saved."))
 
 
@@ -136,12 +137,14 @@ def _list_stalls(caller: Caller, event_id: str, **filters: Any) -> ListQuery:
     return statement.add_columns(application_id_sql().label("application_id"))
 
 
-def _render(event: OwnEvent, form: FilledForm, name: str | None) -> Response:
+def _render(event: OwnEvent, form: FilledForm, row: StallRecord) -> Response:
     back = url_for("desk_stalls.show_plan", event_id=event.id)
+    name, description = row["business_name"], find_stall_description(event.id, row["id"])
     return render_desk_form(
         form,
         event=event,
         title=gettext("Place of %(name)s", name=name) if name else gettext("Place of the stall"),
         button=gettext("Save"),
         back=back,
+        lead=gettext("Their application says: “%(description)s”", description=description) if description else "",
     )
