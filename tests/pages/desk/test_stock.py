@@ -326,7 +326,8 @@ def test_an_item_is_added_and_changed(stock: DeskStock, desk: Visitor) -> None:
     path = f"{stock.desk_path}/items/{item['id']}"
     desk.open(f"{path}/change")
     assert "onHand" not in desk.elements and desk.elements["costPrice"]["value"] == "285.14"
-    assert "The item is saved." in desk.send(form=1, name="Lager 330 ml", category="", costPrice="290").text
+    page = desk.send(form=1, name="Lager 330 ml", category="", costPrice="290").text
+    assert "The item is saved." in page and "<dt>Cost price in N$</dt><dd>290.00</dd>" in page
     changed = stock.read(item)
     assert (changed["name"], changed["category"], changed["costPrice"]) == ("Lager 330 ml", None, 290)
     desk.open(f"{path}/change")

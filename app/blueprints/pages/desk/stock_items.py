@@ -27,7 +27,7 @@ from app.blueprints.pages.desk.tables import NUMBER, STATUS, TIME, Column, Table
 from app.blueprints.pages.forms import FORM_ERRORS, FilledForm, Form, Input
 from app.blueprints.pages.inputs import Price, TypedNumber, format_typed_number
 from app.core.errors import AppError, NotFound
-from app.core.formatting import format_full_date
+from app.core.formatting import format_full_date, format_money
 from app.core.languages import gettext, lazy_gettext, lazy_pgettext, mark_plural
 from app.events import queries as events
 from app.inventory import actions, queries
@@ -287,6 +287,8 @@ def _format_input(field: ItemField, value: Any) -> str:
 def _format_fact(field: ItemField, value: Any) -> str:
     if field.kind == DATE and value is not None:
         return format_full_date(value)
+    if field.kind == PRICE and value is not None and not (value * 100) % 1:
+        return format_money(int(value * 100)).removeprefix("N$\u00a0")
     return _format_value(value)
 
 
