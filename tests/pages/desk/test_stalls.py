@@ -208,17 +208,20 @@ def test_a_full_stall_type_needs_a_tick_and_a_reason(
 ) -> None:
     first, second = apply(client, event), apply(client, event, "Second Grill")
     path = build_path(event, second)
-    assert "although all places are taken" not in desk.open(f"{path}/decide/approve").text
+    page = desk.open(f"{path}/decide/approve").text
+    assert "although all places are taken" not in page and "Food: 0 of 1 places are taken." in page
     decide_application(organiser, first)
     page = desk.send(form=1)
     assert page.status_code == 409 and 'href="#overrideQuota">All places of this stall type are taken.' in page.text
-    assert "although all places are taken" in desk.open(f"{path}/decide/approve").text
+    page = desk.open(f"{path}/decide/approve").text
+    assert "although all places are taken" in page and "Food: 1 of 1 places are taken." in page
     assert desk.send(form=1, overrideQuota="true").status_code == 422
     assert "The application is approved." in desk.send(form=1, overrideQuota="true", reason="There is room").text
 
 
 def test_the_waitlist_has_an_order(client: Client, organiser: Client, event: dict[str, Any], desk: Visitor) -> None:
     application = apply(client, event, "Ruusa Bakes", stallType="Crafts", amountMinor=80000)
+    assert "places are taken" not in desk.open(f"{build_path(event, application)}/decide/approve").text
     desk.open(f"{build_path(event, application)}/decide/waitlist")
     page = desk.send(form=1)
     assert page.status_code == 409 and "This stall type has no waitlist." in page.text

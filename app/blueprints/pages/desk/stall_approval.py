@@ -15,7 +15,7 @@ from app.applications.documents import KINDS, LABELS
 from app.applications.errors import StallTypeFull
 from app.applications.queries import ApplicationRecord
 from app.applications.serializers import build_calendar
-from app.applications.stall_types import find_stall_type, list_places
+from app.applications.stall_types import Places
 from app.blueprints.pages.desk.form_parts import PAY_BY, VERSION, VersionSchema
 from app.blueprints.pages.desk.stall_words import FULL, RISK_LABELS, describe_payment
 from app.blueprints.pages.forms import FilledForm, Form, Input
@@ -106,14 +106,14 @@ def suggest_documents(row: ApplicationRecord) -> SuggestedKinds:
     return suggest_kinds(load_chosen_kinds(row["event_id"]), row["stall_type"])
 
 
-def fit_approval(form: FilledForm, event: OwnEvent, row: ApplicationRecord) -> FilledForm:
+def fit_approval(form: FilledForm, event: OwnEvent, row: ApplicationRecord, places: Places | None) -> FilledForm:
     """The form with what is true of the application: which documents are there already, and how and until when the fee
-    is paid. The tick for a full stall type is only where it is full.
+    is paid. The tick for a full stall type is only where it is full. `places` are those of the stall type, if it is listed.
     """
     fitting = {"documentsRequired": _describe_documents(row), "fee": {"hint": _describe_fee(event, row)}}
     inputs = (replace(input_, **fitting.get(name, {})) for name, input_ in APPROVAL.inputs.items())
     fitted = Form(APPROVAL.schema, *inputs)
-    if not isinstance(form.error, StallTypeFull) and not _is_full(event, row):
+    if not isinstance(form.error, StallTypeFull) and (places is None or places.left != 0):
         fitted = fitted.without("overrideQuota")
     return replace(form, form=fitted)
 
@@ -173,12 +173,3 @@ def _list_present(row: ApplicationRecord) -> dict[str, str]:
             )
         )
     return present
-
-
-def _is_full(event: OwnEvent, row: ApplicationRecord) -> bool:
-    """Whether all places of the stall type that the application is for are taken."""
-    listed = find_stall_type(event.stall_types, row["stall_type"])
-    if listed is None or listed.quantity is None:
-        return False
-    places = list_places(event.id, event.stall_types)
-    return any(place.taken >= listed.quantity for place in places if place.name == listed.name)

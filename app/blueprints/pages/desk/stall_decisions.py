@@ -11,7 +11,7 @@ from marshmallow import fields
 from app.accounts.caller import Caller
 from app.applications import actions, states
 from app.applications.queries import ApplicationRecord
-from app.applications.stall_types import fold_name, list_places
+from app.applications.stall_types import Places, fold_name, list_places
 from app.blueprints.pages.desk.form_parts import PAY_BY, VERSION, WRONG_NUMBER, VersionSchema, format_amount
 from app.blueprints.pages.desk.shell import do_once, go_to, render_desk, render_desk_form
 from app.blueprints.pages.desk.stall_approval import (
@@ -264,10 +264,14 @@ def _build_back(event: OwnEvent, row: ApplicationRecord) -> str:
 
 def _render(event: OwnEvent, row: ApplicationRecord, decision: Decision, form: FilledForm) -> Response:
     lead = str(decision.lead)
+    takes_place = decision.form is APPROVAL or decision.decision == states.WAITLISTED
+    places = _find_places(event, row) if takes_place else None
     if decision.form is APPROVAL:
-        form = fit_approval(form, event, row)
-    elif decision.decision == states.WAITLISTED and (free := _count_free_places(event, row)):
-        lead = f"{_describe_free_places(free)} {lead}"
+        form = fit_approval(form, event, row, places)
+        if places and places.quantity is not None:
+            lead = f"{_describe_taken_places(places)} {lead}"
+    elif decision.decision == states.WAITLISTED and places and places.left:
+        lead = f"{_describe_free_places(places.left)} {lead}"
     return render_desk_form(
         form,
         event=event,
@@ -278,10 +282,19 @@ def _render(event: OwnEvent, row: ApplicationRecord, decision: Decision, form: F
     )
 
 
-def _count_free_places(event: OwnEvent, row: ApplicationRecord) -> int:
-    """The places of the application's stall type that are left; 0 without a limit."""
+def _find_places(event: OwnEvent, row: ApplicationRecord) -> Places | None:
+    """The stall type of the application with its places; None for one that the event does not list."""
     key = fold_name(row["stall_type"])
-    return next((places.left or 0 for places in list_places(event.id, event.stall_types) if places.key == key), 0)
+    return next((places for places in list_places(event.id, event.stall_types) if places.key == key), None)
+
+
+def _describe_taken_places(places: Places) -> str:
+    return gettext(
+        "%(stall_type)s: %(taken)s of %(quantity)s places are taken.",
+        stall_type=places.name,
+        taken=places.taken,
+        quantity=places.quantity,
+    )
 
 
 def _describe_free_places(count: int) -> str:
