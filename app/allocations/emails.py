@@ -39,11 +39,20 @@ def build_invoice_email(document: InvoiceDocument, *, to: str, key: str) -> Mess
 
 
 def build_payment_email(
-    document: InvoiceDocument, *, amount_minor: int, received_on: date, due_minor: int, to: str, key: str
+    document: InvoiceDocument,
+    *,
+    amount_minor: int,
+    received_on: date,
+    due_minor: int,
+    to: str,
+    key: str,
+    is_taken_back: bool = False,
 ) -> Message:
-    """Return an email that a payment of an invoice has arrived, and what is left to pay or owed back; amounts in cents."""
+    """Return an email that a payment of an invoice has arrived, or was recorded wrongly, and what is left to pay or owed
+    back; amounts in cents.
+    """
     return _render_invoice_email(
-        "allocation_payment",
+        "allocation_payment_taken_back" if is_taken_back else "allocation_payment",
         document,
         to=to,
         key=key,

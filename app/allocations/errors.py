@@ -1,6 +1,6 @@
 """Errors of blocks, links, claims, admission, invoices and ticket packs."""
 
-from app.core.errors import Conflict
+from app.core.errors import SHARED_NUMBER, Conflict
 from app.core.languages import mark_for_translation
 
 
@@ -84,6 +84,24 @@ class InvoiceNotIssued(Conflict):
 class InvoiceSettled(Conflict):
     number, code = 40904, "INVOICE_SETTLED"
     message = "Nothing is due for this invoice: its payment is recorded, or it is credited in full."
+
+
+class PaymentTakenBack(Conflict):
+    number, code = SHARED_NUMBER, "PAYMENT_TAKEN_BACK"
+    message = "This payment was taken back before."
+
+
+class MoneyPaidBack(Conflict):
+    number, code = SHARED_NUMBER, "MONEY_PAID_BACK"
+    message = "Money was paid back for this invoice, so its payments stay. If that was recorded wrongly too, take it back first."
+
+
+class InvoiceCredited(Conflict):
+    number, code = SHARED_NUMBER, "INVOICE_CREDITED"
+    message = (
+        "This invoice is credited in full, so nothing can be due for it again. Record what is owed back as paid back, and "
+        "say in its reference that it never came."
+    )
 
 
 class InvoiceAddressMissing(Conflict):

@@ -1,36 +1,37 @@
-"""Payments of blocks' invoices: recording a bank transfer, its booking in the ledger, and the integrity check of both.
+"""Payments of blocks' invoices: recording a bank transfer and its booking in the ledger.
 
 The block is locked, as it is when a credit note is issued. So what is due is the invoice less its credit notes and what
 was paid before, and no more is recorded. A credit note that comes after a payment may leave money that the organiser owes
 back.
+
+A payment never changes. One that was recorded wrongly is taken back by a row and a booking of the same amount the other way
+(`payment_take_backs`), so the sums of all rows are what was paid.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack
+from typing import NotRequired, TypedDict, Unpack
 
 from sqlalchemy import func, select
 
 from app.accounts.caller import Caller
 from app.accounts.outgoing_mail import MAILS_PER_SENDER
-from app.allocations import sql
 from app.allocations.errors import InvoiceNotIssued, InvoiceSettled
 from app.allocations.invoice_context import lock_block_for_invoice
 from app.allocations.models import AllocationBlock, Invoice, InvoicePayment
+from app.allocations.recorded_payments import find_next_number, list_payments, sum_charges, sum_counted
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core import throttle
-from app.core.db import ReadOrWriteSession, db
+from app.core.db import ReadOrWriteSession
 from app.core.errors import NotFound, ValidationFailed
 from app.core.outbox import enqueue
 from app.core.throttle import Rule
 from app.core.transaction import transaction
-from app.events.event_rows import belongs_to
 from app.invoicing.documents import INVOICE
 from app.invoicing.transfers import list_transfer_errors
-from app.ledger.commands import register_check
 from app.ledger.models import BANK, BLOCK_INVOICE, ORGANISATION
 from app.ledger.transactions import post_event_transaction
 
@@ -76,15 +77,14 @@ def record_invoice_payment(
     block = lock_block_for_invoice(session, block_id, event_id=event_id, caller=caller)
     if block is None:
         raise NotFound()
-    is_asked = (Invoice.block_id == block_id, Invoice.event_id == event_id, Invoice.kind == INVOICE)
-    invoice = session.scalar(select(Invoice).where(*is_asked))
-    if invoice is None:
-        raise InvoiceNotIssued()
-    payments = list_invoice_payments(invoice)
-    transfers = [(payment.amount_minor, payment.reference, payment.received_on) for payment in payments]
+    invoice = find_invoice_of_block(session, event_id, block_id)
+    payments = list_payments(invoice)
+    transfers = [
+        (payment.amount_minor, payment.reference, payment.received_on) for payment in payments if payment.counts
+    ]
     sign = -1 if is_paid_back else 1
     is_repeated = not is_another and (sign * amount_minor, reference, received_on) in transfers
-    due_minor = sign * (_sum_charges(invoice) - sum(payment.amount_minor for payment in payments))
+    due_minor = sign * (sum_charges(invoice) - sum_counted(payments))
     if due_minor <= 0 and is_repeated:
         return
     if due_minor <= 0:
@@ -105,23 +105,14 @@ def record_invoice_payment(
         raise ValidationFailed(errors)
     payment = InvoicePayment(
         invoice_id=invoice.id,
-        number=len(payments) + 1,
+        number=find_next_number(payments),
         event_id=event_id,
         amount_minor=sign * amount_minor,
         reference=reference,
         received_on=received_on,
         recorded_by=caller.id,
     )
-    session.add(payment)
-    session.flush()
-    post_event_transaction(
-        BLOCK_INVOICE,
-        payment.booking,
-        invoice.organiser_id,
-        event_id,
-        {ORGANISATION: payment.amount_minor, BANK: -payment.amount_minor},
-        description=invoice.number,
-    )
+    book_payment(session, invoice, payment)
     record(
         session,
         Action.INVOICE_RECEIVED,
@@ -136,64 +127,45 @@ def record_invoice_payment(
             "receivedOn": received_on.isoformat(),
         },
     )
-    limits = ((RECEIPTS_PER_BLOCK, block_id), (MAILS_PER_SENDER, invoice.organiser_id))
-    if (
-        block.holder_email
-        and not is_paid_back
-        and not any(status.exceeded for status in throttle.hit_all(session, *limits))
-    ):
+    if not is_paid_back and may_mail_holder(session, block, invoice):
         enqueue("allocations.mail_payment", block_id=block_id, number=payment.number)
 
 
-class Receipt(NamedTuple):
-    """A payment of an invoice, what was left to pay after it, and the address of the holder; below zero it is owed back."""
-
-    organiser_id: str
-    paper: dict[str, Any]
-    amount_minor: int
-    received_on: date
-    due_minor: int
-    to: str
+def find_invoice_of_block(session: ReadOrWriteSession, event_id: str, block_id: str) -> Invoice:
+    """Return the invoice of a block. Raises InvoiceNotIssued."""
+    is_asked = (Invoice.block_id == block_id, Invoice.event_id == event_id, Invoice.kind == INVOICE)
+    invoice = session.scalar(select(Invoice).where(*is_asked))
+    if invoice is None:
+        raise InvoiceNotIssued()
+    return invoice
 
 
-def find_receipt(block_id: str, number: int) -> Receipt | None:
-    """The payment of a block's invoice with this number; None if it is gone, or the holder has no address."""
-    row = db.session.execute(
-        select(Invoice, AllocationBlock.holder_email)
-        .join(AllocationBlock, belongs_to(Invoice.block_id, AllocationBlock))
-        .where(AllocationBlock.id == block_id, Invoice.kind == INVOICE)
-    ).first()
-    if row is None or row.holder_email is None:
-        return None
-    invoice: Invoice = row.Invoice
-    payments = list_invoice_payments(invoice)
-    payment = next((payment for payment in payments if payment.number == number), None)
-    if payment is None:
-        return None
-    paid_minor = sum(earlier.amount_minor for earlier in payments if earlier.number <= number)
-    due_minor = _sum_charges(invoice) - paid_minor
-    return Receipt(
-        invoice.organiser_id, invoice.paper, payment.amount_minor, payment.received_on, due_minor, row.holder_email
+def book_payment(session: ReadOrWriteSession, invoice: Invoice, payment: InvoicePayment) -> None:
+    """Store a payment of an invoice of a locked block, with its booking in the ledger."""
+    session.add(payment)
+    session.flush()
+    post_event_transaction(
+        BLOCK_INVOICE,
+        payment.booking,
+        invoice.organiser_id,
+        invoice.event_id,
+        {ORGANISATION: payment.amount_minor, BANK: -payment.amount_minor},
+        description=invoice.number,
     )
 
 
-def _sum_charges(invoice: Invoice) -> int:
-    """The invoice less its credit notes, in cents."""
-    is_of_block = (Invoice.block_id == invoice.block_id, Invoice.event_id == invoice.event_id)
-    return int(db.session.scalar(select(func.sum(Invoice.total_minor)).where(*is_of_block)) or 0)
+def may_mail_holder(session: ReadOrWriteSession, block: AllocationBlock, invoice: Invoice) -> bool:
+    """Count a mail about a payment of an invoice to the holder of its block.
 
-
-def list_invoice_payments(invoice: Invoice) -> Sequence[InvoicePayment]:
-    """Return the payments of an invoice, the first first."""
-    statement = select(InvoicePayment).where(
-        InvoicePayment.invoice_id == invoice.id, InvoicePayment.event_id == invoice.event_id
-    )
-    return db.session.scalars(statement.order_by(InvoicePayment.number)).all()
+    Returns whether it may go out: not without an address, nor after the mails of a day.
+    """
+    limits = ((RECEIPTS_PER_BLOCK, block.id), (MAILS_PER_SENDER, invoice.organiser_id))
+    return bool(block.holder_email) and not any(status.exceeded for status in throttle.hit_all(session, *limits))
 
 
 @dataclass
 class OpenInvoice:
-    """An invoice with what is due for it, in cents, and how many payments of an amount and a day it has."""
+    """An invoice with what is due for it, in cents, and how many payments of an amount and a day it has that count."""
 
     block_id: str
     due_minor: int
@@ -235,11 +207,11 @@ def lock_invoices(session: ReadOrWriteSession, event_id: str, numbers: Collectio
         invoice.id: OpenInvoice(invoice.block_id, int(charged_by_block[invoice.block_id])) for invoice in invoices
     }
     is_payment = (InvoicePayment.event_id == event_id, InvoicePayment.invoice_id.in_(open_by_id))
-    for payment in session.scalars(select(InvoicePayment).where(*is_payment)):
+    payments = session.scalars(select(InvoicePayment).where(*is_payment)).all()
+    taken_back = {(payment.invoice_id, payment.takes_back) for payment in payments}
+    for payment in payments:
         open_invoice = open_by_id[payment.invoice_id]
         open_invoice.due_minor -= payment.amount_minor
-        open_invoice.transfers[payment.amount_minor, payment.received_on] += 1
+        if payment.takes_back is None and (payment.invoice_id, payment.number) not in taken_back:
+            open_invoice.transfers[payment.amount_minor, payment.received_on] += 1
     return {invoice.number: open_by_id[invoice.id] for invoice in invoices}
-
-
-register_check("every payment of a block's invoice is booked, once", sql.PAYMENTS_UNLIKE_THEIR_BOOKINGS)

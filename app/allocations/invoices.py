@@ -18,8 +18,8 @@ from app.allocations.invoice_issue import (
     get_or_issue_invoice,
     issue_missing_credit_note,
 )
-from app.allocations.invoice_payments import list_invoice_payments
-from app.allocations.models import AllocationBlock, Invoice, InvoicePayment
+from app.allocations.models import AllocationBlock, Invoice
+from app.allocations.recorded_payments import RecordedPayment, list_payments, sum_counted
 from app.allocations.states import CREDITED, ISSUED
 from app.audit.actions import Action
 from app.audit.log import record, record_export
@@ -72,7 +72,7 @@ class IssuedInvoice(TypedDict):
     buyer: list[str]
     buyer_reference: str | None
     credit_notes: list[Invoice]
-    payments: Sequence[InvoicePayment]
+    payments: Sequence[RecordedPayment]
 
 
 def preview_invoice(caller: Caller, event_id: str, block_id: str) -> InvoicePreview:
@@ -189,7 +189,7 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
     if invoice is None:
         raise InvoiceNotIssued()
     document = parse_document(invoice.paper)
-    payments = list_invoice_payments(invoice)
+    payments = list_payments(invoice)
     credited_minor = -sum(credit_note.total_minor for credit_note in credit_notes)
     return {
         "number": invoice.number,
@@ -197,7 +197,7 @@ def get_invoice(caller: Caller, event_id: str, block_id: str) -> IssuedInvoice:
         "issued_at": invoice.issued_at,
         "total_minor": invoice.total_minor,
         "credited_minor": credited_minor,
-        "due_minor": invoice.total_minor - credited_minor - sum(payment.amount_minor for payment in payments),
+        "due_minor": invoice.total_minor - credited_minor - sum_counted(payments),
         "due_day": dict(document.facts).get(DUE),
         "buyer": document.buyer,
         "buyer_reference": dict(document.facts).get(BUYER_REFERENCE),

@@ -12,11 +12,11 @@ from app.allocations import emails, states
 from app.allocations.actions.blocks import release_slots
 from app.allocations.emails import build_guest_report_email, build_invoice_email, build_payment_email
 from app.allocations.guest_report import load_guest_report
-from app.allocations.invoice_payments import find_receipt
 from app.allocations.invoices import issue_block_credit_note
 from app.allocations.links import ResolvedToken, check_block_link
 from app.allocations.models import AllocationBlock, AllocationSlot, Invoice
 from app.allocations.queries import find_block, lock_block_by_id
+from app.allocations.recorded_payments import find_receipt
 from app.allocations.release_plan import count_step_places, find_due_step, store_released_step
 from app.allocations.sql import SERVICE_ACTOR
 from app.allocations.ticket_data import UNNAMED_HOLDER, load_party_tickets, load_tickets
@@ -139,19 +139,13 @@ def send_invoice_email(run: Run, *, invoice_id: str, to: str) -> None:
 @job("allocations.mail_payment", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
 def send_payment_email(run: Run, *, block_id: str, number: int) -> None:
     """Tell the holder of a block that a payment of its invoice has arrived."""
-    receipt = find_receipt(block_id, number)
-    release_connection()
-    if receipt is None:
-        return
-    message = build_payment_email(
-        parse_document(receipt.paper),
-        amount_minor=receipt.amount_minor,
-        received_on=receipt.received_on,
-        due_minor=receipt.due_minor,
-        to=receipt.to,
-        key=run.key,
-    )
-    send_for_organisation(receipt.organiser_id, message, run=run, already_counted=False)
+    _send_payment_email(run, block_id, number)
+
+
+@job("allocations.mail_payment_taken_back", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
+def send_payment_taken_back_email(run: Run, *, block_id: str, number: int) -> None:
+    """Tell the holder of a block that a payment of its invoice was recorded wrongly."""
+    _send_payment_email(run, block_id, number, is_taken_back=True)
 
 
 @job("allocations.mail_report", Delivery.AT_LEAST_ONCE, ended="desk.note_failed_mails", to_others=True)
@@ -166,6 +160,23 @@ def send_guest_report_email(run: Run, *, block_id: str, to: str) -> None:
 def issue_credit_note(run: Run, *, block_id: str) -> None:
     """Issue a credit note for the places that a block has lost and that are not credited yet."""
     issue_block_credit_note(block_id)
+
+
+def _send_payment_email(run: Run, block_id: str, number: int, *, is_taken_back: bool = False) -> None:
+    receipt = find_receipt(block_id, number, is_taken_back=is_taken_back)
+    release_connection()
+    if receipt is None:
+        return
+    message = build_payment_email(
+        parse_document(receipt.paper),
+        amount_minor=receipt.amount_minor,
+        received_on=receipt.received_on,
+        due_minor=receipt.due_minor,
+        to=receipt.to,
+        key=run.key,
+        is_taken_back=is_taken_back,
+    )
+    send_for_organisation(receipt.organiser_id, message, run=run, already_counted=False)
 
 
 def _send_ended_ticket(run: Run, slot_id: str, build_email: Callable[..., Message]) -> None:

@@ -287,14 +287,24 @@ class Invoice(EventRow, Base):
 class InvoicePayment(EventRow, Base):
     """A bank transfer that paid a block's invoice or a part of it, at most what was due. `number` counts them from 1.
 
-    Below zero is what the organiser has paid back after a credit note.
+    Below zero is what the organiser has paid back after a credit note. A row with `takes_back` is the same amount the other
+    way, because the payment with that number was recorded wrongly.
     """
 
     __tablename__ = "invoice_payment"
     __table_args__ = (
         CheckConstraint("amount_minor <> 0", name="amount"),
         CheckConstraint("number > 0", name="number"),
+        CheckConstraint("takes_back < number AND (takes_back IS NULL) = (reason IS NULL)", name="takes_back"),
         parent_key("invoice_id", "invoice"),
+        Index(
+            "uq_invoice_payment_takes_back",
+            "invoice_id",
+            "takes_back",
+            "event_id",
+            unique=True,
+            postgresql_where=text("takes_back IS NOT NULL"),
+        ),
     )
 
     invoice_id: Mapped[str] = mapped_column(ObjectId, primary_key=True)
@@ -306,6 +316,8 @@ class InvoicePayment(EventRow, Base):
     received_on: Mapped[date] = mapped_column(Date)
     recorded_by: Mapped[str] = mapped_column(ObjectId)
     recorded_at: Mapped[datetime] = mapped_column(Timestamp, server_default=func.now())
+    takes_back: Mapped[int | None] = mapped_column(SmallInteger)
+    reason: Mapped[str | None] = mapped_column(String(200))
 
     @property
     def booking(self) -> str:

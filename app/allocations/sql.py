@@ -359,3 +359,13 @@ PAYMENTS_UNLIKE_THEIR_BOOKINGS = """
            IS DISTINCT FROM (booked.owner, booked.event_id, booked.amount, booked.account)
 """
 """Returns a sentence for each difference, for `flask ledger verify`."""
+
+PAYMENTS_UNLIKE_WHAT_TAKES_THEM_BACK = """
+    SELECT format('invoice %s: payment %s of %s is taken back by %s of %s', b.invoice_id, b.takes_back,
+                  coalesce(CAST(p.amount_minor AS text), 'nothing'), b.number, b.amount_minor)
+      FROM invoice_payment b
+      LEFT JOIN invoice_payment p
+        ON p.event_id = b.event_id AND p.invoice_id = b.invoice_id AND p.number = b.takes_back AND p.takes_back IS NULL
+     WHERE b.takes_back IS NOT NULL AND p.amount_minor IS DISTINCT FROM -b.amount_minor
+"""
+"""Returns a sentence for each difference, for `flask ledger verify`."""

@@ -41,6 +41,11 @@ class Action(StrEnum):
     INVOICE_ISSUED = "money.invoice_issued", "invoice", "The invoice of a block was issued."
     CREDIT_NOTE_ISSUED = "money.credit_note_issued", "invoice", "A credit note for an invoice was issued."
     INVOICE_RECEIVED = "money.invoice_received", "invoice", "The payment of a block's invoice was recorded."
+    PAYMENT_TAKEN_BACK = (
+        "money.payment_taken_back",
+        "invoice",
+        "A recorded payment of a block's invoice was taken back.",
+    )
     INVOICE_MAILED = "money.invoice_mailed", "invoice", "An invoice was sent by mail."
 
     REGISTERED = "access.registered", "account", "An account was created."

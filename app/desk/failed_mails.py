@@ -37,6 +37,7 @@ MAIL_KINDS = (
     "allocations.mail_allocator_link",
     "allocations.mail_invoice",
     "allocations.mail_payment",
+    "allocations.mail_payment_taken_back",
     "allocations.mail_report",
     "invitations.mail_invite",
     "invitations.mail_link",

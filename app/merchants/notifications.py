@@ -49,6 +49,7 @@ KINDS = {
     "welcome_admin": SECURITY,
     "allocation_invoice": MONEY,
     "allocation_payment": MONEY,
+    "allocation_payment_taken_back": MONEY,
     "application_fee_due": MONEY,
     "application_paid": MONEY,
     "application_refund_refused": MONEY,

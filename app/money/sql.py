@@ -53,7 +53,8 @@ JOURNAL_SQL = f"""
                CASE e.account WHEN 'bank' THEN '{BANK}' WHEN 'rail_clearing' THEN '{RAIL}' ELSE '{RECEIVABLES}' END,
                -e.amount_minor, NULL, NULL, t.description,
                CASE t.kind WHEN 'stall_fee' THEN 'Stall fee paid' WHEN 'stall_fee_refund' THEN 'Stall fee refunded'
-                    ELSE CASE WHEN p.amount_minor < 0 THEN 'Paid back for an invoice of a block'
+                    ELSE CASE WHEN p.takes_back IS NOT NULL THEN 'Payment for an invoice of a block taken back'
+                              WHEN p.amount_minor < 0 THEN 'Paid back for an invoice of a block'
                               ELSE 'Invoice of a block paid' END END, t.event_id,
                coalesce(p.received_on, f.received_on), coalesce(p.reference, f.reference, r.reference)
           FROM ledger_transaction t JOIN ledger_entry e ON e.transaction_id = t.id
@@ -121,7 +122,9 @@ RECORDED_TRANSFERS_SQL = """
      UNION ALL
     SELECT p.amount_minor, p.received_on, p.reference, i.number, NULL, i.block_id
       FROM invoice_payment p JOIN invoice i ON i.event_id = p.event_id AND i.id = p.invoice_id
-     WHERE p.event_id = %(event)s AND p.received_on = ANY(%(days)s)
+     WHERE p.event_id = %(event)s AND p.received_on = ANY(%(days)s) AND p.takes_back IS NULL
+       AND NOT EXISTS (SELECT FROM invoice_payment b
+                        WHERE b.event_id = p.event_id AND b.invoice_id = p.invoice_id AND b.takes_back = p.number)
 """
-"""Transfers of these days that were recorded for an event: amount, day, text, the reference or the number of what they
+"""Transfers of these days that were recorded for an event and not taken back: amount, day, text, the reference or the number of what they
 paid, and the ids of the application or the block."""

@@ -98,6 +98,7 @@ def test_hostile_names_are_rendered_as_text(app: Flask, name: str) -> None:
         emails.build_invite_email(hostile_ticket, key="3"),
         build_invoice_email(hostile_invoice, to="tuli@bank.example", key="4"),
         build_payment_email(hostile_invoice, **PAYMENT, to="tuli@bank.example", key="5"),
+        build_payment_email(hostile_invoice, **PAYMENT, to="tuli@bank.example", key="6", is_taken_back=True),
     )
     for message in messages:
         mail = parse_email(message)

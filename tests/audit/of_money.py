@@ -98,6 +98,7 @@ def resolving_a_stall_payment(client: Client) -> None:
     Action.INVOICE_ISSUED,
     Action.INVOICE_MAILED,
     Action.INVOICE_RECEIVED,
+    Action.PAYMENT_TAKEN_BACK,
     Action.CREDIT_NOTE_ISSUED,
     Action.INVOICE_EXPORTED,
 )
@@ -107,5 +108,6 @@ def billing_a_block(client: Client) -> None:
     assert block.owner.get(f"{block.path}/invoice.pdf").status_code == 200
     due_minor = data(block.owner.get(f"{block.path}/invoice"))["dueMinor"]
     data(block.post("invoice/received", amountMinor=due_minor, reference="EFT 1", receivedOn=TRANSFER_DAY))
+    data(block.post("invoice/received/take-back", number=1, reason="Another invoice"))
     data(block.post("release-unused", quantity=2))
     run_all_jobs()

@@ -119,6 +119,36 @@ def test_without_the_snapshot_they_are_not(
     assert read_while_the_ledger_changes(app, owner, event, monkeypatch)["reconciled"] is False
 
 
+def test_a_payment_that_was_taken_back_is_booked_the_other_way_today(owner: Client, event: dict[str, Any]) -> None:
+    """Journal, figures and ledger agree to the cent; the VAT, which is of the documents, does not change."""
+    vat = data(owner.get(f"{ORGANISATION}/vat"))
+    row = next(row for row in read_journal(owner) if row["description"] == "Invoice of a block paid")
+    money = data(owner.get(f"/api/events/{event['id']}/money"))
+    (path,) = {
+        f"/api/events/{event['id']}/allocations/{block['id']}/invoice"
+        for block in data(owner.get(f"/api/events/{event['id']}/allocations"))["allocations"]
+        if block["invoice"]["number"] == row["document"]
+    }
+    assert (
+        data(owner.post(f"{path}/received/take-back", {"number": 1, "reason": "Another invoice"}))["dueMinor"] == 680000
+    )
+    rows = read_journal(owner)
+    back = [row for row in rows if row["description"] == "Payment for an invoice of a block taken back"]
+    assert [(it["accountCode"], it["debit"], it["credit"]) for it in back] == [
+        ("1100", "8500.00", ""),
+        ("1000", "", "8500.00"),
+    ]
+    assert {it["receivedOn"] for it in back} == {it["date"] for it in back} and back[0]["transfer"] == row["transfer"]
+    accounts: dict[str, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        accounts[row["accountCode"]] += Decimal(row["debit"] or 0) - Decimal(row["credit"] or 0)
+    after = data(owner.get(f"/api/events/{event['id']}/money"))
+    open_minor = after["blockInvoices"]["openMinor"]
+    assert open_minor == money["blockInvoices"]["openMinor"] + 680000 and after["reconciled"] is True
+    assert accounts["1000"] == Decimal("2000.00") and accounts["1100"] == Decimal(open_minor) / 100
+    assert data(owner.get(f"{ORGANISATION}/vat")) == vat
+
+
 def test_every_entry_of_the_journal_balances(owner: Client, event: dict[str, Any]) -> None:
     rows = read_journal(owner)
     assert tuple(rows[0]) == HEADER and {row["event"] for row in rows} == {"Windhoek Lights"}

@@ -100,6 +100,33 @@ def test_the_migration_removes_invisible_characters_from_names(scratch: Flask) -
     assert found == {id: cleaned for id, (_, cleaned) in names.items()}
 
 
+def test_payments_keep_what_was_taken_back(scratch: Flask) -> None:
+    """Payments stay in both directions; the version before cannot say which ones were taken back."""
+    payment = (
+        "INSERT INTO invoice_payment (invoice_id, event_id, number, amount_minor, reference, received_on, recorded_by"
+        "{names}) VALUES (repeat('a', 24), repeat('e', 24), {number}, {amount}, 'EFT', now(), repeat('c', 24){values})"
+    )
+    replica = text("SET LOCAL session_replication_role = replica")
+    downgrade(directory=FOLDER, revision="0071")
+    with transaction_engine(db.engine).begin() as connection:
+        connection.execute(replica)
+        connection.execute(text(payment.format(names="", number=1, amount=500, values="")))
+    upgrade(directory=FOLDER)
+    with transaction_engine(db.engine).begin() as connection:
+        connection.execute(replica)
+        back = {"names": ", takes_back, reason", "number": 2, "amount": -500, "values": ", 1, 'typed twice'"}
+        connection.execute(text(payment.format(**back)))
+    with pytest.raises(SystemExit):
+        downgrade(directory=FOLDER, revision="0071")
+    with transaction_engine(db.engine).begin() as connection:
+        assert connection.scalar(text("SELECT sum(amount_minor) FROM invoice_payment WHERE number < 3")) == 0
+        connection.execute(text("DELETE FROM invoice_payment WHERE takes_back IS NOT NULL"))
+    downgrade(directory=FOLDER, revision="0071")
+    upgrade(directory=FOLDER)
+    with db.engine.connect() as connection:
+        assert connection.scalar(text("SELECT sum(amount_minor) FROM invoice_payment")) == 500
+
+
 def test_no_draft_of_an_unverified_organiser_is_published_by_its_time(scratch: Flask) -> None:
     downgrade(directory=FOLDER, revision="0020")
     with transaction_engine(db.engine).begin() as connection:

@@ -236,6 +236,7 @@ event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invoi
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/invoice/preview
 event: write            PATCH  /api/events/{eventId}/allocations/{blockId}/invoice/buyer
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invoice/received
+event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/invoice/received/take-back
 event: write            POST   /api/events/{eventId}/allocations/{blockId}/move
 event: write, verified  POST   /api/events/{eventId}/allocations/{blockId}/open-link
 event: read             GET    /api/events/{eventId}/allocations/{blockId}/packs

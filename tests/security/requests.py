@@ -224,6 +224,9 @@ SAMPLE_REQUESTS: dict[str, SampleRequest] = {
     f"POST {BLOCK}/invoice/received": SampleRequest(
         lambda it: {"amountMinor": it["invoiceDueMinor"], "reference": "EFT 1", "receivedOn": TRANSFER_DAY}
     ),
+    f"POST {BLOCK}/invoice/received/take-back": SampleRequest(
+        {"number": 1, "reason": "It was for another invoice"}, path_values={"blockId": "paidBlockId"}
+    ),
     f"POST {BLOCK}/move": SampleRequest({"newBlock": {}, "quantity": 1}, path_values={"blockId": "otherBlockId"}),
     f"POST {BLOCK}/open-link": SampleRequest({}),
     f"POST {BLOCK}/packs": SampleRequest({"count": 1}),

@@ -45,6 +45,7 @@ BY_GUESTS = {
 COUNTED_LATER = {
     "PATCH /api/merchants/me/event-invites/{inviteId}",
     "POST /api/events/{eventId}/allocations/{blockId}/invoice/received",
+    "POST /api/events/{eventId}/allocations/{blockId}/invoice/received/take-back",
 }
 
 

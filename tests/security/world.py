@@ -119,6 +119,10 @@ class World:
         money = f"/api/events/{block.event['id']}/money"
         (document,) = data(owner.get(f"{money}/documents"))["documents"]
         file_id = data(owner.post(f"{money}/settlement"), 202)["fileId"]
+        paid = allocations.create_another_block(block)
+        data(paid.post("invoice/email", to="books@bank.na"), 202)
+        part = {"amountMinor": 85000, "reference": "EFT 1", "receivedOn": TRANSFER_DAY, "part": True}
+        data(paid.post("invoice/received", **part))
         cover = data(
             owner.post(
                 "/api/events/upload-cover",
@@ -138,6 +142,7 @@ class World:
             "ticketTypeId": block.ticket_type_id,
             "blockId": block.id,
             "otherBlockId": other.id,
+            "paidBlockId": paid.id,
             "invoiceDueMinor": invoice["dueMinor"],
             "documentId": document["id"],
             "fileId": file_id,

@@ -11,10 +11,13 @@ from app.allocations.errors import (
     BlockInvoiced,
     InsufficientSlots,
     InvoiceAddressMissing,
+    InvoiceCredited,
     InvoiceNotIssued,
     InvoiceSettled,
+    MoneyPaidBack,
     NothingToInvoice,
     PackNotReady,
+    PaymentTakenBack,
 )
 from app.allocations.guest_report import GuestReport, enqueue_guest_report_email, get_guest_report
 from app.allocations.invoice_buyers import BuyerChanges, find_previous_buyer, update_buyer
@@ -27,6 +30,7 @@ from app.allocations.invoices import (
     get_or_issue_invoice_pdf,
     preview_invoice,
 )
+from app.allocations.payment_take_backs import take_back_payment
 from app.blueprints.allocations import document_schemas
 from app.blueprints.allocations.response_schemas import AllocationRow, ReportData
 from app.blueprints.allocations.serializers import (
@@ -161,6 +165,24 @@ def receive_invoice(event_id: str, block_id: str, **transfer: Any) -> IssuedInvo
     the block gets a mail for each payment.
     """
     receive_invoice_payment(get_current_caller(), event_id, block_id, **transfer)
+    return get_invoice(get_current_caller(), event_id, block_id)
+
+
+@blp.post(
+    f"{BLOCK_PATH}/invoice/received/take-back",
+    access=may(MONEY_WRITE).with_verified_email(),
+    body=document_schemas.TakeBackPaymentBody,
+    returns=document_schemas.InvoiceData,
+    idempotent=True,
+    errors=[InvoiceNotIssued, PaymentTakenBack, MoneyPaidBack, InvoiceCredited],
+)
+def take_back_invoice_payment(event_id: str, block_id: str, number: int, reason: str) -> IssuedInvoice:
+    """Take back a payment of a block's invoice that was recorded wrongly.
+
+    The same amount is booked the other way in the ledger, today, and is due again. The payment stays in the list, with who
+    took it back, when and why. The holder of the block gets a mail, but not about money that was paid back.
+    """
+    take_back_payment(get_current_caller(), event_id, block_id, number=number, reason=reason)
     return get_invoice(get_current_caller(), event_id, block_id)
 
 

@@ -68,12 +68,34 @@ class ReceivedInvoiceBody(Schema):
     )
 
 
+class TakeBackPaymentBody(Schema):
+    number = WholeNumber(
+        required=True, min=1, max=32767, metadata={"example": 1, "description": "of the payment, in `payments`"}
+    )
+    reason = Text(required=True, min=1, max=200, metadata={"example": "It was for another invoice"})
+
+
+class TakenBackData(Schema):
+    """When a payment that was recorded wrongly was taken back, by whom and why."""
+
+    at = TimeField(required=True)
+    by = fields.String(required=True, allow_none=True, metadata={"example": "Nangula Shikongo"})
+    reason = fields.String(required=True, metadata={"example": "It was for another invoice"})
+
+
 class InvoicePaymentData(Schema):
     """A bank transfer that paid the invoice or a part of it; below zero what you have paid back."""
 
+    number = WholeNumber(required=True, metadata={"example": 1, "description": "of the payment, for taking it back"})
     amount_minor = WholeNumber(required=True, metadata={"example": 1700000})
     reference = fields.String(required=True, metadata={"example": "2026-000001", "description": "of the transfer"})
     received_on = fields.Date(required=True, metadata={"example": "2026-06-05"})
+    taken_back = Nested(
+        TakenBackData,
+        required=True,
+        allow_none=True,
+        metadata={"description": "null if the payment counts; one that was taken back pays nothing"},
+    )
 
 
 class InvoiceData(Schema):
@@ -104,7 +126,7 @@ class InvoiceData(Schema):
     payments = List(
         Nested(InvoicePaymentData),
         required=True,
-        metadata={"description": "the transfers that came in, the first first"},
+        metadata={"description": "the transfers that came in, the first first, also those that were taken back"},
     )
 
 

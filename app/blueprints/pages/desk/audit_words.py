@@ -22,6 +22,7 @@ _ACTION_LABELS = {
     Action.INVOICE_ISSUED: lazy_gettext("Invoice issued"),
     Action.CREDIT_NOTE_ISSUED: lazy_gettext("Credit note issued"),
     Action.INVOICE_RECEIVED: lazy_gettext("Payment of an invoice received"),
+    Action.PAYMENT_TAKEN_BACK: lazy_gettext("Payment of an invoice taken back"),
     Action.INVOICE_MAILED: lazy_gettext("Invoice sent by mail"),
     Action.REGISTERED: lazy_gettext("Account opened"),
     Action.ADMIN_CREATED: lazy_gettext("Account of an operator opened"),

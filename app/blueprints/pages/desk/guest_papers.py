@@ -29,7 +29,7 @@ from app.web.schema import Query
 
 READ_MONEY, SETTLE = may(MONEY_READ), may(MONEY_WRITE)
 MAIL_INVOICE = SETTLE.with_verified_email()
-MAILS_OF_INVOICE = ("allocations.mail_invoice", "allocations.mail_payment")
+MAILS_OF_INVOICE = ("allocations.mail_invoice", "allocations.mail_payment", "allocations.mail_payment_taken_back")
 
 
 class MailSchema(Query):

@@ -52,6 +52,7 @@ MAIL_LABELS = {
     "allocations.mail_allocator_link": lazy_gettext("Holder’s link"),
     "allocations.mail_invoice": lazy_gettext("Invoice"),
     "allocations.mail_payment": lazy_gettext("Payment of an invoice"),
+    "allocations.mail_payment_taken_back": lazy_gettext("Payment taken back"),
     "allocations.mail_report": lazy_gettext("Report"),
     "invitations.mail_invite": lazy_gettext("Invitation to apply"),
     "invitations.mail_link": lazy_gettext("Invitation to apply"),
