@@ -105,6 +105,24 @@ def test_a_row_that_was_assigned_is_recorded_before(
     assert "Recorded before (1)" in check(desk, event, f"Date,Amount,Description\n{TRANSFER_DAY},10.00,{long_text}\n")
 
 
+def test_a_row_that_was_assigned_wrongly_is_assigned_again(
+    organiser: Client, desk: Visitor, event: dict[str, Any], number: str
+) -> None:
+    row = f"{TRANSFER_DAY},2000.00,GOLD\n"
+    check(desk, event, HEAD + row * 2)
+    record(desk, event, number, number)
+    block_id = fetch_scalar("SELECT block_id FROM invoice")
+    path = f"/api/events/{event['id']}/allocations/{block_id}/invoice/received/take-back"
+    data(organiser.post(path, {"number": 1, "reason": "Another invoice"}))
+    right = add_invoice(organiser, event)
+    page = check(desk, event, HEAD + row * 2)
+    assert "Recorded before (1)" in page and [sorted(it) for it in list_choices(page)] == [sorted([number, right])]
+    assert "Payments of invoices recorded: 1." in record(desk, event, right)
+    assert "Recorded before (2)" in check(desk, event, HEAD + row * 2)
+    assert fetch_scalar(SUM_OF_PAYMENTS) == 400000
+    assert_ledger_integrity()
+
+
 def test_equal_rows_are_assigned_one_by_one(desk: Visitor, event: dict[str, Any], number: str) -> None:
     row, head = f"{TRANSFER_DAY},2000.00,GOLD\n", "Date,Amount,Description\n"
     check(desk, event, head + row)

@@ -24,6 +24,7 @@ from app.blueprints.pages.desk import (
     guest_papers,
     guest_payments,
     guest_release,
+    guest_take_backs,
     guest_will_call,
     guests,
     home,
@@ -110,6 +111,7 @@ GUEST_PAGES = (
     guest_papers,
     guest_payments,
     guest_release,
+    guest_take_backs,
     guest_will_call,
 )
 """The modules that add their pages to the blueprint of `guests`."""

@@ -155,14 +155,14 @@ def _render_payment(event: OwnEvent, block: queries.BlockRow, invoice: Any, form
     if form.value("paidBack") == "true":
         title = gettext("Record what you paid back for invoice %(number)s", number=invoice["number"])
         lead = gettext(
-            "You owe %(amount)s back. Record it when you have sent it. Check the amount and the day first: you cannot change a recorded payment.",
+            "You owe %(amount)s back. Record it when you have sent it. You cannot change a recorded payment, but you can take it back.",
             amount=amount,
         )
         button = gettext("Record what I paid back")
     else:
         title = gettext("Record the payment of invoice %(number)s", number=invoice["number"])
         lead = gettext(
-            "%(amount)s is due. Record what is on your bank account. Check the amount and the day first: you cannot change a recorded payment.",
+            "%(amount)s is due. Record what is on your bank account. You cannot change a recorded payment, but you can take it back.",
             amount=amount,
         )
         button = gettext("Record the payment")

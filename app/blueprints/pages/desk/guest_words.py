@@ -86,6 +86,14 @@ WORDS = {
     ),
     errors.InvoiceNotIssued.code: lazy_gettext("The invoice is not issued yet."),
     errors.InvoiceSettled.code: lazy_gettext("Nothing is due for this invoice: it is paid, or credited in full."),
+    errors.PaymentTakenBack.code: lazy_gettext("This payment was taken back before."),
+    errors.MoneyPaidBack.code: lazy_gettext(
+        "You have paid money back for this invoice, so its payments stay. If you recorded that by mistake too, take it back first."
+    ),
+    errors.InvoiceCredited.code: lazy_gettext(
+        "This invoice is credited in full, so nothing can be due for it again. If the money never came, record what you owe back "
+        "as paid back, and say so in its text."
+    ),
     errors.InvoiceAddressMissing.code: lazy_gettext("The holder has no e-mail address. Enter one."),
     errors.PromoCodeExhausted.code: lazy_gettext(
         "This promo code is used up. Enter another one, or leave the field empty."
