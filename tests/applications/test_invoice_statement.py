@@ -147,6 +147,61 @@ def test_equal_rows_of_a_day_are_payments_of_their_own(owner: Client, event: dic
     assert_ledger_integrity()
 
 
+def take_back(owner: Client, block: Block, number: int) -> None:
+    data(owner.post(f"{build_path(block)}/received/take-back", {"number": number, "reason": "Another invoice"}))
+
+
+def test_a_row_whose_payment_was_taken_back_is_new_again(owner: Client, event: dict[str, Any], block: Block) -> None:
+    """Of equal rows one more is new for each payment that was taken back."""
+    row = f"{TRANSFER_DAY},2000.00,{find_number(owner, block)}"
+    data(send(owner, event, row, row, row, dryRun="false"))
+    for number, is_recorded in ((2, 2), (3, 1)):
+        take_back(owner, block, number)
+        found = data(send(owner, event, row, row, row))
+        assert (len(found["alreadyRecorded"]), len(found["matched"])) == (is_recorded, 3 - is_recorded)
+    data(send(owner, event, row, row, dryRun="false"))
+    invoice = data(owner.get(build_path(block)))
+    assert invoice["dueMinor"] == 450000 and len(invoice["payments"]) == 4
+    found = data(send(owner, event, row, row))
+    assert (len(found["alreadyRecorded"]), found["matched"]) == (2, [])
+    assert_ledger_integrity()
+
+
+def test_a_row_that_names_the_wrong_invoice_is_recorded_at_the_right_one_by_hand(
+    owner: Client, event: dict[str, Any], block: Block
+) -> None:
+    """With the number of that invoice in front of its text it is known as recorded."""
+    other = block_of(event, 4)
+    data(owner.post(f"{build_path(other)}/email"), 202)
+    text = f"EFT {find_number(owner, block)}"
+    row = f"{TRANSFER_DAY},2000.00,{text}"
+    data(send(owner, event, row, dryRun="false"))
+    take_back(owner, block, 1)
+    by_hand = {"amountMinor": 200000, "receivedOn": TRANSFER_DAY, "part": True}
+    data(owner.post(f"{build_path(other)}/received", {**by_hand, "reference": f"{find_number(owner, other)} {text}"}))
+    found = data(send(owner, event, row, row, dryRun="false"))
+    assert [line["blockId"] for line in found["alreadyRecorded"]] == [other.id]
+    assert [line["blockId"] for line in found["matched"]] == [block.id]
+    assert_ledger_integrity()
+
+
+def test_a_statement_beside_take_backs_keeps_the_sums(owner: Client, event: dict[str, Any], block: Block) -> None:
+    row = f"{TRANSFER_DAY},2000.00,{find_number(owner, block)}"
+    data(send(owner, event, row, row, dryRun="false"))
+
+    def call(number: int) -> int:
+        if number % 2:
+            return int(send(owner, event, row, row, dryRun="false").status_code)
+        body = {"number": number // 2 + 1, "reason": "Another invoice"}
+        return int(owner.post(f"{build_path(block)}/received/take-back", body).status_code)
+
+    assert set(run_concurrently(6, call)) <= {200, 404, 409}
+    found = data(send(owner, event, row, row, dryRun="false"))
+    assert len(found["alreadyRecorded"]) + len(found["matched"]) == 2
+    assert data(owner.get(build_path(block)))["dueMinor"] == 450000
+    assert_ledger_integrity()
+
+
 def test_a_transfer_that_was_recorded_by_hand_is_one_of_equal_rows(
     owner: Client, event: dict[str, Any], block: Block
 ) -> None:
