@@ -38,7 +38,7 @@ def test_a_payment_is_taken_back_after_the_page_has_said_what_follows(block: Blo
     assert f'href="{build_path(block, TAKE_BACK)}"' in page.text
     page = desk.open(build_path(block, TAKE_BACK))
     assert f"{format_money(due)} on" in page.text and "“EFT &lt;b&gt;1”" in page.text
-    assert f"Then {format_money(due)} is due, and the invoice is open again." in page.text
+    assert f"Afterwards {format_money(due)} is due, and the invoice is open again." in page.text
     assert "goes to tuli@bank.example" in page.text and 'class="button danger"' in page.text
     page = desk.send(form=1)
     assert page.status_code == 422 and "Enter a reason." in page.text and read(block)["dueMinor"] == 0
@@ -59,10 +59,10 @@ def test_a_part_and_money_that_was_paid_back(block: Block, desk: Visitor, due: i
     part = due // 2
     data(block.post("invoice/received", amountMinor=part, **TRANSFER, part=True))
     page = desk.open(build_path(block, TAKE_BACK))
-    assert f"Then {format_money(due)} is due." in page.text and "open again" not in page.text
+    assert f"Afterwards {format_money(due)} is due." in page.text and "open again" not in page.text
     data(block.post("release-unused", quantity=5))
     run_jobs()
-    assert "Then N$" in desk.open(build_path(block, TAKE_BACK)).text and read(block)["dueMinor"] == 0
+    assert "Afterwards N$" in desk.open(build_path(block, TAKE_BACK)).text and read(block)["dueMinor"] == 0
     data(block.post("release-unused", quantity=2))
     run_jobs()
     owed = -read(block)["dueMinor"]
@@ -70,7 +70,7 @@ def test_a_part_and_money_that_was_paid_back(block: Block, desk: Visitor, due: i
     answer = desk.open(build_path(block, TAKE_BACK))
     assert answer.status_code == 303 and "You have paid money back for this invoice" in desk.open(answer.location).text
     page = desk.open(build_path(block, "invoice/payments/2/take-back"))
-    assert f"Then you owe back {format_money(owed)}." in page.text and "A mail" not in page.text
+    assert f"Afterwards you owe back {format_money(owed)}." in page.text and "A mail" not in page.text
     assert "The payment is taken back." in desk.send(form=1, reason="Not sent").text
     assert read(block)["dueMinor"] == -owed
     assert_books_agree()

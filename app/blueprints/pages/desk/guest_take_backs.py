@@ -104,9 +104,9 @@ def _describe_outcome(invoice: invoices.IssuedInvoice, payment: RecordedPayment)
     due_minor = invoice["due_minor"] + payment.amount_minor
     due = format_money(abs(due_minor))
     if due_minor < 0:
-        return gettext("Then you owe back %(due)s.", due=due)
+        return gettext("Afterwards you owe back %(due)s.", due=due)
     if due_minor == 0:
-        return gettext("Then nothing is due, and you owe nothing back.")
+        return gettext("Afterwards nothing is due, and you owe nothing back.")
     if invoice["due_minor"] > 0:
-        return gettext("Then %(due)s is due.", due=due)
-    return gettext("Then %(due)s is due, and the invoice is open again.", due=due)
+        return gettext("Afterwards %(due)s is due.", due=due)
+    return gettext("Afterwards %(due)s is due, and the invoice is open again.", due=due)
