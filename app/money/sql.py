@@ -126,5 +126,5 @@ RECORDED_TRANSFERS_SQL = """
        AND NOT EXISTS (SELECT FROM invoice_payment b
                         WHERE b.event_id = p.event_id AND b.invoice_id = p.invoice_id AND b.takes_back = p.number)
 """
-"""Transfers of these days that were recorded for an event and not taken back: amount, day, text, the reference or the number of what they
-paid, and the ids of the application or the block."""
+"""Transfers of these days that were recorded for an event and not taken back: amount, day, text, the reference or the
+number of what they paid, and the ids of the application or the block."""

@@ -91,9 +91,9 @@ class ArrivedLine(TypedDict):
 def receive_order(caller: Caller, event_id: str, order_id: str, *, lines: Sequence[ArrivedLine] | None = None) -> str:
     """Record what has arrived of an open order, close it, and return its state.
 
-    What has not arrived is not on order any more. Without `lines`, everything has arrived that is on order still; an item that they leave out has not. Raises NotFound,
-    OrderClosed, StaleVersion if another quantity is expected now, and ValidationFailed for an item that the order does not
-    have or that is archived, and for too much.
+    What has not arrived is not on order any more. Without `lines`, everything has arrived that is on order still; an item
+    that they leave out has not. Raises NotFound, OrderClosed, StaleVersion if another quantity is expected now, and
+    ValidationFailed for an item that the order does not have or that is archived, and for too much.
     """
     with transaction() as session:
         rows = _lock_open_order(session, caller, event_id, order_id)
