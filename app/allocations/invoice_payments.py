@@ -21,7 +21,7 @@ from app.accounts.outgoing_mail import MAILS_PER_SENDER
 from app.allocations.errors import InvoiceNotIssued, InvoiceSettled
 from app.allocations.invoice_context import lock_block_for_invoice
 from app.allocations.models import AllocationBlock, Invoice, InvoicePayment
-from app.allocations.recorded_payments import find_next_number, list_payments, sum_charges, sum_counted
+from app.allocations.recorded_payments import RecordedPayment, find_next_number, list_payments, sum_charges, sum_counted
 from app.audit.actions import Action
 from app.audit.log import record
 from app.core import throttle
@@ -113,20 +113,7 @@ def record_invoice_payment(
         recorded_by=caller.id,
     )
     book_payment(session, invoice, payment)
-    record(
-        session,
-        Action.INVOICE_RECEIVED,
-        organisation_id=invoice.organiser_id,
-        event_id=event_id,
-        subject=invoice.id,
-        data={
-            "block": block_id,
-            "number": invoice.number,
-            "amountMinor": payment.amount_minor,
-            "reference": reference,
-            "receivedOn": received_on.isoformat(),
-        },
-    )
+    record_payment_act(session, Action.INVOICE_RECEIVED, invoice, payment)
     if not is_paid_back and may_mail_holder(session, block, invoice):
         enqueue("allocations.mail_payment", block_id=block_id, number=payment.number)
 
@@ -152,6 +139,26 @@ def book_payment(session: ReadOrWriteSession, invoice: Invoice, payment: Invoice
         {ORGANISATION: payment.amount_minor, BANK: -payment.amount_minor},
         description=invoice.number,
     )
+
+
+def record_payment_act(
+    session: ReadOrWriteSession,
+    action: Action,
+    invoice: Invoice,
+    payment: InvoicePayment | RecordedPayment,
+    **details: str,
+) -> None:
+    """Write an act on a payment of a block's invoice into the audit trail."""
+    data = {
+        "block": invoice.block_id,
+        "number": invoice.number,
+        "amountMinor": payment.amount_minor,
+        "reference": payment.reference,
+        "receivedOn": payment.received_on.isoformat(),
+        **details,
+    }
+    organisation_id, event_id = invoice.organiser_id, invoice.event_id
+    record(session, action, organisation_id=organisation_id, event_id=event_id, subject=invoice.id, data=data)
 
 
 def may_mail_holder(session: ReadOrWriteSession, block: AllocationBlock, invoice: Invoice) -> bool:

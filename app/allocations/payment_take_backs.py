@@ -10,11 +10,15 @@ from zoneinfo import ZoneInfo
 from app.accounts.caller import Caller
 from app.allocations.errors import InvoiceCredited, MoneyPaidBack, PaymentTakenBack
 from app.allocations.invoice_context import lock_block_for_invoice
-from app.allocations.invoice_payments import book_payment, find_invoice_of_block, may_mail_holder
+from app.allocations.invoice_payments import (
+    book_payment,
+    find_invoice_of_block,
+    may_mail_holder,
+    record_payment_act,
+)
 from app.allocations.models import InvoicePayment
 from app.allocations.recorded_payments import RecordedPayment, find_next_number, list_payments, sum_charges
 from app.audit.actions import Action
-from app.audit.log import record
 from app.core.db import database_now
 from app.core.errors import NotFound
 from app.core.formatting import HOME
@@ -46,21 +50,7 @@ def take_back_payment(caller: Caller, event_id: str, block_id: str, *, number: i
             reason=reason,
         )
         book_payment(session, invoice, row)
-        record(
-            session,
-            Action.PAYMENT_TAKEN_BACK,
-            organisation_id=invoice.organiser_id,
-            event_id=event_id,
-            subject=invoice.id,
-            data={
-                "block": block_id,
-                "number": invoice.number,
-                "amountMinor": payment.amount_minor,
-                "reference": payment.reference,
-                "receivedOn": payment.received_on.isoformat(),
-                "reason": reason,
-            },
-        )
+        record_payment_act(session, Action.PAYMENT_TAKEN_BACK, invoice, payment, reason=reason)
         if payment.amount_minor > 0 and may_mail_holder(session, block, invoice):
             enqueue("allocations.mail_payment_taken_back", block_id=block_id, number=number)
 
